@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings and the three functions through which every target of the project is made.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # kernels ask for -O3 themselves; ASSAY_CHECK never depends on NDEBUG
+
+find_program(ASSAY_CCACHE ccache)
+if(ASSAY_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${ASSAY_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ASSAY_CCACHE})
+endif()
+
+# The law of numerics: no contraction, no fast-math, anywhere in the project.
+add_compile_options(-ffp-contract=off -fno-fast-math)
+if(ASSAY_SANITIZE)
+  add_compile_options(-fsanitize=${ASSAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  add_link_options(-fsanitize=${ASSAY_SANITIZE})
+endif()
+
+add_library(assay_warnings INTERFACE)
+target_compile_options(assay_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+
+# assay_library(NAME SOURCES … [PUBLIC …] [PRIVATE …]): explicit sources, private by default.
+function(assay_library name)
+  cmake_parse_arguments(A "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${A_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${A_PUBLIC} PRIVATE assay_warnings ${A_PRIVATE})
+endfunction()
+
+# assay_executable(NAME SOURCES … LINK …)
+function(assay_executable name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE assay_warnings ${A_LINK})
+endfunction()
+
+# assay_test(NAME SOURCES … LINK … [LABELS …] [TIMEOUT seconds]): a Catch2 binary, one CTest test.
+function(assay_test name)
+  cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE assay_warnings assay_catch_main ${A_LINK})
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}
+    ENVIRONMENT "ASSAY_BIN_DIR=${CMAKE_BINARY_DIR}/bin;ASSAY_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+endfunction()

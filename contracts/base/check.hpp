@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// ASSAY_CHECK: an assertion that stays on in release builds. For our own bugs, never for input: input gets
+// a Result with a reason.
+#pragma once
+
+namespace assay::base {
+/// Prints the failed condition and where it stands, then aborts the process.
+[[noreturn]] void check_failed(const char* condition, const char* file, int line) noexcept;
+}  // namespace assay::base
+
+#define ASSAY_CHECK(condition)                                                      \
+    do {                                                                            \
+        if (!(condition)) [[unlikely]]                                              \
+            ::assay::base::check_failed(#condition, __FILE__, __LINE__);            \
+    } while (false)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// BLAKE2b-256 (RFC 7693) with a tag per use, so that a hash made for one purpose never stands for another.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "contracts/base/bytes.hpp"
+
+namespace assay::base {
+
+/// 32 bytes that name something. All zero means "none".
+struct Hash256 {
+    std::array<std::uint8_t, 32> bytes{};
+
+    [[nodiscard]] ByteView view() const { return bytes; }
+    [[nodiscard]] std::string hex() const { return to_hex(bytes); }
+    /// The first eight hexadecimal digits, for people.
+    [[nodiscard]] std::string brief() const { return hex().substr(0, 8); }
+    [[nodiscard]] bool is_zero() const { return *this == Hash256{}; }
+    friend auto operator<=>(const Hash256&, const Hash256&) = default;
+};
+
+/// Reads 64 lower-case hexadecimal digits.
+std::optional<Hash256> parse_hash(std::string_view hex);
+
+/// Copies 32 bytes; REQUIRES bytes.size() == 32.
+Hash256 hash_from(ByteView bytes);
+
+/// Incremental BLAKE2b-256. The digest covers `u8 length of tag, tag, data…`; a tag has 2 to 63 bytes, so
+/// the first byte differs from the 0x00 and 0x01 that begin Merkle leaves and nodes (merkle.hpp).
+class Hasher {
+public:
+    explicit Hasher(std::string_view tag);
+    Hasher& add(ByteView data);
+    Hasher& add_u64(std::uint64_t value);  ///< eight bytes, little-endian
+    Hasher& add(const Hash256& hash) { return add(hash.view()); }
+    /// Ends the computation; the object must not be used afterwards.
+    [[nodiscard]] Hash256 finish();
+
+private:
+    friend Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second);
+    Hasher();
+    alignas(64) std::array<std::uint8_t, 384> state_;  // libsodium's crypto_generichash_state
+};
+
+/// Hash of one run of bytes under a tag.
+Hash256 hash(std::string_view tag, ByteView data);
+
+/// BLAKE2b-256(prefix, first, second): only for Merkle leaves (0x00) and nodes (0x01).
+Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second = {});
+
+/// CRC-32C (Castagnoli), for telling damage from disk apart from malice; never for security.
+std::uint32_t crc32c(ByteView data);
+
+}  // namespace assay::base

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// 128-bit integers: a GCC and Clang extension, named once.
+#pragma once
+
+namespace assay::base {
+__extension__ using Uint128 = unsigned __int128;
+__extension__ using Int128 = __int128;
+}  // namespace assay::base
