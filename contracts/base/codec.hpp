@@ -294,3 +294,11 @@ Result<T, DecodeError> decode(ByteView bytes) {
 }
 
 }  // namespace assay::base
+
+/// ASSAY_ENUM_RANGE(Enum, kFirst, kLast): what EnumRange asks for. Use it inside namespace assay::base.
+#define ASSAY_ENUM_RANGE(type, first_, last_)       \
+    template <>                                     \
+    struct EnumRange<type> {                        \
+        static constexpr type first = type::first_; \
+        static constexpr type last = type::last_;   \
+    }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// JobSpec: everything that fixes the bits of a job and the terms on which it is bought. A job is a pure
+// function of its spec, its data and, per round, the set of accepted slots (docs/architecture.md).
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "contracts/base/codec.hpp"
+
+namespace assay::program {
+
+using base::Amount;
+using base::Hash256;
+
+/// A binary32 number carried by its bits, so that records that hold one have one encoding.
+struct Float32 {
+    std::uint32_t bits = 0;
+    constexpr Float32() = default;
+    constexpr Float32(float value) : bits(std::bit_cast<std::uint32_t>(value)) {}
+    [[nodiscard]] constexpr float value() const { return std::bit_cast<float>(bits); }
+    friend auto operator<=>(const Float32&, const Float32&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.bits);
+    }
+};
+
+enum class Family : std::uint8_t { kGpt2 = 1 };
+enum class Profile : std::uint8_t { kF32 = 1 };
+enum class Engine : std::uint8_t { kLocal = 1 };
+enum class Strategy : std::uint8_t { kDiloco = 1 };
+/// What becomes of a slot's AdamW moments at a round border.
+enum class InnerState : std::uint8_t { kReset = 1 };
+/// When an update may be merged: only after its verdict.
+enum class MergeMode : std::uint8_t { kVerified = 1 };
+
+/// Shape of the model. GPT-2: learned positions, pre-LayerNorm, GELU(tanh), tied head, hidden layer of
+/// 4·width. `heads` divides `width`.
+struct ModelConfig {
+    Family family = Family::kGpt2;
+    std::uint32_t layers = 0;
+    std::uint32_t width = 0;
+    std::uint32_t heads = 0;
+    std::uint32_t context = 0;     ///< positions, and the length T of a training sequence
+    std::uint32_t vocabulary = 0;  ///< tokens, without padding
+
+    friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.family, self.layers, self.width, self.heads, self.context, self.vocabulary);
+    }
+};
+
+/// Optimizer and schedule. Learning rate: linear warm-up over `warmup_steps` inner steps of the whole job,
+/// then constant (the table is computed in binary64 and rounded once; contracts/program/schedule.hpp).
+struct TrainConfig {
+    std::uint32_t inner_steps = 0;  ///< H: AdamW steps of a slot in a round
+    std::uint32_t batch = 0;        ///< b: sequences per slot and step
+    std::uint32_t warmup_steps = 0;
+    Float32 learning_rate = 0.0F;
+    Float32 beta1 = 0.9F;
+    Float32 beta2 = 0.95F;
+    Float32 epsilon = 1e-8F;
+    Float32 weight_decay = 0.1F;
+    Float32 clip_norm = 1.0F;
+    Float32 outer_learning_rate = 0.7F;
+    Float32 outer_momentum = 0.9F;
+    std::int32_t sum_exponent = -40;  ///< updates are integers at 2^sum_exponent
+
+    friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.inner_steps, self.batch, self.warmup_steps, self.learning_rate, self.beta1, self.beta2,
+              self.epsilon, self.weight_decay, self.clip_norm, self.outer_learning_rate,
+              self.outer_momentum, self.sum_exponent);
+    }
+};
+
+/// Data by content. A blob id is the Merkle root over chunks of 1 MiB (node/blob).
+struct DataConfig {
+    Hash256 manifest;   ///< blob id of manifest.json
+    Hash256 train;      ///< blob id of the training token file
+    Hash256 held_out;   ///< blob id of the held-out token file
+    Hash256 tokenizer;  ///< blob id of tokenizer.json
+    std::uint64_t train_tokens = 0;
+    std::uint64_t held_out_tokens = 0;
+
+    friend bool operator==(const DataConfig&, const DataConfig&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.manifest, self.train, self.held_out, self.tokenizer, self.train_tokens,
+              self.held_out_tokens);
+    }
+};
+
+/// Terms of purchase. Prices are per work unit (10^9 operations of the job's program).
+struct MarketConfig {
+    Amount max_price;  ///< base units per work unit: no miner is paid more
+    Amount budget;     ///< locked in escrow at submission; nothing beyond it is ever spent
+    std::uint64_t deadline_blocks = 0;  ///< heights after submission at which the job ends, finished or not
+    friend bool operator==(const MarketConfig&, const MarketConfig&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.max_price, self.budget, self.deadline_blocks);
+    }
+};
+
+/// How much is recomputed. Rates are thresholds against a 64-bit draw: `u64 < threshold` audits;
+/// UINT64_MAX stands for rate 1 and audits always.
+struct SecurityConfig {
+    std::uint64_t audit_threshold = UINT64_MAX;  ///< q of miners past their probation
+    std::uint32_t segment_steps = 0;             ///< inner steps per segment; the last may be shorter
+    Amount gain_bound;  ///< the buyer's bound on a cheat's outside gain; raises the bond
+    friend bool operator==(const SecurityConfig&, const SecurityConfig&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.audit_threshold, self.segment_steps, self.gain_bound);
+    }
+};
+
+struct JobSpec {
+    std::string name;  ///< 1 to 64 bytes
+    Profile profile = Profile::kF32;
+    Engine engine = Engine::kLocal;
+    Strategy strategy = Strategy::kDiloco;
+    InnerState inner_state = InnerState::kReset;
+    MergeMode merge = MergeMode::kVerified;
+    std::uint32_t slots = 0;   ///< virtual slots, fixed for the life of the job
+    std::uint32_t rounds = 0;
+    std::uint64_t seed = 0;    ///< of initial weights and data order
+    ModelConfig model;
+    TrainConfig train;
+    DataConfig data;
+    MarketConfig market;
+    SecurityConfig security;
+    Hash256 initial_root;  ///< root of the base state of round 0, computed by the buyer, checked by all
+
+    friend bool operator==(const JobSpec&, const JobSpec&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.name, self.profile, self.engine, self.strategy, self.inner_state, self.merge, self.slots,
+              self.rounds, self.seed, self.model, self.train, self.data, self.market, self.security,
+              self.initial_root);
+    }
+
+    /// Segments of one slot's round: ceil(inner_steps / segment_steps).
+    [[nodiscard]] std::uint32_t segments() const {
+        return (train.inner_steps + security.segment_steps - 1) / security.segment_steps;
+    }
+    /// Audit units of one slot's round: its segments, then `finalise` (numbered segments()).
+    [[nodiscard]] std::uint32_t audit_units() const { return segments() + 1; }
+};
+
+}  // namespace assay::program
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(program::Family, kGpt2, kGpt2);
+ASSAY_ENUM_RANGE(program::Profile, kF32, kF32);
+ASSAY_ENUM_RANGE(program::Engine, kLocal, kLocal);
+ASSAY_ENUM_RANGE(program::Strategy, kDiloco, kDiloco);
+ASSAY_ENUM_RANGE(program::InnerState, kReset, kReset);
+ASSAY_ENUM_RANGE(program::MergeMode, kVerified, kVerified);
+}  // namespace assay::base

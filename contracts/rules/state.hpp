@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules see of the ledger's state: an ordered map from byte keys to byte values. The ledger
+// implements it; every key and value layout is in contracts/rules/tables.hpp.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "contracts/base/bytes.hpp"
+
+namespace assay::contracts {
+
+using base::Bytes;
+using base::ByteView;
+
+/// Read-only: what a check may see.
+class StateView {
+public:
+    virtual ~StateView() = default;
+    [[nodiscard]] virtual std::optional<Bytes> get(ByteView key) const = 0;
+    /// All pairs whose key begins with `prefix`, keys ascending (unsigned bytes).
+    [[nodiscard]] virtual std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const = 0;
+};
+
+/// What an application may change.
+class State : public StateView {
+public:
+    virtual void put(ByteView key, Bytes value) = 0;
+    virtual void erase(ByteView key) = 0;
+};
+
+/// Buffered writes over another state: a transaction that fails is dropped with its overlay.
+class Overlay final : public State {
+public:
+    explicit Overlay(const StateView& under) : under_(under) {}
+    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override;
+    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const override;
+    void put(ByteView key, Bytes value) override;
+    void erase(ByteView key) override;
+
+    /// Key -> new value, or nothing where the key is erased; ascending.
+    [[nodiscard]] const std::map<Bytes, std::optional<Bytes>>& changes() const { return changes_; }
+    void write_to(State& target) const;
+
+private:
+    const StateView& under_;
+    std::map<Bytes, std::optional<Bytes>> changes_;
+};
+
+/// All in memory: tests, simulation, and the ledger's working set.
+class MemoryState final : public State {
+public:
+    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override;
+    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const override;
+    void put(ByteView key, Bytes value) override;
+    void erase(ByteView key) override;
+    [[nodiscard]] const std::map<Bytes, Bytes>& all() const { return values_; }
+
+private:
+    std::map<Bytes, Bytes> values_;
+};
+
+}  // namespace assay::contracts
