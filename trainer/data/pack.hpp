@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing: text in, token files and their manifest out. Pure in its inputs: the same texts and options give
+// the same bytes on every machine with the same Unicode tables.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trainer/data/manifest.hpp"
+
+namespace assay::trainer {
+
+/// What is cut into documents, and how.
+enum class TextForm : std::uint8_t {
+    kByName,  ///< JSONL when the name ends in .jsonl, plain otherwise
+    kPlain,   ///< each file is one document, or several at `separator`
+    kJsonl,   ///< one JSON object per line; its "text" field is the document
+};
+
+/// Texts smaller than this give no held-out part worth a number.
+inline constexpr std::uint64_t kMinimumText = 16384;
+
+struct PackOptions {
+    std::vector<std::filesystem::path> texts;  ///< in the order in which they are packed
+    std::filesystem::path out;                 ///< folder of the four files; made when missing
+    TextForm form = TextForm::kByName;
+    std::string separator;                     ///< plain text: where a document ends; empty: never
+    std::uint32_t vocabulary = 2048;           ///< tokens, [257, 65536]
+    std::uint32_t held_out_permille = 50;      ///< share of the text kept for evaluation, [1, 500]
+    std::string source;                        ///< empty: the file names
+    std::string licence = "unknown";
+};
+
+/// Writes train.bin, held_out.bin, tokenizer.json and, last, manifest.json.
+///
+/// Split: the text is cut at line ends into blocks of at most 64 KiB (smaller for small texts), and blocks
+/// at even distances are held out, so that both parts come from everywhere in the text; a contiguous tail
+/// would test on the last chapter. The tokenizer is trained on the training part alone. In each stream the
+/// special token precedes every document and every place where a block is missing.
+///
+/// Errors, all before anything is written: kNotFound (no such file), kUsage (empty, binary, not UTF-8, too
+/// short, too large, bad JSONL line, option out of range); then kFailure when the disk refuses.
+base::Outcome<Manifest> pack(const PackOptions& options);
+
+}  // namespace assay::trainer
