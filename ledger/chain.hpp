@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chain: block log + state + tree + index under one roof. It is the only writer of a ledger's files. One
+// strand; no threads, no clock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/state.hpp"
+#include "ledger/block.hpp"
+#include "ledger/block_log.hpp"
+#include "ledger/genesis.hpp"
+#include "ledger/index.hpp"
+#include "ledger/state_tree.hpp"
+
+namespace assay::ledger {
+
+/// Files of a ledger under a home directory.
+struct Layout {
+    explicit Layout(const std::string& home)
+        : directory(home + "/ledger"),
+          log(directory + "/blocks.log"),
+          index(directory + "/index"),
+          genesis(directory + "/genesis.bin") {}
+    std::string directory, log, index, genesis;
+};
+
+struct ChainOptions {
+    LogOptions log;
+};
+
+/// A block that is durable, with what it did.
+struct Committed {
+    Header header;
+    Hash256 hash;  ///< header hash
+    BlockResults results;
+};
+
+class Chain {
+public:
+    /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it). State is loaded
+    /// from the index and the blocks above it are executed again; an index that refuses or disagrees is
+    /// deleted and rebuilt from the log (note() says so). Errors: kNotFound (no genesis), kVerification
+    /// (damaged log, a state root that execution does not reproduce, acknowledged blocks missing). `disk`,
+    /// `provider` and `machine` must outlive the chain.
+    static Outcome<std::unique_ptr<Chain>> open(Disk& disk, KeyValueProvider& provider,
+                                                const StateMachine& machine, const std::string& home,
+                                                const ChainOptions& options = {});
+
+    [[nodiscard]] const Genesis& genesis() const { return genesis_; }
+    [[nodiscard]] std::uint64_t height() const { return height_; }
+    /// Header hash at height(); the genesis hash when there is no block yet.
+    [[nodiscard]] const Hash256& tip() const { return tip_; }
+    [[nodiscard]] Hash256 state_root() const { return tree_.root(); }
+    /// The state after block height(). Valid until the next append.
+    [[nodiscard]] const contracts::StateView& state() const { return state_; }
+    [[nodiscard]] StateProof prove(ByteView key) const { return tree_.prove(key); }
+
+    Outcome<Block> block(std::uint64_t height) const;
+    /// Results of a block, from the index.
+    Outcome<BlockResults> results(std::uint64_t height) const;
+    /// Where a transaction is and what became of it; nothing when it is in no block.
+    Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
+
+    /// Executes `transactions` on top of the tip, signs and makes the block durable. Refused transactions are
+    /// in the block with their code. After a failure other than the free-space refusal the chain is stopped:
+    /// everything is refused and the process must end (what is on disk is decided at the next open).
+    Outcome<Committed> append(std::vector<Bytes> transactions, std::uint64_t time_ms,
+                              const base::SecretKey& key);
+
+    [[nodiscard]] bool stopped() const { return stopped_; }
+    /// What open() had to repair, one sentence each.
+    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+    [[nodiscard]] const StateMachine& machine() const { return machine_; }
+
+private:
+    explicit Chain(const StateMachine& machine) : machine_(machine) {}
+    Outcome<bool> load_index(KeyValueProvider& provider);
+    Outcome<void> rebuild_index(KeyValueProvider& provider);
+    Outcome<void> replay();
+    Outcome<void> commit(const Header& header, const BlockResults& results,
+                         const contracts::Overlay& overlay);
+
+    const StateMachine& machine_;
+    Genesis genesis_;
+    std::unique_ptr<BlockLog> log_;
+    std::unique_ptr<Index> index_;
+    contracts::MemoryState state_;
+    StateTree tree_;
+    std::uint64_t height_ = 0;
+    Hash256 tip_;
+    bool stopped_ = false;
+    std::vector<std::string> notes_;
+};
+
+/// Executes a block's transactions over `overlay` and checks the invariants. Error kVerification names the
+/// broken invariant.
+Outcome<BlockResults> execute(const StateMachine& machine, contracts::Overlay& overlay,
+                              const Position& position, const std::vector<Bytes>& transactions);
+
+}  // namespace assay::ledger

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mempool: transactions that wait for a block, bounded in number, bytes and per sender, each sender's in
+// nonce order without gaps.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "ledger/machine.hpp"
+
+namespace assay::ledger {
+
+struct MempoolOptions {
+    std::size_t max_transactions = 10'000;
+    std::size_t max_bytes = 64U << 20U;
+    std::size_t max_per_sender = 256;
+    std::size_t max_transaction_bytes = 256U << 10U;
+};
+
+class Mempool {
+public:
+    explicit Mempool(const MempoolOptions& options) : options_(options) {}
+
+    /// Admits a transaction whose nonce is the sender's next: `state_nonce` plus those already waiting.
+    /// Error kRejected: full, too many of this sender, too large, already here, or another nonce expected.
+    Outcome<void> add(const TransactionInfo& info, std::uint64_t state_nonce, Bytes transaction);
+
+    /// Removes up to `count` transactions of at most `bytes` in total, in order of arrival.
+    std::vector<Bytes> take(std::size_t count, std::size_t bytes);
+
+    [[nodiscard]] bool contains(const Hash256& id) const { return ids_.contains(id); }
+    [[nodiscard]] std::size_t size() const { return queue_.size(); }
+
+private:
+    struct Waiting {
+        TransactionInfo info;
+        Bytes bytes;
+    };
+    MempoolOptions options_;
+    std::deque<Waiting> queue_;  // arrival order keeps each sender's nonce order, as gaps are refused
+    std::map<Hash256, PublicKey> ids_;
+    std::map<PublicKey, std::size_t> per_sender_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace assay::ledger

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// StateMachine: what an engine needs of the rules, and nothing else. RulesMachine (rules_machine.hpp) binds
+// it to contracts/rules; tests bind it to a counter. Every function is a pure function of its arguments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/base/bytes.hpp"
+#include "contracts/base/error.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+#include "contracts/rules/state.hpp"
+
+namespace assay::ledger {
+
+using base::Bytes;
+using base::ByteView;
+using base::Hash256;
+using base::Outcome;
+using base::PublicKey;
+using base::Signature;
+
+/// Where a block stands: all that rules may know of their surroundings.
+struct Position {
+    std::string chain_id;
+    std::uint64_t height = 0;  ///< of the block being made; the first is 1
+};
+
+/// What a transaction says about itself, signature checked.
+struct TransactionInfo {
+    Hash256 id;
+    PublicKey sender;  ///< the account whose nonce it uses
+    std::uint64_t nonce = 0;
+};
+
+/// What became of one transaction in a block. This is what the results root commits to.
+struct TransactionResult {
+    Hash256 id;
+    std::uint16_t code = 0;     ///< 0: applied; otherwise the frozen number of the rule that refused it
+    std::string reason;         ///< name of that rule; empty when applied
+    std::vector<Bytes> events;  ///< encoded contracts events, in the order they happened
+
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.id, self.code, self.reason, self.events);
+    }
+};
+
+class StateMachine {
+public:
+    virtual ~StateMachine() = default;
+
+    /// Fills an empty state from the encoded genesis configuration.
+    virtual Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
+                                  ByteView configuration) const = 0;
+
+    /// Checks form and signature only. Error kRejected names the rule.
+    virtual Outcome<TransactionInfo> inspect(const std::string& chain_id, ByteView transaction) const = 0;
+
+    /// The nonce that the next transaction of `sender` must carry.
+    virtual std::uint64_t next_nonce(const contracts::StateView& state, const PublicKey& sender) const = 0;
+
+    /// Everything that happens because of the height alone. Returns encoded events.
+    virtual std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const = 0;
+
+    /// Applies one transaction; a refused one (code not 0) leaves the state as it was.
+    virtual TransactionResult apply(contracts::State& state, const Position& position,
+                                    ByteView transaction) const = 0;
+
+    /// Checked on every block in production. The error names the broken invariant.
+    virtual Outcome<void> check_invariants(const contracts::StateView& state) const = 0;
+
+    /// The next height at which begin_block has something to do, if any: engines make empty blocks up to it.
+    virtual std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const = 0;
+};
+
+}  // namespace assay::ledger

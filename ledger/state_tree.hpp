@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// StateTree: compact sparse Merkle tree over all keys of the state (after Lisk LIP-0039). A key stands at the
+// path H("assay/state/key", key); a subtree that holds one leaf is that leaf; an empty subtree is 32 zero
+// bytes. The root depends on the content only, not on the order in which it came about.
+//   leaf = H("assay/state/leaf", path ‖ H("assay/state/value", value))
+//   node = H("assay/state/node", left ‖ right); bit d of the path (most significant first) chooses at depth d
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "contracts/base/hash.hpp"
+#include "contracts/rules/state.hpp"
+
+namespace assay::ledger {
+
+using base::Bytes;
+using base::ByteView;
+using base::Hash256;
+
+/// Shows that a key has a value, or has none, under a root.
+struct StateProof {
+    struct Leaf {
+        Hash256 path;
+        Hash256 value_hash;
+        template <class Self, class V>
+        static void fields(Self& self, V& visit) {
+            visit(self.path, self.value_hash);
+        }
+    };
+    std::vector<Hash256> siblings;  ///< from the root downwards
+    std::optional<Leaf> other;      ///< absence only: the leaf that stands where the key would
+
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.siblings, self.other);
+    }
+};
+
+bool verify_present(const Hash256& root, ByteView key, ByteView value, const StateProof& proof);
+bool verify_absent(const Hash256& root, ByteView key, const StateProof& proof);
+
+/// In memory; not thread-safe. Memory about 100 bytes a key.
+class StateTree {
+public:
+    StateTree();
+    ~StateTree();
+    StateTree(StateTree&&) noexcept;
+    StateTree& operator=(StateTree&&) noexcept;
+
+    /// The tree of a whole state.
+    static StateTree build(const std::map<Bytes, Bytes>& values);
+
+    void put(ByteView key, ByteView value);
+    void erase(ByteView key);  ///< nothing happens when the key is absent
+    /// Applies an overlay's changes: each value set, or erased where it is missing.
+    void update(const std::map<Bytes, std::optional<Bytes>>& changes);
+
+    [[nodiscard]] Hash256 root() const;
+    /// Proof of presence when the key is in the tree, else of absence.
+    [[nodiscard]] StateProof prove(ByteView key) const;
+
+private:
+    struct Node;
+    std::unique_ptr<Node> root_;
+};
+
+}  // namespace assay::ledger
