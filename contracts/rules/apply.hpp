@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger's way in: genesis, the beginning of a block, a transaction, and the checks on the result.
+// A transaction goes through three phases: its bytes alone, then against the state read-only, then it
+// mutates an overlay. Only an overlay that conserves money is written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contracts/rules/events.hpp"
+#include "contracts/rules/params.hpp"
+#include "contracts/rules/state.hpp"
+#include "contracts/rules/transactions.hpp"
+
+namespace assay::contracts {
+
+/// Where a block stands. No clock: heights are the only time.
+struct BlockContext {
+    std::string chain_id;
+    std::uint64_t height = 0;
+};
+
+struct GenesisConfig {
+    std::string chain_id;  ///< 1 to kMaxChainIdBytes bytes
+    Params params;
+    std::vector<std::pair<PublicKey, Amount>> balances;  ///< minted; keys ascending
+    PublicKey sequencer_owner;
+    PublicKey sequencer_node;
+    std::string sequencer_endpoint;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.chain_id, self.params, self.balances, self.sequencer_owner, self.sequencer_node,
+              self.sequencer_endpoint);
+    }
+};
+
+/// Fills an empty state. The error names what is wrong with `config`; the state is then untouched.
+Result<void, std::string> genesis(State& state, const GenesisConfig& config);
+
+struct DecodedTx {
+    Hash256 id;
+    TxBody body;
+};
+
+/// Bytes only: sizes, canonical form, list lengths, signature. Costs no look at the state.
+Result<DecodedTx, Reason> check_static(std::string_view chain_id, ByteView signed_tx_bytes);
+
+/// Read-only: key, nonce, expiry, funds, phase. `block.height` is the height it would be applied at.
+Result<void, Reason> check_against(const StateView& state, const BlockContext& block, const DecodedTx& tx);
+
+/// Carries it out. REQUIRES that both checks passed on this very state.
+Events apply(State& state, const BlockContext& block, const DecodedTx& tx);
+
+struct ApplyOutcome {
+    bool applied = false;
+    Reason reason = Reason::kNone;  ///< why not, when not applied: then the state is untouched
+    Hash256 id;                     ///< zero when the bytes are no transaction
+    Events events;
+};
+
+/// The three phases, an overlay, and the conservation check; written to `state` only when all passed.
+ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView signed_tx_bytes);
+
+/// What the height itself causes: deadlines, matured withdrawals. Call once per block, before its
+/// transactions. Work is bounded by the number of active jobs.
+Events begin_block(State& state, const BlockContext& block);
+
+/// A rule of the state that does not hold: our bug or damage, never a user's doing. The ledger halts.
+struct Violation {
+    std::string what;
+};
+/// Independent checkers over the whole state: money, references, phases, bounds.
+Result<void, Violation> check_invariants(const StateView& state);
+
+/// The height whose begin_block next has something to do; nothing when no deadline is pending. An engine
+/// makes (possibly empty) blocks while this is set.
+std::optional<std::uint64_t> next_deadline(const StateView& state);
+
+}  // namespace assay::contracts

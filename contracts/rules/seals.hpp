@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seals (hiding, binding commitments), chains of beacon links, and the identities of transactions and jobs:
+// every hash that a participant computes and the rules compute again. Each covers the chain, the job and
+// its author, so that it means one thing in one place and a copy of it is worth nothing.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/codec.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+#include "contracts/program/job_spec.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Bytes;
+using base::ByteView;
+using base::Hash256;
+using base::PublicKey;
+using base::Signature;
+
+inline constexpr std::string_view kTxDomain = "assay/tx/v1";
+/// Signed by a node key over its owner's 32 bytes: nobody registers a node key that is not his.
+inline constexpr std::string_view kNodeKeyDomain = "assay/node-key/v1";
+
+/// The id of a transaction: the signature is no part of it.
+Hash256 transaction_id(ByteView body);
+Hash256 job_id(const Hash256& submitting_transaction);
+
+/// Price in a sealed ask. `salt` is 32 random bytes that the miner keeps until the reveal.
+Hash256 ask_seal(std::string_view chain, const Hash256& job, const PublicKey& miner, Amount price,
+                 const Hash256& salt);
+
+/// What a miner says it computed in one slot of one round (protocol.md §2, commit). The last three are the
+/// seams of storage certificates and canaries and are zero until those exist.
+struct CommitStatement {
+    Hash256 job;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    PublicKey miner;
+    Hash256 base_root;  ///< of θ_r, as the round record names it
+    std::uint32_t segments = 0;
+    Hash256 trace_root;  ///< program::trace_root of the TraceRecord
+    Hash256 update_root;
+    Hash256 ciphertext_root{};  ///< storage certificate: zero
+    Hash256 key_commitment{};   ///< key of the encrypted bytes: zero
+    Hash256 confession{};       ///< canary: zero
+    Hash256 salt;
+
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.round, self.slot, self.miner, self.base_root, self.segments, self.trace_root,
+              self.update_root, self.ciphertext_root, self.key_commitment, self.confession, self.salt);
+    }
+};
+Hash256 commit_seal(std::string_view chain, const CommitStatement& statement);
+
+/// What a verifier found for one drawn unit of one slot.
+struct UnitClaim {
+    std::uint32_t slot = 0;
+    std::uint32_t unit = 0;    ///< segment, or segments() for `finalise`
+    bool unavailable = false;  ///< the bytes were not served; `root` is then zero
+    Hash256 root;              ///< the unit root that this verifier computed (program/trace.hpp)
+
+    friend bool operator==(const UnitClaim&, const UnitClaim&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.slot, self.unit, self.unavailable, self.root);
+    }
+};
+
+/// The first pair of verifiers of a slot or merge, or the one drawn when those two do not settle it.
+enum class Stage : std::uint8_t { kPair = 1, kThird = 2 };
+
+Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
+                   const PublicKey& verifier, const std::vector<UnitClaim>& claims, const Hash256& salt);
+
+/// What the merge of a round gives. Losses are binary32 bits.
+struct MergeClaim {
+    Hash256 base_root;                ///< of θ_{r+1}
+    Hash256 base_blob;                ///< blob id of the base state file
+    std::uint32_t held_out_loss = 0;  ///< of θ_{r+1} on the held-out file
+    std::uint32_t train_loss = 0;     ///< mean over the round's accepted slots
+
+    friend auto operator<=>(const MergeClaim&, const MergeClaim&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.base_root, self.base_blob, self.held_out_loss, self.train_loss);
+    }
+};
+Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
+                   const PublicKey& verifier, const MergeClaim& claim, const Hash256& salt);
+
+/// One step along a beacon chain, from a link towards the tip: link(r - 1) = next_link(link(r)).
+/// A participant with secret `s` registers tip = next_link applied `rounds` times to s, and opens in round
+/// r the value with next_link applied rounds - 1 - r times (so that round rounds - 1 opens s itself).
+Hash256 next_link(const Hash256& link);
+Hash256 chain_tip(const Hash256& secret, std::uint32_t rounds);
+/// REQUIRES round < rounds.
+Hash256 chain_link(const Hash256& secret, std::uint32_t rounds, std::uint32_t round);
+
+}  // namespace assay::contracts
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(contracts::Stage, kPair, kThird);
+}  // namespace assay::base
