@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blobs on disk, named by their content. A finished blob is `ab/cd…`: two hex digits, then the other 62.
+// Names come from BlobId only, so nothing a peer says reaches the file system; folders are opened once and
+// files beneath them without following links.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "node/seams/blob_service.hpp"
+
+namespace assay::node {
+
+inline constexpr std::uint64_t kChunkBytes = 1024 * 1024;
+
+struct BlobStoreOptions {
+    std::filesystem::path folder;                 ///< created when missing, mode 0700
+    std::uint64_t quota_bytes = 64ULL << 30;      ///< all blobs together, unfinished ones included
+    std::uint64_t free_bytes_min = 256ULL << 20;  ///< nothing is added below this much free disk
+    std::uint64_t blob_bytes_max = 16ULL << 30;   ///< one blob
+};
+
+/// Whether a blob may be dropped to make room.
+enum class Pin : std::uint8_t { kPinned, kEvictable };
+
+struct BlobInfo {
+    BlobId id;
+    std::uint64_t size = 0;
+    Pin pin = Pin::kEvictable;
+};
+
+class PartialBlob;
+
+/// Thread-safe; one per folder and process. Errors: kFailure (disk, quota), kNotFound, kVerification.
+class BlobStore final : public BlobService {
+public:
+    /// Throws away unfinished writes of a crashed process; keeps unfinished downloads.
+    static base::Outcome<std::unique_ptr<BlobStore>> open(const BlobStoreOptions& options);
+    ~BlobStore() override;
+
+    /// Stores bytes or a copy of a file (a regular file; read once). On disk when it returns; storing what
+    /// is there already changes nothing. New blobs are pinned.
+    base::Outcome<BlobId> put(base::ByteView content);
+    base::Outcome<BlobId> put_file(const std::filesystem::path& file);
+
+    [[nodiscard]] bool has(const BlobId& id) const;
+    base::Outcome<std::uint64_t> size(const BlobId& id) const;
+    /// The whole blob, verified against its id: kVerification when the disk no longer holds what was stored.
+    base::Outcome<base::Bytes> read(const BlobId& id) const;
+    /// One chunk, verified (the leaf hashes are read and checked once per open blob).
+    base::Outcome<base::Bytes> read_chunk(const BlobId& id, std::uint64_t index) const;
+    /// A verified copy in a file of its own, replacing `target` atomically.
+    base::Outcome<void> copy_to(const BlobId& id, const std::filesystem::path& target) const;
+    /// Where the blob's file is, for a worker that maps it. Verify before trusting it: the path is not.
+    base::Outcome<std::filesystem::path> path(const BlobId& id) const;
+
+    base::Outcome<void> set_pin(const BlobId& id, Pin pin);
+    base::Outcome<void> remove(const BlobId& id);
+    [[nodiscard]] std::vector<BlobInfo> list() const;  ///< ascending ids
+    [[nodiscard]] std::uint64_t bytes_used() const;
+
+    /// Begins or resumes a download. kVerification when the description does not belong to the id, kFailure
+    /// when there is no room.
+    base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description);
+
+    // What peers are served.
+    base::Outcome<BlobDescription> describe(const BlobId& id) override;
+    base::Outcome<void> fetch(const BlobId& id, std::uint64_t first_chunk,
+                              const ChunkHandler& handler) override;
+
+private:
+    friend class PartialBlob;
+    struct State;
+    explicit BlobStore(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A download that keeps what it has: chunks are verified when they come, and again when the download is
+/// taken up by a later process. Not thread-safe; must not outlive its store.
+class PartialBlob {
+public:
+    ~PartialBlob();
+    /// The first chunk still missing; nothing when all are there.
+    [[nodiscard]] std::optional<std::uint64_t> next_missing() const;
+    /// kVerification when the chunk is not the one its leaf hash names; what is stored stays as it is.
+    base::Outcome<void> add(std::uint64_t index, base::ByteView chunk);
+    /// Makes it a blob of the store. REQUIRES !next_missing().
+    base::Outcome<void> finish();
+
+private:
+    friend class BlobStore;
+    struct State;
+    explicit PartialBlob(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace assay::node

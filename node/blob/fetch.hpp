@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fetching a blob from whoever has it, believing nobody.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "node/blob/blob_store.hpp"
+#include "node/seams/blob_service.hpp"
+
+namespace assay::node {
+
+/// Makes the client of one holder; called again for each attempt.
+using ConnectHolder = std::function<base::Outcome<std::unique_ptr<BlobService>>(const Endpoint&)>;
+
+/// What one holder did, for the log and the reputation of peers.
+struct HolderReport {
+    Endpoint holder;
+    std::uint64_t chunks = 0;  ///< verified chunks it gave
+    std::optional<base::Error> failure;
+};
+
+/// Brings `id` into `store`, taking the holders in turn: each continues where the last one failed. Returns
+/// success at once when the store has it. Otherwise kNotFound when no holder has it, else the last error.
+base::Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
+                               const ConnectHolder& connect, std::stop_token stop = {},
+                               std::vector<HolderReport>* reports = nullptr);
+
+}  // namespace assay::node

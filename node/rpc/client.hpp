@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients of a ledger node and of a blob holder. Every call has a deadline; nobody answering is kUnreachable
+// with the address and what to do about it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "contracts/base/error.hpp"
+#include "node/rpc/tls.hpp"
+#include "node/seams/blob_service.hpp"
+#include "node/seams/ledger_service.hpp"
+
+namespace assay::node {
+
+struct ClientOptions {
+    std::string address;                         ///< host:port
+    std::optional<TlsFiles> tls;                 ///< needed off loopback
+    std::chrono::milliseconds deadline{10'000};  ///< of a call
+    std::chrono::milliseconds stall_timeout{
+        10'000};  ///< of a stream: longest wait for its next message (blobs)
+};
+
+/// Does not connect yet: kUsage when the address is malformed or off loopback without TLS.
+base::Outcome<std::unique_ptr<LedgerService>> connect_ledger(const ClientOptions& options);
+base::Outcome<std::unique_ptr<BlobService>> connect_blobs(const ClientOptions& options);
+
+/// grpc.health.v1: success when the server there says SERVING.
+base::Outcome<void> check_health(const ClientOptions& options);
+
+/// Waits until check_health succeeds; the last error when `patience` is over.
+base::Outcome<void> wait_until_healthy(const ClientOptions& options, std::chrono::milliseconds patience);
+
+}  // namespace assay::node

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// gRPC before 1.53.2 never accepts again once it ran out of file descriptors (CVE-2023-4785), with the
+// process alive and silent. So a server asks itself over its own port, and ends the process when it no longer
+// answers: a supervisor starts it again, which costs seconds instead of the node.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "node/rpc/client.hpp"
+
+namespace assay::node {
+
+struct SelfProbeOptions {
+    ClientOptions client;  ///< the server's own address
+    std::chrono::milliseconds interval{2'000};
+    std::chrono::milliseconds timeout{2'000};  ///< of one probe
+    int failures_allowed = 3;                  ///< consecutive; one more is deafness
+};
+
+/// Probes on a thread of its own until destroyed. Each probe opens a new connection: an old one would hide
+/// that no new one is accepted.
+class SelfProbe {
+public:
+    virtual ~SelfProbe() = default;
+};
+
+/// `on_deaf` is called once, on the probe's thread.
+std::unique_ptr<SelfProbe> start_self_probe(const SelfProbeOptions& options, std::function<void()> on_deaf);
+
+/// For on_deaf in a program: logs why and ends the process at once with status 1.
+[[noreturn]] void exit_deaf();
+
+/// Raises this process's limit of open files to its hard limit; returns the limit now in force.
+std::uint64_t raise_file_limit();
+
+}  // namespace assay::node

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real ports: blocking clients on threads of their own, answers as events on the loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "contracts/base/error.hpp"
+#include "node/blob/blob_store.hpp"
+#include "node/blob/fetch.hpp"
+#include "node/runtime/loop.hpp"
+#include "node/seams/ports.hpp"
+
+namespace assay::node {
+
+/// Submissions keep the order in which they were asked for (nonces follow it); reads do not wait for them.
+/// A broken subscription is resumed after one second, again and again, with LedgerLost for each break.
+/// `service` and `loop` must outlive the port; its destructor waits for the call in progress.
+std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop);
+
+/// Fetches into `store`, two at a time.
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectHolder connect, Loop& loop);
+
+/// Files in `folder` (created when missing, mode 0700).
+base::Outcome<std::unique_ptr<DiskPort>> make_disk_port(const std::filesystem::path& folder);
+
+}  // namespace assay::node

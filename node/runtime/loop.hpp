@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strand a role runs on: one thread takes one thing at a time, so a role core needs no locks. Adapters
+// do their waiting on threads of their own and post what came of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "node/seams/event.hpp"
+
+namespace assay::node {
+
+/// post() and stop() are thread-safe; the rest belongs to the thread that calls run().
+class Loop {
+public:
+    Loop();
+    ~Loop();
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+
+    /// Runs `work` on the strand, after everything posted before it. Dropped after stop().
+    void post(std::function<void()> work);
+    /// Posts role.step(event); `attach` must have been called.
+    void post(Event event);
+
+    /// The role that gets posted events and fired timers; must outlive run().
+    void attach(Role& role);
+
+    /// Delivers Started to the role, then work and events until stop(). An exception out of the role is a
+    /// bug of ours and ends the process.
+    void run();
+    /// run() returns after what it is doing now; what is queued is dropped.
+    void stop();
+
+    [[nodiscard]] Timers& timers();  ///< its timers fire as TimerFired on the strand
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The machine's clocks and generator.
+Clock& system_clock();
+Random& system_random();
+
+}  // namespace assay::node

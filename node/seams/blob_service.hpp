@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a holder of blobs offers, free of any transport. Nothing a holder says is believed: the leaf hashes
+// must hash to the blob's id, and every chunk to its leaf hash.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "contracts/base/hash.hpp"
+
+namespace assay::node {
+
+/// Merkle root over the blob's 1 MiB chunks (contracts/base/blob_id.hpp).
+using BlobId = base::Hash256;
+
+struct BlobDescription {
+    std::uint64_t size = 0;             ///< bytes
+    std::vector<base::Hash256> leaves;  ///< leaf hash of each chunk, in order
+};
+
+/// Return false to stop the transfer. `chunk` lives for the call only.
+using ChunkHandler = std::function<bool(std::uint64_t index, base::ByteView chunk)>;
+
+/// Thread-safe. Errors: kNotFound (does not hold it), kUnreachable, kVerification, kFailure.
+class BlobService {
+public:
+    virtual ~BlobService() = default;
+    virtual base::Outcome<BlobDescription> describe(const BlobId& id) = 0;
+    /// Calls `handler` with the chunks from `first_chunk` on, in order; success when all were delivered or
+    /// the handler said false.
+    virtual base::Outcome<void> fetch(const BlobId& id, std::uint64_t first_chunk,
+                                      const ChunkHandler& handler) = 0;
+};
+
+/// Where blobs can be had: "host:port" of a peer's blob service, as registered on the ledger.
+using Endpoint = std::string;
+
+}  // namespace assay::node

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can happen to a role. Adapters turn the world into these and post them to one strand
+// (node/runtime/loop.hpp), where the role's only entry point takes them one at a time: `void step(const
+// Event&)`.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "node/seams/blob_service.hpp"
+#include "node/seams/clock.hpp"
+#include "node/seams/ledger_service.hpp"
+
+namespace assay::node {
+
+/// Joins an answer to its question. The core chooses it; ports only hand it back.
+using RequestId = std::uint64_t;
+
+/// First event a role gets, once.
+struct Started {};
+
+struct TimerFired {
+    TimerId id = 0;
+};
+
+/// A block of the subscription, in order and without gaps.
+struct BlockSeen {
+    BlockNotice block;
+};
+
+/// The subscription broke; the port reconnects by itself and continues after the last block it delivered.
+struct LedgerLost {
+    base::Error why;
+};
+
+struct SubmitDone {
+    RequestId request = 0;
+    Outcome<SubmitReply> reply;
+};
+
+struct StateRead {
+    RequestId request = 0;
+    Outcome<StateValue> reply;
+};
+
+struct StateScanned {
+    RequestId request = 0;
+    Outcome<StatePage> reply;
+};
+
+/// The blob is in the local store, verified; or why not.
+struct BlobFetched {
+    RequestId request = 0;
+    BlobId id;
+    Outcome<void> result;
+};
+
+/// A whole frame from the worker process, with the descriptors' contents already in files named by it.
+struct WorkerFrame {
+    Bytes frame;
+};
+
+/// The worker is gone; nothing more comes from it. The core decides whether to start it again.
+struct WorkerExited {
+    base::Error why;
+};
+
+/// The process was asked to end (SIGINT, SIGTERM): finish what must not be left half done, then stop.
+struct StopRequested {};
+
+using Event = std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead, StateScanned,
+                           BlobFetched, WorkerFrame, WorkerExited, StopRequested>;
+
+/// A role's core. No threads, clocks, files or sockets inside: only the ports of ports.hpp.
+class Role {
+public:
+    virtual ~Role() = default;
+    virtual void step(const Event& event) = 0;
+};
+
+}  // namespace assay::node

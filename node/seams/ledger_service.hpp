@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a ledger node offers, free of any transport. The ledger node implements it in process
+// (node/runtime/ledger_node.hpp); the gRPC client implements it for a node elsewhere
+// (node/rpc/ledger_client.hpp). Everything a caller must not take on trust (receipts, headers) arrives as the
+// signed bytes themselves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+
+namespace assay::node {
+
+using base::Bytes;
+using base::ByteView;
+using base::Outcome;
+
+/// What became of a transaction. A refused transaction is a reply too, not an Error: the ledger answered.
+struct SubmitReply {
+    bool accepted = false;
+    std::uint32_t reason = 0;  ///< refusal reason as the rules number it; 0 when accepted
+    std::string reason_text;   ///< the reason's name, for people; empty when accepted
+    std::uint64_t height = 0;  ///< block that holds the transaction; 0 when refused
+    Bytes receipt;             ///< encoded signed inclusion receipt; empty when refused
+};
+
+/// One key of the state. `height` and `state_root` say which state was read.
+struct StateValue {
+    std::uint64_t height = 0;
+    base::Hash256 state_root;
+    std::optional<Bytes> value;  ///< nothing when the key is absent
+};
+
+/// A page of keys under a prefix, ascending. Pages of one scan may be of different heights: compare them.
+struct StatePage {
+    std::uint64_t height = 0;
+    base::Hash256 state_root;
+    std::vector<std::pair<Bytes, Bytes>> entries;
+    std::optional<Bytes> next;  ///< pass as ScanRequest::from for the rest; nothing when this was all
+};
+
+struct ScanRequest {
+    Bytes prefix;
+    Bytes from;                 ///< first key wanted, inclusive; empty: from the beginning of the prefix
+    std::uint32_t limit = 256;  ///< at most this many entries; the server lowers it to kScanPageMax
+};
+
+/// A page never holds more entries, nor (save one single entry) more bytes than this.
+inline constexpr std::uint32_t kScanPageMax = 1024;
+inline constexpr std::size_t kScanBytesMax = 512 * 1024;
+
+/// One block as followers see it: the encoded signed header and the encoded list of events.
+struct BlockNotice {
+    std::uint64_t height = 0;
+    Bytes header;
+    Bytes events;
+};
+
+struct LedgerStatus {
+    std::string chain_id;
+    std::uint64_t height = 0;
+    base::Hash256 state_root;
+    base::PublicKey sequencer;
+    std::string version;  ///< of the node's program
+};
+
+/// Return false to end the subscription.
+using BlockHandler = std::function<bool(const BlockNotice&)>;
+
+/// Thread-safe. Every call blocks the caller until answered or until its deadline; errors have kind
+/// kUnreachable (nobody answered, in time), kNotFound, kUsage (malformed request) or kFailure.
+class LedgerService {
+public:
+    virtual ~LedgerService() = default;
+
+    /// Returns once the transaction is in a block that is on disk, or is refused.
+    virtual Outcome<SubmitReply> submit(ByteView signed_transaction) = 0;
+    virtual Outcome<StateValue> get(ByteView key) = 0;
+    virtual Outcome<StatePage> scan(const ScanRequest& request) = 0;
+    /// The encoded block of that height; kNotFound above the tip.
+    virtual Outcome<Bytes> block(std::uint64_t height) = 0;
+    virtual Outcome<LedgerStatus> status() = 0;
+    /// Calls `handler` on this thread with every block from `from_height` on, in order, without gaps, past
+    /// ones first; returns success when `handler` said false or `stop` was requested, else the error.
+    virtual Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop,
+                                    const BlockHandler& handler) = 0;
+};
+
+/// All entries under a prefix, read page by page; starts again when the height changed between pages, so
+/// that the result is of one state. kFailure after 16 restarts.
+Outcome<StatePage> scan_all(LedgerService& ledger, ByteView prefix);
+
+}  // namespace assay::node

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a role core may do to the world. No call blocks; answers come back as events (event.hpp) that carry
+// the request's id. The simulator and the real process implement the same interfaces.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/seams/event.hpp"
+
+namespace assay::node {
+
+/// Answers: SubmitDone, StateRead, StateScanned, BlockSeen, LedgerLost.
+class LedgerPort {
+public:
+    virtual ~LedgerPort() = default;
+    virtual void submit(RequestId request, Bytes signed_transaction) = 0;
+    virtual void get(RequestId request, Bytes key) = 0;
+    /// Every entry under the prefix, all of one height.
+    virtual void scan(RequestId request, Bytes prefix) = 0;
+    /// At most once; blocks from `from_height` on follow for as long as the role lives.
+    virtual void subscribe(std::uint64_t from_height) = 0;
+};
+
+/// Answer: BlobFetched. A blob already in the store is answered at once.
+class BlobPort {
+public:
+    virtual ~BlobPort() = default;
+    virtual void fetch(RequestId request, const BlobId& id, std::vector<Endpoint> holders) = 0;
+};
+
+/// Small files of a role, for what must survive a crash (secrets of a commit, where a job stands). Names
+/// are single path components of [a-z0-9._-]; the adapter keeps them in one folder.
+class DiskPort {
+public:
+    virtual ~DiskPort() = default;
+    /// All or nothing, and on disk when it returns. A failure here must end the process: what the role
+    /// believes it has stored, it has not.
+    virtual Outcome<void> write(std::string_view name, ByteView content) = 0;
+    /// Nothing when there is no such file.
+    virtual Outcome<std::optional<Bytes>> read(std::string_view name) = 0;
+    virtual Outcome<void> remove(std::string_view name) = 0;
+};
+
+/// The worker process. Answers: WorkerFrame, WorkerExited.
+class WorkerPort {
+public:
+    virtual ~WorkerPort() = default;
+    /// Starts the process unless it runs; a failure to start comes as WorkerExited.
+    virtual void start() = 0;
+    virtual void send(Bytes frame) = 0;
+    virtual void stop() = 0;
+};
+
+/// All a role gets. The references outlive the role.
+struct Seams {
+    Clock& clock;
+    Random& random;
+    Timers& timers;
+    LedgerPort& ledger;
+    BlobPort& blobs;
+    DiskPort& disk;
+    WorkerPort& worker;
+};
+
+}  // namespace assay::node
