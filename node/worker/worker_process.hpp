@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A supervised assay-worker: started as a child process, watched, and started again when it dies.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "node/worker/worker_client.hpp"
+
+namespace assay::node {
+
+struct WorkerOptions {
+    /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
+    std::filesystem::path program;
+    unsigned threads = 0;  ///< 0: ASSAY_THREADS, else one per core
+    std::string targets;   ///< as ASSAY_TARGETS; empty: inherit the environment's
+    /// Deaths in a row, without an answered request or a new boundary between them, after which the client
+    /// gives up.
+    unsigned max_deaths = 5;
+};
+
+/// The program that `options` names; kNotFound when there is none.
+base::Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& options);
+
+/// When the child dies (crash, kill -9, memory), it is started again, the open job is opened again, and the
+/// request at work is sent again; a Train goes on from its last boundary, so the handler sees each boundary
+/// once (steps after it may report Progress twice) and the bits are those of an undisturbed run.
+class WorkerProcess final : public WorkerClient {
+public:
+    /// Starts the child and waits for its Hello; refuses another protocol version and a self-test that does
+    /// not match (kPreflight: this machine or build computes other bits and must not train).
+    static base::Outcome<std::unique_ptr<WorkerProcess>> start(WorkerOptions options);
+
+    /// Ends the child; requests without an answer get a kCancelled refusal first.
+    ~WorkerProcess() override;
+
+    WorkerRequestId submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
+                           WorkerHandler handler) override;
+    void cancel(WorkerRequestId request) override;
+    [[nodiscard]] frames::Hello hello() const override;
+
+    /// Process number of the child now running; 0 between two children.
+    [[nodiscard]] pid_t pid() const;
+    /// Children that died so far.
+    [[nodiscard]] unsigned deaths() const;
+
+private:
+    class Impl;
+    explicit WorkerProcess(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assay::node
