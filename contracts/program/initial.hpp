@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initial weights of a model from the job's seed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/program/tensors.hpp"
+
+namespace assay::program {
+
+/// The flat parameter array of round 0. Gains are 1, biases 0, matrices normal with deviation 0.02, the
+/// residual projections (attn.c_proj.weight, mlp.c_proj.weight) 0.02 / sqrt(2·layers) (binary64, rounded
+/// once), as in GPT-2. Element e of tensor i is deviation · normals(block e/4)[e mod 4] of the stream
+/// (seed, kInitialWeights, slot = i).
+std::vector<float> initial_parameters(const ModelConfig& model, std::uint64_t seed);
+
+}  // namespace assay::program

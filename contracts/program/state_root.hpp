@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roots of what a job's machines claim: tensors, updates, whole states. Everything is Merkle (merkle.hpp), so
+// that a dispute can open one 16×16 tile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contracts/base/hash.hpp"
+#include "contracts/program/tensors.hpp"
+
+namespace assay::program {
+
+/// First byte of a leaf's data: what the leaf holds. Frozen numbers.
+enum class LeafKind : std::uint8_t {
+    kTile = 1,         ///< 16×16 binary32, 1,024 bytes
+    kAccumulator = 2,  ///< 16×16 int64 (profile i16)
+    kDigits = 3,       ///< int8 digits with exponents (profile i16)
+    kUpdate = 4,       ///< 16×16 int64 of an update, 2,048 bytes
+    kValueIndex = 5,   ///< a maximum: value and index
+};
+
+/// Root of a matrix: leaves are its tiles, row by row, merkle_leaf(kind ‖ elements little-endian, row-major
+/// within the tile, absent elements zero).
+Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const float> values);
+Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std::int64_t> values);
+
+/// Root of a flat array that is cut into `tensors`: per tensor, in order, the leaf merkle_leaf(name ‖ rows ‖
+/// cols ‖ tensor root) in the canonical encoding (string with u32 length; u64; u64; 32 bytes).
+/// REQUIRES values.size() to be the sum of the tensors' sizes.
+Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values);
+
+/// As array_root over an update, with LeafKind::kUpdate tiles.
+Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update);
+
+/// The eight components of a state, in the order of their leaves. An absent root is zero.
+/// Base state of a round: parameters, outer; step_count = round·inner_steps. Slot state inside a round:
+/// parameters, moments; step_count = inner steps done in this round; data_cursor = round·inner_steps + those.
+struct StateRoots {
+    Hash256 parameters;
+    Hash256 first_moment;
+    Hash256 second_moment;
+    std::uint64_t step_count = 0;
+    Hash256 residual;
+    Hash256 outer;
+    std::uint64_t data_cursor = 0;
+    std::uint64_t generator_counter = 0;
+
+    friend bool operator==(const StateRoots&, const StateRoots&) = default;
+};
+
+/// Merkle root over eight leaves merkle_leaf(u8 position ‖ root or u64 little-endian).
+Hash256 state_root(const StateRoots& roots);
+
+/// Root of the base state of a round.
+Hash256 base_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,
+                        std::span<const float> outer_momentum, std::uint64_t step_count);
+
+/// Root of a slot's state after `steps_done` inner steps of a round; the moments are zero arrays at 0.
+Hash256 slot_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,
+                        std::span<const float> first_moment, std::span<const float> second_moment,
+                        std::uint64_t steps_done, std::uint64_t data_cursor);
+
+}  // namespace assay::program

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The canonical parameters of a model: names and orientation as Hugging Face GPT-2 has them (Conv1D weights
+// are [in,out]; names as in the published "gpt2" checkpoint, without the "transformer." prefix), in byte
+// order of the names, row-major, the tied head once, concatenated without padding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+
+namespace assay::program {
+
+struct TensorInfo {
+    std::string name;
+    std::uint64_t rows = 0;    ///< 1 for a 1-d tensor
+    std::uint64_t cols = 0;
+    std::uint64_t offset = 0;  ///< of its first element in the flat array
+    bool is_vector = false;    ///< 1-d in the model file
+
+    [[nodiscard]] std::uint64_t size() const { return rows * cols; }
+    /// Weight decay touches matrices only, not biases and gains.
+    [[nodiscard]] bool decays() const { return !is_vector; }
+};
+
+/// In canonical order. REQUIRES sizes that check_spec accepts (spec_check.hpp).
+std::vector<TensorInfo> parameter_tensors(const ModelConfig& model);
+
+/// Numbers in the flat array.
+std::uint64_t parameter_count(const ModelConfig& model);
+
+/// Place of `name` in `tensors`; a name that is not there is a bug of ours.
+std::size_t tensor_index(const std::vector<TensorInfo>& tensors, std::string_view name);
+
+}  // namespace assay::program
