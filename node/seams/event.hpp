@@ -12,6 +12,7 @@
 #include "node/seams/blob_service.hpp"
 #include "node/seams/clock.hpp"
 #include "node/seams/ledger_service.hpp"
+#include "trainer/worker/frames.hpp"
 
 namespace assay::node {
 
@@ -25,9 +26,11 @@ struct TimerFired {
     TimerId id = 0;
 };
 
-/// A block of the subscription, in order and without gaps.
+/// A block of the subscription, in order and without gaps: the encoded block itself (LedgerService::block),
+/// because a role believes no summary; it executes every block (node/roles/follower.hpp).
 struct BlockSeen {
-    BlockNotice block;
+    std::uint64_t height = 0;
+    Bytes block;
 };
 
 /// The subscription broke; the port reconnects by itself and continues after the last block it delivered.
@@ -57,21 +60,20 @@ struct BlobFetched {
     Outcome<void> result;
 };
 
-/// A whole frame from the worker process, with the descriptors' contents already in files named by it.
-struct WorkerFrame {
-    Bytes frame;
-};
-
-/// The worker is gone; nothing more comes from it. The core decides whether to start it again.
-struct WorkerExited {
-    base::Error why;
+/// One frame of a worker's answer (trainer/worker/frames.hpp). With `last` the request is over: the message
+/// is then the answer or a Refusal. A worker that dies is restarted by its port (node/worker).
+struct WorkerAnswered {
+    RequestId request = 0;
+    trainer::worker::Message message;
+    std::vector<trainer::worker::SharedDescriptor> bulk;
+    bool last = false;
 };
 
 /// The process was asked to end (SIGINT, SIGTERM): finish what must not be left half done, then stop.
 struct StopRequested {};
 
 using Event = std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead, StateScanned,
-                           BlobFetched, WorkerFrame, WorkerExited, StopRequested>;
+                           BlobFetched, WorkerAnswered, StopRequested>;
 
 /// A role's core. No threads, clocks, files or sockets inside: only the ports of ports.hpp.
 class Role {

@@ -44,14 +44,14 @@ public:
     virtual Outcome<void> remove(std::string_view name) = 0;
 };
 
-/// The worker process. Answers: WorkerFrame, WorkerExited.
+/// The worker process, which works on one request at a time, in order. Answers: WorkerAnswered.
 class WorkerPort {
 public:
     virtual ~WorkerPort() = default;
-    /// Starts the process unless it runs; a failure to start comes as WorkerExited.
-    virtual void start() = 0;
-    virtual void send(Bytes frame) = 0;
-    virtual void stop() = 0;
+    virtual void submit(RequestId request, trainer::worker::Message message,
+                        std::vector<trainer::worker::SharedDescriptor> bulk) = 0;
+    /// The request still gets its last answer, usually a kCancelled refusal.
+    virtual void cancel(RequestId request) = 0;
 };
 
 /// All a role gets. The references outlive the role.
