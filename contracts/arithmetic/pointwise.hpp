@@ -12,7 +12,6 @@ inline constexpr float kGeluCubic = 0.044715F;
 inline constexpr float kGeluScale = 0.7978845608028654F;        ///< sqrt(2/pi)
 inline constexpr float kGeluSlopeCubic = 0.10703222440890037F;  ///< 3 · 0.044715 · sqrt(2/pi)
 
-
 /// x2 = x·x; t = tanh((x · kGeluScale) · fma(x2, kGeluCubic, 1)); h = 0.5·x; y = fma(h, t, h).
 void gelu_forward(std::span<const float> x, std::span<float> y);
 

@@ -33,8 +33,8 @@ enum class Role : std::uint8_t {
     kParameterGradient,  ///< accumulates over the step, starts at +0
     kTokens,             ///< u32 inputs [T], targets [T] per sequence
     kActivation,
-    kGradient,           ///< of an activation
-    kScalar,             ///< loss, norm, clip
+    kGradient,  ///< of an activation
+    kScalar,    ///< loss, norm, clip
 };
 
 struct Tensor {
@@ -48,34 +48,34 @@ struct Tensor {
 /// T tokens, W width, V vocabulary; per-head operators run for every sequence and head.
 enum class OperatorKind : std::uint8_t {
     // forward
-    kEmbedding = 1,       ///< embedding_forward: inputs, wte, wpe → x
-    kLayerNorm,           ///< layer_norm_forward: x, gain, bias → y, mean, rstd
-    kLinear,              ///< product_nn, add_bias: x, weight, bias → y
-    kAttentionScores,     ///< attention_scores: qkv → scores
-    kSoftmaxMax,          ///< softmax_max: scores → max
-    kSoftmaxExp,          ///< softmax_exp: scores, max → e
-    kSoftmaxSum,          ///< softmax_sum: e → sum
-    kSoftmaxDivide,       ///< softmax_divide: e, sum → p
-    kAttentionValues,     ///< attention_values: p, qkv → o
-    kGelu,                ///< gelu_forward: x → y
-    kAdd,                 ///< add: a, b → y
-    kHead,                ///< product_nt: h, wte → logits
-    kLossMax,             ///< loss_max: logits → max
-    kLossExp,             ///< loss_exp: logits, max → e
-    kLossSum,             ///< loss_sum: e → sum
-    kLossTokens,          ///< loss_tokens: logits, max, sum, targets → token losses
-    kLossTotal,           ///< loss_total_carry, then · reciprocal(N): token losses → loss
+    kEmbedding = 1,    ///< embedding_forward: inputs, wte, wpe → x
+    kLayerNorm,        ///< layer_norm_forward: x, gain, bias → y, mean, rstd
+    kLinear,           ///< product_nn, add_bias: x, weight, bias → y
+    kAttentionScores,  ///< attention_scores: qkv → scores
+    kSoftmaxMax,       ///< softmax_max: scores → max
+    kSoftmaxExp,       ///< softmax_exp: scores, max → e
+    kSoftmaxSum,       ///< softmax_sum: e → sum
+    kSoftmaxDivide,    ///< softmax_divide: e, sum → p
+    kAttentionValues,  ///< attention_values: p, qkv → o
+    kGelu,             ///< gelu_forward: x → y
+    kAdd,              ///< add: a, b → y
+    kHead,             ///< product_nt: h, wte → logits
+    kLossMax,          ///< loss_max: logits → max
+    kLossExp,          ///< loss_exp: logits, max → e
+    kLossSum,          ///< loss_sum: e → sum
+    kLossTokens,       ///< loss_tokens: logits, max, sum, targets → token losses
+    kLossTotal,        ///< loss_total_carry, then · reciprocal(N): token losses → loss
     // backward
-    kLossGradient,        ///< loss_gradient: e, sum, targets → dlogits
-    kHeadInputGradient,   ///< product_nn: dlogits, wte → dh
-    kHeadWeightGradient,  ///< product_tn_carry: dlogits, h → dwte (head's accumulator) [V,W]
-    kLayerNormInputGradient,      ///< dy, x, mean, rstd, gain → dx
-    kLayerNormParameterGradient,  ///< dy, x, mean, rstd → dgain, dbias
-    kLinearInputGradient,         ///< product_nt: dy, weight → dx
-    kLinearWeightGradient,        ///< product_tn_carry: x, dy → dweight
-    kLinearBiasGradient,          ///< bias_gradient_carry: dy → dbias
-    kGeluGradient,                ///< gelu_backward: x, dy → dx
-    kAttentionValueGradient,      ///< attention_value_gradient: p, do → dv (columns 2W… of dqkv)
+    kLossGradient,                  ///< loss_gradient: e, sum, targets → dlogits
+    kHeadInputGradient,             ///< product_nn: dlogits, wte → dh
+    kHeadWeightGradient,            ///< product_tn_carry: dlogits, h → dwte (head's accumulator) [V,W]
+    kLayerNormInputGradient,        ///< dy, x, mean, rstd, gain → dx
+    kLayerNormParameterGradient,    ///< dy, x, mean, rstd → dgain, dbias
+    kLinearInputGradient,           ///< product_nt: dy, weight → dx
+    kLinearWeightGradient,          ///< product_tn_carry: x, dy → dweight
+    kLinearBiasGradient,            ///< bias_gradient_carry: dy → dbias
+    kGeluGradient,                  ///< gelu_backward: x, dy → dx
+    kAttentionValueGradient,        ///< attention_value_gradient: p, do → dv (columns 2W… of dqkv)
     kAttentionProbabilityGradient,  ///< attention_probability_gradient: do, qkv → dp
     kSoftmaxDot,                    ///< softmax_dot: dp, p → dot
     kSoftmaxGradient,               ///< softmax_gradient: dp, p, dot → ds
@@ -90,8 +90,8 @@ enum class OperatorKind : std::uint8_t {
 };
 std::string_view to_text(OperatorKind kind);
 
-/// Floating-point operations as a function of the batch: fixed + per_sequence · sequences. A multiply, an add,
-/// a divide, a square root and a comparison count 1, fma 2, exp, tanh and log 20.
+/// Floating-point operations as a function of the batch: fixed + per_sequence · sequences. A multiply, an
+/// add, a divide, a square root and a comparison count 1, fma 2, exp, tanh and log 20.
 using Operations = Extent;
 
 struct Operator {

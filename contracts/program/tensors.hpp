@@ -15,7 +15,7 @@ namespace assay::program {
 
 struct TensorInfo {
     std::string name;
-    std::uint64_t rows = 0;    ///< 1 for a 1-d tensor
+    std::uint64_t rows = 0;  ///< 1 for a 1-d tensor
     std::uint64_t cols = 0;
     std::uint64_t offset = 0;  ///< of its first element in the flat array
     bool is_vector = false;    ///< 1-d in the model file
