@@ -121,6 +121,10 @@ struct SecurityConfig {
     }
 };
 
+/// Held-out loss of a round is the mean over the first so many held-out sequences: part of the definition,
+/// since two verifiers must find the same bits.
+inline constexpr std::uint64_t kHeldOutSequences = 64;
+
 struct JobSpec {
     std::string name;  ///< 1 to 64 bytes
     Profile profile = Profile::kF32;

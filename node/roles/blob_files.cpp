@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/blob_files.hpp"
+
+namespace assay::node {
+
+namespace {
+
+class StoreFiles final : public BlobFiles {
+public:
+    explicit StoreFiles(BlobStore& store) : store_(store) {}
+
+    base::Outcome<BlobId> put(const SharedDescriptor& file) override {
+        ASSAY_ASSIGN(const auto mapping,
+                     trainer::worker::Mapping::of(*file, trainer::worker::kMaxBulk));
+        return store_.put(mapping.bytes());
+    }
+    base::Outcome<SharedDescriptor> open(const BlobId& id) override {
+        ASSAY_ASSIGN(const auto path, store_.path(id));
+        return trainer::worker::open_file(path.string());
+    }
+    [[nodiscard]] bool has(const BlobId& id) const override { return store_.has(id); }
+    void drop(const BlobId& id) override { (void)store_.remove(id); }
+
+private:
+    BlobStore& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlobFiles> make_blob_files(BlobStore& store) { return std::make_unique<StoreFiles>(store); }
+
+}  // namespace assay::node

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlobFiles: the local blobs of a role as descriptors, which is how they go to and come from its worker.
+#pragma once
+
+#include "node/blob/blob_store.hpp"
+#include "trainer/worker/descriptor.hpp"
+
+namespace assay::node {
+
+using trainer::worker::SharedDescriptor;
+
+/// Calls block for as long as the disk takes; nothing here waits for a peer.
+class BlobFiles {
+public:
+    virtual ~BlobFiles() = default;
+    /// Stores all bytes of `file`; on disk when it returns.
+    virtual base::Outcome<BlobId> put(const SharedDescriptor& file) = 0;
+    /// The blob's file, open for reading; kNotFound when it is not in the store.
+    virtual base::Outcome<SharedDescriptor> open(const BlobId& id) = 0;
+    [[nodiscard]] virtual bool has(const BlobId& id) const = 0;
+    virtual void drop(const BlobId& id) = 0;
+};
+
+/// Over a store that outlives it.
+std::unique_ptr<BlobFiles> make_blob_files(BlobStore& store);
+
+}  // namespace assay::node

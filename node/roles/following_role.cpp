@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/following_role.hpp"
+
+#include "node/runtime/log.hpp"
+
+namespace assay::node {
+
+namespace {
+constexpr std::uint64_t kTickNs = 500'000'000;
+}
+
+FollowingRole::FollowingRole(const RoleParts& parts)
+    : parts_(parts), node_sender_(parts.seams.ledger, requests_, parts.node_key, parts.genesis.chain_id) {
+    if (parts.owner_key != nullptr) {
+        owner_sender_.emplace(parts.seams.ledger, requests_, *parts.owner_key, parts.genesis.chain_id);
+    }
+}
+
+void FollowingRole::step(const Event& event) {
+    if (std::holds_alternative<Started>(event)) {
+        auto follower = Follower::create(parts_.genesis);
+        if (!follower.ok()) return parts_.finish(follower.error());
+        follower_.emplace(std::move(follower).value());
+        parts_.seams.ledger.subscribe(1);
+        (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
+        return;
+    }
+    if (std::holds_alternative<StopRequested>(event)) return parts_.finish(std::nullopt);
+    if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);
+    if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
+    if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
+    if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
+    if (const auto* lost = std::get_if<LedgerLost>(&event)) log_warn("ledger lost: " + lost->why.what);
+    if (std::holds_alternative<TimerFired>(event)) tick();
+    // Acting on an old state would offer what is long done.
+    if (height() < parts_.start_height) return;
+    plan();
+    node_sender_.pump(state(), height());
+    if (owner_sender_) owner_sender_->pump(state(), height());
+}
+
+void FollowingRole::follow(const BlockSeen& event) {
+    if (event.height <= height()) return;
+    auto events = follower_->apply(event.block);
+    if (!events.ok()) return parts_.finish(events.error());
+    for (const contracts::Event& seen : *events) observe(seen);
+}
+
+void FollowingRole::tick() {
+    node_sender_.retry();
+    if (owner_sender_) owner_sender_->retry();
+    (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
+}
+
+void FollowingRole::offer_as_owner(const std::string& name, contracts::Payload payload) {
+    if (owner_sender_) owner_sender_->offer(name, std::move(payload));
+}
+
+base::Hash256 FollowingRole::random_hash() {
+    base::Hash256 hash;
+    parts_.seams.random.fill(hash.bytes);
+    return hash;
+}
+
+std::string round_name(const base::Hash256& job, std::uint32_t round) {
+    return "job " + job.brief() + " round " + std::to_string(round);
+}
+
+std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const contracts::Job& job) {
+    std::vector<Endpoint> holders;
+    for (const contracts::EnlistedVerifier& enlisted : job.verifiers) {
+        if (const auto verifier = contracts::read_verifier(state, enlisted.node)) {
+            holders.push_back(verifier->endpoint);
+        }
+    }
+    holders.push_back(job.buyer_endpoint);
+    return holders;
+}
+
+}  // namespace assay::node

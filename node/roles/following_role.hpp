@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// FollowingRole: what miner, verifier, buyer and sequencer have in common. Each follows the ledger and, after
+// everything that happens, plans: it looks at the state and at what it has at hand, and starts whatever is
+// missing. A plan that is a function of state and disk needs no special case for a restart.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+#include "node/roles/blob_files.hpp"
+#include "node/roles/follower.hpp"
+#include "node/roles/requests.hpp"
+#include "node/roles/tx_sender.hpp"
+#include "node/seams/ports.hpp"
+
+namespace assay::node {
+
+/// What every role is made of. All references outlive the role.
+struct RoleParts {
+    Seams seams;
+    BlobFiles& files;
+    const ledger::Genesis& genesis;
+    const base::SecretKey& node_key;
+    /// The owner's key for registering and staking; null once those are done elsewhere.
+    const base::SecretKey* owner_key = nullptr;
+    std::string endpoint;            ///< "host:port" of this process's blob service
+    std::uint64_t start_height = 0;  ///< of the ledger when the process started: plans wait until then
+    /// Ends the process: with an error, or without one when the role's work is done.
+    std::function<void(std::optional<base::Error>)> finish;
+};
+
+class FollowingRole : public Role {
+public:
+    explicit FollowingRole(const RoleParts& parts);
+
+    void step(const Event& event) final;
+
+protected:
+    /// Looks at state() and starts what is missing. Called after every event; must be cheap and idempotent.
+    virtual void plan() = 0;
+    /// Every event of the ledger, in order, before plan().
+    virtual void observe(const contracts::Event& event) { (void)event; }
+
+    [[nodiscard]] const contracts::StateView& state() const { return follower_->state(); }
+    [[nodiscard]] std::uint64_t height() const { return follower_->height(); }
+    [[nodiscard]] const std::string& chain_id() const { return parts_.genesis.chain_id; }
+    [[nodiscard]] const base::PublicKey& me() const { return parts_.node_key.public_key(); }
+    [[nodiscard]] const RoleParts& parts() const { return parts_; }
+    [[nodiscard]] Requests& requests() { return requests_; }
+
+    /// Offers a transaction of the node key or of the owner key.
+    void offer(const std::string& name, contracts::Payload payload) {
+        node_sender_.offer(name, std::move(payload));
+    }
+    void offer_as_owner(const std::string& name, contracts::Payload payload);
+    [[nodiscard]] bool has_owner_key() const { return owner_sender_.has_value(); }
+
+    base::Hash256 random_hash();
+    void fail_with(const base::Error& error) { parts_.finish(error); }
+
+private:
+    void follow(const BlockSeen& event);
+    void tick();
+
+    RoleParts parts_;
+    std::optional<Follower> follower_;
+    Requests requests_;
+    TxSender node_sender_;
+    std::optional<TxSender> owner_sender_;
+};
+
+/// "1a2b3c4d round 2": how logs name a round.
+std::string round_name(const base::Hash256& job, std::uint32_t round);
+
+/// Blob endpoints where the base state or data of a job can be had: the buyer's and its verifiers'.
+std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const contracts::Job& job);
+
+}  // namespace assay::node

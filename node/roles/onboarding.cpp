@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/onboarding.hpp"
+
+#include "contracts/rules/tables.hpp"
+
+namespace assay::node {
+
+namespace {
+bool is_registered(const contracts::StateView& state, const OnboardingWants& wants) {
+    switch (wants.role) {
+        case WorkRole::kMiner: return contracts::read_miner(state, wants.node).has_value();
+        case WorkRole::kVerifier: return contracts::read_verifier(state, wants.node).has_value();
+        case WorkRole::kBuyer: return true;
+    }
+    return false;
+}
+}  // namespace
+
+bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const Offer& offer) {
+    if (!contracts::read_node_key(state, wants.node)) {
+        offer("register node key", contracts::NodeRegister{.node = wants.node, .proof = wants.node_proof});
+        return false;
+    }
+    if (!is_registered(state, wants)) {
+        if (wants.role == WorkRole::kMiner) {
+            offer("register miner", contracts::MinerRegister{.node = wants.node, .endpoint = wants.endpoint});
+        } else {
+            offer("register verifier",
+                  contracts::VerifierRegister{.node = wants.node, .endpoint = wants.endpoint});
+        }
+        return false;
+    }
+    if (wants.role == WorkRole::kBuyer) return true;
+    const contracts::Stake stake = contracts::read_stake(state, wants.node);
+    // A party that lost stake is not topped up in silence: only the first deposit is automatic.
+    if (stake.free.is_zero() && stake.bonded.is_zero() && !wants.stake.is_zero()) {
+        const bool lost_before = wants.role == WorkRole::kMiner
+                                     ? !contracts::read_miner(state, wants.node)->forfeited.is_zero()
+                                     : !contracts::read_verifier(state, wants.node)->penalised.is_zero();
+        if (lost_before) return true;
+        offer("deposit stake", contracts::StakeDeposit{.node = wants.node, .amount = wants.stake});
+        return false;
+    }
+    return true;
+}
+
+}  // namespace assay::node

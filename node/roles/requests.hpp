@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests: numbers for questions to the ports, and what to do with each answer.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "node/seams/event.hpp"
+
+namespace assay::node {
+
+class Requests {
+public:
+    using SubmitHandler = std::function<void(const Outcome<SubmitReply>&)>;
+    using BlobHandler = std::function<void(const BlobFetched&)>;
+    using WorkerHandler = std::function<void(const WorkerAnswered&)>;
+
+    RequestId on_submit(SubmitHandler handler) { return keep(submits_, std::move(handler)); }
+    RequestId on_blob(BlobHandler handler) { return keep(blobs_, std::move(handler)); }
+    /// Called for every frame; forgotten after the last.
+    RequestId on_worker(WorkerHandler handler) { return keep(workers_, std::move(handler)); }
+
+    // Answers to questions that nobody asked are ignored: they belong to a request that was given up.
+    void answer(const SubmitDone& event) { take(submits_, event.request, event.reply); }
+    void answer(const BlobFetched& event) { take(blobs_, event.request, event); }
+    void answer(const WorkerAnswered& event) {
+        if (event.last) return take(workers_, event.request, event);
+        if (const auto found = workers_.find(event.request); found != workers_.end()) {
+            const WorkerHandler handler = found->second;  // a copy: the handler may change the map
+            handler(event);
+        }
+    }
+
+private:
+    template <class Map, class Handler>
+    RequestId keep(Map& map, Handler handler) {
+        const RequestId id = ++last_;
+        map.emplace(id, std::move(handler));
+        return id;
+    }
+    template <class Map, class Answer>
+    static void take(Map& map, RequestId id, const Answer& answer) {
+        auto node = map.extract(id);
+        if (!node.empty()) node.mapped()(answer);
+    }
+
+    RequestId last_ = 0;
+    std::map<RequestId, SubmitHandler> submits_;
+    std::map<RequestId, BlobHandler> blobs_;
+    std::map<RequestId, WorkerHandler> workers_;
+};
+
+}  // namespace assay::node

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequencer: the ledger node's own part in jobs: it enlists for every job's beacon and opens its links.
+#pragma once
+
+#include "node/roles/following_role.hpp"
+
+namespace assay::node {
+
+class Sequencer final : public FollowingRole {
+public:
+    using FollowingRole::FollowingRole;
+
+private:
+    void plan() override;
+};
+
+}  // namespace assay::node
