@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/job_bench.hpp"
+
+#include "node/roles/following_role.hpp"
+#include "node/runtime/log.hpp"
+
+namespace assay::node {
+
+namespace frames = trainer::worker;
+
+namespace {
+constexpr std::uint64_t kRetryPauseNs = 1'000'000'000;
+}
+
+std::optional<SharedDescriptor> BlobWants::want(const BlobId& id, const std::vector<Endpoint>& holders) {
+    if (files_.has(id)) {
+        auto file = files_.open(id);
+        if (file.ok()) return std::move(file).value();
+        log_error(file.error());
+        return std::nullopt;
+    }
+    Attempt& attempt = attempts_[id];
+    if (attempt.under_way || seams_.clock.mono_ns() < attempt.not_before_ns) return std::nullopt;
+    attempt.under_way = true;
+    const RequestId request = requests_.on_blob([this](const BlobFetched& fetched) {
+        Attempt& ended = attempts_[fetched.id];
+        ended.under_way = false;
+        if (fetched.result.ok()) return;
+        ++ended.failures;
+        ended.not_before_ns = seams_.clock.mono_ns() + kRetryPauseNs;
+        log_warn("blob " + fetched.id.brief() + " not fetched: " + fetched.result.error().what);
+    });
+    seams_.blobs.fetch(request, id, holders);
+    return std::nullopt;
+}
+
+std::uint32_t BlobWants::failures(const BlobId& id) const {
+    const auto found = attempts_.find(id);
+    return found == attempts_.end() ? 0 : found->second.failures;
+}
+
+std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& state,
+                                                const contracts::Job& job) {
+    if (asking_ || refused_.contains(job.id)) return std::nullopt;
+    if (!open_in_worker(state, job)) return std::nullopt;
+    const auto blob = base_blob(job);
+    if (!blob) {
+        ask_initial(job);
+        return std::nullopt;
+    }
+    return wants_.want(*blob, holders_of_base(state, job));
+}
+
+std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
+    if (!job.base_blob.is_zero()) return job.base_blob;
+    const auto found = initial_blobs_.find(job.id);
+    if (found == initial_blobs_.end()) return std::nullopt;
+    return found->second;
+}
+
+bool JobBench::open_in_worker(const contracts::StateView& state, const contracts::Job& job) {
+    if (open_job_ == job.id) return true;
+    const auto holders = holders_of_base(state, job);
+    const auto train = wants_.want(job.spec.data.train, holders);
+    const auto held_out = wants_.want(job.spec.data.held_out, holders);
+    if (!train || !held_out) return false;
+    asking_ = true;
+    const RequestId request = requests_.on_worker([this, id = job.id](const WorkerAnswered& answer) {
+        asking_ = false;
+        if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
+            log_error("job " + id.brief() + " cannot be opened: " + refusal->text);
+            refused_.insert(id);
+            return;
+        }
+        open_job_ = id;
+    });
+    seams_.worker.submit(request, frames::OpenJob{.chain_id = chain_id_, .spec = job.spec},
+                         {*train, *held_out});
+    return false;
+}
+
+void JobBench::ask_initial(const contracts::Job& job) {
+    asking_ = true;
+    const RequestId request =
+        requests_.on_worker([this, id = job.id, root = job.base_root](const WorkerAnswered& answer) {
+            asking_ = false;
+            const auto* initial = std::get_if<frames::BaseState>(&answer.message);
+            if (initial == nullptr || answer.bulk.empty()) return;
+            if (initial->root != root) {
+                log_error("job " + id.brief() + " names another initial state than its seed gives; refused");
+                refused_.insert(id);
+                return;
+            }
+            auto blob = files_.put(answer.bulk.front());
+            if (!blob.ok()) return log_error(blob.error());
+            initial_blobs_[id] = *blob;
+        });
+    seams_.worker.submit(request, frames::Initial{}, {});
+}
+
+}  // namespace assay::node

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/miner.hpp"
+
+#include <algorithm>
+
+#include "node/roles/onboarding.hpp"
+#include "node/runtime/log.hpp"
+
+namespace assay::node {
+
+namespace frames = trainer::worker;
+
+namespace {
+
+std::string slot_file(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    return "slot-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" + std::to_string(slot);
+}
+
+std::string ask_file(const base::Hash256& job) { return "ask-" + job.hex().substr(0, 16); }
+
+// Price and salt of a sealed ask: written before the seal is sent, so that a restart can still open it.
+struct SealedAsk {
+    base::Amount price;
+    base::Hash256 salt;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.price, self.salt);
+    }
+};
+
+}  // namespace
+
+Miner::Miner(const RoleParts& parts, MinerOptions options)
+    : FollowingRole(parts),
+      options_(std::move(options)),
+      bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
+
+bool Miner::registered() {
+    if (has_owner_key()) {
+        const OnboardingWants wants{
+            .role = WorkRole::kMiner,
+            .owner = parts().owner_key->public_key(),
+            .node = me(),
+            .node_proof = contracts::prove_node_key(parts().node_key, parts().owner_key->public_key(), chain_id()),
+            .endpoint = parts().endpoint,
+            .stake = options_.stake};
+        if (!onboard(state(), wants, [this](const std::string& name, contracts::Payload payload) {
+                offer_as_owner(name, std::move(payload));
+            })) {
+            return false;
+        }
+    }
+    const auto miner = contracts::read_miner(state(), me());
+    if (!miner) return false;
+    if (miner->endpoint != parts().endpoint) {
+        offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts().endpoint});
+    }
+    return true;
+}
+
+void Miner::plan() {
+    if (!registered()) return;
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        const auto job = contracts::read_job(state(), id);
+        if (job->phase == contracts::JobPhase::kRounds) {
+            plan_round(*job);
+        } else {
+            plan_bidding(*job);
+        }
+    }
+}
+
+void Miner::plan_bidding(const contracts::Job& job) {
+    const auto ask = contracts::read_ask(state(), job.id, me());
+    if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
+        if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
+        auto kept = parts().seams.disk.read(ask_file(job.id));
+        if (!kept.ok()) return fail_with(kept.error());
+        SealedAsk sealed{.price = options_.ask, .salt = {}};
+        const auto old = kept->has_value() ? base::decode<SealedAsk>(**kept)
+                                           : base::Result<SealedAsk, base::DecodeError>(
+                                                 base::failed(base::DecodeError::kTruncated));
+        if (old.ok()) {
+            sealed = *old;
+        } else {
+            sealed.salt = random_hash();
+            if (auto written = parts().seams.disk.write(ask_file(job.id), base::encode(sealed)); !written.ok()) {
+                return fail_with(written.error());
+            }
+        }
+        offer("ask for job " + job.id.brief(),
+              contracts::AskCommit{
+                  .job = job.id,
+                  .seal = contracts::ask_seal(chain_id(), job.id, me(), sealed.price, sealed.salt)});
+    }
+    if (job.phase == contracts::JobPhase::kAskReveal && ask && !ask->revealed) {
+        auto kept = parts().seams.disk.read(ask_file(job.id));
+        if (!kept.ok()) return fail_with(kept.error());
+        if (!kept->has_value()) return;
+        if (const auto sealed = base::decode<SealedAsk>(**kept); sealed.ok()) {
+            offer("reveal ask for job " + job.id.brief(),
+                  contracts::AskReveal{.job = job.id, .price = sealed->price, .salt = sealed->salt});
+        }
+    }
+}
+
+void Miner::plan_round(const contracts::Job& job) {
+    const auto round = contracts::read_round(state(), job.id, job.round);
+    if (!round) return;
+    if (training_ && (std::get<0>(*training_) != job.id || std::get<1>(*training_) != job.round ||
+                      round->phase != contracts::RoundPhase::kCommit)) {
+        if (std::get<0>(*training_) == job.id && training_request_) {
+            parts().seams.worker.cancel(*training_request_);  // its round went on without it
+        }
+    }
+    for (const contracts::SlotRound& slot : contracts::list_slots(state(), job.id, job.round)) {
+        if (slot.assigned && slot.miner == me()) plan_slot(job, *round, slot);
+    }
+    forget_old_rounds(job);
+}
+
+void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
+                      const contracts::SlotRound& slot) {
+    const SlotKey key{job.id, job.round, slot.slot};
+    if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
+        const SlotWork& work = work_of(key);
+        if (work.complete) return commit(job, slot, work);
+        if (training_ || failed_.contains(key)) return;
+        if (const auto base = bench_.ready(state(), job)) train(job, slot, *base);
+    }
+    if (round.phase == contracts::RoundPhase::kReveal && slot.committed && !slot.revealed) {
+        const SlotWork& work = work_of(key);
+        if (work.complete) reveal(job, work);
+    }
+}
+
+void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, const SharedDescriptor& base) {
+    const SlotKey key{job.id, job.round, slot.slot};
+    SlotWork& work = work_of(key);
+    frames::Train request{.round = job.round, .slot = slot.slot, .resume = std::nullopt, .drills = {}};
+    std::vector<SharedDescriptor> bulk{base};
+    if (!work.boundary_blobs.empty()) {
+        if (auto boundary = parts().files.open(work.boundary_blobs.back()); boundary.ok()) {
+            request.resume = work.trace;
+            bulk.push_back(*boundary);
+            log_info("resuming " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) +
+                     " at segment " + std::to_string(work.boundary_blobs.size()));
+        } else {
+            work.boundary_blobs.clear();
+            work.trace = {};
+        }
+    }
+    for (const PlannedDrill& planned : options_.drills) {
+        if (!planned.round || *planned.round == job.round) request.drills.push_back(planned.drill);
+    }
+    training_ = key;
+    training_request_ =
+        requests().on_worker([this, key](const WorkerAnswered& answer) { on_train_frame(key, answer); });
+    parts().seams.worker.submit(*training_request_, std::move(request), std::move(bulk));
+}
+
+void Miner::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
+    if (answer.last) {
+        training_.reset();
+        training_request_.reset();
+    }
+    SlotWork& work = work_of(key);
+    if (std::holds_alternative<frames::Boundary>(answer.message)) return on_boundary(work, answer);
+    if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
+    if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
+        if (refusal->reason == frames::RefusalReason::kCancelled) return;
+        log_error(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
+                  " not trained: " + refusal->text);
+        failed_.insert(key);
+    }
+}
+
+void Miner::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
+    const auto& boundary = std::get<frames::Boundary>(answer.message);
+    if (answer.bulk.empty()) return;
+    auto blob = parts().files.put(answer.bulk.front());
+    if (!blob.ok()) return fail_with(blob.error());
+    work.boundary_blobs.resize(boundary.index - 1);
+    work.boundary_blobs.push_back(*blob);
+    work.trace = boundary.so_far;
+    store(work);
+}
+
+void Miner::on_trained(SlotWork& work, const WorkerAnswered& answer) {
+    const auto& trained = std::get<frames::Trained>(answer.message);
+    if (!answer.bulk.empty()) {
+        auto blob = parts().files.put(answer.bulk.front());
+        if (!blob.ok()) return fail_with(blob.error());
+        work.update_blob = *blob;
+    }
+    work.trace = trained.trace;
+    work.salt = random_hash();
+    work.complete = true;
+    store(work);
+    log_info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
+             std::to_string(trained.nanoseconds / 1'000'000) + " ms");
+}
+
+void Miner::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
+    const contracts::CommitStatement statement{.job = job.id,
+                                               .round = job.round,
+                                               .slot = slot.slot,
+                                               .miner = me(),
+                                               .base_root = job.base_root,
+                                               .segments = job.spec.segments(),
+                                               .trace_root = program::trace_root(work.trace),
+                                               .update_root = work.trace.update,
+                                               .ciphertext_root = {},
+                                               .key_commitment = {},
+                                               .confession = {},
+                                               .salt = work.salt};
+    offer("commit " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
+          contracts::RoundCommit{.job = job.id,
+                                 .round = job.round,
+                                 .slot = slot.slot,
+                                 .seal = contracts::commit_seal(chain_id(), statement)});
+}
+
+void Miner::reveal(const contracts::Job& job, const SlotWork& work) {
+    offer("reveal " + round_name(job.id, job.round) + " slot " + std::to_string(work.slot),
+          contracts::RoundReveal{.job = job.id,
+                                 .round = job.round,
+                                 .slot = work.slot,
+                                 .trace = work.trace,
+                                 .boundary_blobs = work.boundary_blobs,
+                                 .update_blob = work.update_blob,
+                                 .salt = work.salt});
+}
+
+SlotWork& Miner::work_of(const SlotKey& key) {
+    const auto& [job, round, slot] = key;
+    auto [found, inserted] = works_.try_emplace(key);
+    SlotWork& work = found->second;
+    if (!inserted) return work;
+    work.job = job;
+    work.round = round;
+    work.slot = slot;
+    auto kept = parts().seams.disk.read(slot_file(job, round, slot));
+    if (!kept.ok()) {
+        fail_with(kept.error());
+    } else if (kept->has_value()) {
+        if (auto decoded = base::decode<SlotWork>(**kept); decoded.ok()) work = std::move(decoded).value();
+    }
+    return work;
+}
+
+void Miner::store(const SlotWork& work) {
+    auto written = parts().seams.disk.write(slot_file(work.job, work.round, work.slot), base::encode(work));
+    if (!written.ok()) fail_with(written.error());
+}
+
+void Miner::forget_old_rounds(const contracts::Job& job) {
+    // Two rounds back everything is settled; any state can be computed again from the base states.
+    for (auto it = works_.begin(); it != works_.end();) {
+        const SlotWork& work = it->second;
+        if (work.job != job.id || work.round + 1 >= job.round) {
+            ++it;
+            continue;
+        }
+        for (const BlobId& blob : work.boundary_blobs) parts().files.drop(blob);
+        if (!work.update_blob.is_zero()) parts().files.drop(work.update_blob);
+        (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
+        it = works_.erase(it);
+    }
+}
+
+}  // namespace assay::node

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Miner: asks a price for jobs, trains the slots it is dealt, commits, reveals, serves its bytes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "node/roles/following_role.hpp"
+#include "node/roles/job_bench.hpp"
+
+namespace assay::node {
+
+/// A fault that a devnet miner plants on purpose. Without a round it is planted in every round.
+struct PlannedDrill {
+    std::optional<std::uint32_t> round;
+    trainer::worker::Drill drill;
+};
+
+struct MinerOptions {
+    base::Amount ask;    ///< the least it works for, base units per work unit
+    base::Amount stake;  ///< deposited once, when nothing is staked yet
+    std::vector<PlannedDrill> drills;
+};
+
+/// What a miner keeps of one slot's round, on disk before anything about it is said on the ledger.
+struct SlotWork {
+    base::Hash256 job;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    program::TraceRecord trace;  ///< so far, or complete
+    std::vector<BlobId> boundary_blobs;
+    BlobId update_blob;  ///< zero until complete, and when diverged
+    base::Hash256 salt;
+    bool complete = false;
+
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
+              self.complete);
+    }
+};
+
+class Miner final : public FollowingRole {
+public:
+    Miner(const RoleParts& parts, MinerOptions options);
+
+private:
+    using SlotKey = std::tuple<base::Hash256, std::uint32_t, std::uint32_t>;
+
+    void plan() override;
+    bool registered();
+    void plan_bidding(const contracts::Job& job);
+    void plan_round(const contracts::Job& job);
+    void plan_slot(const contracts::Job& job, const contracts::Round& round,
+                   const contracts::SlotRound& slot);
+
+    void train(const contracts::Job& job, const contracts::SlotRound& slot, const SharedDescriptor& base);
+    void on_train_frame(const SlotKey& key, const WorkerAnswered& answer);
+    void on_boundary(SlotWork& work, const WorkerAnswered& answer);
+    void on_trained(SlotWork& work, const WorkerAnswered& answer);
+    void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
+    void reveal(const contracts::Job& job, const SlotWork& work);
+
+    SlotWork& work_of(const SlotKey& key);
+    void store(const SlotWork& work);
+    void forget_old_rounds(const contracts::Job& job);
+
+    MinerOptions options_;
+    JobBench bench_;
+    std::map<SlotKey, SlotWork> works_;
+    std::optional<SlotKey> training_;
+    std::optional<RequestId> training_request_;
+    std::set<SlotKey> failed_;
+};
+
+}  // namespace assay::node
