@@ -22,7 +22,7 @@ public:
     explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
     /// kUnreachable when the other side is gone. REQUIRES a payload of at most kMaxPayload bytes.
-    base::Outcome<std::monostate> send(const Envelope& envelope);
+    base::Outcome<void> send(const Envelope& envelope);
 
     /// The next frame. kNotFound when the other side closed between frames; kFailure for anything that is not
     /// a canonical frame with the right number of descriptors: the stream cannot be trusted after that and

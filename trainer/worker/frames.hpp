@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a role and its assay-worker say to each other (docs/architecture.md, "worker frames"). A frame is a
-// 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number, little-endian) and a
-// payload, the canonical encoding of one record below. Bulk bytes travel as passed descriptors; each record
-// says which, in order. Every request is answered by zero or more Progress and Boundary frames and then by
-// one answer or one Refusal, all carrying the request's number. Requests are worked on one at a time, in
-// order; Cancel is read at once.
+// 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number, little-endian), then one
+// marker byte for each 250 descriptors (rounded up) that carries them, then the payload: the canonical
+// encoding of one record below. Bulk bytes travel as passed descriptors; each record says which, in order.
+// Every request is answered by zero or more Progress and Boundary frames and then by one answer or one
+// Refusal, all carrying the request's number. Requests are worked on one at a time, in order; Cancel is read
+// at once.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,8 +26,8 @@ namespace assay::trainer::worker {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
-/// Linux passes at most 253 descriptors in one message (SCM_MAX_FD).
-inline constexpr std::uint16_t kMaxDescriptors = 250;
+/// A merge of every slot of the largest job: the base state and an update each.
+inline constexpr std::uint16_t kMaxDescriptors = 257;
 /// No state, update or token file is larger; a descriptor that names more is refused unread.
 inline constexpr std::size_t kMaxBulk = std::size_t{64} << 30;
 
@@ -56,15 +59,17 @@ enum class FrameKind : std::uint16_t {
 
 /// Why the worker did not do what it was asked. Frozen numbers.
 enum class RefusalReason : std::uint8_t {
-    kBadFrame = 1,       ///< not a frame of this protocol; the worker ends after saying so
-    kNoJob = 2,          ///< a request that needs an open job, and none is open
-    kBadRequest = 3,     ///< fields or descriptors that contradict each other or the job
-    kBadBytes = 4,       ///< a state, update or token file that is not what it should be
-    kCancelled = 5,      ///< Cancel came before the answer
-    kNotSupported = 6,   ///< the worker knows the request and cannot do it (Trace, until disputes open paths)
-    kDrillForbidden = 7, ///< a drill outside a devnet
-    kInternal = 8,       ///< memory ran out, or a bug of ours
+    kBadFrame = 1,      ///< not a frame of this protocol; the worker ends after saying so
+    kNoJob = 2,         ///< a request that needs an open job, and none is open
+    kBadRequest = 3,    ///< fields or descriptors that contradict each other or the job
+    kBadBytes = 4,      ///< a state, update or token file that is not what it should be
+    kCancelled = 5,     ///< Cancel came before the answer
+    kNotSupported = 6,  ///< the worker knows the request and cannot do it (Trace, until disputes open paths)
+    kDrillForbidden = 7,  ///< a drill outside a devnet
+    kInternal = 8,        ///< memory ran out, or a bug of ours
 };
+
+std::string_view to_text(RefusalReason reason);
 
 /// Worker to role, first frame of a process, request number 0.
 struct Hello {
@@ -226,8 +231,7 @@ struct Replayed {
     std::uint64_t nanoseconds = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verdict, self.unit_root, self.claimed_root, self.difference, self.steps,
-              self.nanoseconds);
+        visit(self.verdict, self.unit_root, self.claimed_root, self.difference, self.steps, self.nanoseconds);
     }
 };
 

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/worker_process.hpp"
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "node/runtime/process.hpp"
+#include "trainer/worker/channel.hpp"
+#include "trainer/worker/self_test.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+namespace {
+
+constexpr int kWorkerSocket = 3;  // the number under which the child finds its end
+constexpr WorkerRequestId kReopen = 0;
+constexpr std::chrono::milliseconds kPause{50};
+
+struct Pending {
+    WorkerRequestId id = 0;
+    frames::Message message;
+    std::vector<frames::SharedDescriptor> bulk;
+    WorkerHandler handler;
+    bool sent = false;
+    bool cancelled = false;
+};
+
+WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text) {
+    return {id, frames::Refusal{reason, std::move(text)}, {}, true};
+}
+
+}  // namespace
+
+Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& options) {
+    std::filesystem::path program = options.program;
+    if (program.empty()) {
+        if (const char* named = std::getenv("ASSAY_WORKER"); named != nullptr && *named != '\0')
+            program = named;
+    }
+    if (program.empty()) {
+        ASSAY_ASSIGN(const auto own, own_program());
+        program = own.parent_path() / "assay-worker";
+    }
+    std::error_code error;
+    if (std::filesystem::exists(program, error)) return program;
+    return fail(ErrorKind::kNotFound, "no worker program at " + program.string(),
+                "build it (make build), or set ASSAY_WORKER to its path");
+}
+
+/// Everything below `mutex` is shared between callers and the one thread that spawns, reads and restarts:
+/// the child dies with the thread that spawned it (PR_SET_PDEATHSIG), so that thread lives as long as this.
+class WorkerProcess::Impl {
+public:
+    explicit Impl(WorkerOptions options) : options_(std::move(options)) {}
+
+    Outcome<void> start() {
+        std::promise<Outcome<void>> first;
+        auto started = first.get_future();
+        thread_ = std::thread([this, &first] { run(first); });
+        return started.get();
+    }
+
+    ~Impl() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+            if (channel_) ::shutdown(channel_->number(), SHUT_RDWR);
+        }
+        wake_.notify_all();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    WorkerRequestId submit(frames::Message message, std::vector<frames::SharedDescriptor> bulk,
+                           WorkerHandler handler) {
+        const std::lock_guard lock(mutex_);
+        const WorkerRequestId id = next_id_++;
+        queue_.push_back({id, std::move(message), std::move(bulk), std::move(handler), false, false});
+        send_front();
+        wake_.notify_all();
+        return id;
+    }
+
+    void cancel(WorkerRequestId id) {
+        const std::lock_guard lock(mutex_);
+        for (Pending& pending : queue_) {
+            if (pending.id != id || pending.cancelled) continue;
+            pending.cancelled = true;
+            if (pending.sent && channel_) static_cast<void>(channel_->send({id, frames::Cancel{}, {}}));
+        }
+    }
+
+    frames::Hello hello() const {
+        const std::lock_guard lock(mutex_);
+        return hello_;
+    }
+    pid_t pid() const { return pid_; }
+    unsigned deaths() const { return deaths_; }
+
+private:
+    void run(std::promise<Outcome<void>>& first) {
+        auto opened = open_child();
+        const bool sound = opened.ok();
+        first.set_value(std::move(opened));
+        if (!sound) return;
+        while (true) {
+            listen();
+            close_child();
+            if (stopping()) break;
+            ++deaths_;
+            if (++deaths_in_a_row_ >= options_.max_deaths) give_up_front();
+            if (!restart()) break;
+        }
+        close_child();
+        refuse_all(frames::RefusalReason::kCancelled, "the worker client was closed");
+    }
+
+    /// Starts children until one is up; false when the client is being destroyed.
+    bool restart() {
+        while (!stopping()) {
+            std::this_thread::sleep_for(kPause * (deaths_in_a_row_ + 1));
+            auto opened = open_child();
+            if (opened.ok()) return true;
+            close_child();
+            if (opened.error().kind == ErrorKind::kUnreachable && ++deaths_in_a_row_ < options_.max_deaths) {
+                ++deaths_;  // died while starting
+                continue;
+            }
+            deaths_in_a_row_ = 0;
+            refuse_all(frames::RefusalReason::kInternal,
+                       "the worker cannot be started again: " + opened.error().what);
+            std::unique_lock lock(mutex_);
+            wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+        }
+        return false;
+    }
+
+    Outcome<void> open_child() {
+        ASSAY_ASSIGN(const auto program, find_worker_program(options_));
+        ASSAY_ASSIGN(auto ends, frames::socket_pair());
+        ProcessOptions process;
+        process.program = program;
+        process.descriptors = {{ends.second.number(), kWorkerSocket}};
+        if (options_.threads != 0) {
+            process.environment.emplace_back("ASSAY_THREADS", std::to_string(options_.threads));
+        }
+        if (!options_.targets.empty()) process.environment.emplace_back("ASSAY_TARGETS", options_.targets);
+        ASSAY_ASSIGN(auto child, Process::spawn(process));
+        pid_ = child.pid();
+        process_ = std::move(child);
+        ends.second =
+            frames::Descriptor();  // the child holds the only other end, so its death shows as an end
+        {
+            const std::lock_guard lock(mutex_);
+            channel_.emplace(std::move(ends.first));
+            if (stopping_) ::shutdown(channel_->number(), SHUT_RDWR);
+        }
+        ASSAY_TRY(greet());
+        ASSAY_TRY(reopen_job());
+        const std::lock_guard lock(mutex_);
+        ready_ = true;
+        send_front();
+        return {};
+    }
+
+    Outcome<void> greet() {
+        auto envelope = channel_->receive();
+        if (!envelope.ok()) return died_while_starting();
+        const auto* hello = std::get_if<frames::Hello>(&envelope->message);
+        if (hello == nullptr) {
+            const auto* refusal = std::get_if<frames::Refusal>(&envelope->message);
+            return fail(ErrorKind::kPreflight,
+                        refusal != nullptr ? refusal->text : "the worker did not begin with Hello",
+                        "run `assay doctor`");
+        }
+        if (hello->version != frames::kProtocolVersion) {
+            return fail(ErrorKind::kPreflight,
+                        "the worker speaks version " + std::to_string(hello->version) +
+                            " of the frames, we speak " + std::to_string(frames::kProtocolVersion),
+                        "assay and assay-worker must come from the same build");
+        }
+        if (hello->self_test != frames::self_test_golden()) {
+            return fail(ErrorKind::kPreflight,
+                        "the worker's self-test gives " + hello->self_test.brief() + " instead of " +
+                            frames::self_test_golden().brief() +
+                            ": this machine or build computes other bits and may not train",
+                        "rebuild from a clean folder; if it stays, test this machine's memory and processor");
+        }
+        const std::lock_guard lock(mutex_);
+        hello_ = *hello;
+        return {};
+    }
+
+    Outcome<void> reopen_job() {
+        if (!job_) return {};
+        ASSAY_TRY(channel_->send({kReopen, job_->message, job_->bulk}));
+        auto envelope = channel_->receive();
+        if (!envelope.ok()) return died_while_starting();
+        if (const auto* refusal = std::get_if<frames::Refusal>(&envelope->message)) {
+            return fail(ErrorKind::kFailure, "the job cannot be opened again: " + refusal->text);
+        }
+        return {};
+    }
+
+    base::Failed<base::Error> died_while_starting() {
+        return fail(ErrorKind::kUnreachable, "the worker died while it started: " + to_text(process_->kill()),
+                    "run assay-worker --self-test by itself to see why");
+    }
+
+    /// Reads frames until the child is gone or garbles one.
+    void listen() {
+        refuse_cancelled();
+        while (true) {
+            auto envelope = channel_->receive();
+            if (!envelope.ok() || !handle(std::move(envelope).value())) return;
+        }
+    }
+
+    /// False when the frame belongs to no request at work: the child is not to be trusted any further.
+    bool handle(frames::Envelope envelope) {
+        WorkerHandler handler;
+        WorkerEvent event{envelope.request, std::move(envelope.message), std::move(envelope.bulk), false};
+        event.last = frames::is_final(event.message);
+        {
+            const std::lock_guard lock(mutex_);
+            if (queue_.empty() || !queue_.front().sent || queue_.front().id != event.request) return false;
+            Pending& front = queue_.front();
+            handler = front.handler;
+            if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
+                deaths_in_a_row_ = 0;
+                remember(front, *boundary, event.bulk.front());
+            }
+            if (event.last) finish_front(event);
+        }
+        handler(std::move(event));
+        refuse_cancelled();
+        return true;
+    }
+
+    /// From now on the request, if it has to be sent again, goes on from this boundary.
+    static void remember(Pending& pending, const frames::Boundary& boundary,
+                         const frames::SharedDescriptor& state) {
+        auto* train = std::get_if<frames::Train>(&pending.message);
+        if (train == nullptr) return;
+        train->resume = boundary.so_far;
+        pending.bulk.resize(1);  // the base state stays
+        pending.bulk.push_back(state);
+    }
+
+    void finish_front(const WorkerEvent& event) {
+        deaths_in_a_row_ = 0;
+        if (std::holds_alternative<frames::Opened>(event.message)) {
+            job_ = std::move(queue_.front());
+            job_->handler = nullptr;
+        }
+        queue_.pop_front();
+        send_front();
+    }
+
+    /// REQUIRES the lock.
+    void send_front() {
+        if (!ready_ || queue_.empty() || queue_.front().sent || queue_.front().cancelled) return;
+        Pending& front = queue_.front();
+        front.sent = true;
+        // A failure to send shows as the end of the stream in listen().
+        static_cast<void>(channel_->send({front.id, front.message, front.bulk}));
+    }
+
+    void close_child() {
+        {
+            const std::lock_guard lock(mutex_);
+            ready_ = false;
+            channel_.reset();
+            for (Pending& pending : queue_) pending.sent = false;
+        }
+        pid_ = 0;
+        if (process_) process_->kill();
+        process_.reset();
+        refuse_cancelled();
+    }
+
+    void refuse_cancelled() {
+        while (true) {
+            Pending pending;
+            {
+                const std::lock_guard lock(mutex_);
+                if (queue_.empty() || !queue_.front().cancelled || queue_.front().sent) return;
+                pending = std::move(queue_.front());
+                queue_.pop_front();
+                send_front();
+            }
+            pending.handler(refusal_event(pending.id, frames::RefusalReason::kCancelled, "cancelled"));
+        }
+    }
+
+    /// The request at work when the worker died too often is refused; those behind it get their turn.
+    void give_up_front() {
+        Pending pending;
+        {
+            const std::lock_guard lock(mutex_);
+            deaths_in_a_row_ = 0;
+            if (queue_.empty()) return;
+            pending = std::move(queue_.front());
+            queue_.pop_front();
+        }
+        pending.handler(refusal_event(
+            pending.id, frames::RefusalReason::kInternal,
+            "the worker died " + std::to_string(options_.max_deaths) + " times in a row on this request"));
+    }
+
+    void refuse_all(frames::RefusalReason reason, const std::string& text) {
+        std::deque<Pending> refused;
+        {
+            const std::lock_guard lock(mutex_);
+            refused.swap(queue_);
+        }
+        for (Pending& pending : refused) pending.handler(refusal_event(pending.id, reason, text));
+    }
+
+    bool stopping() const {
+        const std::lock_guard lock(mutex_);
+        return stopping_;
+    }
+
+    const WorkerOptions options_;
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<Pending> queue_;  // the front is the request at work
+    std::optional<Pending> job_;
+    std::optional<frames::Channel> channel_;
+    frames::Hello hello_;
+    WorkerRequestId next_id_ = 1;
+    bool ready_ = false;
+    bool stopping_ = false;
+    std::optional<Process> process_;  // the thread's alone
+    unsigned deaths_in_a_row_ = 0;    // the thread's alone
+    std::atomic<unsigned> deaths_ = 0;
+    std::atomic<pid_t> pid_ = 0;
+    std::thread thread_;
+};
+
+WorkerProcess::WorkerProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+WorkerProcess::~WorkerProcess() = default;
+
+Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerOptions options) {
+    auto impl = std::make_unique<Impl>(std::move(options));
+    ASSAY_TRY(impl->start());
+    return std::unique_ptr<WorkerProcess>(new WorkerProcess(std::move(impl)));
+}
+
+WorkerRequestId WorkerProcess::submit(frames::Message request, std::vector<frames::SharedDescriptor> bulk,
+                                      WorkerHandler handler) {
+    return impl_->submit(std::move(request), std::move(bulk), std::move(handler));
+}
+void WorkerProcess::cancel(WorkerRequestId request) { impl_->cancel(request); }
+frames::Hello WorkerProcess::hello() const { return impl_->hello(); }
+pid_t WorkerProcess::pid() const { return impl_->pid(); }
+unsigned WorkerProcess::deaths() const { return impl_->deaths(); }
+
+}  // namespace assay::node

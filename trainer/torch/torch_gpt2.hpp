@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPT-2 in LibTorch's own operators and autograd: the oracle that our gradients are tested against (binary64)
+// and the peer that our speed is measured against (binary32). Its numbers never enter a claim.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+
+namespace assay::trainer {
+
+enum class TorchPrecision : std::uint8_t { kFloat32, kFloat64 };
+
+struct TorchLoss {
+    double loss = 0;
+    std::vector<double> gradient;  ///< flat, canonical order (contracts/program/tensors.hpp)
+};
+
+/// Same function as our step program: pre-LayerNorm (epsilon 1e-5), GELU(tanh), tied head, mean
+/// cross-entropy.
+class TorchGpt2 {
+public:
+    /// `parameters` is flat in canonical order. REQUIRES parameters.size() == parameter_count(model).
+    TorchGpt2(const program::ModelConfig& model, std::span<const float> parameters, TorchPrecision precision);
+    ~TorchGpt2();
+
+    /// Loss of `sequences` runs of context+1 tokens and its gradient, before any clipping.
+    [[nodiscard]] TorchLoss loss_and_gradient(std::span<const std::uint32_t> tokens);
+
+    /// One whole step (forward, backward, clipping by global norm, AdamW that decays matrices only).
+    /// Returns the loss. The first call creates the moments.
+    double train_step(const program::TrainConfig& train, std::span<const std::uint32_t> tokens);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// a [m,k] · b [k,n] by LibTorch, `repeats` times; nanoseconds of each. For the bench.
+class TorchProduct {
+public:
+    TorchProduct(std::uint64_t m, std::uint64_t k, std::uint64_t n);
+    ~TorchProduct();
+    void run();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Threads that LibTorch may use in this process.
+void set_torch_threads(unsigned threads);
+
+}  // namespace assay::trainer
