@@ -39,6 +39,15 @@ struct Committed {
     BlockResults results;
 };
 
+/// What became of an attempt to make a block.
+struct Appended {
+    std::optional<Committed> block;          ///< nothing when there was nothing to put into one
+    std::vector<TransactionResult> refused;  ///< candidates that the rules refused: they are in no block
+};
+
+/// Whether a block without transactions is worth making: yes while a deadline is pending.
+enum class EmptyBlock : std::uint8_t { kSkip, kMake };
+
 class Chain {
 public:
     /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it). State is loaded
@@ -65,11 +74,12 @@ public:
     /// Where a transaction is and what became of it; nothing when it is in no block.
     Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
 
-    /// Executes `transactions` on top of the tip, signs and makes the block durable. Refused transactions are
-    /// in the block with their code. After a failure other than the free-space refusal the chain is stopped:
-    /// everything is refused and the process must end (what is on disk is decided at the next open).
-    Outcome<Committed> append(std::vector<Bytes> transactions, std::uint64_t time_ms,
-                              const base::SecretKey& key);
+    /// Executes `candidates` on top of the tip and makes a signed block of those that the rules accept;
+    /// returns when it is durable. An error with stopped() false (too little free disk) changed nothing and
+    /// may be tried again. After any other error the chain is stopped: everything is refused and the process
+    /// must end (what is on disk is decided at the next open).
+    Outcome<Appended> append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,
+                             const base::SecretKey& key);
 
     [[nodiscard]] bool stopped() const { return stopped_; }
     /// What open() had to repair, one sentence each.
@@ -83,6 +93,7 @@ private:
     Outcome<void> replay();
     Outcome<void> commit(const Header& header, const BlockResults& results,
                          const contracts::Overlay& overlay);
+    base::Failed<base::Error> stop(const base::Error& cause);
 
     const StateMachine& machine_;
     Genesis genesis_;
@@ -96,9 +107,25 @@ private:
     std::vector<std::string> notes_;
 };
 
-/// Executes a block's transactions over `overlay` and checks the invariants. Error kVerification names the
-/// broken invariant.
-Outcome<BlockResults> execute(const StateMachine& machine, contracts::Overlay& overlay,
-                              const Position& position, const std::vector<Bytes>& transactions);
+/// A block executed over an overlay, not yet committed.
+struct Execution {
+    std::vector<Bytes> included;             ///< what the block holds
+    BlockResults results;                    ///< of `included`
+    std::vector<TransactionResult> refused;  ///< only with Refused::kLeaveOut
+};
+enum class Refused : std::uint8_t {
+    kLeaveOut,  ///< proposing: a refused transaction does not get into the block
+    kRecord,    ///< replaying: whatever is in the block has a result
+};
+
+/// begin_block, every transaction, invariants. Error kVerification names the broken invariant.
+Outcome<Execution> execute(const StateMachine& machine, contracts::Overlay& overlay, const Position& position,
+                           const std::vector<Bytes>& transactions, Refused refused);
+
+/// Executes a stored block again and checks results root and state root; changes `state` and `tree`. The
+/// caller has run check_block.
+Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::MemoryState& state,
+                                   StateTree& tree, const std::string& chain_id, const Block& block,
+                                   std::map<Bytes, std::optional<Bytes>>* changes = nullptr);
 
 }  // namespace assay::ledger

@@ -55,8 +55,12 @@ public:
 
     void put(ByteView key, ByteView value);
     void erase(ByteView key);  ///< nothing happens when the key is absent
-    /// Applies an overlay's changes: each value set, or erased where it is missing.
-    void update(const std::map<Bytes, std::optional<Bytes>>& changes);
+    /// What revert() needs to take an update back.
+    using Undo = std::map<Bytes, std::optional<Bytes>>;
+    /// Applies an overlay's changes: each value set, or erased where it is missing. `before` is the state
+    /// that the tree stands for.
+    Undo update(const std::map<Bytes, std::optional<Bytes>>& changes, const contracts::StateView& before);
+    void revert(const Undo& undo);
 
     [[nodiscard]] Hash256 root() const;
     /// Proof of presence when the key is in the tree, else of absence.

@@ -35,7 +35,8 @@ public:
     EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
                    const EmbeddedOptions& options = {});
 
-    /// Checks form, signature and nonce and queues. `done` may be called before this returns, with a refusal.
+    /// Checks form, signature and nonce and queues. `done` may be called before this returns: with a refusal,
+    /// or with the receipt when the transaction is in a block already.
     void submit(Bytes transaction, Done done);
 
     /// Makes a block when one is due. Returns in how many ms it wants to be called again when nothing
@@ -53,6 +54,9 @@ private:
     [[nodiscard]] bool wanted() const;
     Outcome<void> make_block();
     Receipt receipt_for(const Committed& block, std::uint32_t index) const;
+    Outcome<Receipt> receipt_of(const TransactionPlace& place, const Hash256& id) const;
+    void answer(const Hash256& id, Outcome<Receipt> outcome);
+    void refuse(const std::vector<Bytes>& transactions, const base::Error& error);
     void refuse_all(const base::Error& error);
 
     Chain& chain_;
@@ -63,7 +67,8 @@ private:
     std::map<Hash256, Done> waiting_;
     std::map<std::uint64_t, Subscriber> subscribers_;
     std::uint64_t next_subscriber_ = 1;
-    std::optional<std::uint64_t> last_block_ms_;  ///< monotonic
+    std::optional<std::uint64_t> last_block_ms_;  // monotonic
+    std::uint64_t last_time_ms_ = 0;              // wall, as written in the last header
 };
 
 }  // namespace assay::ledger

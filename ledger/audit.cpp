@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/audit.hpp"
+
+#include "ledger/chain.hpp"
+#include "ledger/posix_disk.hpp"
+
+namespace assay::ledger {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+std::string name_of(FrameFault fault) {
+    switch (fault) {
+        case FrameFault::kShort: return "the file ends inside it";
+        case FrameFault::kHeader: return "its frame header is damaged";
+        case FrameFault::kPayload: return "its checksum does not match its bytes";
+        case FrameFault::kEnd: break;
+    }
+    return "missing";
+}
+
+std::string without_prefix(const std::string& text, const std::string& prefix) {
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+// Checks one block completely and applies it to the report's state.
+Outcome<BlockResults> check_one(const StateMachine& machine, const Genesis& genesis, ByteView payload,
+                                StateTree& tree, AuditReport& report) {
+    const auto block = base::decode<Block>(payload);
+    if (!block) {
+        return fail(ErrorKind::kVerification,
+                    "its bytes are not canonical: " + std::string(base::to_text(block.error())));
+    }
+    ASSAY_TRY(check_block(*block, genesis.chain_id, report.height + 1, report.tip, genesis.sequencer));
+    ASSAY_ASSIGN(BlockResults results, replay_block(machine, report.state, tree, genesis.chain_id, *block));
+    report.height = block->header.height;
+    report.tip = block->header.hash();
+    report.state_root = block->header.state_root;
+    return results;
+}
+
+void count(const BlockResults& results, AuditReport& report) {
+    report.transactions += results.transactions.size();
+    report.events += results.begin_events.size();
+    for (const TransactionResult& result : results.transactions) {
+        report.events += result.events.size();
+        if (result.code != 0) ++report.refused;
+    }
+}
+
+// The blocks, up to the first that does not check.
+Outcome<void> walk(const StateMachine& machine, const Genesis& genesis, const LogFile& file,
+                   AuditReport& report) {
+    StateTree tree = StateTree::build(report.state.all());
+    report.state_root = tree.root();
+    std::uint64_t offset = kLogHeaderSize;
+    Bytes payload;
+    while (true) {
+        ASSAY_ASSIGN(const auto frame, read_frame(file, offset, payload));
+        const std::uint64_t height = report.height + 1;
+        const std::string where = "block " + std::to_string(height);
+        if (!frame) {
+            if (frame.error() == FrameFault::kEnd) return {};
+            report.failures.push_back({where, name_of(frame.error()), height});
+            return {};
+        }
+        const auto results = check_one(machine, genesis, payload, tree, report);
+        if (!results) {
+            report.failures.push_back({where, without_prefix(results.error().what, where + ": "), height});
+            return {};
+        }
+        count(*results, report);
+        offset += kFrameHeaderSize + frame->length;
+    }
+}
+
+}  // namespace
+
+Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string& home) {
+    const Layout layout(home);
+    auto genesis_file = open_read_only(layout.genesis);
+    if (!genesis_file)
+        return fail(ErrorKind::kNotFound, "there is no ledger in " + home,
+                    "give the home directory of a node");
+    ASSAY_ASSIGN(const std::uint64_t genesis_size, (*genesis_file)->size());
+    ASSAY_ASSIGN(const Bytes genesis_bytes, (*genesis_file)->read(0, static_cast<std::size_t>(genesis_size)));
+
+    AuditReport report;
+    const auto genesis = parse_genesis(genesis_bytes);
+    if (!genesis) {
+        report.failures.push_back({layout.genesis, genesis.error().what, 0});
+        return report;
+    }
+    report.chain_id = genesis->chain_id;
+    report.genesis = report.tip = genesis->hash();
+    ASSAY_ASSIGN(const auto file, open_read_only(layout.log));
+    ASSAY_ASSIGN(report.bytes, file->size());
+    ASSAY_ASSIGN(const Bytes header, file->read(0, kLogHeaderSize));
+    if (header != log_header(report.genesis)) {
+        report.failures.push_back({layout.log, "its header is damaged or belongs to another genesis", 0});
+        return report;
+    }
+    if (const auto made = machine.genesis(report.state, genesis->chain_id, genesis->rules); !made) {
+        report.failures.push_back({layout.genesis, made.error().what, 0});
+        return report;
+    }
+    if (const auto held = machine.check_invariants(report.state); !held) {
+        report.failures.push_back({layout.genesis, held.error().what, 0});
+        return report;
+    }
+    ASSAY_TRY(walk(machine, *genesis, *file, report));
+    return report;
+}
+
+}  // namespace assay::ledger

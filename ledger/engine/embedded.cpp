@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/engine/embedded.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::ledger {
+
+using base::ErrorKind;
+using base::fail;
+
+EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
+                               const EmbeddedOptions& options)
+    : chain_(chain), key_(key), clock_(clock), options_(options), mempool_(options.mempool) {
+    ASSAY_CHECK(key.public_key() == chain.genesis().sequencer);
+}
+
+void EmbeddedEngine::submit(Bytes transaction, Done done) {
+    if (chain_.stopped()) {
+        return done(fail(ErrorKind::kFailure, "the ledger stopped after an earlier failure",
+                         "start the node again: it keeps every acknowledged block"));
+    }
+    const auto info = chain_.machine().inspect(chain_.genesis().chain_id, transaction);
+    if (!info) return done(base::failed(info.error()));
+    // A client that lost the answer asks again: it gets the same receipt, not a complaint about the nonce.
+    const auto place = chain_.find(info->id);
+    if (!place) return done(base::failed(place.error()));
+    if (*place) return done(receipt_of(**place, info->id));
+    const std::uint64_t nonce = chain_.machine().next_nonce(chain_.state(), info->sender);
+    if (auto added = mempool_.add(*info, nonce, std::move(transaction)); !added)
+        return done(base::failed(added.error()));
+    waiting_.insert_or_assign(info->id, std::move(done));
+}
+
+bool EmbeddedEngine::wanted() const {
+    return mempool_.size() > 0 || chain_.machine().next_deadline(chain_.state()).has_value();
+}
+
+Outcome<std::optional<std::uint64_t>> EmbeddedEngine::tick() {
+    using Wait = std::optional<std::uint64_t>;
+    if (!wanted()) return Wait{};
+    const std::uint64_t now = clock_.monotonic_ms();
+    if (last_block_ms_ && now < *last_block_ms_ + options_.block_interval_ms)
+        return Wait{*last_block_ms_ + options_.block_interval_ms - now};
+    last_block_ms_ = now;
+    ASSAY_TRY(make_block());
+    return wanted() ? Wait{options_.block_interval_ms} : Wait{};
+}
+
+Outcome<void> EmbeddedEngine::make_block() {
+    const std::vector<Bytes> candidates =
+        mempool_.take(options_.max_block_transactions, options_.max_block_bytes);
+    const EmptyBlock empty =
+        chain_.machine().next_deadline(chain_.state()) ? EmptyBlock::kMake : EmptyBlock::kSkip;
+    // Advisory, but never backwards: readers sort by it.
+    last_time_ms_ = std::max(last_time_ms_, clock_.wall_ms());
+    auto appended = chain_.append(candidates, empty, last_time_ms_, key_);
+    if (!appended) {
+        // Whatever the cause, the submitters hear of it; a disk that is too full is not the end of the node.
+        refuse(candidates, appended.error());
+        if (!chain_.stopped()) return {};
+        refuse_all(appended.error());
+        return base::failed(appended.error());
+    }
+    for (const TransactionResult& result : appended->refused)
+        answer(result.id, fail(ErrorKind::kRejected, "the ledger refused the transaction: " + result.reason));
+    if (!appended->block) return {};
+    // A copy: a subscriber may unsubscribe itself.
+    const auto subscribers = subscribers_;
+    for (const auto& [id, subscriber] : subscribers) subscriber(*appended->block);
+    const auto& results = appended->block->results.transactions;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        answer(results[i].id, receipt_for(*appended->block, static_cast<std::uint32_t>(i)));
+    return {};
+}
+
+Receipt EmbeddedEngine::receipt_for(const Committed& block, std::uint32_t index) const {
+    const TransactionResult& result = block.results.transactions[index];
+    Receipt receipt{result.id, block.header.height, index, result.code, block.hash, {}};
+    sign_receipt(receipt, chain_.genesis().chain_id, key_);
+    return receipt;
+}
+
+Outcome<Receipt> EmbeddedEngine::receipt_of(const TransactionPlace& place, const Hash256& id) const {
+    ASSAY_ASSIGN(const Block block, chain_.block(place.height));
+    Receipt receipt{id, place.height, place.index, place.code, block.header.hash(), {}};
+    sign_receipt(receipt, chain_.genesis().chain_id, key_);
+    return receipt;
+}
+
+void EmbeddedEngine::answer(const Hash256& id, Outcome<Receipt> outcome) {
+    const auto found = waiting_.find(id);
+    if (found == waiting_.end()) return;
+    const Done done = std::move(found->second);
+    waiting_.erase(found);
+    done(std::move(outcome));
+}
+
+void EmbeddedEngine::refuse(const std::vector<Bytes>& transactions, const base::Error& error) {
+    for (const Bytes& transaction : transactions) {
+        const auto info = chain_.machine().inspect(chain_.genesis().chain_id, transaction);
+        if (info) answer(info->id, base::failed(error));
+    }
+}
+
+void EmbeddedEngine::refuse_all(const base::Error& error) {
+    auto waiting = std::exchange(waiting_, {});
+    for (auto& [id, done] : waiting) done(base::failed(error));
+}
+
+std::uint64_t EmbeddedEngine::subscribe(Subscriber subscriber) {
+    subscribers_.emplace(next_subscriber_, std::move(subscriber));
+    return next_subscriber_++;
+}
+
+void EmbeddedEngine::unsubscribe(std::uint64_t id) { subscribers_.erase(id); }
+
+}  // namespace assay::ledger

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that includes LevelDB. LevelDB keeps accepting writes after a failed one and loses them all
+// (ENOSPC trap), so the first refusal latches here.
+#include <leveldb/db.h>
+#include <leveldb/write_batch.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "ledger/key_value_store.hpp"
+
+namespace assay::ledger {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+leveldb::Slice slice(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+ByteView view(const leveldb::Slice& bytes) {
+    return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
+base::Failed<base::Error> refused(const std::string& doing, const leveldb::Status& status) {
+    const ErrorKind kind = status.IsCorruption() ? ErrorKind::kVerification : ErrorKind::kFailure;
+    return fail(kind, "index: cannot " + doing + ": " + status.ToString(),
+                "start the node again: the index is rebuilt from the block log");
+}
+
+class LevelDbStore final : public KeyValueStore {
+public:
+    explicit LevelDbStore(std::unique_ptr<leveldb::DB> database) : database_(std::move(database)) {
+        read_.verify_checksums = true;
+        write_.sync = true;
+    }
+
+    Outcome<std::optional<Bytes>> get(ByteView key) const override {
+        std::string value;
+        const leveldb::Status status = database_->Get(read_, slice(key), &value);
+        if (status.IsNotFound()) return std::optional<Bytes>{};
+        if (!status.ok()) return refused("read", status);
+        return std::optional<Bytes>(base::to_bytes(base::as_bytes(value)));
+    }
+
+    Outcome<void> scan(ByteView prefix, const std::function<void(ByteView, ByteView)>& visit) const override {
+        const std::unique_ptr<leveldb::Iterator> at(database_->NewIterator(read_));
+        for (at->Seek(slice(prefix)); at->Valid() && at->key().starts_with(slice(prefix)); at->Next())
+            visit(view(at->key()), view(at->value()));
+        if (!at->status().ok()) return refused("read", at->status());
+        return {};
+    }
+
+    Outcome<void> write(const Batch& batch) override {
+        if (stopped_)
+            return fail(ErrorKind::kFailure, "index: an earlier write failed, nothing more is accepted");
+        leveldb::WriteBatch writes;
+        for (const auto& [key, value] : batch) {
+            if (value) {
+                writes.Put(slice(key), slice(*value));
+            } else {
+                writes.Delete(slice(key));
+            }
+        }
+        const leveldb::Status status = database_->Write(write_, &writes);
+        if (status.ok()) return {};
+        stopped_ = true;
+        return refused("write", status);
+    }
+
+private:
+    std::unique_ptr<leveldb::DB> database_;
+    leveldb::ReadOptions read_;
+    leveldb::WriteOptions write_;
+    bool stopped_ = false;
+};
+
+class LevelDbProvider final : public KeyValueProvider {
+public:
+    explicit LevelDbProvider(std::string directory) : directory_(std::move(directory)) {}
+
+    Outcome<std::unique_ptr<KeyValueStore>> open() override {
+        leveldb::Options options;
+        options.create_if_missing = true;
+        options.paranoid_checks = true;
+        leveldb::DB* database = nullptr;
+        const leveldb::Status status = leveldb::DB::Open(options, directory_, &database);
+        if (!status.ok()) {
+            // Another process holds the lock: deleting its files would be a crime.
+            if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) {
+                return fail(ErrorKind::kUsage, "index: " + directory_ + " is used by another process",
+                            "stop the other node that uses this home");
+            }
+            return refused("open", status);
+        }
+        return std::unique_ptr<KeyValueStore>(
+            std::make_unique<LevelDbStore>(std::unique_ptr<leveldb::DB>(database)));
+    }
+
+    Outcome<void> destroy() override {
+        // Not leveldb::DestroyDB: it leaves files that it does not recognise, damaged ones among them.
+        std::error_code error;
+        std::filesystem::remove_all(directory_, error);
+        if (error) return fail(ErrorKind::kFailure, "cannot delete " + directory_ + ": " + error.message());
+        return {};
+    }
+
+private:
+    std::string directory_;
+};
+
+}  // namespace
+
+std::unique_ptr<KeyValueProvider> leveldb_provider(const std::string& directory) {
+    return std::make_unique<LevelDbProvider>(directory);
+}
+
+}  // namespace assay::ledger

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/rules_machine.hpp"
+
+#include "contracts/rules/apply.hpp"
+#include "contracts/rules/tables.hpp"
+
+namespace assay::ledger {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+std::vector<Bytes> encode_all(const contracts::Events& events) {
+    std::vector<Bytes> out;
+    out.reserve(events.size());
+    for (const contracts::Event& event : events) out.push_back(base::encode(event));
+    return out;
+}
+
+// A transaction whose bytes are none has no id of its own: its hash stands in, so that it can be answered.
+Hash256 id_of(const contracts::ApplyOutcome& outcome, ByteView transaction) {
+    return outcome.id.is_zero() ? base::hash("assay/malformed", transaction) : outcome.id;
+}
+
+class RulesMachine final : public StateMachine {
+public:
+    Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
+                          ByteView configuration) const override {
+        const auto config = base::decode<contracts::GenesisConfig>(configuration);
+        if (!config) {
+            return fail(ErrorKind::kVerification, "genesis: the rules' configuration is not canonical: " +
+                                                      std::string(base::to_text(config.error())));
+        }
+        if (config->chain_id != chain_id)
+            return fail(ErrorKind::kVerification, "genesis: the rules' configuration names another chain");
+        const auto made = contracts::genesis(state, *config);
+        if (!made) return fail(ErrorKind::kUsage, "genesis: " + made.error());
+        return {};
+    }
+
+    Outcome<TransactionInfo> inspect(const std::string& chain_id, ByteView transaction) const override {
+        const auto decoded = contracts::check_static(chain_id, transaction);
+        if (!decoded) {
+            return fail(ErrorKind::kRejected, "the ledger refused the transaction: " +
+                                                  std::string(contracts::to_text(decoded.error())));
+        }
+        return TransactionInfo{decoded->id, decoded->body.sender, decoded->body.nonce};
+    }
+
+    std::uint64_t next_nonce(const contracts::StateView& state, const PublicKey& sender) const override {
+        return contracts::next_nonce(state, sender);
+    }
+
+    std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const override {
+        return encode_all(contracts::begin_block(state, {position.chain_id, position.height}));
+    }
+
+    TransactionResult apply(contracts::State& state, const Position& position,
+                            ByteView transaction) const override {
+        const auto outcome =
+            contracts::apply_transaction(state, {position.chain_id, position.height}, transaction);
+        TransactionResult result{id_of(outcome, transaction), 0, {}, encode_all(outcome.events)};
+        if (!outcome.applied) {
+            result.code = static_cast<std::uint16_t>(outcome.reason);
+            result.reason = contracts::to_text(outcome.reason);
+        }
+        return result;
+    }
+
+    Outcome<void> check_invariants(const contracts::StateView& state) const override {
+        const auto held = contracts::check_invariants(state);
+        if (!held)
+            return fail(ErrorKind::kVerification, "a rule of the state does not hold: " + held.error().what);
+        return {};
+    }
+
+    std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const override {
+        return contracts::next_deadline(state);
+    }
+};
+
+}  // namespace
+
+const StateMachine& rules_machine() {
+    static const RulesMachine machine;
+    return machine;
+}
+
+}  // namespace assay::ledger
