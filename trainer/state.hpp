@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// States of a job as values: what a round starts from, what a slot has inside a round, what it submits. Each
+// array is flat in canonical order (contracts/program/tensors.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace assay::trainer {
+
+/// What a round starts from: θ_r and the outer optimizer's momentum. `step` = round · inner_steps.
+struct BaseState {
+    std::uint64_t step = 0;
+    std::vector<float> parameters;
+    std::vector<float> outer_momentum;
+    friend bool operator==(const BaseState&, const BaseState&) = default;
+};
+
+/// A slot inside a round. `step` counts the inner steps done in this round, 0 … inner_steps;
+/// `cursor` = round · inner_steps + step.
+struct SlotState {
+    std::uint64_t step = 0;
+    std::uint64_t cursor = 0;
+    std::vector<float> parameters;
+    std::vector<float> first_moment;
+    std::vector<float> second_moment;
+    friend bool operator==(const SlotState&, const SlotState&) = default;
+};
+
+/// θ_start − θ_end as integers at 2^sum_exponent.
+struct Update {
+    std::vector<std::int64_t> values;
+    friend bool operator==(const Update&, const Update&) = default;
+};
+
+}  // namespace assay::trainer

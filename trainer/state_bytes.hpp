@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of states. All numbers little-endian, nothing between or after the fields:
+//   base state   "ABASE001" ‖ u64 step ‖ parameters ‖ outer momentum                       (binary32)
+//   slot state   "ASLOT001" ‖ u64 step ‖ u64 cursor ‖ parameters ‖ first ‖ second moment   (binary32)
+//   update       "AUPDT001" ‖ values                                                       (int64)
+#pragma once
+
+#include <cstdint>
+
+#include "contracts/base/bytes.hpp"
+#include "contracts/base/error.hpp"
+#include "trainer/state.hpp"
+
+namespace assay::trainer {
+
+base::Bytes encode_base_state(const BaseState& state);
+base::Bytes encode_slot_state(const SlotState& state);
+base::Bytes encode_update(const Update& update);
+
+/// Strict: the first eight bytes and the length must be exactly those of a model of `parameters` numbers.
+/// Non-finite numbers are refused too, since no honest state holds one. kFailure with a sentence that names
+/// the file kind and what was wrong.
+base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t parameters);
+base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t parameters);
+base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters);
+
+}  // namespace assay::trainer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels run. Every target gives the same bits; they differ in speed only. A vector target is compiled
+// only when its multiply-add is fused, as the law of numerics demands; below AVX2 the scalar definition runs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+
+namespace assay::trainer {
+
+/// Ascending speed.
+enum class Target { kScalar = 0, kAvx2 = 1, kAvx512 = 2 };
+
+/// "scalar", "avx2", "avx512": the words of ASSAY_TARGETS.
+std::string_view to_text(Target target);
+
+/// Words of the targets that this machine can run, fastest first; "scalar" is always the last.
+std::vector<std::string> machine_targets();
+
+/// The fastest target of this machine among those that `restriction` names (comma list, as ASSAY_TARGETS
+/// has it; empty: any). kUsage for a word that names no target, kPreflight for one that this machine lacks.
+base::Outcome<Target> choose_target(std::string_view restriction);
+
+/// Value of ASSAY_TARGETS, empty when it is not set.
+std::string targets_from_environment();
+
+/// Value of ASSAY_THREADS; 1 when it is not set. kUsage unless it is a number from 1 to 256.
+base::Outcome<int> threads_from_environment();
+
+}  // namespace assay::trainer

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// TokenView: a token stream in memory, as the token files hold it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace assay::trainer {
+
+/// Tokens in order, every one below the model's vocabulary. Borrowed: the stream outlives its users.
+struct TokenView {
+    std::span<const std::uint16_t> tokens;
+};
+
+}  // namespace assay::trainer
