@@ -124,7 +124,12 @@ void Verifier::on_replayed(const WorkerAnswered& answer, const contracts::Assign
     if (replayed->verdict == frames::UnitVerdict::kUnavailable) return claim(unit, {}, true);
     if (replayed->verdict == frames::UnitVerdict::kMatch) {
         audit_->end_state.reset();
-        if (!answer.bulk.empty()) audit_->end_state = answer.bulk.front();
+        if (!answer.bulk.empty()) {
+            audit_->end_state = answer.bulk.front();
+            // A right update computed here need not be fetched for the merge: same bytes, same blob id.
+            const auto job = contracts::read_job(state(), audit_->job);
+            if (unit.unit == job->spec.segments()) (void)parts().files.put(answer.bulk.front());
+        }
         return claim(unit, replayed->unit_root, false);
     }
     const auto job = contracts::read_job(state(), audit_->job);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/buyer.hpp"
+
+#include "node/roles/beacon_keeper.hpp"
+#include "node/roles/onboarding.hpp"
+#include "node/runtime/log.hpp"
+
+namespace assay::node {
+
+Buyer::Buyer(const RoleParts& parts, BuyerOptions options)
+    : FollowingRole(parts),
+      options_(std::move(options)),
+      wants_(parts.seams, parts.files, requests()),
+      secret_(beacon_secret(parts.node_key, base::encode(options_.spec))) {}
+
+void Buyer::find_job() {
+    for (const contracts::Job& job : contracts::list_jobs(state())) {
+        if (job.buyer_node == me() && job.spec == options_.spec &&
+            job.phase != contracts::JobPhase::kEnded) {
+            job_ = job.id;
+            log_info("job " + job.id.hex() + " is on the ledger");
+            return;
+        }
+    }
+}
+
+void Buyer::plan() {
+    const base::PublicKey owner = parts().owner_key->public_key();
+    const auto as_owner = [this](const std::string& name, contracts::Payload payload) {
+        offer_as_owner(name, std::move(payload));
+    };
+    if (!job_) {
+        const OnboardingWants wants{.role = WorkRole::kBuyer,
+                                    .owner = owner,
+                                    .node = me(),
+                                    .node_proof = contracts::prove_node_key(parts().node_key, owner, chain_id()),
+                                    .endpoint = parts().endpoint,
+                                    .stake = {}};
+        if (!onboard(state(), wants, as_owner)) return;
+        find_job();
+    }
+    if (!job_) {
+        offer_as_owner("submit job",
+                       contracts::JobSubmit{
+                           .spec = options_.spec,
+                           .node = me(),
+                           .endpoint = parts().endpoint,
+                           .beacon_tip = contracts::chain_tip(secret_, options_.spec.rounds)});
+        return;
+    }
+    const contracts::Job job = record();
+    keep_beacon(state(), job, me(), secret_, [this](const std::string& name, contracts::Payload payload) {
+        offer(name, std::move(payload));
+    });
+    const bool base_here =
+        job.base_blob.is_zero() || wants_.want(job.base_blob, holders_of_base(state(), job)).has_value();
+    if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
+}
+
+}  // namespace assay::node

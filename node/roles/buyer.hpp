@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buyer: submits a job, serves its data, opens its beacon links, and brings home every base state.
+#pragma once
+
+#include "node/roles/following_role.hpp"
+#include "node/roles/job_bench.hpp"
+
+namespace assay::node {
+
+struct BuyerOptions {
+    program::JobSpec spec;  ///< complete, initial_root included
+};
+
+class Buyer final : public FollowingRole {
+public:
+    Buyer(const RoleParts& parts, BuyerOptions options);
+
+    /// The job on the ledger; nothing before it is accepted.
+    [[nodiscard]] const std::optional<base::Hash256>& job() const { return job_; }
+    /// As the ledger last had it. REQUIRES job().
+    [[nodiscard]] contracts::Job record() const { return *contracts::read_job(state(), *job_); }
+
+private:
+    void plan() override;
+    /// The running job of this spec and buyer: a restarted buyer goes on with it instead of buying twice.
+    void find_job();
+
+    BuyerOptions options_;
+    BlobWants wants_;
+    base::Hash256 secret_;
+    std::optional<base::Hash256> job_;
+};
+
+}  // namespace assay::node

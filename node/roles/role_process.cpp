@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/role_process.hpp"
+
+#include <map>
+#include <thread>
+
+#include "ledger/posix_disk.hpp"
+#include "node/rpc/client.hpp"
+#include "node/rpc/self_probe.hpp"
+#include "node/rpc/server.hpp"
+#include "node/runtime/ledger_link.hpp"
+#include "node/runtime/log.hpp"
+#include "node/runtime/loop.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+constexpr std::chrono::milliseconds kNodePatience{15'000};
+
+// The worker client as a port: its answers become events of the strand.
+class LoopWorkerPort final : public WorkerPort {
+public:
+    LoopWorkerPort(WorkerClient* client, Loop& loop) : client_(client), loop_(loop) {}
+
+    void submit(RequestId request, trainer::worker::Message message,
+                std::vector<trainer::worker::SharedDescriptor> bulk) override {
+        ASSAY_CHECK(client_ != nullptr);
+        ids_[request] = client_->submit(
+            std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
+                loop_.post(Event{WorkerAnswered{.request = request,
+                                                .message = event.message,
+                                                .bulk = event.bulk,
+                                                .last = event.last}});
+            });
+    }
+    void cancel(RequestId request) override {
+        if (const auto found = ids_.find(request); found != ids_.end()) client_->cancel(found->second);
+    }
+
+private:
+    WorkerClient* client_;
+    Loop& loop_;
+    std::map<RequestId, WorkerRequestId> ids_;
+};
+
+}  // namespace
+
+base::Outcome<ledger::Genesis> genesis_of(const Home& home,
+                                          const std::optional<std::filesystem::path>& given) {
+    ledger::PosixDisk disk;
+    const std::string kept = (home.ledger() / "genesis.bin").string();
+    if (given) {
+        ASSAY_ASSIGN(const ledger::Genesis genesis, ledger::read_genesis(disk, given->string()));
+        ASSAY_TRY(disk.make_directories(home.ledger().string()));
+        ASSAY_TRY(ledger::write_genesis(disk, kept, genesis));
+    }
+    auto genesis = ledger::read_genesis(disk, kept);
+    if (!genesis.ok() && genesis.error().kind == ErrorKind::kNotFound) {
+        return fail(ErrorKind::kNotFound, "no genesis in " + kept,
+                    "pass --genesis FILE once; the ledger's operator publishes it");
+    }
+    return genesis;
+}
+
+struct RoleProcess::State {
+    RoleProcessOptions options;
+    std::stop_token stop;
+    std::optional<HomeLock> lock;
+    ledger::Genesis genesis;
+    std::optional<base::SecretKey> node_key;
+    std::optional<base::SecretKey> owner_key;
+    std::unique_ptr<BlobStore> store;
+    std::unique_ptr<BlobFiles> files;
+    std::unique_ptr<RpcServer> blob_server;
+    std::unique_ptr<SelfProbe> probe;
+    std::unique_ptr<LedgerService> ledger;
+    std::unique_ptr<WorkerProcess> worker;
+    Loop loop;
+    std::unique_ptr<LedgerPort> ledger_port;
+    std::unique_ptr<BlobPort> blob_port;
+    std::unique_ptr<DiskPort> disk_port;
+    std::unique_ptr<LoopWorkerPort> worker_port;
+    std::optional<RoleParts> parts;
+    std::optional<base::Error> error;
+    bool finished = false;
+
+    base::Outcome<void> open_keys();
+    base::Outcome<void> open_services();
+    base::Outcome<void> open_ledger();
+    void assemble(std::uint64_t start_height);
+};
+
+base::Outcome<void> RoleProcess::State::open_keys() {
+    const Home& home = options.home;
+    if (!std::filesystem::exists(home.node_key())) {
+        return fail(ErrorKind::kKey, "no node key in " + home.node_key().string(),
+                    "make one with `assay key new --home " + home.root.string() + "`");
+    }
+    ASSAY_ASSIGN(const Passphrase passphrase, read_passphrase(options.passphrase, PromptKind::kOpen));
+    ASSAY_ASSIGN(node_key, open_key_file(home.node_key(), passphrase, KeyRole::kNode));
+    if (std::filesystem::exists(home.owner_key())) {
+        ASSAY_ASSIGN(owner_key, open_key_file(home.owner_key(), passphrase, KeyRole::kOwner));
+    }
+    return {};
+}
+
+base::Outcome<void> RoleProcess::State::open_services() {
+    BlobStoreOptions blob_options;
+    blob_options.folder = options.home.blobs();
+    ASSAY_ASSIGN(store, BlobStore::open(blob_options));
+    files = make_blob_files(*store);
+    ServerOptions server;
+    server.listen = options.listen;
+    server.tls = options.tls;
+    server.limits.receive_bytes = 4 << 20;
+    server.limits.memory_bytes = 256ULL << 20;
+    ASSAY_ASSIGN(blob_server, serve_blobs(*store, server));
+    SelfProbeOptions probing;
+    probing.client.address = blob_server->address();
+    probing.client.tls = options.tls;
+    probe = start_self_probe(probing, [] { exit_deaf(); });
+    if (options.needs_worker == NeedsWorker::kYes) {
+        ASSAY_ASSIGN(worker, WorkerProcess::start(options.worker));
+    }
+    return {};
+}
+
+base::Outcome<void> RoleProcess::State::open_ledger() {
+    ClientOptions client;
+    client.address = options.node_address;
+    client.tls = options.tls;
+    ASSAY_TRY(wait_until_healthy(client, kNodePatience));
+    // A submission answers only when its block is on disk.
+    client.deadline = std::chrono::milliseconds(60'000);
+    ASSAY_ASSIGN(ledger, connect_ledger(client));
+    ASSAY_ASSIGN(const LedgerStatus status, ledger->status());
+    if (status.chain_id != genesis.chain_id || status.sequencer != genesis.sequencer) {
+        return fail(ErrorKind::kVerification,
+                    "the node at " + options.node_address + " runs chain " + status.chain_id +
+                        ", this home belongs to " + genesis.chain_id,
+                    "use another --node or another --home");
+    }
+    assemble(status.height);
+    return {};
+}
+
+void RoleProcess::State::assemble(std::uint64_t start_height) {
+    ledger_port = make_ledger_port(*ledger, loop);
+    blob_port = make_blob_port(
+        *store,
+        [tls = options.tls](const Endpoint& holder) {
+            ClientOptions client;
+            client.address = holder;
+            client.tls = tls;
+            return connect_blobs(client);
+        },
+        loop);
+    worker_port = std::make_unique<LoopWorkerPort>(worker.get(), loop);
+    parts.emplace(RoleParts{.seams = {.clock = system_clock(),
+                                      .random = system_random(),
+                                      .timers = loop.timers(),
+                                      .ledger = *ledger_port,
+                                      .blobs = *blob_port,
+                                      .disk = *disk_port,
+                                      .worker = *worker_port},
+                            .files = *files,
+                            .genesis = genesis,
+                            .node_key = *node_key,
+                            .owner_key = owner_key ? &*owner_key : nullptr,
+                            .endpoint = blob_server->address(),
+                            .start_height = start_height,
+                            .finish = [this](std::optional<base::Error> why) {
+                                if (finished) return;
+                                finished = true;
+                                error = std::move(why);
+                                loop.stop();
+                            }});
+}
+
+RoleProcess::RoleProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+RoleProcess::~RoleProcess() {
+    // What feeds the strand goes first: nothing posts to a loop that is gone.
+    state_->parts.reset();
+    state_->worker.reset();
+    state_->ledger_port.reset();
+    state_->blob_port.reset();
+    state_->probe.reset();
+    if (state_->blob_server) state_->blob_server->stop();
+}
+
+base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions options,
+                                                              std::stop_token stop) {
+    auto state = std::make_unique<State>();
+    state->options = std::move(options);
+    state->stop = std::move(stop);
+    forbid_core_dumps();
+    (void)raise_file_limit();
+    ASSAY_TRY(create_home(state->options.home));
+    ASSAY_ASSIGN(state->lock, HomeLock::take(state->options.home, state->options.program));
+    ASSAY_ASSIGN(state->genesis, genesis_of(state->options.home, state->options.genesis));
+    ASSAY_TRY(state->open_keys());
+    ASSAY_ASSIGN(state->disk_port, make_disk_port(state->options.home.jobs()));
+    ASSAY_TRY(state->open_services());
+    ASSAY_TRY(state->open_ledger());
+    return std::unique_ptr<RoleProcess>(new RoleProcess(std::move(state)));
+}
+
+const RoleParts& RoleProcess::parts() const { return *state_->parts; }
+BlobStore& RoleProcess::blobs() { return *state_->store; }
+WorkerProcess* RoleProcess::worker() { return state_->worker.get(); }
+
+base::Outcome<void> RoleProcess::run(Role& role) {
+    state_->loop.attach(role);
+    const std::stop_callback on_stop(state_->stop, [this] { state_->loop.post(Event{StopRequested{}}); });
+    state_->loop.run();
+    if (state_->error) return base::failed(*state_->error);
+    return {};
+}
+
+}  // namespace assay::node

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// RoleProcess: a role in a process of its own: home, keys, blob service, ledger client, worker, strand.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "node/key/key_file.hpp"
+#include "node/roles/following_role.hpp"
+#include "node/rpc/tls.hpp"
+#include "node/runtime/home.hpp"
+#include "node/worker/worker_process.hpp"
+
+namespace assay::node {
+
+enum class NeedsWorker : std::uint8_t { kNo, kYes };
+
+struct RoleProcessOptions {
+    std::string program;  ///< "assay miner run": named in the home's lock
+    Home home;
+    std::string node_address;            ///< host:port of the ledger node
+    std::string listen = "127.0.0.1:0";  ///< of the blob service
+    std::optional<TlsFiles> tls;
+    std::optional<std::filesystem::path> genesis;  ///< kept in the home at the first start
+    PassphraseSource passphrase;
+    NeedsWorker needs_worker = NeedsWorker::kYes;
+    WorkerOptions worker;
+};
+
+/// Everything a role stands on. Built once; the role is made from parts().
+class RoleProcess {
+public:
+    /// Errors: kKey, kNotFound (no key, no genesis), kUnreachable (ledger node), kVerification (another
+    /// chain), kPreflight (worker), kFailure.
+    static base::Outcome<std::unique_ptr<RoleProcess>> open(RoleProcessOptions options, std::stop_token stop);
+    ~RoleProcess();
+
+    [[nodiscard]] const RoleParts& parts() const;
+    [[nodiscard]] BlobStore& blobs();
+    [[nodiscard]] WorkerProcess* worker();
+
+    /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop.
+    base::Outcome<void> run(Role& role);
+
+private:
+    struct State;
+    explicit RoleProcess(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// The genesis of a home: HOME/ledger/genesis.bin, written from `given` at the first start. kUsage when
+/// `given` is another genesis than the home's; kNotFound when there is neither.
+base::Outcome<ledger::Genesis> genesis_of(const Home& home,
+                                          const std::optional<std::filesystem::path>& given);
+
+}  // namespace assay::node
