@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/blob_files.hpp"
 
+#include "trainer/worker/frames.hpp"
+
 namespace assay::node {
 
 namespace {

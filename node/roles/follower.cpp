@@ -27,21 +27,8 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
     }
     const ledger::Block& block = *decoded;
     ASSAY_TRY(ledger::check_block(block, genesis_.chain_id, height_ + 1, tip_, genesis_.sequencer));
-    contracts::Overlay overlay(state_);
-    const ledger::Position position{.chain_id = genesis_.chain_id, .height = block.header.height};
     ASSAY_ASSIGN(const ledger::BlockResults results,
-                 ledger::execute(ledger::rules_machine(), overlay, position, block.transactions));
-    if (ledger::results_root(results) != block.header.results_root) {
-        return fail(ErrorKind::kVerification, "block " + std::to_string(block.header.height) +
-                                                  " claims results that executing it does not give");
-    }
-    tree_.update(overlay.changes());
-    if (tree_.root() != block.header.state_root) {
-        tree_ = ledger::StateTree::build(state_.all());
-        return fail(ErrorKind::kVerification, "block " + std::to_string(block.header.height) +
-                                                  " claims a state that executing it does not give");
-    }
-    overlay.write_to(state_);
+                 ledger::replay_block(ledger::rules_machine(), state_, tree_, genesis_.chain_id, block));
     height_ = block.header.height;
     tip_ = block.header.hash();
 

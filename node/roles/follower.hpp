@@ -16,8 +16,8 @@ public:
     /// Starts before block 1. kVerification when the rules refuse the genesis.
     static base::Outcome<Follower> create(const ledger::Genesis& genesis);
 
-    /// Executes the next block. kVerification (wrong signature, parent, root, invariant) leaves the state as
-    /// it was; a ledger that offers such a block must not be followed further.
+    /// Executes the next block. kVerification (wrong signature, parent, root, invariant): a ledger that
+    /// offers such a block must not be followed further.
     base::Outcome<contracts::Events> apply(base::ByteView encoded_block);
 
     [[nodiscard]] const contracts::StateView& state() const { return state_; }
