@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "assay.grpc.pb.h"
+#include "contracts/base/blob_id.hpp"
+#include "node/rpc/channel.hpp"
+#include "node/rpc/errors.hpp"
+#include "node/rpc/wire.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Outcome;
+
+// Cancels a call when nothing has arrived for a while. A deadline would not do: a large blob over a thin
+// line may take hours and still move.
+class StallTimer {
+public:
+    StallTimer(grpc::ClientContext& context, std::chrono::milliseconds patience)
+        : thread_([this, &context, patience](const std::stop_token& stop) {
+              std::unique_lock lock(mutex_);
+              while (!stop.stop_requested()) {
+                  moved_ = false;
+                  const bool woken = wake_.wait_for(lock, stop, patience, [this] { return moved_; });
+                  if (stop.stop_requested()) return;
+                  if (woken) continue;
+                  stalled_ = true;
+                  context.TryCancel();
+                  return;
+              }
+          }) {}
+    void moved() {
+        {
+            const std::lock_guard lock(mutex_);
+            moved_ = true;
+        }
+        wake_.notify_one();
+    }
+    [[nodiscard]] bool stalled() const { return stalled_; }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    bool moved_ = false;
+    std::atomic<bool> stalled_ = false;
+    std::jthread thread_;
+};
+
+class GrpcBlobs final : public BlobService {
+public:
+    GrpcBlobs(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
+        : options_(std::move(options)), stub_(v1::Blobs::NewStub(channel)) {}
+
+    Outcome<BlobDescription> describe(const BlobId& id) override {
+        grpc::ClientContext context;
+        set_deadline(context, options_.deadline);
+        v1::DescribeRequest request;
+        request.set_id(wire_text(id.view()));
+        v1::DescribeResponse response;
+        const grpc::Status status = stub_->Describe(&context, request, &response);
+        if (!status.ok()) return base::failed(to_error(status, options_.address));
+        BlobDescription description;
+        description.size = response.size();
+        const base::ByteView leaves = base::as_bytes(response.leaves());
+        if (leaves.size() % 32 != 0) return bad_answer(options_.address, "a leaf list that is cut short");
+        for (std::size_t at = 0; at < leaves.size(); at += 32) {
+            description.leaves.push_back(base::hash_from(leaves.subspan(at, 32)));
+        }
+        return description;
+    }
+
+    Outcome<void> fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override {
+        grpc::ClientContext context;
+        v1::FetchRequest request;
+        request.set_id(wire_text(id.view()));
+        request.set_first_chunk(first_chunk);
+        StallTimer timer(context, options_.stall_timeout);
+        const auto reader = stub_->Fetch(&context, request);
+        v1::Chunk chunk;
+        while (reader->Read(&chunk)) {
+            timer.moved();
+            if (chunk.index() != first_chunk || chunk.data().size() > base::kBlobChunk) {
+                context.TryCancel();
+                return bad_answer(options_.address, "a chunk that was not asked for");
+            }
+            if (!handler(first_chunk, base::as_bytes(chunk.data()))) {
+                context.TryCancel();
+                return {};
+            }
+            ++first_chunk;
+        }
+        const grpc::Status status = reader->Finish();
+        if (timer.stalled()) {
+            return base::fail(base::ErrorKind::kUnreachable,
+                              options_.address + " sent nothing for " + std::to_string(options_.stall_timeout.count()) +
+                                  " ms in the middle of a blob",
+                              "try another holder");
+        }
+        if (!status.ok()) return base::failed(to_error(status, options_.address));
+        return {};
+    }
+
+private:
+    ClientOptions options_;
+    std::unique_ptr<v1::Blobs::Stub> stub_;
+};
+
+}  // namespace
+
+base::Outcome<std::unique_ptr<BlobService>> connect_blobs(const ClientOptions& options) {
+    ASSAY_ASSIGN(const auto channel, open_channel(options));
+    return std::unique_ptr<BlobService>(std::make_unique<GrpcBlobs>(options, channel));
+}
+
+}  // namespace assay::node

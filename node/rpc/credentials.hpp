@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside node/rpc: TLS files as gRPC credentials, and the rule that only loopback goes without.
+#pragma once
+
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
+
+#include <memory>
+#include <optional>
+
+#include "node/rpc/tls.hpp"
+
+namespace assay::node {
+
+/// kUsage: `host` is not loopback and there are no files. kKey: a file cannot be read, or others can read
+/// the private key.
+base::Outcome<std::shared_ptr<grpc::ServerCredentials>> server_credentials(const std::string& host,
+                                                                           const std::optional<TlsFiles>& tls);
+base::Outcome<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(const std::string& host,
+                                                                            const std::optional<TlsFiles>& tls);
+
+}  // namespace assay::node

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside node/rpc: errors as gRPC status and back.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <string>
+
+#include "contracts/base/error.hpp"
+
+namespace assay::node {
+
+grpc::Status to_status(const base::Error& error);
+
+/// What a client tells its user. Text from the other side is cut to 512 bytes and cleaned of control
+/// characters: it may be hostile.
+base::Error to_error(const grpc::Status& status, const std::string& address);
+
+/// `text` as an error for an answer that breaks the protocol.
+base::Failed<base::Error> bad_answer(const std::string& address, const std::string& text);
+
+}  // namespace assay::node

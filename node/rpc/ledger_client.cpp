@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "assay.grpc.pb.h"
+#include "node/rpc/channel.hpp"
+#include "node/rpc/errors.hpp"
+#include "node/rpc/wire.hpp"
+
+namespace assay::node {
+namespace {
+
+class GrpcLedger final : public LedgerService {
+public:
+    GrpcLedger(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
+        : options_(std::move(options)), stub_(v1::Ledger::NewStub(channel)) {}
+
+    Outcome<SubmitReply> submit(ByteView signed_transaction) override {
+        v1::SubmitRequest request;
+        request.set_transaction(wire_text(signed_transaction));
+        v1::SubmitResponse response;
+        ASSAY_TRY(call(&v1::Ledger::Stub::Submit, request, response));
+        return SubmitReply{.accepted = response.accepted(),
+                           .reason = response.reason(),
+                           .reason_text = response.reason_text(),
+                           .height = response.height(),
+                           .receipt = wire_bytes(response.receipt())};
+    }
+
+    Outcome<StateValue> get(ByteView key) override {
+        v1::GetRequest request;
+        request.set_key(wire_text(key));
+        v1::GetResponse response;
+        ASSAY_TRY(call(&v1::Ledger::Stub::Get, request, response));
+        ASSAY_ASSIGN(const base::Hash256 root, root_of(response.state_root()));
+        StateValue value{.height = response.height(), .state_root = root, .value = std::nullopt};
+        if (response.has_value()) value.value = wire_bytes(response.value());
+        return value;
+    }
+
+    Outcome<StatePage> scan(const ScanRequest& wanted) override {
+        v1::ScanRequest request;
+        request.set_prefix(wire_text(wanted.prefix));
+        request.set_from(wire_text(wanted.from));
+        request.set_limit(wanted.limit);
+        v1::ScanResponse response;
+        ASSAY_TRY(call(&v1::Ledger::Stub::Scan, request, response));
+        ASSAY_ASSIGN(const base::Hash256 root, root_of(response.state_root()));
+        StatePage page{.height = response.height(), .state_root = root, .entries = {}, .next = std::nullopt};
+        Bytes last = wanted.from;
+        for (const v1::Entry& entry : response.entries()) {
+            Bytes key = wire_bytes(entry.key());
+            // Ascending and under the prefix, or a lying node could keep us paging for ever.
+            const bool first = page.entries.empty();
+            if (key.size() < wanted.prefix.size() ||
+                !std::equal(wanted.prefix.begin(), wanted.prefix.end(), key.begin()) ||
+                (first ? key < last : key <= last)) {
+                return bad_answer(options_.address, "keys out of order or not asked for");
+            }
+            last = key;
+            page.entries.emplace_back(std::move(key), wire_bytes(entry.value()));
+        }
+        if (response.has_next()) page.next = wire_bytes(response.next());
+        if (page.next && *page.next <= last) return bad_answer(options_.address, "a page that leads back");
+        return page;
+    }
+
+    Outcome<Bytes> block(std::uint64_t height) override {
+        grpc::ClientContext context;
+        set_deadline(context, options_.deadline);
+        v1::GetBlockRequest request;
+        request.set_height(height);
+        const auto reader = stub_->GetBlock(&context, request);
+        Bytes bytes;
+        v1::Piece piece;
+        while (reader->Read(&piece)) {
+            if (bytes.size() + piece.data().size() > kAnswerBytesMax) {
+                context.TryCancel();
+                return bad_answer(options_.address, "a block above 64 MiB");
+            }
+            bytes.insert(bytes.end(), piece.data().begin(), piece.data().end());
+        }
+        const grpc::Status status = reader->Finish();
+        if (!status.ok()) return base::failed(to_error(status, options_.address));
+        return bytes;
+    }
+
+    Outcome<LedgerStatus> status() override {
+        v1::StatusResponse response;
+        ASSAY_TRY(call(&v1::Ledger::Stub::Status, v1::StatusRequest{}, response));
+        ASSAY_ASSIGN(const base::Hash256 root, root_of(response.state_root()));
+        const auto sequencer = wire_hash(response.sequencer());
+        if (!sequencer) return bad_answer(options_.address, "a sequencer key that is not 32 bytes");
+        return LedgerStatus{.chain_id = response.chain_id(),
+                            .height = response.height(),
+                            .state_root = root,
+                            .sequencer = base::PublicKey{sequencer->bytes},
+                            .version = response.version()};
+    }
+
+    Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop, const BlockHandler& handler) override {
+        from_height = std::max<std::uint64_t>(from_height, 1);  // the first block there is
+        grpc::ClientContext context;  // no deadline: a subscription lives as long as its reader
+        const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+        v1::SubscribeRequest request;
+        request.set_from_height(from_height);
+        const auto reader = stub_->Subscribe(&context, request);
+        v1::BlockPart part;
+        BlockNotice block;
+        while (reader->Read(&part)) {
+            if (!part.header().empty()) block = {part.height(), wire_bytes(part.header()), {}};
+            if (part.height() != from_height || block.height != from_height ||
+                block.events.size() + part.events().size() > kAnswerBytesMax) {
+                context.TryCancel();
+                return bad_answer(options_.address, "a gap in the blocks, or a block above 64 MiB");
+            }
+            block.events.insert(block.events.end(), part.events().begin(), part.events().end());
+            if (!part.last()) continue;
+            if (!handler(block)) {
+                context.TryCancel();
+                return {};
+            }
+            ++from_height;
+        }
+        const grpc::Status status = reader->Finish();
+        if (stop.stop_requested()) return {};
+        if (status.ok()) return base::fail(base::ErrorKind::kUnreachable, options_.address + " ended the subscription");
+        return base::failed(to_error(status, options_.address));
+    }
+
+private:
+    template <class Method, class Request, class Response>
+    Outcome<void> call(Method method, const Request& request, Response& response) {
+        grpc::ClientContext context;
+        set_deadline(context, options_.deadline);
+        const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
+        if (!status.ok()) return base::failed(to_error(status, options_.address));
+        return {};
+    }
+
+    Outcome<base::Hash256> root_of(const std::string& bytes) const {
+        const auto root = wire_hash(bytes);
+        if (!root) return bad_answer(options_.address, "a state root that is not 32 bytes");
+        return *root;
+    }
+
+    ClientOptions options_;
+    std::unique_ptr<v1::Ledger::Stub> stub_;
+};
+
+}  // namespace
+
+base::Outcome<std::unique_ptr<LedgerService>> connect_ledger(const ClientOptions& options) {
+    ASSAY_ASSIGN(const auto channel, open_channel(options));
+    return std::unique_ptr<LedgerService>(std::make_unique<GrpcLedger>(options, channel));
+}
+
+}  // namespace assay::node

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "node/runtime/ledger_link.hpp"
+#include "node/runtime/strand_thread.hpp"
+
+namespace assay::node {
+namespace {
+
+class BlobAdapter final : public BlobPort {
+public:
+    BlobAdapter(BlobStore& store, ConnectHolder connect, Loop& loop)
+        : store_(store), connect_(std::move(connect)), loop_(loop) {}
+
+    void fetch(RequestId request, const BlobId& id, std::vector<Endpoint> holders) override {
+        if (store_.has(id)) return loop_.post(Event(BlobFetched{request, id, {}}));
+        // The same blob always goes to the same thread: asked for twice, it is fetched once.
+        threads_[id.bytes[0] % threads_.size()].add(
+            [this, request, id, holders = std::move(holders)](const std::stop_token& stop) {
+                loop_.post(Event(BlobFetched{request, id, fetch_blob(store_, id, holders, connect_, stop)}));
+            });
+    }
+
+private:
+    BlobStore& store_;
+    ConnectHolder connect_;
+    Loop& loop_;
+    std::array<StrandThread, 2> threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectHolder connect, Loop& loop) {
+    return std::make_unique<BlobAdapter>(store, std::move(connect), loop);
+}
+
+}  // namespace assay::node

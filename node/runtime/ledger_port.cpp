@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/runtime/ledger_link.hpp"
+#include "node/runtime/strand_thread.hpp"
+
+namespace assay::node {
+namespace {
+
+constexpr auto kReconnectAfter = std::chrono::seconds(1);
+
+class LedgerAdapter final : public LedgerPort {
+public:
+    LedgerAdapter(LedgerService& service, Loop& loop) : service_(service), loop_(loop) {}
+
+    void submit(RequestId request, Bytes signed_transaction) override {
+        submissions_.add([this, request, bytes = std::move(signed_transaction)](const std::stop_token&) {
+            loop_.post(Event(SubmitDone{request, service_.submit(bytes)}));
+        });
+    }
+    void get(RequestId request, Bytes key) override {
+        reads_.add([this, request, key = std::move(key)](const std::stop_token&) {
+            loop_.post(Event(StateRead{request, service_.get(key)}));
+        });
+    }
+    void scan(RequestId request, Bytes prefix) override {
+        reads_.add([this, request, prefix = std::move(prefix)](const std::stop_token&) {
+            loop_.post(Event(StateScanned{request, scan_all(service_, prefix)}));
+        });
+    }
+    void subscribe(std::uint64_t from_height) override {
+        blocks_.add([this, from_height](const std::stop_token& stop) { follow(from_height, stop); });
+    }
+
+private:
+    void follow(std::uint64_t height, const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        while (!stop.stop_requested()) {
+            base::Error trouble{base::ErrorKind::kUnreachable, "the ledger node ended the subscription", {}};
+            const auto ended = service_.subscribe(height, stop, [&](const BlockNotice& notice) {
+                auto block = service_.block(notice.height);
+                if (!block) {
+                    trouble = block.error();
+                    return false;
+                }
+                loop_.post(Event(BlockSeen{notice.height, *std::move(block)}));
+                height = notice.height + 1;
+                return true;
+            });
+            if (stop.stop_requested()) return;
+            loop_.post(Event(LedgerLost{ended ? trouble : ended.error()}));
+            std::unique_lock lock(mutex);
+            wake.wait_for(lock, stop, kReconnectAfter, [] { return false; });
+        }
+    }
+
+    LedgerService& service_;
+    Loop& loop_;
+    StrandThread submissions_, reads_, blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop) {
+    return std::make_unique<LedgerAdapter>(service, loop);
+}
+
+}  // namespace assay::node
