@@ -14,18 +14,19 @@ double power_of_two(int exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-// Nearest integer, ties to even, of |x| < 2^62. Above 2^52 a binary64 is an integer already.
+// Nearest integer, ties to even, of |x| < 2^62. Below 2^52, adding 2^52 away from zero leaves no bits for a
+// fraction; above it a binary64 is an integer already.
 std::int64_t nearest(double x) {
-    constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52
     constexpr double kIntegral = 4503599627370496.0;
-    const double rounded = std::fabs(x) < kIntegral / 2 ? (x + kMagic) - kMagic : std::rint(x);
-    return static_cast<std::int64_t>(rounded);
+    const double magic = std::copysign(kIntegral, x);
+    return static_cast<std::int64_t>(std::fabs(x) < kIntegral ? (x + magic) - magic : x);
 }
 
 int bit_width(base::Uint128 x) {
     const auto high = static_cast<std::uint64_t>(x >> 64);
     const auto low = static_cast<std::uint64_t>(x);
-    return high != 0 ? 64 + std::bit_width(high) : std::bit_width(low);
+    return static_cast<int>(high != 0 ? 64U + static_cast<unsigned>(std::bit_width(high))
+                                      : static_cast<unsigned>(std::bit_width(low)));
 }
 }  // namespace
 

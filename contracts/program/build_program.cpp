@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <utility>
 
-#include "contracts/base/check.hpp"
 #include "contracts/program/program.hpp"
 
 namespace assay::program {
@@ -125,11 +123,15 @@ private:
         return y;
     }
 
-    TensorId sum(const std::string& name, Role role, TensorId a, TensorId b) {
-        const TensorId y = rows(name, role, width_);
-        const char* direction = role == Role::kGradient ? ".backward" : ".forward";
-        const std::string base = role == Role::kGradient ? name.substr(0, name.size() - 9) : name;
-        op(OperatorKind::kAdd, base + direction, {a, b}, {y}, {0, context_ * width_});
+    TensorId residual(const std::string& name, TensorId a, TensorId b) {
+        const TensorId y = rows(name, Role::kActivation, width_);
+        op(OperatorKind::kAdd, name + ".forward", {a, b}, {y}, {0, context_ * width_});
+        return y;
+    }
+
+    TensorId residual_backward(const std::string& name, TensorId a, TensorId b) {
+        const TensorId y = rows(name + ".gradient", Role::kGradient, width_);
+        op(OperatorKind::kAdd, name + ".backward", {a, b}, {y}, {0, context_ * width_});
         return y;
     }
 
@@ -141,7 +143,7 @@ private:
         t.qkv = linear("attn.c_attn", t.norm1, width_, 3 * width_);
         attention_forward(t);
         const TensorId projected = linear("attn.c_proj", t.o, width_, width_);
-        t.middle = sum("attn.residual", Role::kActivation, x, projected);
+        t.middle = residual("attn.residual", x, projected);
         const Norm norm2 = layer_norm("ln_2", t.middle);
         t.norm2 = norm2.y, t.mean2 = norm2.mean, t.rstd2 = norm2.rstd;
         t.fc = linear("mlp.c_fc", t.norm2, width_, 4 * width_);
@@ -149,7 +151,7 @@ private:
         op(OperatorKind::kGelu, "mlp.gelu.forward", {t.fc}, {t.gelu}, {0, context_ * 4 * width_ * 28});
         const TensorId out = linear("mlp.c_proj", t.gelu, 4 * width_, width_);
         layers_.push_back(t);
-        return sum("mlp.residual", Role::kActivation, t.middle, out);
+        return residual("mlp.residual", t.middle, out);
     }
 
     void attention_forward(LayerTensors& t) {
@@ -238,7 +240,7 @@ private:
             linear_backward("mlp.c_fc", t.norm2, dfc, width_, 4 * width_, "ln_2.gradient");
         const TensorId dbranch2 =
             layer_norm_backward("ln_2", dnorm2, t.middle, {t.norm2, t.mean2, t.rstd2}, "mlp.input.gradient");
-        const TensorId dmiddle = sum("mlp.residual.gradient", Role::kGradient, dy, dbranch2);
+        const TensorId dmiddle = residual_backward("mlp.residual", dy, dbranch2);
         const TensorId d_o =
             linear_backward("attn.c_proj", t.o, dmiddle, width_, width_, "attn.values.gradient");
         const TensorId dqkv = attention_backward(t, d_o);
@@ -246,7 +248,7 @@ private:
             linear_backward("attn.c_attn", t.norm1, dqkv, width_, 3 * width_, "ln_1.gradient");
         const TensorId dbranch1 =
             layer_norm_backward("ln_1", dnorm1, t.x, {t.norm1, t.mean1, t.rstd1}, "attn.input.gradient");
-        return sum("attn.residual.gradient", Role::kGradient, dmiddle, dbranch1);
+        return residual_backward("attn.residual", dmiddle, dbranch1);
     }
 
     TensorId attention_backward(const LayerTensors& t, TensorId d_o) {
