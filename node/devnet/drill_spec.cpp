@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/devnet/drill_spec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <vector>
+
+#include "contracts/program/tensors.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+using trainer::worker::DrillKind;
+
+namespace {
+
+constexpr const char* kExample = "example: --sabotage \"miner=2,round=3,tensor=transformer.wte.weight,index=5,bit=7\"";
+
+std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value > most) return std::nullopt;
+    return value;
+}
+
+base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std::string& value) {
+    trainer::worker::Drill& drill = spec.planned.drill;
+    if (key == "tensor") {
+        drill.tensor = value;
+        return {};
+    }
+    if (key == "kind") {
+        if (value == "lazy") drill.kind = DrillKind::kLazy;
+        else if (value == "flip") drill.kind = DrillKind::kFlip;
+        else if (value == "ulp") drill.kind = DrillKind::kUlp;
+        else return fail(ErrorKind::kUsage, "sabotage kind \"" + value + "\" is not lazy, flip or ulp", kExample);
+        return {};
+    }
+    const auto parsed = number(value, key == "index" ? UINT64_MAX : key == "bit" ? 31 : UINT32_MAX);
+    if (!parsed) {
+        return fail(ErrorKind::kUsage, "sabotage " + key + "=" + value + " is not a number in range", kExample);
+    }
+    if (key == "miner") spec.miner = static_cast<std::uint32_t>(*parsed);
+    else if (key == "round") spec.planned.round = static_cast<std::uint32_t>(*parsed);
+    else if (key == "segment") drill.segment = static_cast<std::uint32_t>(*parsed);
+    else if (key == "index") drill.index = *parsed;
+    else if (key == "bit") drill.bit = static_cast<std::uint8_t>(*parsed);
+    else return fail(ErrorKind::kUsage, "sabotage has no key \"" + key + "\"", kExample);
+    return {};
+}
+
+}  // namespace
+
+base::Outcome<DrillSpec> parse_drill(std::string_view text) {
+    DrillSpec spec;
+    std::set<std::string> seen;
+    while (!text.empty()) {
+        const std::string_view part = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+        const std::size_t equals = part.find('=');
+        if (equals == std::string_view::npos) {
+            return fail(ErrorKind::kUsage, "sabotage part \"" + std::string(part) + "\" is not key=value", kExample);
+        }
+        const std::string key(part.substr(0, equals));
+        if (!seen.insert(key).second) {
+            return fail(ErrorKind::kUsage, "sabotage names " + key + " twice", kExample);
+        }
+        ASSAY_TRY(set_field(spec, key, std::string(part.substr(equals + 1))));
+    }
+    if (seen.empty()) return fail(ErrorKind::kUsage, "sabotage is empty", kExample);
+    if (spec.planned.drill.kind != DrillKind::kLazy && spec.planned.drill.tensor.empty()) {
+        return fail(ErrorKind::kUsage, "sabotage names no tensor", kExample);
+    }
+    return spec;
+}
+
+std::string to_text(const PlannedDrill& planned) {
+    const auto& drill = planned.drill;
+    std::string text = planned.round ? "round=" + std::to_string(*planned.round) + "," : "";
+    text += "segment=" + std::to_string(drill.segment);
+    if (drill.kind == DrillKind::kLazy) return text + ",kind=lazy";
+    text += drill.kind == DrillKind::kUlp ? ",kind=ulp" : ",kind=flip";
+    text += ",tensor=" + drill.tensor + ",index=" + std::to_string(drill.index);
+    if (drill.kind == DrillKind::kFlip) text += ",bit=" + std::to_string(int{drill.bit});
+    return text;
+}
+
+base::Outcome<void> check_drill(const PlannedDrill& planned, const program::JobSpec& spec) {
+    if (planned.round && *planned.round >= spec.rounds) {
+        return fail(ErrorKind::kUsage,
+                    "sabotage names round " + std::to_string(*planned.round) + ", the job has rounds 0 to " +
+                        std::to_string(spec.rounds - 1));
+    }
+    if (planned.drill.segment >= spec.segments()) {
+        return fail(ErrorKind::kUsage, "sabotage names segment " + std::to_string(planned.drill.segment) +
+                                           ", a round has segments 0 to " + std::to_string(spec.segments() - 1));
+    }
+    if (planned.drill.kind == DrillKind::kLazy) return {};
+    const auto tensors = program::parameter_tensors(spec.model);
+    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const program::TensorInfo& tensor) {
+        return tensor.name == planned.drill.tensor;
+    });
+    if (found == tensors.end()) {
+        return fail(ErrorKind::kUsage, "the model has no tensor \"" + planned.drill.tensor + "\"",
+                    "its first is " + tensors.front().name + ", its last " + tensors.back().name +
+                        "; `assay model program JOB.toml` lists all");
+    }
+    if (planned.drill.index >= found->rows * found->cols) {
+        return fail(ErrorKind::kUsage, found->name + " has elements 0 to " +
+                                           std::to_string(found->rows * found->cols - 1) + ", not " +
+                                           std::to_string(planned.drill.index));
+    }
+    return {};
+}
+
+}  // namespace assay::node

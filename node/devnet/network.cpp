@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/devnet/network.hpp"
+
+#include <csignal>
+#include <deque>
+#include <fstream>
+#include <thread>
+
+#include "node/devnet/drill_spec.hpp"
+#include "node/rpc/client.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr base::Amount kMinerStake = base::units(100 * base::kUnitsPerToken);
+constexpr base::Amount kVerifierStake = base::units(100 * base::kUnitsPerToken);
+
+std::string text_of(base::Amount amount) { return std::to_string(amount.units()) + "u"; }
+
+}  // namespace
+
+std::filesystem::path address_file(const Home& home) { return home.root / "node.address"; }
+
+std::string log_tail(const Home& home, const std::string& name, std::size_t lines) {
+    std::ifstream file(home.logs() / (name + ".log"));
+    std::deque<std::string> last;
+    for (std::string line; std::getline(file, line);) {
+        last.push_back(line);
+        if (last.size() > lines) last.pop_front();
+    }
+    std::string text;
+    for (const std::string& line : last) text += "    " + line + "\n";
+    return text;
+}
+
+base::Outcome<void> Network::spawn(const std::string& name, const Home& home,
+                                   std::vector<std::string> arguments) {
+    ProcessOptions options;
+    options.program = program_;
+    options.arguments = std::move(arguments);
+    // One thread each: the network's workers share the machine's cores.
+    options.environment = {{"ASSAY_THREADS", "1"}};
+    options.stdout_file = home.logs() / (name + ".log");
+    options.stderr_file = options.stdout_file;
+    ASSAY_ASSIGN(Process process, Process::spawn(options));
+    processes_.insert_or_assign(name, std::move(process));
+    return {};
+}
+
+std::vector<std::string> Network::common_flags(const Participant& participant) const {
+    return {"--home",    participant.home.root.string(),
+            "--node",    node_address_,
+            "--genesis", (net_->sequencer.home.ledger() / "genesis.bin").string(),
+            "--passphrase-file", net_->passphrase.string()};
+}
+
+base::Outcome<Network> Network::start(const Devnet& net) {
+    Network network;
+    network.net_ = &net;
+    ASSAY_ASSIGN(network.program_, own_program());
+    const Home& home = net.sequencer.home;
+    ASSAY_TRY(network.spawn("node", home,
+                            {"node", "run", "--home", home.root.string(), "--listen", "127.0.0.1:0",
+                             "--passphrase-file", net.passphrase.string(), "--block-interval-ms",
+                             std::to_string(net.plan.block_interval_ms)}));
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    while (network.node_address_.empty()) {
+        std::ifstream(address_file(home)) >> network.node_address_;
+        if (const auto ended = network.poll("node")) {
+            return fail(ErrorKind::kFailure, "the ledger node ended (" + to_text(*ended) + "):\n" +
+                                                 log_tail(home, "node", 5));
+        }
+        if (std::chrono::steady_clock::now() > give_up) {
+            return fail(ErrorKind::kUnreachable, "the ledger node did not start within 20 s:\n" +
+                                                     log_tail(home, "node", 5));
+        }
+        std::this_thread::sleep_for(20ms);
+    }
+    ClientOptions client;
+    client.address = network.node_address_;
+    ASSAY_TRY(wait_until_healthy(client, 20s));
+    for (const Participant& verifier : net.verifiers) {
+        std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
+        const auto flags = network.common_flags(verifier);
+        arguments.insert(arguments.end(), flags.begin(), flags.end());
+        ASSAY_TRY(network.spawn(verifier.name, verifier.home, std::move(arguments)));
+    }
+    for (std::size_t i = 0; i < net.miners.size(); ++i) {
+        const MinerPlan& plan = net.plan.miners[i];
+        std::vector<std::string> arguments{"miner", "run",     "--stake", text_of(kMinerStake),
+                                           "--ask", text_of(plan.ask)};
+        for (const PlannedDrill& drill : plan.drills) {
+            arguments.insert(arguments.end(), {"--drill", to_text(drill)});
+        }
+        const auto flags = network.common_flags(net.miners[i]);
+        arguments.insert(arguments.end(), flags.begin(), flags.end());
+        ASSAY_TRY(network.spawn(net.miners[i].name, net.miners[i].home, std::move(arguments)));
+    }
+    return network;
+}
+
+std::optional<ExitStatus> Network::poll(const std::string& name) {
+    const auto found = processes_.find(name);
+    if (found == processes_.end()) return std::nullopt;
+    return found->second.poll();
+}
+
+base::Outcome<void> Network::signal(const std::string& name, int number) {
+    const auto found = processes_.find(name);
+    if (found == processes_.end()) return fail(ErrorKind::kNotFound, "no process called " + name);
+    found->second.signal(number);
+    return {};
+}
+
+std::map<std::string, pid_t> Network::processes() const {
+    std::map<std::string, pid_t> pids;
+    for (const auto& [name, process] : processes_) pids.emplace(name, process.pid());
+    return pids;
+}
+
+std::vector<std::pair<std::string, ExitStatus>> Network::casualties() {
+    std::vector<std::pair<std::string, ExitStatus>> ended;
+    for (auto& [name, process] : processes_) {
+        if (const auto status = process.poll()) ended.emplace_back(name, *status);
+    }
+    return ended;
+}
+
+void Network::stop() {
+    for (auto& [name, process] : processes_) {
+        if (name != "node" && !process.poll()) process.signal(SIGTERM);
+    }
+    for (auto& [name, process] : processes_) {
+        if (name != "node") (void)process.terminate(3s);
+    }
+    if (const auto node = processes_.find("node"); node != processes_.end()) {
+        (void)node->second.terminate(5s);
+    }
+    processes_.clear();
+}
+
+}  // namespace assay::node

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of a local network: one ledger node, verifiers and miners, each the built `assay` program
+// with a home of its own.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/devnet/plan.hpp"
+#include "node/runtime/process.hpp"
+
+namespace assay::node {
+
+/// Ends its processes when it goes. Spawn and destroy on the same thread (Process).
+class Network {
+public:
+    /// Starts the ledger node, waits until it answers, then starts verifiers and miners.
+    static base::Outcome<Network> start(const Devnet& net);
+
+    [[nodiscard]] const std::string& node_address() const { return node_address_; }
+
+    /// Starts one more process: `arguments` follow the program's name. Logs to HOME/logs/NAME.log.
+    base::Outcome<void> spawn(const std::string& name, const Home& home, std::vector<std::string> arguments);
+
+    /// Flags that every participant needs: --home, --node, --genesis, --passphrase-file.
+    [[nodiscard]] std::vector<std::string> common_flags(const Participant& participant) const;
+
+    /// How a process ended; nothing while it runs.
+    std::optional<ExitStatus> poll(const std::string& name);
+    /// Sends the signal; kNotFound when there is no such process.
+    base::Outcome<void> signal(const std::string& name, int number);
+    [[nodiscard]] std::map<std::string, pid_t> processes() const;
+
+    /// Names of the processes that ended by themselves, with how.
+    std::vector<std::pair<std::string, ExitStatus>> casualties();
+
+    /// Ends all of them, the ledger node last.
+    void stop();
+
+private:
+    const Devnet* net_ = nullptr;
+    std::filesystem::path program_;
+    std::string node_address_;
+    std::map<std::string, Process> processes_;
+};
+
+/// The last `lines` lines of a process's log, for error messages.
+std::string log_tail(const Home& home, const std::string& name, std::size_t lines);
+
+/// Where `assay node run` writes the address it serves at.
+std::filesystem::path address_file(const Home& home);
+
+}  // namespace assay::node

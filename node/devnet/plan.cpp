@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/devnet/plan.hpp"
+
+#include <fstream>
+
+#include "contracts/rules/apply.hpp"
+#include "ledger/posix_disk.hpp"
+#include "node/key/key_file.hpp"
+#include "node/runtime/loop.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+using trainer::worker::Drill;
+using trainer::worker::DrillKind;
+
+namespace {
+
+constexpr base::Amount kPurse = base::units(1'000 * base::kUnitsPerToken);
+
+base::Outcome<Participant> make_participant(const std::string& name, const Home& home,
+                                            const Passphrase& passphrase) {
+    ASSAY_TRY(create_home(home));
+    ASSAY_ASSIGN(const base::SecretKey owner,
+                 create_key_file(home.owner_key(), passphrase,
+                                 {.role = KeyRole::kOwner, .protection = KeyProtection::kInteractive}));
+    ASSAY_ASSIGN(const base::SecretKey node,
+                 create_key_file(home.node_key(), passphrase,
+                                 {.role = KeyRole::kNode, .protection = KeyProtection::kInteractive}));
+    return Participant{
+        .name = name, .home = home, .owner = owner.public_key(), .node = node.public_key()};
+}
+
+base::Outcome<void> prepare_folder(const std::filesystem::path& home) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::exists(home, error) && !fs::is_empty(home, error)) {
+        if (!fs::exists(home / kDevnetMarker, error)) {
+            return fail(ErrorKind::kUsage, home.string() + " holds something that no devnet made",
+                        "choose another folder with --home DIR, or empty this one yourself");
+        }
+        {
+            // Held by the network's node for as long as it runs.
+            ASSAY_ASSIGN(const HomeLock lock, HomeLock::take({home}, "assay devnet"));
+        }
+        fs::remove_all(home, error);
+        if (error) return fail(ErrorKind::kFailure, "cannot empty " + home.string() + ": " + error.message());
+    }
+    fs::create_directories(home, error);
+    std::ofstream(home / kDevnetMarker) << "a local network with play money; `assay devnet` may empty it\n";
+    if (error || !fs::exists(home / kDevnetMarker)) {
+        return fail(ErrorKind::kFailure, "cannot write to " + home.string(),
+                    "choose a folder you may write with --home DIR");
+    }
+    return {};
+}
+
+base::Outcome<std::string> write_passphrase(const std::filesystem::path& file) {
+    std::array<std::uint8_t, 16> bytes{};
+    system_random().fill(bytes);
+    const std::string text = base::to_hex(bytes);
+    std::ofstream(file) << text << "\n";
+    std::error_code error;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+                                 error);
+    if (error) return fail(ErrorKind::kFailure, "cannot write " + file.string() + ": " + error.message());
+    return text;
+}
+
+ledger::Genesis make_genesis(const Devnet& net) {
+    contracts::GenesisConfig config;
+    config.chain_id = "devnet-" + std::to_string(net.plan.seed);
+    config.params = net.plan.params;
+    std::vector<std::pair<base::PublicKey, base::Amount>> balances{{net.sequencer.owner, kPurse},
+                                                                   {net.buyer.owner, kPurse}};
+    for (const Participant& miner : net.miners) balances.emplace_back(miner.owner, kPurse);
+    for (const Participant& verifier : net.verifiers) balances.emplace_back(verifier.owner, kPurse);
+    std::sort(balances.begin(), balances.end());
+    config.balances = std::move(balances);
+    config.sequencer_owner = net.sequencer.owner;
+    config.sequencer_node = net.sequencer.node;
+    config.sequencer_endpoint = "127.0.0.1:1";  // the sequencer serves no blobs
+    return {.version = 1,
+            .chain_id = config.chain_id,
+            .sequencer = net.sequencer.node,
+            .rules = base::encode(config)};
+}
+
+}  // namespace
+
+std::string_view to_text(Behaviour behaviour) {
+    switch (behaviour) {
+        case Behaviour::kHonest: return "honest";
+        case Behaviour::kLazy: return "lazy";
+        case Behaviour::kOneUlp: return "one-ulp";
+    }
+    return "unknown";
+}
+
+DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed) {
+    DevnetPlan plan;
+    plan.home = home;
+    plan.seed = seed;
+    const auto ask = [](std::uint64_t units) { return *base::Amount::of(units); };
+    plan.miners = {{.behaviour = Behaviour::kHonest, .ask = ask(1'100), .drills = {}},
+                   {.behaviour = Behaviour::kHonest, .ask = ask(1'400), .drills = {}},
+                   {.behaviour = Behaviour::kLazy, .ask = ask(1'000), .drills = {}},
+                   {.behaviour = Behaviour::kHonest, .ask = ask(1'250), .drills = {}},
+                   {.behaviour = Behaviour::kOneUlp, .ask = ask(1'050), .drills = {}}};
+    plan.miners[2].drills.push_back({.round = 1, .drill = {.kind = DrillKind::kLazy, .segment = 1, .tensor = {}}});
+    plan.miners[4].drills.push_back({.round = 2,
+                                     .drill = {.kind = DrillKind::kUlp,
+                                               .segment = 0,
+                                               .tensor = "transformer.h.1.mlp.c_fc.weight",
+                                               .index = 4242}});
+    return plan;
+}
+
+base::Outcome<Devnet> create_devnet(const DevnetPlan& plan) {
+    ASSAY_TRY(prepare_folder(plan.home));
+    Devnet net;
+    net.plan = plan;
+    net.passphrase = plan.home / "passphrase";
+    ASSAY_ASSIGN(const std::string text, write_passphrase(net.passphrase));
+    const Passphrase passphrase{text};
+    ASSAY_ASSIGN(net.sequencer, make_participant("node", {plan.home}, passphrase));
+    ASSAY_ASSIGN(net.buyer, make_participant("buyer", {plan.home / "buyer"}, passphrase));
+    for (std::size_t i = 1; i <= plan.miners.size(); ++i) {
+        const std::string name = "miner-" + std::to_string(i);
+        ASSAY_ASSIGN(Participant miner, make_participant(name, {plan.home / name}, passphrase));
+        net.miners.push_back(std::move(miner));
+    }
+    for (std::uint32_t i = 1; i <= plan.verifiers; ++i) {
+        const std::string name = "verifier-" + std::to_string(i);
+        ASSAY_ASSIGN(Participant verifier, make_participant(name, {plan.home / name}, passphrase));
+        net.verifiers.push_back(std::move(verifier));
+    }
+    net.genesis = make_genesis(net);
+    ledger::PosixDisk disk;
+    ASSAY_TRY(disk.make_directories(net.sequencer.home.ledger().string()));
+    ASSAY_TRY(ledger::write_genesis(disk, (net.sequencer.home.ledger() / "genesis.bin").string(), net.genesis));
+    return net;
+}
+
+}  // namespace assay::node

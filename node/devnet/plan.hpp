@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who takes part in a local network, with what money, and where each keeps its things.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/params.hpp"
+#include "ledger/genesis.hpp"
+#include "node/roles/miner.hpp"
+#include "node/runtime/home.hpp"
+
+namespace assay::node {
+
+/// How a demo miner behaves.
+enum class Behaviour : std::uint8_t { kHonest, kLazy, kOneUlp };
+std::string_view to_text(Behaviour behaviour);
+
+struct MinerPlan {
+    Behaviour behaviour = Behaviour::kHonest;
+    base::Amount ask;
+    std::vector<PlannedDrill> drills;
+};
+
+struct DevnetPlan {
+    std::filesystem::path home;
+    std::uint64_t seed = 0;  ///< of the chain's name only: keys are random
+    std::vector<MinerPlan> miners;
+    std::uint32_t verifiers = 2;
+    contracts::Params params;
+    std::uint64_t block_interval_ms = 150;
+};
+
+/// Three honest miners, one lazy and one that is off by one ulp, as the demo has them.
+DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed);
+
+/// A participant's folder and keys.
+struct Participant {
+    std::string name;  ///< "miner-1"
+    Home home;
+    base::PublicKey owner;
+    base::PublicKey node;
+};
+
+struct Devnet {
+    DevnetPlan plan;
+    std::filesystem::path passphrase;  ///< file that opens every key of the network
+    ledger::Genesis genesis;
+    Participant sequencer;  ///< its home is the network's
+    Participant buyer;
+    std::vector<Participant> miners;
+    std::vector<Participant> verifiers;
+};
+
+inline constexpr const char* kDevnetMarker = "assay-devnet";
+
+/// Makes the folder, keys and genesis. A folder that an earlier network of ours made is emptied first;
+/// kUsage when it holds anything else, kFailure when that network still runs.
+base::Outcome<Devnet> create_devnet(const DevnetPlan& plan);
+
+}  // namespace assay::node

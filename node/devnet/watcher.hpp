@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watcher: follows a ledger node from a command: executes each block and hands over its events.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "node/roles/follower.hpp"
+#include "node/rpc/tls.hpp"
+
+namespace assay::node {
+
+struct WatchOptions {
+    std::string node_address;
+    std::optional<TlsFiles> tls;
+    ledger::Genesis genesis;
+};
+
+/// Called after each block; return false to end the watch.
+using WatchHandler =
+    std::function<bool(const Follower& ledger, const contracts::Events& events)>;
+
+/// Blocks until the handler ends it, `stop` is requested, or something fails (kUnreachable, kVerification).
+base::Outcome<void> watch_ledger(const WatchOptions& options, std::stop_token stop,
+                                 const WatchHandler& handler);
+
+}  // namespace assay::node
