@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
+.PHONY: help setup build demo test bench fuzz soak format lint clean
+.DEFAULT_GOAL := help
+
+# Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
+export NINJA_STATUS := [%f/%t %es] 
+FUZZ_SECONDS ?= 60
+SOAK_RUNS ?= 20
+# make demo TEXT=file.txt SABOTAGE="miner=2,round=3,tensor=NAME,index=I,bit=B" (several: separated by spaces)
+demo_flags = $(if $(TEXT),--text "$(TEXT)") $(foreach fault,$(SABOTAGE),--sabotage "$(fault)") $(DEMO_FLAGS)
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+setup: ## install the Debian packages that are missing (root or sudo)
+	@.ci/setup build
+
+build: setup ## build/bin/assay and build/bin/assay-worker
+	@cmake --preset release -DASSAY_TESTS=OFF
+	@cmake --build build
+
+demo: build ## the whole story on real text; TEXT=file, SABOTAGE=fault, DEMO_FLAGS=…
+	@build/bin/assay devnet demo $(demo_flags)
+
+test: ## build everything, run every test and lint
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build
+	@ctest --test-dir build --output-on-failure -j2
+
+bench: build ## speed of the kernels and of a training step, beside LibTorch's
+	@build/bin/assay bench gemm
+	@build/bin/assay bench train
+
+fuzz: ## fuzz every decoder, FUZZ_SECONDS each
+	@.ci/setup test
+	@cmake --preset fuzz
+	@cmake --build build-fuzz
+	@for target in build-fuzz/bin/fuzz_*; do \
+	    echo "fuzz: $$target"; mkdir -p build-fuzz/corpus/$$(basename $$target); \
+	    $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -artifact_prefix=build-fuzz/ \
+	        build-fuzz/corpus/$$(basename $$target) || exit 1; done
+
+soak: ## repeat the scenario tests SOAK_RUNS times, stop at the first failure
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build
+	@ctest --test-dir build --output-on-failure -L scenario --repeat until-fail:$(SOAK_RUNS)
+
+format: ## clang-format on every C++ file
+	@git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i
+
+lint: ## include edges, style, docs; the same checks run in make test
+	@python3 tests/tools/check_layers.py
+	@python3 tests/tools/check_style.py
+	@python3 tests/tools/check_docs.py
+
+clean: ## remove every build folder
+	@rm -rf build build-*
