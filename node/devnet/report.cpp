@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/devnet/report.hpp"
+
+#include <bit>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "node/devnet/story.hpp"
+
+namespace assay::node {
+
+namespace {
+
+base::Amount sum(base::Amount a, base::Amount b) {
+    const auto total = a.plus(b);
+    ASSAY_CHECK(total.has_value());
+    return *total;
+}
+
+MinerReport miner_report(const Devnet& net, std::size_t index, const contracts::StateView& state,
+                         const contracts::Job& job) {
+    const Participant& who = net.miners[index];
+    const MinerPlan& plan = net.plan.miners[index];
+    const bool sabotaged = plan.behaviour == Behaviour::kHonest && !plan.drills.empty();
+    MinerReport report{.name = who.name,
+                       .node = who.node,
+                       .behaviour = sabotaged ? "sabotaged" : std::string(to_text(plan.behaviour))};
+    for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
+        for (const auto& line : contracts::list_settlement(state, job.id, round)) {
+            if (line.node != who.node || line.kind != contracts::LineKind::kSlot) continue;
+            report.paid = sum(report.paid, line.paid);
+            report.forfeited = sum(report.forfeited, line.lost);
+            report.reason = contracts::to_text(line.reason);
+            const auto slot = contracts::read_slot(state, job.id, round, line.slot);
+            if (slot) report.drawn += static_cast<std::uint32_t>(slot->drawn_units.size());
+            if (line.reason != contracts::Reason::kMismatch || report.caught_round) continue;
+            report.caught_round = round;
+            report.finding = finding_of(net, job.id, round, line.slot, slot->fault_unit);
+        }
+    }
+    if (report.reason.empty()) report.reason = contracts::to_text(contracts::Reason::kNotAssigned);
+    return report;
+}
+
+nlohmann::json units_text(base::Amount amount) { return std::to_string(amount.units()); }
+
+double loss_value(std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
+
+nlohmann::json miners_json(const std::vector<MinerReport>& miners) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const MinerReport& miner : miners) {
+        nlohmann::json row{{"id", miner.name},
+                           {"node", miner.node.hex()},
+                           {"behaviour", miner.behaviour},
+                           {"paid", units_text(miner.paid)},
+                           {"forfeited", units_text(miner.forfeited)},
+                           {"drawn", miner.drawn},
+                           {"caught_round", nullptr},
+                           {"reason", miner.reason}};
+        if (miner.caught_round) {
+            row["caught_round"] = *miner.caught_round;
+            row["finding"] = miner.finding;
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace
+
+void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateView& state,
+                  const contracts::Job& job) {
+    for (std::size_t i = 0; i < net.miners.size(); ++i) {
+        report.miners.push_back(miner_report(net, i, state, job));
+    }
+    for (const Participant& who : net.verifiers) {
+        VerifierReport verifier{.name = who.name, .node = who.node};
+        for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
+            for (const auto& line : contracts::list_settlement(state, job.id, round)) {
+                if (line.node != who.node) continue;
+                verifier.paid = sum(verifier.paid, sum(line.paid, line.share));
+            }
+        }
+        if (const auto record = contracts::read_verifier(state, who.node)) {
+            verifier.recomputed = record->audited_units;
+        }
+        report.verifiers.push_back(verifier);
+    }
+    report.buyer = {.escrowed = job.spec.market.budget, .spent = job.spent, .refunded = job.refunded};
+}
+
+std::int64_t supply_delta(const contracts::Supply& supply) {
+    std::uint64_t total = 0;
+    for (const base::Amount part : {supply.balances, supply.escrow, supply.stake, supply.bonds, supply.unbonding,
+                                    supply.deposits, supply.prepaid, supply.treasury, supply.burned}) {
+        total += part.units();
+    }
+    return static_cast<std::int64_t>(supply.minted.units()) - static_cast<std::int64_t>(total);
+}
+
+std::string to_json(const DemoReport& report) {
+    nlohmann::json verifiers = nlohmann::json::array();
+    for (const VerifierReport& verifier : report.verifiers) {
+        verifiers.push_back({{"id", verifier.name},
+                             {"node", verifier.node.hex()},
+                             {"paid", units_text(verifier.paid)},
+                             {"recomputed", verifier.recomputed}});
+    }
+    const nlohmann::json json{
+        {"schema", "assay.devnet.demo/v1"},
+        {"home", report.home},
+        {"job", report.job.hex()},
+        {"profile", report.profile},
+        {"parameters", report.parameters},
+        {"tokens", report.tokens},
+        {"rounds", report.rounds},
+        {"model_root", report.model_root.hex()},
+        {"loss",
+         {{"train_first", loss_value(report.loss.train_first)},
+          {"train_last", loss_value(report.loss.train_last)},
+          {"held_out_first", loss_value(report.loss.held_out_first)},
+          {"held_out_last", loss_value(report.loss.held_out_last)}}},
+        {"miners", miners_json(report.miners)},
+        {"verifiers", std::move(verifiers)},
+        {"buyer",
+         {{"escrowed", units_text(report.buyer.escrowed)},
+          {"spent", units_text(report.buyer.spent)},
+          {"refunded", units_text(report.buyer.refunded)}}},
+        {"audit",
+         {{"ledger", report.audit.ledger},
+          {"payouts", report.audit.payouts},
+          {"replayed", report.audit.replayed},
+          {"supply_delta", report.audit.supply_delta},
+          {"flipped_byte_found", report.audit.flipped_byte_found}}},
+        {"verification",
+         {{"recomputed_share", report.recomputed_share}, {"seconds_share", report.seconds_share}}},
+        {"sample", {{"before", report.sample_before}, {"after", report.sample_after}}},
+        {"seconds", report.seconds}};
+    return json.dump(2);
+}
+
+void print_tables(const DemoReport& report, std::ostream& out) {
+    char row[256];
+    const auto line = [&](const char* a, const char* b, const std::string& c, const std::string& d,
+                          const std::string& e) {
+        std::snprintf(row, sizeof row, "%-12s %-10s %20s %20s  %s\n", a, b, c.c_str(), d.c_str(), e.c_str());
+        out << row;
+    };
+    line("party", "behaviour", "paid", "forfeited", "why");
+    for (const MinerReport& miner : report.miners) {
+        line(miner.name.c_str(), miner.behaviour.c_str(), base::to_text(miner.paid),
+             base::to_text(miner.forfeited),
+             miner.caught_round ? "caught in round " + std::to_string(*miner.caught_round) : miner.reason);
+    }
+    for (const VerifierReport& verifier : report.verifiers) {
+        line(verifier.name.c_str(), "verifier", base::to_text(verifier.paid), base::to_text(base::Amount{}),
+             std::to_string(verifier.recomputed) + " units recomputed");
+    }
+    out << "escrow       locked " << base::to_text(report.buyer.escrowed) << " = spent "
+        << base::to_text(report.buyer.spent) << " + refunded " << base::to_text(report.buyer.refunded)
+        << "; money made or lost: " << report.audit.supply_delta << "\n";
+    std::snprintf(row, sizeof row, "checking     %.2f of the training steps recomputed, %.0f %% of the rounds' time\n",
+                  report.recomputed_share, 100 * report.seconds_share);
+    out << row;
+    out << "loss         training " << loss_text(report.loss.train_first) << " -> "
+        << loss_text(report.loss.train_last) << ", held-out " << loss_text(report.loss.held_out_first) << " -> "
+        << loss_text(report.loss.held_out_last) << "\n";
+    for (const MinerReport& miner : report.miners) {
+        if (!miner.finding.empty()) out << "found        " << miner.name << ": " << miner.finding << "\n";
+    }
+    out << "before       " << report.sample_before << "\nafter        " << report.sample_after << "\n";
+}
+
+}  // namespace assay::node

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Story: a job's life as lines for a person, from the ledger's events.
+#pragma once
+
+#include <map>
+#include <ostream>
+#include <string>
+
+#include "contracts/rules/events.hpp"
+#include "contracts/rules/state.hpp"
+#include "node/devnet/plan.hpp"
+
+namespace assay::node {
+
+/// Where verifiers leave the sentences that name what they found.
+using FindingText = std::string;
+
+class Story {
+public:
+    Story(const Devnet& net, std::ostream& out);
+
+    /// Tells what an event says. `state` is the state after its block.
+    void tell(const contracts::StateView& state, const contracts::Event& event);
+
+private:
+    [[nodiscard]] std::string name_of(const base::PublicKey& node) const;
+    void tell_phase(const contracts::StateView& state, const contracts::Event& event);
+    void tell_auction(const contracts::StateView& state, const contracts::Event& event);
+    void tell_verdict(const contracts::StateView& state, const contracts::Event& event);
+    void tell_merge(const contracts::StateView& state, const contracts::Event& event);
+
+    const Devnet& net_;
+    std::ostream& out_;
+    std::map<base::PublicKey, std::string> names_;
+};
+
+/// What the verifiers of the network wrote about one unit (SealedAudit decides; this is for people); empty
+/// when none named it.
+FindingText finding_of(const Devnet& net, const base::Hash256& job, std::uint32_t round, std::uint32_t slot,
+                       std::uint32_t unit);
+
+/// A binary32's bits as a decimal with four places.
+std::string loss_text(std::uint32_t bits);
+
+}  // namespace assay::node
