@@ -10,7 +10,6 @@
 
 namespace assay::node {
 
-using contracts::Event;
 using contracts::EventKind;
 using contracts::Reason;
 using contracts::RoundPhase;
@@ -45,7 +44,7 @@ std::string Story::name_of(const base::PublicKey& node) const {
     return found == names_.end() ? node.brief() : found->second;
 }
 
-void Story::tell(const contracts::StateView& state, const Event& event) {
+void Story::tell(const contracts::StateView& state, const contracts::Event& event) {
     switch (event.kind) {
         case EventKind::kJobSubmitted:
             out_ << "job " << event.job.brief() << " submitted; " << base::to_text(event.amount)
@@ -84,7 +83,7 @@ void Story::tell(const contracts::StateView& state, const Event& event) {
     out_.flush();
 }
 
-void Story::tell_phase(const contracts::StateView&, const Event& event) {
+void Story::tell_phase(const contracts::StateView&, const contracts::Event& event) {
     switch (static_cast<RoundPhase>(event.number)) {
         case RoundPhase::kBeacon: out_ << "         all commits in; beacon links open\n"; break;
         case RoundPhase::kAuditSeal: out_ << "         revealed; verifiers recompute\n"; break;
@@ -93,7 +92,7 @@ void Story::tell_phase(const contracts::StateView&, const Event& event) {
     }
 }
 
-void Story::tell_auction(const contracts::StateView& state, const Event& event) {
+void Story::tell_auction(const contracts::StateView& state, const contracts::Event& event) {
     const auto job = contracts::read_job(state, event.job);
     out_ << "auction  " << job->auction.asks_revealed << " asks opened, " << event.number
          << " win, all are paid " << event.amount.units() << "u per work unit ("
@@ -103,7 +102,7 @@ void Story::tell_auction(const contracts::StateView& state, const Event& event) 
     }
 }
 
-void Story::tell_verdict(const contracts::StateView& state, const Event& event) {
+void Story::tell_verdict(const contracts::StateView& state, const contracts::Event& event) {
     if (contracts::consequence(event.reason) == contracts::Consequence::kPaid) return;
     out_ << "         slot " << event.slot << " " << name_of(event.node) << ": "
          << contracts::explain(event.reason) << "\n";
@@ -116,7 +115,7 @@ void Story::tell_verdict(const contracts::StateView& state, const Event& event) 
     if (!finding.empty()) out_ << "         " << finding << "\n";
 }
 
-void Story::tell_merge(const contracts::StateView& state, const Event& event) {
+void Story::tell_merge(const contracts::StateView& state, const contracts::Event& event) {
     const auto round = contracts::read_round(state, event.job, event.round);
     out_ << "         merged " << event.number << " slots; loss on the training stream "
          << loss_text(round->result.train_loss) << ", on held-out text "
