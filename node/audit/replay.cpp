@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/audit/replay.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "node/worker/local_training.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+base::Outcome<std::filesystem::path> blob_path(const BlobStore& blobs, const BlobId& id, const char* what) {
+    auto path = blobs.path(id);
+    if (!path.ok() && path.error().kind == ErrorKind::kNotFound) {
+        return fail(ErrorKind::kNotFound, std::string("the blob store lacks ") + what + " (" + id.hex() + ")",
+                    "fetch it from the buyer or a verifier while they serve it; without the bytes a payout's "
+                    "proof still checks, its replay does not");
+    }
+    return path;
+}
+
+/// Sends one request and waits for its last frame.
+base::Outcome<WorkerEvent> ask(WorkerClient& worker, frames::Message message,
+                               std::vector<frames::SharedDescriptor> bulk) {
+    std::mutex mutex;
+    std::condition_variable answered;
+    std::optional<WorkerEvent> last;
+    (void)worker.submit(std::move(message), std::move(bulk), [&](WorkerEvent event) {
+        if (!event.last) return;
+        const std::scoped_lock lock(mutex);
+        last = std::move(event);
+        answered.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    answered.wait(lock, [&] { return last.has_value(); });
+    if (const auto* refusal = std::get_if<frames::Refusal>(&last->message)) {
+        return base::failed(to_error(*refusal));
+    }
+    return std::move(*last);
+}
+
+/// True when the ledger's verdict is what the recomputation says it should be.
+bool verdict_fits(contracts::Reason verdict, bool bits_match) {
+    using contracts::Reason;
+    switch (verdict) {
+        case Reason::kPaid:
+        case Reason::kPaidDiverged: return bits_match;
+        case Reason::kMismatch: return !bits_match;
+        default: return true;  // not decided by bits: silence, withheld bytes, an open round
+    }
+}
+
+class RoundReplay {
+public:
+    RoundReplay(WorkerClient& worker, const contracts::Job& job, std::uint32_t round,
+                frames::SharedDescriptor base)
+        : worker_(worker), job_(job), round_(round), base_(std::move(base)) {}
+
+    base::Outcome<SlotReplay> run(const contracts::SlotRound& slot, const contracts::Reveal& reveal,
+                                  const std::optional<std::uint32_t>& segment) {
+        SlotReplay result{.slot = slot.slot, .miner = slot.miner, .verdict = slot.verdict};
+        frames::SharedDescriptor start;
+        const std::uint32_t last = segment ? *segment : job_.spec.segments();
+        // Earlier segments are recomputed, not fetched: their ends are the starts of the later ones.
+        for (std::uint32_t unit = 0; unit <= last; ++unit) {
+            ASSAY_ASSIGN(const WorkerEvent event, replay_unit(slot.slot, unit, reveal, start));
+            const auto* replayed = std::get_if<frames::Replayed>(&event.message);
+            if (replayed == nullptr) return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
+            if (replayed->verdict == frames::UnitVerdict::kUnsound) {
+                return fail(ErrorKind::kPreflight, "this machine computed one unit twice with different results",
+                            "check memory and cooling before auditing again");
+            }
+            ++result.units;
+            if (replayed->verdict != frames::UnitVerdict::kMatch) {
+                result.first_wrong = unit;
+                result.claimed = replayed->claimed_root;
+                result.recomputed = replayed->unit_root;
+                break;  // what follows starts from a state that only the miner has
+            }
+            if (!event.bulk.empty()) start = event.bulk.front();
+        }
+        // A claim found right up to `segment` says nothing of a fault that stands later.
+        const bool seen_all = result.first_wrong.has_value() || !segment || slot.fault_unit <= last;
+        result.agrees = !seen_all || verdict_fits(slot.verdict, !result.first_wrong.has_value());
+        if (result.first_wrong && slot.verdict == contracts::Reason::kMismatch) {
+            result.agrees = *result.first_wrong == slot.fault_unit && result.recomputed == slot.fault_found;
+        }
+        return result;
+    }
+
+private:
+    base::Outcome<WorkerEvent> replay_unit(std::uint32_t slot, std::uint32_t unit,
+                                           const contracts::Reveal& reveal,
+                                           const frames::SharedDescriptor& start) {
+        std::vector<frames::SharedDescriptor> bulk;
+        if (unit == 0 || unit == job_.spec.segments()) bulk.push_back(base_);
+        if (unit != 0) bulk.push_back(start);
+        return ask(worker_,
+                   frames::Replay{.round = round_,
+                                  .slot = slot,
+                                  .unit = unit,
+                                  .claimed = reveal.trace,
+                                  .has_claimed_end = false,
+                                  .want_end_state = true},
+                   std::move(bulk));
+    }
+
+    WorkerClient& worker_;
+    const contracts::Job& job_;
+    std::uint32_t round_;
+    frames::SharedDescriptor base_;
+};
+
+base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const BlobStore& blobs,
+                                                   const contracts::Round& round) {
+    if (round.base_blob.is_zero()) {
+        ASSAY_ASSIGN(const StateFile initial, initial_state(worker));
+        if (initial.root != round.base_root) {
+            return fail(ErrorKind::kVerification, "the job's seed gives initial state " + initial.root.hex() +
+                                                      ", the ledger names " + round.base_root.hex());
+        }
+        return initial.bytes;
+    }
+    ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
+    ASSAY_ASSIGN(auto file, trainer::worker::open_file(path.string()));
+    ASSAY_ASSIGN(const WorkerEvent rooted, ask(worker, frames::Root{.kind = frames::BulkKind::kBaseState}, {file}));
+    const auto* root = std::get_if<frames::Rooted>(&rooted.message);
+    if (root == nullptr || root->root != round.base_root) {
+        return fail(ErrorKind::kVerification, "blob " + round.base_blob.hex() +
+                                                  " is not the base state that the ledger names");
+    }
+    return file;
+}
+
+}  // namespace
+
+base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const contracts::StateView& state,
+                                                    const BlobStore& blobs, const ReplayRequest& request) {
+    const auto job = contracts::read_job(state, request.job);
+    if (!job) return fail(ErrorKind::kNotFound, "no job " + request.job.hex() + " on this ledger");
+    const auto round = contracts::read_round(state, request.job, request.round);
+    if (!round) {
+        return fail(ErrorKind::kNotFound, "job " + request.job.brief() + " has no round " +
+                                              std::to_string(request.round));
+    }
+    if (request.segment && *request.segment > job->spec.segments()) {
+        return fail(ErrorKind::kNotFound, "a round has segments 0 to " + std::to_string(job->spec.segments() - 1) +
+                                              " and finalise, " + std::to_string(job->spec.segments()));
+    }
+    ASSAY_ASSIGN(const auto train, blob_path(blobs, job->spec.data.train, "the training tokens"));
+    ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));
+    ASSAY_TRY(open_job(worker, job->spec, {.train = train.string(), .held_out = held_out.string()}));
+    ASSAY_ASSIGN(auto base, base_state(worker, blobs, *round));
+    RoundReplay replay(worker, *job, request.round, std::move(base));
+    std::vector<SlotReplay> replays;
+    bool known = false;
+    for (const contracts::SlotRound& slot : contracts::list_slots(state, request.job, request.round)) {
+        if (request.miner && slot.miner != *request.miner) continue;
+        known = true;
+        const auto reveal = contracts::read_reveal(state, request.job, request.round, slot.slot);
+        if (!reveal) continue;
+        ASSAY_ASSIGN(const SlotReplay result, replay.run(slot, *reveal, request.segment));
+        replays.push_back(result);
+    }
+    if (!known) {
+        return fail(ErrorKind::kNotFound, "that miner held no slot of round " + std::to_string(request.round),
+                    "`assay job show JOB` lists who held what");
+    }
+    return replays;
+}
+
+}  // namespace assay::node
