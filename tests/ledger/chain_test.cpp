@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/chain.hpp"
+
+#include "tests/ledger/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/faulty_disk.hpp"
+
+using namespace assay;
+using namespace assay::ledger;
+using namespace assay::ledger::testing;
+
+namespace {
+
+const ToyMachine kMachine;
+
+Outcome<std::unique_ptr<Chain>> open_home(const TemporaryHome& home) {
+    static PosixDisk disk;
+    static std::map<std::string, std::unique_ptr<KeyValueProvider>> providers;
+    auto& provider = providers[home.path()];
+    if (!provider) provider = leveldb_provider(Layout(home.path()).index);
+    return Chain::open(disk, *provider, kMachine, home.path());
+}
+
+// The first regular file of the index whose name begins with a digit: LevelDB's own log or table.
+void damage_index(const std::string& index) {
+    for (const auto& entry : std::filesystem::directory_iterator(index)) {
+        const std::string name = entry.path().filename().string();
+        if (std::isdigit(static_cast<unsigned char>(name[0])) == 0) continue;
+        Bytes bytes = read_file(entry.path().string());
+        if (bytes.empty()) continue;
+        bytes[bytes.size() / 2] ^= 4U;
+        write_file(entry.path().string(), bytes);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a restart loads the state from the index and continues the same chain") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 3);
+    const auto chain = open_home(home);
+    REQUIRE(chain);
+    CHECK((*chain)->height() == 3);
+    CHECK((*chain)->notes().empty());
+    CHECK((*chain)->block(3)->header.hash() == (*chain)->tip());
+    CHECK((*chain)->block(3)->header.state_root == (*chain)->state_root());
+    CHECK((*chain)->results(2)->transactions.size() == 2);
+    const Hash256 id = base::hash("toy/tx", toy_transaction(2, 1, 5));
+    const auto place = (*chain)->find(id);
+    REQUIRE(place);
+    REQUIRE(*place);
+    CHECK((**place).height == 2);
+    CHECK((**place).index == 1);
+    CHECK_FALSE((*chain)->find(Hash256{}).value());
+    CHECK((*chain)->block(4).error().kind == base::ErrorKind::kNotFound);
+    CHECK((*chain)->block(0).error().kind == base::ErrorKind::kNotFound);
+}
+
+TEST_CASE("an index that is deleted or damaged is rebuilt from the log, with the same answers") {
+    for (const bool remove : {true, false}) {
+        const TemporaryHome home;
+        make_toy_ledger(home.path(), 6);
+        Hash256 root;
+        {
+            const auto chain = open_home(home);
+            root = (*chain)->state_root();
+        }
+        const std::string index = Layout(home.path()).index;
+        if (remove) {
+            std::filesystem::remove_all(index);
+        } else {
+            damage_index(index);
+        }
+        const auto chain = open_home(home);
+        REQUIRE(chain);
+        CHECK((*chain)->height() == 6);
+        CHECK((*chain)->state_root() == root);
+        CHECK((*chain)->results(6)->transactions.size() == 2);
+        REQUIRE_FALSE((*chain)->notes().empty());
+        CHECK((*chain)->notes().back().find("rebuilt from 6 blocks") != std::string::npos);
+    }
+}
+
+TEST_CASE("two nodes cannot use one home, and the second does not delete the first one's index") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 2);
+    const auto first = open_home(home);
+    REQUIRE(first);
+    PosixDisk disk;
+    const auto provider = leveldb_provider(Layout(home.path()).index);
+    const auto second = Chain::open(disk, *provider, kMachine, home.path());
+    REQUIRE_FALSE(second);
+    CHECK(second.error().kind == base::ErrorKind::kUsage);
+    CHECK((*first)->append({toy_transaction(1, 2, 5)}, EmptyBlock::kSkip, 1, test_key()));
+}
+
+TEST_CASE("a log that lost acknowledged blocks is refused, as is damage to any of them") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 4);
+    const std::string log = Layout(home.path()).log;
+    const Bytes whole = read_file(log);
+    write_file(log, ByteView(whole).first(whole.size() - 7));
+    auto chain = open_home(home);
+    REQUIRE_FALSE(chain);
+    CHECK(chain.error().kind == base::ErrorKind::kVerification);
+    CHECK(chain.error().what.find("block 4") != std::string::npos);
+
+    Bytes flipped = whole;
+    flipped[whole.size() / 2] ^= 1U;
+    for (const bool with_index : {true, false}) {
+        write_file(log, flipped);
+        if (!with_index) std::filesystem::remove_all(Layout(home.path()).index);
+        chain = open_home(home);
+        REQUIRE_FALSE(chain);
+        CHECK(chain.error().kind == base::ErrorKind::kVerification);
+        CHECK(chain.error().what.find("block ") != std::string::npos);
+        CHECK(read_file(log) == flipped);  // nothing was cut off
+    }
+}
+
+TEST_CASE("refused transactions stay out of the block, and nothing to do makes no block") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 1);
+    const auto chain = open_home(home);
+    const base::SecretKey key = test_key();
+    auto appended = (*chain)->append({toy_transaction(3, 0, kRefusedValue)}, EmptyBlock::kSkip, 1, key);
+    REQUIRE(appended);
+    CHECK_FALSE(appended->block);
+    REQUIRE(appended->refused.size() == 1);
+    CHECK(appended->refused[0].code == 7);
+    CHECK((*chain)->height() == 1);
+    appended = (*chain)->append({toy_transaction(3, 0, kRefusedValue), toy_transaction(3, 0, 1)},
+                                EmptyBlock::kSkip, 1, key);
+    REQUIRE(appended->block);
+    CHECK(appended->refused.size() == 1);
+    CHECK(appended->block->results.transactions.size() == 1);
+    appended = (*chain)->append({}, EmptyBlock::kMake, 1, key);
+    CHECK(appended->block);
+    CHECK((*chain)->height() == 3);
+}
+
+TEST_CASE("a broken invariant stops the chain before anything is written") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 2);
+    const Bytes before = read_file(Layout(home.path()).log);
+    const auto chain = open_home(home);
+    const auto broken =
+        (*chain)->append({toy_transaction(1, 2, kBreakingValue)}, EmptyBlock::kSkip, 1, test_key());
+    REQUIRE_FALSE(broken);
+    CHECK(broken.error().what.find("sum of the values") != std::string::npos);
+    CHECK((*chain)->stopped());
+    CHECK_FALSE((*chain)->append({toy_transaction(1, 2, 5)}, EmptyBlock::kSkip, 1, test_key()));
+    CHECK(read_file(Layout(home.path()).log) == before);
+}
+
+TEST_CASE("a genesis file is not replaced by another, and a missing one is named") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 1);
+    PosixDisk disk;
+    const auto other = write_genesis(disk, Layout(home.path()).genesis, toy_genesis("toy-2"));
+    REQUIRE_FALSE(other);
+    CHECK(other.error().kind == base::ErrorKind::kUsage);
+    CHECK(write_genesis(disk, Layout(home.path()).genesis, toy_genesis()));
+    CHECK_FALSE(write_genesis(disk, home.path() + "/x/genesis.bin", toy_genesis("Toy 1")));
+    const TemporaryHome empty;
+    CHECK(open_home(empty).error().kind == base::ErrorKind::kNotFound);
+}
+
+TEST_CASE("an index whose state was changed is not believed") {
+    Faults faults;
+    FaultyDisk disk(faults);
+    MemoryProvider provider(faults);
+    REQUIRE(write_genesis(disk, Layout("home").genesis, toy_genesis()));
+    {
+        const auto chain = Chain::open(disk, provider, kMachine, "home");
+        REQUIRE((*chain)->append({toy_transaction(1, 0, 5)}, EmptyBlock::kSkip, 1, test_key()));
+    }
+    for (auto& [key, value] : provider.values) {
+        if (key.front() == 's' && !value.empty()) value.back() ^= 1U;
+    }
+    const auto chain = Chain::open(disk, provider, kMachine, "home");
+    REQUIRE(chain);
+    CHECK(ToyMachine::number((*chain)->state(), "total") == 5);
+    CHECK((*chain)->notes().front().find("another root") != std::string::npos);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/engine/embedded.hpp"
+
+#include "tests/ledger/toy_machine.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/faulty_disk.hpp"
+
+using namespace assay;
+using namespace assay::ledger;
+using namespace assay::ledger::testing;
+
+namespace {
+
+const ToyMachine kMachine;
+
+struct ManualClock final : Clock {
+    std::uint64_t now = 1000;
+    std::uint64_t wall = 1'700'000'000'000;
+    std::uint64_t monotonic_ms() override { return now; }
+    std::uint64_t wall_ms() override { return wall; }
+};
+
+struct Bench {
+    explicit Bench(EmbeddedOptions options = {}) : disk(faults), provider(faults), key(test_key()) {
+        ASSAY_CHECK(write_genesis(disk, Layout("home").genesis, toy_genesis()).ok());
+        chain = Chain::open(disk, provider, kMachine, "home").value();
+        engine = std::make_unique<EmbeddedEngine>(*chain, key, clock, options);
+    }
+    void submit(Bytes transaction) {
+        engine->submit(std::move(transaction), [this](Outcome<Receipt> outcome) {
+            if (outcome) {
+                receipts.push_back(*outcome);
+            } else {
+                errors.push_back(outcome.error());
+            }
+        });
+    }
+    Faults faults;
+    FaultyDisk disk;
+    MemoryProvider provider;
+    base::SecretKey key;
+    ManualClock clock;
+    std::unique_ptr<Chain> chain;
+    std::unique_ptr<EmbeddedEngine> engine;
+    std::vector<Receipt> receipts;
+    std::vector<base::Error> errors;
+};
+
+}  // namespace
+
+TEST_CASE("a submitter gets a signed receipt after the block is on disk, and not before") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, 5));
+    CHECK(bench.receipts.empty());
+    CHECK(bench.engine->pending() == 1);
+    REQUIRE(bench.engine->tick());
+    REQUIRE(bench.receipts.size() == 1);
+    const Receipt& receipt = bench.receipts[0];
+    CHECK(receipt.height == 1);
+    CHECK(receipt.index == 0);
+    CHECK(receipt.header == bench.chain->tip());
+    CHECK(verify_receipt(receipt, "toy-1", bench.key.public_key()));
+    CHECK_FALSE(verify_receipt(receipt, "toy-2", bench.key.public_key()));
+    Receipt bent = receipt;
+    bent.height = 2;
+    CHECK_FALSE(verify_receipt(bent, "toy-1", bench.key.public_key()));
+}
+
+TEST_CASE("submitting an included transaction again gives the same receipt") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.receipts.size() == 2);
+    CHECK(base::encode(bench.receipts[0]) == base::encode(bench.receipts[1]));
+}
+
+TEST_CASE("nonces are strict: no gap, no repetition, several of one sender in order") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 1, 5));
+    REQUIRE(bench.errors.size() == 1);
+    CHECK(bench.errors[0].kind == base::ErrorKind::kRejected);
+    bench.submit(toy_transaction(1, 0, 5));
+    bench.submit(toy_transaction(1, 0, 6));
+    CHECK(bench.errors.size() == 2);
+    bench.submit(toy_transaction(1, 1, 5));
+    bench.submit(toy_transaction(1, 2, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.receipts.size() == 3);
+    CHECK(bench.chain->height() == 1);
+    bench.submit(Bytes{1, 2, 3});
+    CHECK(bench.errors.size() == 3);
+}
+
+TEST_CASE("a transaction that the rules refuse is answered with the reason and makes no block") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, kRefusedValue));
+    REQUIRE(bench.engine->tick());
+    REQUIRE(bench.errors.size() == 1);
+    CHECK(bench.errors[0].what.find("toy_refused") != std::string::npos);
+    CHECK(bench.chain->height() == 0);
+}
+
+TEST_CASE("blocks keep their distance, and the engine says when it wants to be called") {
+    EmbeddedOptions options;
+    options.block_interval_ms = 100;
+    Bench bench(options);
+    CHECK_FALSE(bench.engine->tick().value());
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    bench.submit(toy_transaction(1, 1, 5));
+    bench.clock.now += 40;
+    CHECK(bench.engine->tick().value() == 60);
+    CHECK(bench.chain->height() == 1);
+    bench.clock.now += 60;
+    CHECK_FALSE(bench.engine->tick().value());
+    CHECK(bench.chain->height() == 2);
+}
+
+TEST_CASE("empty blocks are made while a deadline is pending, and stop after it") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, kTimerValue));
+    std::vector<std::size_t> events;
+    const std::uint64_t id = bench.engine->subscribe(
+        [&](const Committed& block) { events.push_back(block.results.begin_events.size()); });
+    for (int i = 0; i < 10; ++i, bench.clock.now += 1000) REQUIRE(bench.engine->tick());
+    CHECK(bench.chain->height() == 4);
+    CHECK(events == std::vector<std::size_t>{0, 0, 0, 1});
+    bench.engine->unsubscribe(id);
+    bench.submit(toy_transaction(1, 1, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(events.size() == 4);
+}
+
+TEST_CASE("a clock that jumps back neither stops blocks nor moves header times back") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    bench.clock.wall -= 3'600'000;
+    bench.clock.now += 1000;
+    bench.submit(toy_transaction(1, 1, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.chain->block(2)->header.time_ms >= bench.chain->block(1)->header.time_ms);
+}
+
+TEST_CASE("the mempool is bounded in number, per sender and in bytes") {
+    EmbeddedOptions options;
+    options.mempool.max_transactions = 5;
+    options.mempool.max_per_sender = 2;
+    options.mempool.max_transaction_bytes = 100;
+    Bench bench(options);
+    for (std::uint64_t nonce = 0; nonce < 3; ++nonce) bench.submit(toy_transaction(1, nonce, 5));
+    CHECK(bench.errors.size() == 1);
+    for (std::uint8_t sender = 2; sender < 6; ++sender) bench.submit(toy_transaction(sender, 0, 5));
+    CHECK(bench.engine->pending() == 5);
+    CHECK(bench.errors.size() == 2);
+}
+
+TEST_CASE("after a failed write every submitter is told, and the engine asks to end the process") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, 5));
+    bench.faults.at = bench.faults.calls + 1;
+    bench.faults.fault = Fault::kNoSpace;
+    CHECK_FALSE(bench.engine->tick());
+    REQUIRE(bench.errors.size() == 1);
+    bench.submit(toy_transaction(1, 0, 5));
+    CHECK(bench.errors.size() == 2);
+    CHECK(bench.receipts.empty());
+    bench.clock.now += 1000;
+    CHECK(bench.chain->stopped());
+}
+
+TEST_CASE("a full disk refuses transactions without stopping the node") {
+    Bench bench;
+    bench.disk.set_free(10);
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    REQUIRE(bench.errors.size() == 1);
+    bench.disk.set_free(1ULL << 40U);
+    bench.clock.now += 1000;
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.receipts.size() == 1);
+}

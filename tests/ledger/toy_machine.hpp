@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest state machine with every property that an engine cares about: nonces, refusals, work caused by
+// the height, an invariant that can break. Also what tests need to make chains of its transactions.
+#pragma once
+
+#include <string>
+
+#include "contracts/base/codec.hpp"
+#include "ledger/chain.hpp"
+#include "ledger/machine.hpp"
+
+namespace assay::ledger::testing {
+
+inline constexpr std::uint64_t kRefusedValue = 13;    // refused with code 7
+inline constexpr std::uint64_t kBreakingValue = 666;  // breaks the invariant: total = sum of all values
+inline constexpr std::uint64_t kTimerValue = 1000;    // asks for a deadline three heights later
+
+struct ToyTransaction {
+    PublicKey sender;
+    std::uint64_t nonce = 0;
+    std::uint64_t value = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.sender, self.nonce, self.value);
+    }
+};
+
+class ToyMachine final : public StateMachine {
+public:
+    Outcome<void> genesis(contracts::State& state, const std::string&,
+                          ByteView configuration) const override {
+        put(state, "total", 0);
+        state.put(base::as_bytes("configuration"), base::to_bytes(configuration));
+        return {};
+    }
+    Outcome<TransactionInfo> inspect(const std::string&, ByteView bytes) const override {
+        const auto tx = base::decode<ToyTransaction>(bytes);
+        if (!tx) return base::fail(base::ErrorKind::kRejected, "malformed");
+        return TransactionInfo{base::hash("toy/tx", bytes), tx->sender, tx->nonce};
+    }
+    std::uint64_t next_nonce(const contracts::StateView& state, const PublicKey& sender) const override {
+        return number(state, "n" + sender.hex());
+    }
+    std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const override {
+        const std::uint64_t deadline = number(state, "deadline");
+        if (deadline == 0 || position.height < deadline) return {};
+        state.erase(base::as_bytes("deadline"));
+        return {base::to_bytes(base::as_bytes("deadline " + std::to_string(position.height)))};
+    }
+    TransactionResult apply(contracts::State& state, const Position& position,
+                            ByteView bytes) const override {
+        TransactionResult result{base::hash("toy/tx", bytes), 0, {}, {}};
+        const auto tx = base::decode<ToyTransaction>(bytes);
+        if (!tx || tx->value == kRefusedValue || tx->nonce != next_nonce(state, tx->sender)) {
+            result.code = 7;
+            result.reason = "toy_refused";
+            return result;
+        }
+        put(state, "n" + tx->sender.hex(), tx->nonce + 1);
+        put(state, "v" + tx->sender.hex() + std::to_string(tx->nonce), tx->value);
+        put(state, "total", number(state, "total") + tx->value + (tx->value == kBreakingValue ? 1 : 0));
+        if (tx->value == kTimerValue) put(state, "deadline", position.height + 3);
+        result.events.push_back(base::encode(tx->value));
+        return result;
+    }
+    Outcome<void> check_invariants(const contracts::StateView& state) const override {
+        std::uint64_t sum = 0;
+        for (const auto& [key, value] : state.scan(base::as_bytes("v")))
+            sum += base::decode<std::uint64_t>(value).value();
+        if (sum == number(state, "total")) return {};
+        return base::fail(base::ErrorKind::kVerification, "the total is not the sum of the values");
+    }
+    std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const override {
+        const std::uint64_t deadline = number(state, "deadline");
+        if (deadline == 0) return std::nullopt;
+        return deadline;
+    }
+
+    static std::uint64_t number(const contracts::StateView& state, const std::string& key) {
+        const auto bytes = state.get(base::as_bytes(key));
+        return bytes ? base::decode<std::uint64_t>(*bytes).value() : 0;
+    }
+
+private:
+    static void put(contracts::State& state, const std::string& key, std::uint64_t value) {
+        state.put(base::as_bytes(key), base::encode(value));
+    }
+};
+
+inline base::SecretKey test_key(std::uint8_t seed = 1) { return base::SecretKey::from_seed(Bytes(32, seed)); }
+
+inline Genesis toy_genesis(const std::string& chain_id = "toy-1") {
+    return Genesis{1, chain_id, test_key().public_key(), Bytes{1, 2, 3}};
+}
+
+inline Bytes toy_transaction(std::uint8_t sender, std::uint64_t nonce, std::uint64_t value) {
+    ToyTransaction tx{{}, nonce, value};
+    tx.sender.bytes.fill(sender);
+    return base::encode(tx);
+}
+
+}  // namespace assay::ledger::testing
