@@ -40,12 +40,12 @@ std::string_view to_text(EventKind kind);
 /// Fields that a kind does not name are zero.
 struct Event {
     EventKind kind = EventKind::kTransfer;
-    Hash256 job;
+    Hash256 job{};
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
-    PublicKey node;
+    PublicKey node{};
     Reason reason = Reason::kNone;
-    Amount amount;
+    Amount amount{};
     std::uint64_t number = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {

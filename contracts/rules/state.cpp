@@ -30,7 +30,9 @@ std::vector<std::pair<Bytes, Bytes>> Overlay::scan(ByteView prefix) const {
     return {merged.begin(), merged.end()};
 }
 
-void Overlay::put(ByteView key, Bytes value) { changes_.insert_or_assign(base::to_bytes(key), std::move(value)); }
+void Overlay::put(ByteView key, Bytes value) {
+    changes_.insert_or_assign(base::to_bytes(key), std::move(value));
+}
 
 void Overlay::erase(ByteView key) { changes_.insert_or_assign(base::to_bytes(key), std::nullopt); }
 
@@ -59,7 +61,9 @@ std::vector<std::pair<Bytes, Bytes>> MemoryState::scan(ByteView prefix) const {
     return found;
 }
 
-void MemoryState::put(ByteView key, Bytes value) { values_.insert_or_assign(base::to_bytes(key), std::move(value)); }
+void MemoryState::put(ByteView key, Bytes value) {
+    values_.insert_or_assign(base::to_bytes(key), std::move(value));
+}
 
 void MemoryState::erase(ByteView key) { values_.erase(base::to_bytes(key)); }
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/apply.hpp"
+
+#include <algorithm>
+
+#include "contracts/rules/appliers.hpp"
+#include "contracts/rules/checks.hpp"
+#include "contracts/rules/conservation.hpp"
+#include "contracts/rules/job_machine.hpp"
+#include "contracts/rules/limits.hpp"
+#include "contracts/rules/money.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+/// The owner behind the signing key, when the key is of the kind that the type asks for.
+Result<PublicKey, Reason> owner_of(const StateView& state, const TxBody& body) {
+    const auto node = read_node_key(state, body.sender);
+    if (signer_of(type_of(body.payload)) == Signer::kOwner) {
+        if (node) return failed(Reason::kNeedsOwnerKey);
+        if (!state.get(account_key(body.sender))) return failed(Reason::kUnknownSender);
+        return body.sender;
+    }
+    if (!node) return failed(Reason::kNeedsNodeKey);
+    if (node->revoked) return failed(Reason::kKeyRevoked);
+    return node->owner;
+}
+
+void use_nonce(State& state, const PublicKey& sender) {
+    if (auto node = read_node_key(state, sender)) {
+        ++node->nonce;
+        store(state, node_key(sender), *node);
+    } else {
+        Account account = read_account(state, sender);
+        ++account.nonce;
+        store(state, account_key(sender), account);
+    }
+}
+
+/// Withdrawals whose delay is over. Bounded per block: the rest wait for the next.
+void release_unbonded(Work& work) {
+    int left = kMaxReleasesPerBlock;
+    for (const auto& [key, value] : work.state.scan(table_prefix(Table::kUnbonding))) {
+        if (key > unbonding_key(work.block.height, UINT64_MAX) || left-- == 0) break;
+        const auto unbonding = stored<Unbonding>(value);
+        pay_balance(work.state, unbonding.owner, unbonding.amount, &Supply::unbonding);
+        work.state.erase(key);
+        work.tell({.kind = EventKind::kUnbonded, .node = unbonding.node, .amount = unbonding.amount});
+    }
+}
+
+}  // namespace
+
+Result<void, Reason> check_against(const StateView& state, const BlockContext& block, const DecodedTx& tx) {
+    ASSAY_ASSIGN(const PublicKey owner, owner_of(state, tx.body));
+    const std::uint64_t nonce = next_nonce(state, tx.body.sender);
+    if (tx.body.nonce < nonce) return failed(Reason::kNonceUsed);
+    if (tx.body.nonce > nonce) return failed(Reason::kNonceGap);
+    if (block.height > tx.body.expiry) return failed(Reason::kExpired);
+    const Params params = read_params(state);
+    const Case c{state, block, params, tx.body.sender, owner};
+    return std::visit([&](const auto& payload) { return check(c, payload); }, tx.body.payload);
+}
+
+Events apply(State& state, const BlockContext& block, const DecodedTx& tx) {
+    Work work(state, block);
+    const auto owner = owner_of(state, tx.body);
+    ASSAY_CHECK(owner.ok());
+    use_nonce(state, tx.body.sender);
+    const Sent sent{tx.id, tx.body.sender, *owner};
+    std::visit([&](const auto& payload) { carry_out(work, sent, payload); }, tx.body.payload);
+    return std::move(work.events);
+}
+
+ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView signed_tx_bytes) {
+    ApplyOutcome outcome;
+    const auto refuse = [&](Reason reason) {
+        outcome.reason = reason;
+        return outcome;
+    };
+    const auto tx = check_static(block.chain_id, signed_tx_bytes);
+    if (!tx) return refuse(tx.error());
+    outcome.id = tx->id;
+    const auto against = check_against(state, block, *tx);
+    if (!against) return refuse(against.error());
+    Overlay overlay(state);
+    outcome.events = apply(overlay, block, *tx);
+    // In production too: a ledger that would make or lose money stops before it writes.
+    ASSAY_CHECK(check_changes(state, overlay).ok());
+    overlay.write_to(state);
+    outcome.applied = true;
+    return outcome;
+}
+
+Events begin_block(State& state, const BlockContext& block) {
+    Overlay overlay(state);
+    Work work(overlay, block);
+    release_unbonded(work);
+    for (const Hash256& job : list_active_jobs(overlay)) advance_job(work, job);
+    ASSAY_CHECK(check_changes(state, overlay).ok());
+    overlay.write_to(state);
+    return std::move(work.events);
+}
+
+std::optional<std::uint64_t> next_deadline(const StateView& state) {
+    std::optional<std::uint64_t> next;
+    const auto consider = [&](std::uint64_t height) { next = next ? std::min(*next, height) : height; };
+    for (const Hash256& id : list_active_jobs(state)) {
+        const auto job = read_job(state, id);
+        ASSAY_CHECK(job.has_value());
+        if (job->phase != JobPhase::kRounds) {
+            consider(job->phase_deadline + 1);
+        } else if (const auto round = read_round(state, id, job->round)) {
+            consider(round->phase_deadline + 1);
+        }
+    }
+    const auto unbonding = state.scan(table_prefix(Table::kUnbonding));
+    if (!unbonding.empty()) {
+        std::uint64_t height = 0;
+        for (std::size_t i = 1; i <= 8; ++i) height = height << 8 | unbonding.front().first[i];
+        consider(height);
+    }
+    return next;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/program/program.hpp"
+#include "contracts/rules/appliers.hpp"
+#include "contracts/rules/job_machine.hpp"
+#include "contracts/rules/money.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+Job job_record(const Work& work, const Hash256& id) {
+    auto job = read_job(work.state, id);
+    ASSAY_CHECK(job.has_value());
+    return std::move(*job);
+}
+
+void join_beacon(Work& work, Job& job, const PublicKey& node, BeaconRole role, const Hash256& tip) {
+    BeaconMember member;
+    member.node = node;
+    member.role = role;
+    member.tip = tip;
+    job.beacon.push_back(member);
+    store(work.state, job_key(job.id), job);
+}
+
+}  // namespace
+
+void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
+    Job job;
+    job.id = job_id(sent.id);
+    job.spec = tx.spec;
+    job.buyer = sent.owner;
+    job.buyer_node = tx.node;
+    job.buyer_endpoint = tx.endpoint;
+    job.submitted_at = work.block.height;
+    job.deadline = work.block.height + tx.spec.market.deadline_blocks;
+    job.phase = JobPhase::kAskCommit;
+    job.phase_deadline = work.block.height + work.params.ask_commit_window;
+    job.slot_work = program::work_units(tx.spec);
+    job.escrow = tx.spec.market.budget;
+    job.base_root = tx.spec.initial_root;
+    charge_balance(work.state, sent.owner, job.escrow, &Supply::escrow);
+    work.state.put(active_job_key(job.id), {});
+    work.tell({.kind = EventKind::kJobSubmitted, .job = job.id, .node = tx.node, .amount = job.escrow});
+    join_beacon(work, job, tx.node, BeaconRole::kBuyer, tx.beacon_tip);
+}
+
+void carry_out(Work& work, const Sent&, const JobCancel& tx) {
+    Job job = job_record(work, tx.job);
+    job.cancel_asked = true;
+    store(work.state, job_key(tx.job), job);
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const AskCommit& tx) {
+    Ask ask;
+    ask.miner = sent.sender;
+    ask.seal = tx.seal;
+    ask.deposit = work.params.ask_deposit;
+    take_free(work.state, sent.sender, ask.deposit, &Supply::deposits);
+    store(work.state, ask_key(tx.job, sent.sender), ask);
+    Job job = job_record(work, tx.job);
+    ++job.auction.asks_sealed;
+    store(work.state, job_key(tx.job), job);
+}
+
+void carry_out(Work& work, const Sent& sent, const AskReveal& tx) {
+    Ask ask = *read_ask(work.state, tx.job, sent.sender);
+    give_free(work.state, sent.sender, ask.deposit, &Supply::deposits);
+    ask.deposit = {};
+    ask.revealed = true;
+    ask.price = tx.price;
+    store(work.state, ask_key(tx.job, sent.sender), ask);
+}
+
+void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
+    Job job = job_record(work, tx.job);
+    EnlistedVerifier verifier;
+    verifier.node = sent.sender;
+    verifier.owner = sent.owner;
+    verifier.bond = work.params.verifier_bond;
+    lock_stake(work.state, sent.sender, verifier.bond);
+    job.verifiers.push_back(verifier);
+    join_beacon(work, job, sent.sender, BeaconRole::kVerifier, tx.beacon_tip);
+    work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+}
+
+void carry_out(Work& work, const Sent& sent, const SequencerEnlist& tx) {
+    Job job = job_record(work, tx.job);
+    join_beacon(work, job, sent.sender, BeaconRole::kSequencer, tx.beacon_tip);
+    work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <type_traits>
+
+#include "contracts/program/spec_check.hpp"
+#include "contracts/rules/checks.hpp"
+#include "contracts/rules/limits.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+Checked check_lists(const RoundReveal& tx) {
+    const bool fits = tx.trace.boundaries.size() <= kMaxSegments + 1 &&
+                      tx.trace.fingerprints.size() <= kMaxInnerSteps &&
+                      tx.boundary_blobs.size() <= kMaxSegments;
+    return fits ? Checked{} : failed(Reason::kListTooLong);
+}
+
+Checked check_lists(const AuditOpen& tx) {
+    return tx.claims.size() <= kMaxClaims ? Checked{} : failed(Reason::kListTooLong);
+}
+
+template <class Payload>
+Checked check_lists(const Payload&) {
+    return {};
+}
+
+template <class Payload>
+Checked check_values(const Payload& tx) {
+    if constexpr (requires { tx.endpoint; }) {
+        if (!is_endpoint(tx.endpoint)) return failed(Reason::kBadEndpoint);
+    }
+    if constexpr (requires { tx.amount; }) {
+        if (tx.amount.is_zero()) return failed(Reason::kZeroAmount);
+    }
+    if constexpr (requires { tx.spec; }) {
+        if (!program::check_spec(tx.spec) || !is_supported(tx.spec)) return failed(Reason::kBadSpec);
+    }
+    return {};
+}
+
+}  // namespace
+
+bool is_endpoint(std::string_view endpoint) {
+    const std::size_t colon = endpoint.rfind(':');
+    if (endpoint.size() > kMaxEndpointBytes || colon == std::string_view::npos || colon == 0) return false;
+    const std::string_view host = endpoint.substr(0, colon);
+    const std::string_view port = endpoint.substr(colon + 1);
+    if (port.empty() || port.size() > 5 || port.front() == '0') return false;
+    std::uint32_t number = 0;
+    for (const char digit : port) {
+        if (digit < '0' || digit > '9') return false;
+        number = number * 10 + static_cast<std::uint32_t>(digit - '0');
+    }
+    const auto printable = [](char c) { return c > ' ' && c < '\x7f'; };
+    return number <= 65535 && std::all_of(host.begin(), host.end(), printable);
+}
+
+bool is_supported(const JobSpec& spec) {
+    // What has one choice today has one enumerator, so that the decoder refused the rest already:
+    // inner_state other than "reset" and merge other than "verified" come with their own rules.
+    const auto& security = spec.security;
+    if (spec.slots == 0 || spec.slots > kMaxSlots) return false;
+    if (spec.rounds == 0 || spec.rounds > kMaxRounds) return false;
+    if (spec.train.inner_steps == 0 || spec.train.inner_steps > kMaxInnerSteps) return false;
+    if (security.segment_steps == 0 || security.segment_steps > spec.train.inner_steps) return false;
+    if (spec.segments() > kMaxSegments) return false;
+    if (std::uint64_t{spec.slots} * spec.audit_units() > kMaxClaims) return false;
+    return security.audit_threshold > 0 && !spec.market.max_price.is_zero() &&
+           !spec.market.budget.is_zero() && spec.market.deadline_blocks > 0;
+}
+
+Result<DecodedTx, Reason> check_static(std::string_view chain_id, ByteView signed_tx_bytes) {
+    if (signed_tx_bytes.size() > kMaxTransactionBytes) return failed(Reason::kTooLarge);
+    auto transaction = base::decode<SignedTransaction>(signed_tx_bytes);
+    if (!transaction) return failed(Reason::kMalformed);
+    auto body = decode_body(transaction->body);
+    if (!body) return failed(body.error());
+    ASSAY_TRY(std::visit([](const auto& tx) { return check_lists(tx); }, body->payload));
+    // Over the bytes as received, not over a re-encoding.
+    if (!base::verify(body->sender, transaction->signature, kTxDomain, chain_id, transaction->body)) {
+        return failed(Reason::kBadSignature);
+    }
+    ASSAY_TRY(std::visit([](const auto& tx) { return check_values(tx); }, body->payload));
+    return DecodedTx{transaction_id(transaction->body), std::move(body).value()};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/costs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "contracts/base/wide.hpp"
+
+namespace assay::contracts {
+
+using base::Rounding;
+using base::Uint128;
+
+std::optional<Amount> slot_pay(Amount price, std::uint64_t slot_work) {
+    return price.times(slot_work, 1, Rounding::kDown);
+}
+
+std::uint64_t unit_work(const program::JobSpec& spec, std::uint64_t slot_work, std::uint32_t unit) {
+    if (unit >= spec.segments()) return 1;
+    const std::uint64_t steps = spec.train.inner_steps;
+    const std::uint64_t first = std::uint64_t{unit} * spec.security.segment_steps;
+    const std::uint64_t last = std::min(first + spec.security.segment_steps, steps);
+    return static_cast<std::uint64_t>((Uint128{slot_work} * (last - first) + steps - 1) / steps);
+}
+
+std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_t work) {
+    const auto whole = price.times(work, 1, Rounding::kDown);
+    if (!whole) return std::nullopt;
+    return whole->times(params.audit_fee_ppm, kPartsPerMillion, Rounding::kDown);
+}
+
+std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work) {
+    const auto pay = slot_pay(price, slot_work);
+    if (!pay) return std::nullopt;
+    return pay->times(params.merge_fee_ppm, kPartsPerMillion, Rounding::kDown);
+}
+
+std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
+                                 std::uint64_t slot_work) {
+    std::uint64_t audit_work = 0;
+    for (std::uint32_t unit = 0; unit < spec.audit_units(); ++unit) {
+        audit_work += unit_work(spec, slot_work, unit);
+    }
+    const auto pay = slot_pay(price, slot_work);
+    const auto audit = audit_fee(params, price, audit_work);
+    const auto merge = merge_fee(params, price, slot_work);
+    if (!pay || !audit || !merge) return std::nullopt;
+    const auto slots = pay->times(spec.slots, 1, Rounding::kUp);
+    const auto audits = audit->times(std::uint64_t{3} * spec.slots, 1, Rounding::kUp);
+    const auto merges = merge->times(3, 1, Rounding::kUp);
+    if (!slots || !audits || !merges) return std::nullopt;
+    const auto work = slots->plus(*audits);
+    return work ? work->plus(*merges) : std::nullopt;
+}
+
+std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std::uint64_t slot_work,
+                                Standing standing) {
+    const auto pay = slot_pay(price, slot_work);
+    const auto at_stake = pay ? pay->plus(spec.security.gain_bound) : std::nullopt;
+    if (!at_stake || standing == Standing::kNewcomer) return at_stake;
+    return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.audit_threshold,
+                           Rounding::kUp);
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that is drawn from a beacon, as pure functions: nobody's choice, anybody's recomputation
+// (protocol.md §2, draw). A draw is a hash of the beacon under a label and two numbers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+
+namespace assay::contracts {
+
+using base::Hash256;
+using base::PublicKey;
+
+/// Uniform over 64 bits: first eight bytes, little-endian, of H(beacon, label, first, second).
+std::uint64_t draw_u64(const Hash256& beacon, std::string_view label, std::uint64_t first,
+                       std::uint64_t second);
+
+/// Bernoulli: `draw < threshold`, and always when threshold is UINT64_MAX (rate 1).
+bool is_drawn(std::uint64_t draw, std::uint64_t threshold);
+
+/// The audited units of a slot, ascending: each segment with the threshold's probability, then `finalise`
+/// (numbered `segments`), always.
+std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot, std::uint32_t segments,
+                                      std::uint64_t threshold);
+
+struct Candidate {
+    PublicKey node;
+    PublicKey owner;
+    std::uint64_t weight = 0;  ///< stake; zero is never drawn
+};
+
+/// Up to `count` candidates, by weight without replacement (128-bit multiply-shift on cumulative weight),
+/// no two of one owner. `first` numbers the draws, so that a later draw under the same label differs.
+/// REQUIRES that the sum of weights fits 64 bits.
+std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view label, std::uint32_t slot,
+                                     std::vector<Candidate> candidates, std::size_t count);
+
+/// 0 … count-1 in a drawn order (Fisher-Yates).
+std::vector<std::size_t> draw_order(const Hash256& beacon, std::string_view label, std::size_t count);
+
+/// `total` things shared in proportion to `weights`, nobody above its cap, by largest remainder; equal
+/// remainders go to the earlier place. All zero weights count as equal. The sum is min(total, sum of caps).
+/// REQUIRES equal lengths.
+std::vector<std::uint32_t> share(std::uint32_t total, const std::vector<std::uint64_t>& weights,
+                                 const std::vector<std::uint32_t>& caps);
+
+}  // namespace assay::contracts

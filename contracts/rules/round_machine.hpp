@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of the round's state machine (protocol.md §2). Internal.
+#pragma once
+
+#include <vector>
+
+#include "contracts/rules/job_machine.hpp"
+
+namespace assay::contracts {
+
+/// A running round with its slots in memory; save() writes both back.
+struct RunningRound {
+    Work& work;
+    Job& job;
+    Round round;
+    std::vector<SlotRound> slots;
+};
+void save(RunningRound& running);
+
+// round_draw.cpp
+/// Ends the beacon phase: the beacon, the penalties for withheld links, the drawn units and verifiers.
+void draw_beacon(RunningRound& running);
+/// Draws `count` more verifiers for the merge.
+void draw_merge(RunningRound& running, Stage stage, std::size_t count);
+/// Draws a third verifier for `slot`; false when nobody is left.
+bool draw_third(RunningRound& running, SlotRound& slot);
+
+// round_verdict.cpp
+/// What the opened audits say about one drawn unit.
+struct UnitFinding {
+    std::uint32_t unit = 0;
+    Hash256 claimed;               ///< root that the miner's trace gives
+    bool decided = false;          ///< two verifiers computed the same root
+    Hash256 root;                  ///< that root
+    bool all_unavailable = false;  ///< every drawn verifier said that it was served no bytes
+};
+/// An audit opened for one slot; `posting` is null when the verifier was silent.
+struct SlotAudit {
+    PublicKey verifier;
+    std::vector<UnitClaim> claims;  ///< of this slot only; empty when silent
+    bool opened = false;
+};
+std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& running, const SlotRound& slot);
+std::vector<UnitFinding> find_units(const RunningRound& running, const SlotRound& slot,
+                                    const std::vector<SlotAudit>& audits);
+/// Makes empty postings for the verifiers drawn in `stage`.
+void call_audits(RunningRound& running, Stage stage);
+/// Draws a third verifier for each slot that the pair left open; true when one was drawn.
+bool draw_thirds(RunningRound& running);
+/// Sets the verdict of every slot.
+void conclude(RunningRound& running);
+/// The claim that two drawn verifiers opened alike.
+std::optional<MergeClaim> agreed_merge(const Round& round);
+
+// round_settle.cpp
+void add_line(RunningRound& running, SettlementLine line);
+/// Pays, forfeits, penalises, and writes a line for everyone who was drawn or dealt something.
+void settle(RunningRound& running);
+/// Takes up to `penalty` from an enlisted verifier's bond; drops it when less than one penalty is left.
+Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount penalty, Amount Supply::*to);
+
+}  // namespace assay::contracts

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mutating half of the rules works with. Internal.
+#pragma once
+
+#include "contracts/rules/apply.hpp"
+#include "contracts/rules/store.hpp"
+
+namespace assay::contracts {
+
+/// One transaction's or one block beginning's work on the state.
+struct Work {
+    State& state;
+    const BlockContext& block;
+    Params params;
+    Events events;
+
+    Work(State& target, const BlockContext& at) : state(target), block(at), params(read_params(target)) {}
+    void tell(Event event) { events.push_back(std::move(event)); }
+};
+
+}  // namespace assay::contracts
