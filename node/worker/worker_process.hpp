@@ -16,7 +16,7 @@ namespace assay::node {
 struct WorkerOptions {
     /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
     std::filesystem::path program;
-    unsigned threads = 0;  ///< 0: ASSAY_THREADS, else one per core
+    unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
     std::string targets;   ///< as ASSAY_TARGETS; empty: inherit the environment's
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.

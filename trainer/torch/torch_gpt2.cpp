@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/torch/torch_gpt2.hpp"
 
-#include <ATen/Parallel.h>
 #include <torch/torch.h>
 
 #include <cmath>
@@ -139,24 +138,5 @@ double TorchGpt2::train_step(const program::TrainConfig& train, std::span<const 
     impl_->optimizer->step();
     return loss.item<double>();
 }
-
-struct TorchProduct::Impl {
-    torch::Tensor a;
-    torch::Tensor b;
-    torch::Tensor c;
-};
-
-TorchProduct::TorchProduct(std::uint64_t m, std::uint64_t k, std::uint64_t n)
-    : impl_(std::make_unique<Impl>()) {
-    torch::manual_seed(7);
-    impl_->a = torch::randn({signed_size(m), signed_size(k)});
-    impl_->b = torch::randn({signed_size(k), signed_size(n)});
-    impl_->c = torch::empty({signed_size(m), signed_size(n)});
-}
-TorchProduct::~TorchProduct() = default;
-
-void TorchProduct::run() { torch::mm_out(impl_->c, impl_->a, impl_->b); }
-
-void set_torch_threads(unsigned threads) { at::set_num_threads(static_cast<int>(threads)); }
 
 }  // namespace assay::trainer

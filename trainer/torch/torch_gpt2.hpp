@@ -39,19 +39,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// a [m,k] · b [k,n] by LibTorch, `repeats` times; nanoseconds of each. For the bench.
-class TorchProduct {
-public:
-    TorchProduct(std::uint64_t m, std::uint64_t k, std::uint64_t n);
-    ~TorchProduct();
-    void run();
-
-private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
-};
-
-/// Threads that LibTorch may use in this process.
-void set_torch_threads(unsigned threads);
-
 }  // namespace assay::trainer

@@ -188,10 +188,11 @@ struct Trained {
     static constexpr FrameKind kKind = FrameKind::kTrained;
     program::TraceRecord trace;
     base::Hash256 trace_root;
-    std::uint64_t nanoseconds = 0;  ///< of this request, by the monotonic clock
+    std::uint64_t nanoseconds = 0;     ///< of this request, by the monotonic clock
+    std::uint64_t peak_rss_bytes = 0;  ///< of the worker process so far
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.trace, self.trace_root, self.nanoseconds);
+        visit(self.trace, self.trace_root, self.nanoseconds, self.peak_rss_bytes);
     }
 };
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job trained, evaluated or sampled alone, through a worker and without a ledger: what `assay model train`,
+// `model eval` and `audit replay` stand on. Same worker, same frames, same bits as the network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "node/config/record_file.hpp"
+#include "node/worker/worker_client.hpp"
+
+namespace assay::node {
+
+/// Token files of a job.
+struct JobData {
+    std::string train;     ///< path
+    std::string held_out;  ///< path
+};
+
+/// Makes `spec` the worker's job. `chain_id` matters for drills alone. kUsage for a spec that breaks a rule,
+/// kNotFound and kVerification for data that is not there or not what the spec names.
+base::Outcome<frames::Opened> open_job(WorkerClient& worker, const program::JobSpec& spec,
+                                       const JobData& data, const std::string& chain_id = "local");
+
+/// A state's root and bytes.
+struct StateFile {
+    base::Hash256 root;
+    frames::SharedDescriptor bytes;
+};
+
+/// Base state of round 0 of the open job; its root is JobSpec::initial_root.
+base::Outcome<StateFile> initial_state(WorkerClient& worker);
+
+struct HeldOutLoss {
+    float loss = 0;
+    std::uint32_t loss_bits = 0;
+    std::uint64_t tokens = 0;
+};
+/// Mean held-out loss of the open job's model with a base state's parameters. 0 sequences: all.
+base::Outcome<HeldOutLoss> evaluate_state(WorkerClient& worker, const frames::SharedDescriptor& base_state,
+                                          std::uint64_t max_sequences);
+
+/// One row of the loss curve: after how many inner steps of the job. `train` is the mean, over accepted slots
+/// and the round's steps, of the losses the slots saw; none before the first round.
+struct LossPoint {
+    std::uint64_t step = 0;
+    std::optional<double> train;
+    double held_out = 0;
+};
+
+struct LocalTrainingOptions {
+    /// Accepted slots and weights of each round; without it every slot is accepted with weight 1.
+    std::optional<RunRecord> record;
+    /// Rounds to run; 0: all of the record, or of the job.
+    std::uint32_t rounds = 0;
+    std::uint64_t held_out_sequences = 0;  ///< per evaluation; 0: all
+    /// Called after each inner step with (inner steps done in all slots, inner steps in all).
+    std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+struct LocalTrainingResult {
+    base::Hash256 model_root;             ///< root of the base state after the last round
+    frames::SharedDescriptor base_state;  ///< its bytes (trainer/state_bytes.hpp)
+    std::uint32_t rounds = 0;
+    std::uint64_t steps = 0;       ///< inner steps, all slots
+    std::uint64_t tokens = 0;      ///< trained on
+    double tokens_per_second = 0;  ///< while training; evaluation and merging not counted
+    double peak_rss_mib = 0;       ///< of the worker process
+    std::vector<LossPoint> loss;
+};
+
+/// Trains the open job (open_job first). With a record, each round's base root and result root must be the
+/// recorded ones: kVerification names the first round that is not. Diverged slots contribute nothing, as in
+/// the network; a record that accepts one is kVerification.
+base::Outcome<LocalTrainingResult> train_alone(WorkerClient& worker, const program::JobSpec& spec,
+                                               const LocalTrainingOptions& options);
+
+/// Continues `prompt` by `count` tokens.
+base::Outcome<std::vector<std::uint32_t>> sample_tokens(WorkerClient& worker,
+                                                        const frames::SharedDescriptor& base_state,
+                                                        const frames::Sample& request);
+
+/// Loss of bare parameters on a token file, for `assay model eval`: opens a job that is nothing but the model
+/// with that file as its held-out data. Leaves that job open.
+base::Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
+                                          std::span<const float> parameters, const std::string& tokens);
+
+/// Rows of `assay bench gemm|train`, a JSON array (frames::Benched).
+base::Outcome<std::string> run_bench(WorkerClient& worker, frames::BenchKind kind, std::uint32_t seconds);
+
+}  // namespace assay::node

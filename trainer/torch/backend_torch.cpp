@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <torch/torch.h>
+#include <torch/version.h>
+
+#include <list>
+#include <new>
+
+#include "contracts/program/initial.hpp"
+#include "trainer/torch/backend.hpp"
+#include "trainer/torch/torch_gpt2.hpp"
+
+namespace assay::trainer {
+
+namespace {
+
+std::int64_t signed_size(std::uint64_t size) { return static_cast<std::int64_t>(size); }
+
+/// Each block is a tensor, so that the numbers of a step can later live on any device LibTorch knows.
+class TorchArena final : public Arena {
+public:
+    float* allocate(std::size_t count) override {
+        torch::NoGradGuard no_gradient;
+        try {
+            // LibTorch's CPU allocator aligns to 64 bytes (c10/core/alignment.h).
+            blocks_.push_back(torch::empty({signed_size(std::max<std::size_t>(count, 1))}, torch::kFloat32));
+        } catch (const c10::Error&) {
+            throw std::bad_alloc();
+        }
+        float* data = blocks_.back().data_ptr<float>();
+        if (reinterpret_cast<std::uintptr_t>(data) % 64 != 0) throw std::bad_alloc();
+        return data;
+    }
+    [[nodiscard]] std::string_view name() const override { return "torch"; }
+
+private:
+    std::list<torch::Tensor> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Arena> make_tensor_arena() { return std::make_unique<TorchArena>(); }
+
+std::string peer_name() { return "LibTorch " TORCH_VERSION " fp32"; }
+
+std::function<void()> make_peer_gemm(GemmShape shape, GemmKind kind, int threads) {
+    torch::manual_seed(7);
+    const auto tokens = signed_size(shape.tokens);
+    const auto in = signed_size(shape.in);
+    const auto out = signed_size(shape.out);
+    const auto x = torch::randn({tokens, in});
+    const auto weight = torch::randn({in, out});
+    const auto dy = torch::randn({tokens, out});
+    const auto run = [threads](torch::Tensor result, const torch::Tensor& a, const torch::Tensor& b) {
+        return [threads, result, a, b]() mutable {
+            at::set_num_threads(threads);
+            torch::mm_out(result, a, b);
+        };
+    };
+    switch (kind) {
+        case GemmKind::kForward: return run(torch::empty({tokens, out}), x, weight);
+        case GemmKind::kInputGradient: return run(torch::empty({tokens, in}), dy, weight.t());
+        case GemmKind::kWeightGradient: return run(torch::empty({in, out}), x.t(), dy);
+    }
+    return {};
+}
+
+std::function<void()> make_peer_step(const program::ModelConfig& model, std::uint32_t batch, int threads) {
+    const auto parameters = program::initial_parameters(model, 7);
+    auto peer = std::make_shared<TorchGpt2>(model, parameters, TorchPrecision::kFloat32);
+    std::vector<std::uint32_t> tokens(std::size_t{batch} * (model.context + 1));
+    std::uint32_t state = 1;
+    for (std::uint32_t& token : tokens) {
+        state = state * 1664525U + 1013904223U;
+        token = (state >> 8) % model.vocabulary;
+    }
+    program::TrainConfig train;
+    train.learning_rate = 1e-3F;
+    return [peer, tokens, train, threads] {
+        at::set_num_threads(threads);
+        peer->train_step(train, tokens);
+    };
+}
+
+}  // namespace assay::trainer

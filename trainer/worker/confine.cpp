@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/worker/confine.hpp"
+
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cfenv>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace assay::trainer::worker {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+namespace {
+
+void close_all_but(int socket) {
+    DIR* folder = ::opendir("/proc/self/fd");
+    if (folder == nullptr) return;
+    std::vector<int> numbers;
+    while (const dirent* entry = ::readdir(folder)) {
+        const int number = std::atoi(entry->d_name);
+        if (number > 2 && number != socket && number != ::dirfd(folder)) numbers.push_back(number);
+    }
+    ::closedir(folder);
+    for (const int number : numbers) ::close(number);
+}
+
+}  // namespace
+
+Outcome<void> confine(int socket) {
+    const auto refused = [](const char* what) {
+        return fail(ErrorKind::kFailure,
+                    std::string("the worker cannot confine itself: ") + what + ": " + std::strerror(errno));
+    };
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return refused("PR_SET_NO_NEW_PRIVS");
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_CORE, &none) != 0) return refused("RLIMIT_CORE");
+    close_all_but(socket);
+    // Containers often forbid user namespaces; the worker has no use for the network either way.
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) errno = 0;
+    // Last: a change of credentials clears it.
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return refused("PR_SET_PDEATHSIG");
+    return {};
+}
+
+Outcome<void> check_floating_point_mode() {
+    bool sound = std::fegetround() == FE_TONEAREST;
+#if defined(__x86_64__)
+    constexpr unsigned kFlushToZero = 0x8000;
+    constexpr unsigned kDenormalsAreZero = 0x0040;
+    sound = sound && (_mm_getcsr() & (kFlushToZero | kDenormalsAreZero)) == 0;
+#elif defined(__aarch64__)
+    std::uint64_t control = 0;
+    asm volatile("mrs %0, fpcr" : "=r"(control));
+    constexpr std::uint64_t kFlushToZero = std::uint64_t{1} << 24;
+    sound = sound && (control & kFlushToZero) == 0;
+#endif
+    if (sound) return {};
+    return fail(ErrorKind::kPreflight,
+                "this process rounds or flushes denormals in a way of its own (MXCSR or FPCR was changed)",
+                "look for a preloaded library (LD_PRELOAD) or one built with -ffast-math");
+}
+
+}  // namespace assay::trainer::worker

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verifier/replay.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "verifier/compare.hpp"
+
+namespace assay::verifier {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+using program::Fingerprint;
+using trainer::JobRunner;
+
+namespace {
+
+/// One computation of a unit. `root` is missing when the start is not there or not the claimed one.
+struct Attempt {
+    std::optional<base::Hash256> root;
+    std::string missing;
+    std::vector<Fingerprint> fingerprints;
+    std::optional<trainer::SlotState> end;
+    std::optional<trainer::Update> update;
+};
+
+Attempt unavailable(std::string why) {
+    Attempt attempt;
+    attempt.missing = std::move(why);
+    return attempt;
+}
+
+/// Why `input.start` cannot serve as the state at `boundary`; empty when it can.
+std::string start_fault(const JobRunner& runner, const UnitInput& input, std::uint32_t boundary) {
+    if (!input.start) return "no state was served for boundary " + std::to_string(boundary);
+    const base::Hash256 root = runner.state_root(*input.start);
+    if (root == input.claimed.boundaries[boundary]) return {};
+    return "the state served for boundary " + std::to_string(boundary) + " has root " + root.brief() +
+           ", the trace says " + input.claimed.boundaries[boundary].brief();
+}
+
+bool diverged_before(const program::TraceRecord& trace, std::uint32_t step) {
+    return trace.divergence && trace.divergence->step < step;
+}
+
+Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
+    const std::uint32_t segment = input.place.unit;
+    if (diverged_before(input.claimed, program::segment_steps(runner.spec(), segment).first)) {
+        Attempt repeated;
+        repeated.root = program::segment_unit_root(input.claimed.boundaries[segment], {}, std::nullopt);
+        return repeated;
+    }
+    trainer::SlotState start;
+    if (segment == 0) {
+        if (!input.base) return unavailable("the round's base state is missing");
+        ASSAY_ASSIGN(start, runner.start(*input.base));
+    } else {
+        std::string fault = start_fault(runner, input, segment);
+        if (!fault.empty()) return unavailable(std::move(fault));
+        start = *input.start;
+    }
+    ASSAY_ASSIGN(auto replayed, runner.replay_segment(std::move(start), input.place, watch));
+    Attempt attempt;
+    attempt.root = replayed.unit_root;
+    attempt.fingerprints = std::move(replayed.outcome.fingerprints);
+    attempt.end = std::move(replayed.end);
+    return attempt;
+}
+
+Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
+    const program::JobSpec& spec = runner.spec();
+    Attempt attempt;
+    if (diverged_before(input.claimed, spec.train.inner_steps)) {
+        attempt.root = program::finalise_unit_root({});
+        return attempt;
+    }
+    if (!input.base) return unavailable("the round's base state is missing");
+    std::string fault = start_fault(runner, input, spec.segments());
+    if (!fault.empty()) return unavailable(std::move(fault));
+    ASSAY_ASSIGN(auto replayed, runner.replay_finalise(*input.base, *input.start));
+    attempt.root = replayed.unit_root;
+    attempt.update = std::move(replayed.update);
+    return attempt;
+}
+
+Outcome<Attempt> attempt_unit(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
+    if (input.place.unit == runner.spec().segments()) return finalise_attempt(runner, input);
+    return segment_attempt(runner, input, watch);
+}
+
+std::string in_state(const JobRunner& runner, const trainer::SlotState& claimed,
+                     const trainer::SlotState& recomputed) {
+    const auto& tensors = runner.tensors();
+    const std::pair<const char*, std::vector<float> trainer::SlotState::*> components[] = {
+        {"parameters", &trainer::SlotState::parameters},
+        {"first moment", &trainer::SlotState::first_moment},
+        {"second moment", &trainer::SlotState::second_moment}};
+    for (const auto& [name, member] : components) {
+        const auto found = first_difference(tensors, name, claimed.*member, recomputed.*member);
+        if (found) return describe(*found);
+    }
+    if (claimed.step != recomputed.step || claimed.cursor != recomputed.cursor) {
+        return "the step count is " + std::to_string(claimed.step) + " (cursor " +
+               std::to_string(claimed.cursor) + "), recomputed " + std::to_string(recomputed.step) +
+               " (cursor " + std::to_string(recomputed.cursor) + ")";
+    }
+    return {};
+}
+
+std::string in_update(const JobRunner& runner, const trainer::Update& claimed,
+                      const trainer::Update& recomputed) {
+    const auto found = first_difference(runner.tensors(), "update", claimed.values, recomputed.values);
+    return found ? describe(*found) : std::string();
+}
+
+std::string in_fingerprints(const UnitInput& input, const program::StepRange& range,
+                            const std::vector<Fingerprint>& recomputed) {
+    const auto& claimed = input.claimed.fingerprints;
+    for (std::size_t i = 0; i < recomputed.size(); ++i) {
+        const std::size_t step = range.first + i;
+        if (step >= claimed.size())
+            return "step " + std::to_string(step) + " is missing from the claimed trace";
+        if (claimed[step] == recomputed[i]) continue;
+        char text[160];
+        std::snprintf(text, sizeof text,
+                      "step %zu: claimed loss bits 0x%08x and norm bits 0x%08x, recomputed 0x%08x and 0x%08x",
+                      step, claimed[step].loss, claimed[step].norm, recomputed[i].loss, recomputed[i].norm);
+        return text;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string name_difference(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
+                            const std::vector<Fingerprint>& fingerprints) {
+    const std::uint32_t unit = input.place.unit;
+    if (unit == runner.spec().segments()) {
+        const bool both = input.claimed_update && recomputed.update;
+        if (both && runner.update_root(*input.claimed_update) == input.claimed.update) {
+            const std::string named = in_update(runner, *input.claimed_update, *recomputed.update);
+            if (!named.empty()) return named;
+        }
+        const base::Hash256 root =
+            recomputed.update ? runner.update_root(*recomputed.update) : base::Hash256{};
+        return "update: claimed root " + input.claimed.update.brief() + ", recomputed " + root.brief();
+    }
+    const base::Hash256& claimed_root = input.claimed.boundaries[unit + 1];
+    if (input.claimed_end && recomputed.end && runner.state_root(*input.claimed_end) == claimed_root) {
+        const std::string named = in_state(runner, *input.claimed_end, *recomputed.end);
+        if (!named.empty()) return named;
+    }
+    const std::string named =
+        in_fingerprints(input, program::segment_steps(runner.spec(), unit), fingerprints);
+    const base::Hash256 root =
+        recomputed.end ? runner.state_root(*recomputed.end) : input.claimed.boundaries[unit];
+    std::string roots = "boundary " + std::to_string(unit + 1) + ": claimed root " + claimed_root.brief() +
+                        ", recomputed " + root.brief();
+    if (root == claimed_root)
+        return named.empty() ? "the claimed divergence is not the recomputed one" : named;
+    return named.empty() ? roots : roots + "; " + named;
+}
+
+Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
+    const program::JobSpec& spec = runner.spec();
+    const std::uint32_t unit = input.place.unit;
+    if (unit >= spec.audit_units()) {
+        return fail(ErrorKind::kUsage, "unit " + std::to_string(unit) + " does not exist; the job has " +
+                                           std::to_string(spec.audit_units()) + " units per slot and round");
+    }
+    if (!program::is_well_formed(input.claimed, spec)) {
+        return fail(ErrorKind::kUsage, "the claimed trace is not one of this job: its counts do not fit");
+    }
+    UnitResult result;
+    result.claimed_root = program::unit_root(input.claimed, spec, unit);
+    ASSAY_ASSIGN(auto first, attempt_unit(runner, input, watch));
+    if (!first.root) {
+        result.difference = std::move(first.missing);
+        return result;
+    }
+    result.steps = static_cast<std::uint32_t>(first.fingerprints.size());
+    if (*first.root != result.claimed_root) {
+        ASSAY_ASSIGN(const auto second, attempt_unit(runner, input, watch));
+        if (second.root != first.root) {
+            result.verdict = UnitVerdict::kUnsound;
+            result.difference =
+                "this machine computed the unit twice with different results: test its memory";
+            return result;
+        }
+    }
+    result.unit_root = *first.root;
+    result.end = std::move(first.end);
+    result.update = std::move(first.update);
+    const bool match = result.unit_root == result.claimed_root;
+    result.verdict = match ? UnitVerdict::kMatch : UnitVerdict::kDiffers;
+    if (!match) result.difference = name_difference(runner, input, result, first.fingerprints);
+    return result;
+}
+
+}  // namespace assay::verifier

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recomputing one audit unit of a revealed trace from bytes, and what came of it. Functions of their inputs:
+// they run inside assay-worker, in tests and in an audit alike.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "contracts/base/error.hpp"
+#include "contracts/program/trace.hpp"
+#include "trainer/job_runner.hpp"
+#include "trainer/worker/frames.hpp"
+
+namespace assay::verifier {
+
+using trainer::worker::UnitVerdict;
+
+/// What a verifier holds when it recomputes a unit. Segment 0 starts from `base` (never from a miner's
+/// bytes); segment s > 0 from `start`, the slot state of boundary s; finalise from both, `start` being the
+/// last boundary's state. A missing or wrong start is kUnavailable, except that a unit after the slot's
+/// divergence needs none: its work is to repeat the boundary before it.
+struct UnitInput {
+    trainer::ReplayPlace place;
+    program::TraceRecord claimed;
+    std::optional<trainer::BaseState> base;
+    std::optional<trainer::SlotState> start;
+    /// The end that the miner serves, to name the first number that differs; may be missing or false.
+    std::optional<trainer::SlotState> claimed_end;
+    std::optional<trainer::Update> claimed_update;
+};
+
+struct UnitResult {
+    UnitVerdict verdict = UnitVerdict::kUnavailable;
+    base::Hash256 unit_root;                ///< as recomputed; zero when unavailable or unsound
+    base::Hash256 claimed_root;             ///< program::unit_root of the claimed trace
+    std::string difference;                 ///< one sentence; empty on a match
+    std::uint32_t steps = 0;                ///< inner steps recomputed once
+    std::optional<trainer::SlotState> end;  ///< recomputed end of a segment
+    std::optional<trainer::Update> update;  ///< recomputed update of finalise
+};
+
+/// Recomputes and compares. A first mismatch is computed a second time before it is claimed: two different
+/// results are kUnsound, because a machine that errs must not accuse. kUsage when the claimed trace is not
+/// well formed for the job or the unit does not exist; kInterrupted when cancelled.
+base::Outcome<UnitResult> check_unit(trainer::JobRunner& runner, const UnitInput& input,
+                                     const trainer::Watch& watch);
+
+/// What differs between a recomputed end and a served one, from the numbers down to fingerprints.
+std::string name_difference(const trainer::JobRunner& runner, const UnitInput& input,
+                            const UnitResult& recomputed,
+                            const std::vector<program::Fingerprint>& fingerprints);
+
+}  // namespace assay::verifier

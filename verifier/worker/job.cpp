@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verifier/worker/job.hpp"
+
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "contracts/base/blob_id.hpp"
+#include "contracts/program/program.hpp"
+#include "contracts/program/spec_check.hpp"
+#include "trainer/data/token_file.hpp"
+#include "trainer/state_bytes.hpp"
+#include "verifier/replay.hpp"
+#include "verifier/worker/drill.hpp"
+
+namespace assay::verifier {
+
+using base::failed;
+using base::Result;
+using frames::Refusal;
+using frames::RefusalReason;
+using trainer::Watch;
+
+namespace {
+
+constexpr std::uint32_t kMaxSampled = 4096;
+
+base::Failed<Refusal> refuse(RefusalReason reason, std::string text) {
+    return failed(Refusal{reason, std::move(text)});
+}
+
+/// The runner's errors are about the request, except where the kind says otherwise.
+base::Failed<Refusal> refuse(const base::Error& error) {
+    switch (error.kind) {
+        case base::ErrorKind::kInterrupted: return refuse(RefusalReason::kCancelled, error.what);
+        case base::ErrorKind::kUsage: return refuse(RefusalReason::kBadRequest, error.what);
+        case base::ErrorKind::kVerification: return refuse(RefusalReason::kBadBytes, error.what);
+        default: return refuse(RefusalReason::kInternal, error.what);
+    }
+}
+
+/// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
+template <class Decoded>
+Result<Decoded, Refusal> read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters,
+                                   base::Outcome<Decoded> (*decode)(base::ByteView, std::uint64_t)) {
+    const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
+    if (!mapping.ok()) return refuse(RefusalReason::kBadBytes, mapping.error().what);
+    auto decoded = decode(mapping->bytes(), parameters);
+    if (!decoded.ok()) return refuse(RefusalReason::kBadBytes, decoded.error().what);
+    return std::move(decoded).value();
+}
+
+Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const base::Bytes& bytes) {
+    auto file = frames::memory_file(label, bytes);
+    if (!file.ok()) return refuse(RefusalReason::kInternal, file.error().what);
+    return std::move(file).value();
+}
+
+/// A token file that is the one the spec names by content.
+Result<std::vector<std::uint16_t>, Refusal> read_tokens(const frames::SharedDescriptor& file,
+                                                        const char* name, const base::Hash256& id,
+                                                        std::uint64_t count, std::uint32_t vocabulary) {
+    const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
+    if (!mapping.ok()) return refuse(RefusalReason::kBadBytes, mapping.error().what);
+    const base::Hash256 found = base::blob_id(mapping->bytes());
+    if (found != id) {
+        return refuse(RefusalReason::kBadBytes,
+                      std::string(name) + " has blob id " + found.brief() + ", the job names " + id.brief());
+    }
+    auto tokens = trainer::parse_token_file(mapping->bytes(), vocabulary);
+    if (!tokens.ok()) {
+        return refuse(RefusalReason::kBadBytes, std::string(name) + ": " + tokens.error().what);
+    }
+    if (tokens->size() != count) {
+        return refuse(RefusalReason::kBadBytes, std::string(name) + " has " + std::to_string(tokens->size()) +
+                                                    " tokens, the job says " + std::to_string(count));
+    }
+    return std::move(tokens).value();
+}
+
+class Stopwatch {
+public:
+    [[nodiscard]] std::uint64_t nanoseconds() const {
+        const auto passed = std::chrono::steady_clock::now() - start_;
+        return static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::uint64_t peak_rss_bytes() {
+    rusage usage{};
+    if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Watch watch_of(const RequestContext& context) {
+    Watch watch;
+    watch.cancel = context.cancel;
+    watch.progress = [&context](const trainer::StepReport& step) {
+        context.report({frames::Progress{step.step, step.fingerprint.loss, step.fingerprint.norm}, {}});
+    };
+    return watch;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
+                                                const std::vector<frames::SharedDescriptor>& bulk,
+                                                const trainer::RunnerOptions& options,
+                                                std::unique_ptr<trainer::Arena> arena) {
+    const program::JobSpec& spec = request.spec;
+    if (const auto checked = program::check_spec(spec); !checked.ok()) {
+        return refuse(RefusalReason::kBadRequest,
+                      "the job breaks a rule: " + std::string(program::to_text(checked.error())));
+    }
+    std::unique_ptr<Job> job(new Job());
+    ASSAY_ASSIGN(job->train_, read_tokens(bulk[0], "the training token file", spec.data.train,
+                                          spec.data.train_tokens, spec.model.vocabulary));
+    ASSAY_ASSIGN(job->held_out_, read_tokens(bulk[1], "the held-out token file", spec.data.held_out,
+                                             spec.data.held_out_tokens, spec.model.vocabulary));
+    job->arena_ = std::move(arena);
+    trainer::RunnerOptions runner_options = options;
+    runner_options.arena = job->arena_.get();
+    auto runner = trainer::JobRunner::create(spec, {job->train_}, {job->held_out_}, runner_options);
+    if (!runner.ok()) return refuse(runner.error());
+    job->runner_ = std::move(runner).value();
+    job->work_units_ = program::work_units(spec);
+    job->drills_allowed_ = request.chain_id.starts_with("devnet");
+    return job;
+}
+
+frames::Opened Job::opened() const { return {runner_->parameter_count(), work_units_}; }
+
+Result<void, Refusal> Job::check_place(std::uint32_t round, std::uint32_t slot) const {
+    const program::JobSpec& spec = runner_->spec();
+    if (round < spec.rounds && slot < spec.slots) return {};
+    return refuse(RefusalReason::kBadRequest, "round " + std::to_string(round) + ", slot " +
+                                                  std::to_string(slot) + " is outside the job's " +
+                                                  std::to_string(spec.rounds) + " rounds and " +
+                                                  std::to_string(spec.slots) + " slots");
+}
+
+Result<trainer::BaseState, Refusal> Job::base_state(const RequestContext& context) const {
+    return read_bulk(context.bulk[0], runner_->parameter_count(), trainer::decode_base_state);
+}
+
+Answered Job::answer(const frames::Initial&, const RequestContext&) {
+    const trainer::BaseState state = runner_->initial();
+    ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(state)));
+    return Answer{frames::BaseState{runner_->base_root(state)}, {std::move(file)}};
+}
+
+Result<std::optional<trainer::ResumePoint>, Refusal> Job::resume_point(const frames::Train& request,
+                                                                       const RequestContext& context) const {
+    if (!request.resume) return std::optional<trainer::ResumePoint>();
+    const program::TraceRecord& so_far = *request.resume;
+    const std::size_t reached = so_far.boundaries.size();
+    if (reached < 2 || reached > runner_->spec().segments() + std::size_t{1}) {
+        return refuse(RefusalReason::kBadRequest,
+                      "a trace with " + std::to_string(reached) + " boundaries cannot be resumed");
+    }
+    ASSAY_ASSIGN(auto state,
+                 read_bulk(context.bulk[1], runner_->parameter_count(), trainer::decode_slot_state));
+    if (runner_->state_root(state) != so_far.boundaries.back()) {
+        return refuse(RefusalReason::kBadBytes, "the slot state to resume from is not the one of boundary " +
+                                                    std::to_string(reached - 1));
+    }
+    return std::optional<trainer::ResumePoint>(trainer::ResumePoint{so_far, std::move(state)});
+}
+
+Answered Job::answer(const frames::Train& request, const RequestContext& context) {
+    const Stopwatch stopwatch;
+    ASSAY_TRY(check_place(request.round, request.slot));
+    if (!request.drills.empty() && !drills_allowed_) {
+        return refuse(RefusalReason::kDrillForbidden,
+                      "planted faults are for chains whose id begins with devnet");
+    }
+    if (std::string fault = drill_fault(*runner_, request.drills); !fault.empty()) {
+        return refuse(RefusalReason::kBadRequest, std::move(fault));
+    }
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    ASSAY_ASSIGN(const auto resume, resume_point(request, context));
+    std::optional<Refusal> lost;
+    const auto on_boundary = [&](const trainer::BoundaryReport& boundary) {
+        auto file = bulk_file("slot state", trainer::encode_slot_state(boundary.state));
+        if (file.ok()) {
+            context.report({frames::Boundary{boundary.index, boundary.so_far}, {std::move(file).value()}});
+        } else {
+            lost = file.error();
+        }
+    };
+    const Watch watch = watch_of(context);
+    auto round = request.drills.empty()
+                     ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch)
+                     : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
+                                         on_boundary, watch);
+    if (!round.ok()) return refuse(round.error());
+    if (lost) return failed(*lost);
+    return trained(*round, stopwatch.nanoseconds());
+}
+
+Answered Job::trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const {
+    Answer answer{
+        frames::Trained{round.trace, program::trace_root(round.trace), nanoseconds, peak_rss_bytes()}, {}};
+    if (round.update) {
+        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update)));
+        answer.bulk.push_back(std::move(file));
+    }
+    return answer;
+}
+
+Answered Job::answer(const frames::Replay& request, const RequestContext& context) {
+    const Stopwatch stopwatch;
+    ASSAY_TRY(check_place(request.round, request.slot));
+    const std::uint64_t parameters = runner_->parameter_count();
+    const bool finalise = request.unit == runner_->spec().segments();
+    const std::size_t starts = finalise ? 2 : 1;
+    if (context.bulk.size() != starts + (request.has_claimed_end ? 1 : 0)) {
+        return refuse(RefusalReason::kBadRequest, "a replay of unit " + std::to_string(request.unit) +
+                                                      " with " + std::to_string(context.bulk.size()) +
+                                                      " files");
+    }
+    UnitInput input{{request.round, request.slot, request.unit}, request.claimed, {}, {}, {}, {}};
+    if (finalise || request.unit == 0) {
+        ASSAY_ASSIGN(input.base, base_state(context));
+    }
+    if (request.unit != 0) {
+        // Bytes that are no state are a state that was not served, not a failure of this machine.
+        auto start = read_bulk(context.bulk[starts - 1], parameters, trainer::decode_slot_state);
+        if (start.ok()) input.start = std::move(start).value();
+    }
+    if (request.has_claimed_end && finalise) {
+        auto update = read_bulk(context.bulk[starts], parameters, trainer::decode_update);
+        if (update.ok()) input.claimed_update = std::move(update).value();
+    } else if (request.has_claimed_end) {
+        auto end = read_bulk(context.bulk[starts], parameters, trainer::decode_slot_state);
+        if (end.ok()) input.claimed_end = std::move(end).value();
+    }
+    Watch watch;
+    watch.cancel = context.cancel;
+    const auto checked = check_unit(*runner_, input, watch);
+    if (!checked.ok()) return refuse(checked.error());
+    Answer answer{frames::Replayed{checked->verdict, checked->unit_root, checked->claimed_root,
+                                   checked->difference, checked->steps, stopwatch.nanoseconds()},
+                  {}};
+    if (request.want_end_state && checked->end) {
+        ASSAY_ASSIGN(auto file, bulk_file("slot state", trainer::encode_slot_state(*checked->end)));
+        answer.bulk.push_back(std::move(file));
+    } else if (request.want_end_state && checked->update) {
+        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*checked->update)));
+        answer.bulk.push_back(std::move(file));
+    }
+    return answer;
+}
+
+Answered Job::answer(const frames::Merge& request, const RequestContext& context) {
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    std::vector<trainer::Update> updates;
+    updates.reserve(request.accepted.size());
+    std::vector<trainer::AcceptedUpdate> accepted;
+    for (std::size_t i = 0; i < request.accepted.size(); ++i) {
+        const frames::Merge::Entry& entry = request.accepted[i];
+        ASSAY_TRY(check_place(request.round, entry.slot));
+        if (i > 0 && entry.slot <= request.accepted[i - 1].slot) {
+            return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
+        }
+        ASSAY_ASSIGN(auto update,
+                     read_bulk(context.bulk[i + 1], runner_->parameter_count(), trainer::decode_update));
+        if (runner_->update_root(update) != entry.update_root) {
+            return refuse(RefusalReason::kBadBytes, "the update of slot " + std::to_string(entry.slot) +
+                                                        " is not the accepted one (root " +
+                                                        entry.update_root.brief() + ")");
+        }
+        updates.push_back(std::move(update));
+        accepted.push_back({entry.slot, entry.weight, &updates.back()});
+    }
+    const auto merged = runner_->merge(base, accepted);
+    if (!merged.ok()) return refuse(merged.error());
+    ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(*merged)));
+    return Answer{frames::BaseState{runner_->base_root(*merged)}, {std::move(file)}};
+}
+
+Answered Job::answer(const frames::Evaluate& request, const RequestContext& context) {
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    Watch watch;
+    watch.cancel = context.cancel;
+    const auto evaluation = runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
+    if (!evaluation.ok()) return refuse(evaluation.error());
+    return Answer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
+}
+
+Answered Job::answer(const frames::Root& request, const RequestContext& context) {
+    const std::uint64_t parameters = runner_->parameter_count();
+    const frames::SharedDescriptor& file = context.bulk[0];
+    base::Hash256 root;
+    if (request.kind == frames::BulkKind::kBaseState) {
+        ASSAY_ASSIGN(const auto state, base_state(context));
+        root = runner_->base_root(state);
+    } else if (request.kind == frames::BulkKind::kSlotState) {
+        ASSAY_ASSIGN(const auto state, read_bulk(file, parameters, trainer::decode_slot_state));
+        root = runner_->state_root(state);
+    } else {
+        ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, trainer::decode_update));
+        root = runner_->update_root(update);
+    }
+    return Answer{frames::Rooted{root}, {}};
+}
+
+Answered Job::answer(const frames::Sample& request, const RequestContext& context) {
+    if (request.count > kMaxSampled) {
+        return refuse(RefusalReason::kBadRequest,
+                      "at most " + std::to_string(kMaxSampled) + " tokens a sample");
+    }
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    auto tokens = runner_->sample(base.parameters,
+                                  {request.prompt, request.count, request.temperature.value(), request.seed});
+    if (!tokens.ok()) return refuse(tokens.error());
+    return Answer{frames::Sampled{std::move(tokens).value()}, {}};
+}
+
+}  // namespace assay::verifier

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay-worker: trains and replays for the program that started it. No keys, no network, no files of its own.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "contracts/base/sign.hpp"
+#include "trainer/worker/confine.hpp"
+#include "trainer/worker/self_test.hpp"
+#include "verifier/worker/self_test.hpp"
+#include "verifier/worker/server.hpp"
+
+namespace {
+
+using namespace assay;
+
+/// The number under which `assay` passes the socket (node/worker).
+constexpr int kSocket = 3;
+
+base::Outcome<verifier::ServerOptions> options_from_environment() {
+    ASSAY_TRY(trainer::worker::check_floating_point_mode());
+    const std::string restriction = trainer::targets_from_environment();
+    verifier::ServerOptions options;
+    ASSAY_ASSIGN(options.runner.target, trainer::choose_target(restriction));
+    ASSAY_ASSIGN(options.runner.threads, trainer::threads_from_environment());
+    for (const std::string& target : trainer::machine_targets()) {
+        if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {
+            options.targets.push_back(target);
+        }
+    }
+    return options;
+}
+
+int self_test() {
+    const auto options = options_from_environment();
+    if (!options.ok()) {
+        std::fprintf(stderr, "assay-worker: %s\n%s\n", options.error().what.c_str(),
+                     options.error().fix.c_str());
+        return static_cast<int>(options.error().kind);
+    }
+    const base::Hash256 root = verifier::self_test_root(options->runner);
+    const bool sound = root == trainer::worker::self_test_golden();
+    std::printf("%s %s\n", root.hex().c_str(), sound ? "ok" : "differs");
+    return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
+}
+
+int serve() {
+    trainer::worker::Descriptor socket(kSocket);
+    if (const auto confined = trainer::worker::confine(kSocket); !confined.ok()) {
+        std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
+        return 1;
+    }
+    const auto options = options_from_environment();
+    if (!options.ok()) {
+        trainer::worker::Channel channel(std::move(socket));
+        static_cast<void>(channel.send(
+            {0,
+             trainer::worker::Refusal{trainer::worker::RefusalReason::kInternal, options.error().what},
+             {}}));
+        return static_cast<int>(options.error().kind);
+    }
+    return verifier::serve(std::move(socket), *options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    // Ctrl-C in a terminal goes to the whole group; the role decides when its worker ends.
+    std::signal(SIGINT, SIG_IGN);
+    if (!base::start_crypto()) return 1;
+    const std::string_view word = argc == 2 ? argv[1] : "";
+    if (word == "--self-test") return self_test();
+    if (word == "--serve") return serve();
+    std::fputs(
+        "assay-worker is started by assay, which talks to it over a socket. By itself it can do one thing:\n"
+        "  assay-worker --self-test    compute a tiny training step and compare its bits\n",
+        stderr);
+    return 2;
+}
