@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from a spec alone: tensors, the program and its dump, work units, schedule, batch map,
+// initial weights.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "contracts/program/batch_map.hpp"
+#include "tests/contracts/program/tiny.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+using namespace assay::program;
+}
+
+TEST_CASE("tensors stand in byte order of their names without gaps") {
+    const ModelConfig model{.layers = 12, .width = 8, .heads = 2, .context = 4, .vocabulary = 10};
+    const auto tensors = parameter_tensors(model);
+    CHECK(tensors.size() == 12 * 12 + 4);
+    CHECK(tensors.front().name == "h.0.attn.c_attn.bias");
+    CHECK(tensors[12].name == "h.1.attn.c_attn.bias");
+    CHECK(tensors[24].name == "h.10.attn.c_attn.bias");
+    CHECK(tensors.back().name == "wte.weight");
+    std::uint64_t offset = 0;
+    for (const TensorInfo& tensor : tensors) {
+        CHECK(tensor.offset == offset);
+        offset += tensor.size();
+    }
+    CHECK(offset == parameter_count(model));
+    // GPT-2 small, as published.
+    CHECK(parameter_count({.layers = 12, .width = 768, .heads = 12, .context = 1024, .vocabulary = 50257}) ==
+          124'439'808);
+}
+
+TEST_CASE("the program of a tiny model is the one that was agreed") {
+    // tests/vectors/step_program.txt changes only with the law: a job's divergence indices and work units
+    // follow from it.
+    const char* source = std::getenv("ASSAY_SOURCE_DIR");
+    REQUIRE(source != nullptr);
+    std::ifstream file(std::string(source) + "/tests/vectors/step_program.txt");
+    REQUIRE(file.good());
+    const std::string wanted{std::istreambuf_iterator<char>(file), {}};
+    const ModelConfig model{.layers = 1, .width = 2, .heads = 1, .context = 2, .vocabulary = 3};
+    CHECK(dump(build_step_program(model, tiny::spec().train, Profile::kF32), 3) == wanted);
+}
+
+TEST_CASE("every operand is an input or was written by an earlier operator") {
+    const Program program = build_step_program(tiny::model(), tiny::spec().train, Profile::kF32);
+    std::set<TensorId> written;
+    std::set<std::string> names;
+    for (const Operator& one : program.operators) {
+        INFO(one.name);
+        CHECK(names.insert(one.name).second);
+        for (const TensorId id : one.operands) {
+            REQUIRE(id < program.tensors.size());
+            const Role role = program.tensors[id].role;
+            const bool is_input = role == Role::kParameter || role == Role::kFirstMoment ||
+                                  role == Role::kSecondMoment || role == Role::kTokens;
+            CHECK((is_input || written.count(id) == 1));
+        }
+        CHECK_FALSE(one.outputs.empty());
+        written.insert(one.outputs.begin(), one.outputs.end());
+    }
+    for (TensorId id = 0; id < program.tensors.size(); ++id) {
+        INFO(program.tensors[id].name);
+        CHECK((program.tensors[id].role == Role::kTokens || written.count(id) == 1));
+    }
+}
+
+TEST_CASE("operations are about six per parameter and token, and units round up") {
+    const ModelConfig model{.layers = 12, .width = 768, .heads = 12, .context = 1024, .vocabulary = 50257};
+    const Program program = build_step_program(model, tiny::spec().train, Profile::kF32);
+    const double per_token = static_cast<double>(operations(program, 8)) / (8.0 * 1024.0);
+    CHECK(per_token > 6.0 * 124e6);
+    CHECK(per_token < 7.5 * 124e6);
+    const JobSpec spec = tiny::spec();
+    CHECK(work_units(spec) == 1);
+    CHECK(work_units(spec, 0) == 0);
+    JobSpec large = spec;
+    large.model = model;
+    const std::uint64_t step = operations(build_step_program(model, large.train, Profile::kF32), 2);
+    CHECK(work_units(large) == (5 * step + 999'999'999) / 1'000'000'000);
+}
+
+TEST_CASE("the learning rate warms up over the whole job and the corrections restart every round") {
+    const auto train = tiny::spec().train;  // 4 warm-up steps, 5 steps a round
+    const Schedule schedule(train);
+    CHECK(schedule.at(0, 0).learning_rate == 0.0025F);
+    CHECK(schedule.at(0, 3).learning_rate == 0.01F);
+    CHECK(schedule.at(7, 0).learning_rate == 0.01F);
+    CHECK(schedule.at(0, 0).correction1 == schedule.at(1, 0).correction1);
+    const double beta = static_cast<double>(train.beta1.value());
+    CHECK(schedule.at(0, 2).correction1 == static_cast<float>(1.0 / (1.0 - beta * beta * beta)));
+    CHECK(schedule.at(0, 0).one_minus_beta1 == static_cast<float>(1.0 - beta));
+    CHECK(schedule.at(0, 3).decay ==
+          static_cast<float>(static_cast<double>(0.01F) * static_cast<double>(0.1F)));
+}
+
+TEST_CASE("an epoch visits every sequence once and epochs differ") {
+    const JobSpec spec = tiny::spec();
+    CHECK(sequence_count(101, 5) == 20);
+    CHECK(sequence_count(100, 5) == 19);
+    CHECK(sequence_count(5, 5) == 0);
+    CHECK(sequence_count(0, 5) == 0);
+    const BatchMap map(spec);
+    // 30 sequences a round: the first 20 counters are epoch 0.
+    std::vector<std::uint64_t> order;
+    for (std::uint64_t round = 0; round < 2; ++round) {
+        for (std::uint32_t step = 0; step < spec.train.inner_steps; ++step) {
+            for (std::uint32_t slot = 0; slot < spec.slots; ++slot) {
+                for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
+                    order.push_back(map.sequence({round, step, slot, i}));
+                }
+            }
+        }
+    }
+    REQUIRE(order.size() == 60);
+    for (std::ptrdiff_t epoch = 0; epoch < 3; ++epoch) {
+        const std::set<std::uint64_t> seen(order.begin() + 20 * epoch, order.begin() + 20 * (epoch + 1));
+        CHECK(seen.size() == 20);
+        CHECK(*seen.rbegin() == 19);
+    }
+    CHECK_FALSE(std::equal(order.begin(), order.begin() + 20, order.begin() + 20));
+    CHECK(map.first_token({0, 0, 0, 0}) == order[0] * 5);
+}
+
+TEST_CASE("initial weights have GPT-2's deviations and depend on the seed") {
+    const ModelConfig model{.layers = 8, .width = 64, .heads = 4, .context = 32, .vocabulary = 300};
+    const auto tensors = parameter_tensors(model);
+    const auto weights = initial_parameters(model, 1);
+    REQUIRE(weights.size() == parameter_count(model));
+    const auto deviation = [&](const std::string& name) {
+        const TensorInfo& tensor = tensors[tensor_index(tensors, name)];
+        double squares = 0;
+        for (std::uint64_t i = 0; i < tensor.size(); ++i) {
+            squares += std::pow(static_cast<double>(weights[tensor.offset + i]), 2.0);
+        }
+        return std::sqrt(squares / static_cast<double>(tensor.size()));
+    };
+    CHECK(deviation("wte.weight") == Approx(0.02).epsilon(0.05));
+    CHECK(deviation("wpe.weight") == Approx(0.02).epsilon(0.05));
+    CHECK(deviation("h.3.mlp.c_fc.weight") == Approx(0.02).epsilon(0.05));
+    CHECK(deviation("h.3.mlp.c_proj.weight") == Approx(0.005).epsilon(0.05));
+    CHECK(deviation("h.3.attn.c_proj.weight") == Approx(0.005).epsilon(0.05));
+    CHECK(deviation("h.3.ln_1.weight") == 1.0);
+    CHECK(deviation("h.3.ln_1.bias") == 0.0);
+    CHECK(deviation("h.3.mlp.c_fc.bias") == 0.0);
+    CHECK(initial_parameters(model, 1) == weights);
+    CHECK(initial_parameters(model, 2) != weights);
+}
