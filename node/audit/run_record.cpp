@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/audit/run_record.hpp"
+
+namespace assay::node {
+
+RunRecord run_record(const contracts::StateView& state, const contracts::Job& job) {
+    RunRecord record{.job_id = job.id.hex(), .slots = job.spec.slots, .rounds = {}};
+    for (std::uint32_t number = 0; number < job.spec.rounds; ++number) {
+        const auto round = contracts::read_round(state, job.id, number);
+        if (!round || !round->merged) break;
+        RecordRound row{.round = number,
+                        .base_root = round->base_root,
+                        .accepted = {},
+                        .clip_bits = std::nullopt,
+                        .result_root = round->result.base_root};
+        for (const std::uint32_t slot : round->merged_slots) row.accepted.push_back({.slot = slot, .weight = 1});
+        record.rounds.push_back(std::move(row));
+    }
+    return record;
+}
+
+}  // namespace assay::node

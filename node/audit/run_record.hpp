@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run record of a job, from the ledger: what `assay model train --record` needs to compute the same model
+// without it.
+#pragma once
+
+#include "contracts/rules/tables.hpp"
+#include "node/config/record_file.hpp"
+
+namespace assay::node {
+
+/// Rounds that were merged, in order; a round that was not ends the record.
+RunRecord run_record(const contracts::StateView& state, const contracts::Job& job);
+
+}  // namespace assay::node

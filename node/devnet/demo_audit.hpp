@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the demo does after every process has stopped: bring the files together, audit them, break a copy.
+#pragma once
+
+#include "node/config/job_file.hpp"
+#include "node/devnet/report.hpp"
+
+namespace assay::node {
+
+/// The ledger's state as executing the home's block log gives it; kVerification when it does not check.
+base::Outcome<contracts::MemoryState> final_state(const Devnet& net);
+
+/// Copies data and base states from the buyer's store into HOME/blobs and writes HOME/record.json.
+base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& state,
+                                 const contracts::Job& job);
+
+/// Runs the three audits on the home's files, replaying one right slot and every slot found wrong, then the
+/// ledger audit on a copy with one byte flipped (HOME/tampered stays). kVerification when one of them does
+/// not come out as it must.
+base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Job& job, std::ostream& progress);
+
+/// Held-out loss of the initial model, text that the model writes before and after, and HOME/model.
+base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const JobFile& file,
+                                 const contracts::Job& job);
+
+}  // namespace assay::node

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/devnet/demo_data.hpp"
+
+#include <fstream>
+
+#include "node/runtime/process.hpp"
+#include "trainer/data/pack.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kBible = "/usr/bin/bible";
+
+// Debian's bible-kjv prints the whole text by verse range.
+base::Outcome<fs::path> bible_text(const fs::path& folder) {
+    if (!fs::exists(kBible)) {
+        return fail(ErrorKind::kNotFound, "no text: Debian's bible-kjv is not installed",
+                    "apt-get install bible-kjv bible-kjv-text, or pass --text FILE");
+    }
+    const fs::path file = folder / "bible-kjv.txt";
+    ProcessOptions options;
+    options.program = kBible;
+    options.arguments = {"-f", "gen1:1-rev22:21"};
+    options.stdout_file = file;
+    options.stderr_file = folder / "bible-kjv.log";
+    ASSAY_ASSIGN(Process process, Process::spawn(options));
+    const ExitStatus status = process.wait();
+    if (!status.success()) {
+        return fail(ErrorKind::kFailure, std::string(kBible) + " failed: " + to_text(status),
+                    "pass --text FILE instead");
+    }
+    return file;
+}
+
+std::uint32_t vocabulary_for(std::uint64_t bytes) {
+    if (bytes >= 1'000'000) return 2048;
+    if (bytes >= 200'000) return 1024;
+    return 512;
+}
+
+}  // namespace
+
+program::JobSpec demo_job(const DemoOptions& options) {
+    program::JobSpec spec;
+    spec.name = "demo";
+    spec.slots = 5;
+    spec.rounds = options.rounds;
+    spec.seed = options.seed;
+    spec.model = {.family = program::Family::kGpt2,
+                  .layers = 4,
+                  .width = 128,
+                  .heads = 4,
+                  .context = 128,
+                  .vocabulary = 2048};
+    spec.train.inner_steps = 12;
+    spec.train.batch = 4;
+    spec.train.warmup_steps = 8;
+    spec.train.learning_rate = 3e-3F;
+    spec.security.segment_steps = 4;
+    spec.security.audit_threshold = UINT64_MAX / 10;  // newcomers are audited at rate 1 all the same
+    spec.security.gain_bound = base::units(1'000'000);
+    spec.market.max_price = base::units(2'000);
+    spec.market.budget = base::units(50 * base::kUnitsPerToken);
+    spec.market.deadline_blocks = 100'000;
+    return spec;
+}
+
+base::Outcome<JobFile> prepare_job(const DemoOptions& options, std::ostream& progress) {
+    const fs::path folder = options.home / "data";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return fail(ErrorKind::kFailure, "cannot make " + folder.string() + ": " + error.message());
+    fs::path text;
+    if (options.text) {
+        text = *options.text;
+    } else {
+        ASSAY_ASSIGN(text, bible_text(folder));
+    }
+    JobFile job;
+    job.spec = demo_job(options);
+    const auto bytes = fs::file_size(text, error);
+    job.spec.model.vocabulary = vocabulary_for(error ? 0 : bytes);
+    trainer::PackOptions packing;
+    packing.texts = {text};
+    packing.out = folder;
+    packing.form = trainer::TextForm::kPlain;
+    packing.vocabulary = job.spec.model.vocabulary;
+    packing.source = options.text ? options.text->filename().string() : "Debian bible-kjv-text";
+    packing.licence = options.text ? "unknown" : "public domain";
+    ASSAY_ASSIGN(const trainer::Manifest manifest, trainer::pack(packing));
+    progress << "packed  " << manifest.text_bytes << " bytes of " << manifest.source << " into "
+             << manifest.train.tokens << " training and " << manifest.held_out.tokens
+             << " held-out tokens (byte-level BPE, vocabulary " << manifest.vocabulary << ")\n";
+    const fs::path file = options.home / "job.toml";
+    job.manifest = "data/manifest.json";
+    std::ofstream(file) << job_file_text(job);
+    return read_job_file(file);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/purchase.hpp"
+
+#include "node/config/job_file.hpp"
+#include "node/roles/buyer.hpp"
+#include "node/runtime/log.hpp"
+#include "node/worker/local_training.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+// The worker is needed for this alone; it is gone before the job runs.
+base::Outcome<base::Hash256> initial_root(const JobFile& job, const WorkerOptions& options) {
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start(options));
+    ASSAY_TRY(open_job(*worker, job.spec, {.train = job.train.string(), .held_out = job.held_out.string()}));
+    ASSAY_ASSIGN(const StateFile initial, initial_state(*worker));
+    return initial.root;
+}
+
+base::Outcome<void> store_file(BlobStore& blobs, const std::filesystem::path& file, const BlobId& wanted) {
+    ASSAY_ASSIGN(const BlobId id, blobs.put_file(file));
+    if (id != wanted) {
+        return fail(ErrorKind::kVerification, file.string() + " is not what its manifest says",
+                    "pack the data again with `assay data pack`");
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop) {
+    ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
+    ASSAY_ASSIGN(job.spec.initial_root, initial_root(job, options.process.worker));
+    RoleProcessOptions process_options = options.process;
+    process_options.needs_worker = NeedsWorker::kNo;
+    ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
+    if (process->parts().owner_key == nullptr) {
+        return fail(ErrorKind::kKey, "buying needs the owner key, and this home has none",
+                    "make one with `assay key new --role owner`");
+    }
+    const program::DataConfig& data = job.spec.data;
+    ASSAY_TRY(store_file(process->blobs(), job.manifest, data.manifest));
+    ASSAY_TRY(store_file(process->blobs(), job.train, data.train));
+    ASSAY_TRY(store_file(process->blobs(), job.held_out, data.held_out));
+    ASSAY_TRY(store_file(process->blobs(), job.tokenizer, data.tokenizer));
+    Buyer buyer(process->parts(), {.spec = job.spec});
+    ASSAY_TRY(process->run(buyer));
+    if (!buyer.job() || buyer.record().phase != contracts::JobPhase::kEnded) {
+        return fail(ErrorKind::kInterrupted, "stopped before the job ended; it goes on without this buyer",
+                    "run the same command again to go on serving it");
+    }
+    return buyer.record();
+}
+
+}  // namespace assay::node

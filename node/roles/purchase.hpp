@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purchase: a job file bought from submission to the last base state at home.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+
+#include "contracts/rules/job_records.hpp"
+#include "node/roles/role_process.hpp"
+
+namespace assay::node {
+
+struct PurchaseOptions {
+    RoleProcessOptions process;
+    std::filesystem::path job_file;
+};
+
+/// Computes the job's initial root, stores its data as blobs, submits it, serves it until it ends. Going on
+/// with a running job of the same file is not a second purchase. Errors: those of read_job_file and
+/// RoleProcess::open. Asked to stop before the job ended: kInterrupted (the job goes on; run it again to go
+/// on serving).
+base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop);
+
+}  // namespace assay::node
