@@ -16,7 +16,7 @@ struct MempoolOptions {
     std::size_t max_transactions = 10'000;
     std::size_t max_bytes = 64U << 20U;
     std::size_t max_per_sender = 256;
-    std::size_t max_transaction_bytes = 256U << 10U;
+    std::size_t max_transaction_bytes = 512U << 10U;  ///< the rules take no larger ones
 };
 
 class Mempool {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit of money: every line of every settlement computed a second time from the records that caused it
+// (reveals, opened audits, bonds, parameters), by code of its own, and every job's sum against its escrow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/base/amount.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/rules/state.hpp"
+#include "ledger/audit.hpp"
+
+namespace assay::ledger {
+
+/// Where a job's money went, in base units. budget + returned = paid + refunded + escrow + delta, and delta
+/// is zero or there is a failure.
+struct JobPayouts {
+    base::Hash256 job;
+    std::uint64_t rounds = 0;
+    std::uint64_t lines = 0;
+    std::uint64_t budget = 0;
+    std::uint64_t returned = 0;      ///< penalties that went into the escrow
+    std::uint64_t to_miners = 0;     ///< from escrow
+    std::uint64_t to_verifiers = 0;  ///< from escrow, audits and merges
+    std::uint64_t prepaid = 0;       ///< to verifiers from newcomers' registration fees
+    std::uint64_t forfeited = 0;     ///< bonds and penalties lost, all parts
+    std::uint64_t refunded = 0;
+    std::uint64_t escrow = 0;  ///< still locked: not zero only while the job runs
+    std::int64_t delta = 0;
+};
+
+struct PayoutReport {
+    std::vector<JobPayouts> jobs;
+    std::uint64_t lines = 0;
+    std::vector<AuditFailure> failures;  ///< `where` names job, round and line; height is 0
+
+    [[nodiscard]] bool ok() const { return failures.empty(); }
+};
+
+/// `state` is AuditReport::state of a ledger that checks.
+PayoutReport audit_payouts(const contracts::StateView& state);
+
+}  // namespace assay::ledger
