@@ -5,6 +5,7 @@
 
 #include "contracts/program/tensors.hpp"
 #include "ledger/audit.hpp"
+#include "ledger/payout_audit.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/audit/replay.hpp"
 #include "node/audit/run_record.hpp"

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay job submit
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
+#include "node/roles/purchase.hpp"
+#include "node/runtime/shutdown.hpp"
+
+namespace assay::node {
+
+namespace {
+
+struct SubmitFlags {
+    RoleFlags role;
+    std::string file;
+};
+
+base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job submit"));
+    ASSAY_ASSIGN(const contracts::Job job,
+                 purchase({.process = std::move(process), .job_file = flags.file}, stop));
+    if (context.json()) {
+        context.print_json("assay.job.submit/v1",
+                           {{"job", job.id.hex()},
+                            {"rounds", job.rounds_done},
+                            {"reason", std::string(contracts::to_text(job.end_reason))},
+                            {"spent", std::to_string(job.spent.units())},
+                            {"refunded", std::to_string(job.refunded.units())},
+                            {"model_root", job.base_root.hex()}});
+        return {};
+    }
+    context.out << "job " << job.id.hex() << "\n"
+                << contracts::explain(job.end_reason) << "\n"
+                << job.rounds_done << " rounds, spent " << base::to_text(job.spent) << ", refunded "
+                << base::to_text(job.refunded) << "\n";
+    return {};
+}
+
+}  // namespace
+
+void add_job_submit_command(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<SubmitFlags>();
+    CLI::App& command = verb(noun(app, "job", "Buy training"), "submit",
+                             "Lock the budget, submit a job file and serve it until the job ends", context,
+                             [&context, flags] { return submit(context, *flags); });
+    command.add_option("JOB.toml", flags->file, "The job file")->required();
+    add_role_flags(command, flags->role);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/commands/role_flags.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "node/cli/commands.hpp"
+#include "node/runtime/log.hpp"
+
+namespace assay::node {
+
+void add_role_flags(CLI::App& verb, RoleFlags& flags) {
+    add_passphrase_flags(verb, flags.passphrase);
+    verb.add_option("--listen", flags.listen, "HOST:PORT of this process's blob service (port 0: any)")
+        ->capture_default_str();
+    verb.add_option("--genesis", flags.genesis, "The ledger's genesis file; needed at the first start only");
+    verb.add_option("--tls-cert", flags.tls_certificate, "PEM certificate; needed off loopback");
+    verb.add_option("--tls-key", flags.tls_key, "PEM key of the certificate");
+    verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
+    verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else one per core)");
+    verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
+        ->capture_default_str();
+}
+
+base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags) {
+    const bool any = !flags.tls_certificate.empty() || !flags.tls_key.empty() || !flags.tls_ca.empty();
+    const bool all = !flags.tls_certificate.empty() && !flags.tls_key.empty() && !flags.tls_ca.empty();
+    if (any && !all) {
+        return base::fail(base::ErrorKind::kUsage, "--tls-cert, --tls-key and --tls-ca go together",
+                          "give all three, or none on loopback");
+    }
+    if (!all) return std::optional<TlsFiles>{};
+    return std::optional<TlsFiles>{
+        TlsFiles{.certificate = flags.tls_certificate, .key = flags.tls_key, .ca = flags.tls_ca}};
+}
+
+base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
+                                               const std::string& program) {
+    ASSAY_TRY(start_log(flags.log_level, program));
+    RoleProcessOptions options;
+    options.program = "assay " + program;
+    options.home = context.home();
+    options.node_address = context.settings.node;
+    options.listen = flags.listen;
+    ASSAY_ASSIGN(options.tls, tls_files(flags));
+    if (!flags.genesis.empty()) options.genesis = flags.genesis;
+    ASSAY_ASSIGN(options.passphrase, flags.passphrase.source());
+    options.worker.threads = flags.threads;
+    return options;
+}
+
+}  // namespace assay::node

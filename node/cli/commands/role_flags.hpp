@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags that every command has which runs as a participant: miner run, verifier run, job submit.
+#pragma once
+
+#include <string>
+
+#include "node/cli/context.hpp"
+#include "node/roles/role_process.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace assay::node {
+
+struct RoleFlags {
+    PassphraseFlags passphrase;
+    std::string listen = "127.0.0.1:0";
+    std::string genesis;
+    std::string tls_certificate, tls_key, tls_ca;
+    std::string log_level = "info";
+    unsigned threads = 0;
+};
+
+/// Adds them to `verb`; `flags` must live as long as the app.
+void add_role_flags(CLI::App& verb, RoleFlags& flags);
+
+/// TLS files when all three were given; kUsage when only some were.
+base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);
+
+/// Starts the log and fills in the options. `program` is what the home's lock says is running.
+base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
+                                               const std::string& program);
+
+}  // namespace assay::node

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay miner run, assay verifier run
+#include <CLI/CLI.hpp>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
+#include "node/devnet/drill_spec.hpp"
+#include "node/roles/miner.hpp"
+#include "node/roles/verifier.hpp"
+#include "node/runtime/shutdown.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text) {
+    const auto amount = base::parse_amount(text);
+    if (!amount) {
+        return fail(ErrorKind::kUsage, flag + " " + text + " is not an amount",
+                    "write ASY with at most six decimals (12.5) or base units (12500000u)");
+    }
+    return *amount;
+}
+
+struct MinerFlags {
+    RoleFlags role;
+    std::string ask = "1000u";
+    std::string stake = "100";
+    std::vector<std::string> drills;
+};
+
+base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "miner run"));
+    MinerOptions miner_options;
+    ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
+    ASSAY_ASSIGN(miner_options.stake, amount_flag("--stake", flags.stake));
+    for (const std::string& text : flags.drills) {
+        ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
+        miner_options.drills.push_back(drill.planned);
+    }
+    ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
+    if (!miner_options.drills.empty() && !process->parts().genesis.chain_id.starts_with("devnet")) {
+        return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
+                    "this home belongs to " + process->parts().genesis.chain_id);
+    }
+    Miner miner(process->parts(), std::move(miner_options));
+    return process->run(miner);
+}
+
+struct VerifierFlags {
+    RoleFlags role;
+    std::string stake = "100";
+};
+
+base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
+    VerifierOptions verifier_options;
+    ASSAY_ASSIGN(verifier_options.stake, amount_flag("--stake", flags.stake));
+    ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
+    Verifier verifier(process->parts(), verifier_options);
+    return process->run(verifier);
+}
+
+}  // namespace
+
+void add_work_commands(CLI::App& app, Context& context) {
+    const auto miner = std::make_shared<MinerFlags>();
+    CLI::App& mine = verb(noun(app, "miner", "Train for pay"), "run",
+                          "Register, stake, ask for jobs, train, commit and serve until stopped", context,
+                          [&context, miner] { return run_miner(context, *miner); });
+    add_role_flags(mine, miner->role);
+    mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
+        ->capture_default_str();
+    mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();
+    mine.add_option("--drill", miner->drills, "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
+
+    const auto verifier = std::make_shared<VerifierFlags>();
+    CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
+                            "Register, stake, enlist for jobs and recompute what is drawn until stopped", context,
+                            [&context, verifier] { return run_verifier(context, *verifier); });
+    add_role_flags(verify, verifier->role);
+    verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")->capture_default_str();
+}
+
+}  // namespace assay::node
