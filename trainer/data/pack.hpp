@@ -26,10 +26,10 @@ struct PackOptions {
     std::vector<std::filesystem::path> texts;  ///< in the order in which they are packed
     std::filesystem::path out;                 ///< folder of the four files; made when missing
     TextForm form = TextForm::kByName;
-    std::string separator;                     ///< plain text: where a document ends; empty: never
-    std::uint32_t vocabulary = 2048;           ///< tokens, [257, 65536]
-    std::uint32_t held_out_permille = 50;      ///< share of the text kept for evaluation, [1, 500]
-    std::string source;                        ///< empty: the file names
+    std::string separator;                 ///< plain text: where a document ends; empty: never
+    std::uint32_t vocabulary = 2048;       ///< tokens, [257, 65536]
+    std::uint32_t held_out_permille = 50;  ///< share of the text kept for evaluation, [1, 500]
+    std::string source;                    ///< empty: the file names
     std::string licence = "unknown";
 };
 

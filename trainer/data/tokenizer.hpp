@@ -47,17 +47,22 @@ public:
     /// so the result need not be UTF-8. Errors: kUsage for an id outside the vocabulary.
     [[nodiscard]] base::Outcome<std::string> decode(std::span<const std::uint32_t> ids) const;
 
-    [[nodiscard]] std::uint32_t vocabulary() const { return static_cast<std::uint32_t>(tables_.tokens.size()); }
+    [[nodiscard]] std::uint32_t vocabulary() const {
+        return static_cast<std::uint32_t>(tables_.tokens.size());
+    }
     [[nodiscard]] std::uint32_t end_of_text() const { return tables_.end_of_text; }
     [[nodiscard]] const BpeTables& tables() const { return tables_; }
 
 private:
+    static constexpr std::uint32_t kNoMerge = 0xffffffffU;
     struct Merge {
-        std::uint32_t rank = 0;
+        std::uint32_t rank = kNoMerge;
         std::uint32_t joined = 0;
     };
     Tokenizer() = default;
-    void encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
+    [[nodiscard]] Merge merge_of(std::uint32_t left, std::uint32_t right) const;
+    void encode_short_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
+    void encode_long_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
 
     BpeTables tables_;
     std::uint32_t byte_ids_[256] = {};
@@ -66,7 +71,8 @@ private:
 
 /// Learns merges from UTF-8 text until `vocabulary` tokens exist: id 0 is the special token, id 1 + b the
 /// byte b, then one token per merge. The most frequent pair wins; ties go to the pair with the smaller ids,
-/// so the result depends on the texts' words alone. Pairs seen once are never merged.
+/// so the result depends on the texts' words alone. Pairs seen once are never merged, and words longer than
+/// 1024 bytes take no part.
 /// Errors: kUsage when vocabulary is outside [257, 65536], when a text is not UTF-8, or when the texts have
 /// too few repeated pairs for so large a vocabulary.
 base::Outcome<Tokenizer> train_tokenizer(std::span<const std::string_view> texts, std::uint32_t vocabulary);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/config/job_file.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "contracts/base/blob_id.hpp"
+#include "contracts/program/spec_check.hpp"
+#include "node/config/job_keys.hpp"
+#include "trainer/data/files.hpp"
+#include "trainer/data/manifest.hpp"
+#include "trainer/data/token_file.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+
+constexpr std::uint64_t kMaxJobFile = std::uint64_t{1} << 20;
+
+std::string at_line(std::string_view file, const toml::source_region& source) {
+    return std::string(file) + ":" + std::to_string(source.begin.line) + ": ";
+}
+
+base::Failed<base::Error> unknown(const std::string& where, const std::string& kind, const std::string& name,
+                                  const std::vector<std::string>& known) {
+    const std::string meant = nearest(name, known);
+    std::string all;
+    for (const std::string& word : known) all += (all.empty() ? "" : ", ") + word;
+    return base::fail(ErrorKind::kUsage, where + "unknown " + kind + " \"" + name + "\"",
+                      meant.empty() ? "known here: " + all : "did you mean \"" + meant + "\"?");
+}
+
+/// The value as the table's types have it; nothing when it is of another type.
+std::optional<JobValue> typed(const JobKey& key, const toml::node& node) {
+    const bool whole = node.is_integer();
+    if (key.type == JobKeyType::kWhole)
+        return whole ? std::optional<JobValue>(node.ref<std::int64_t>()) : std::nullopt;
+    if (key.type == JobKeyType::kNumber) {
+        if (whole) return JobValue{static_cast<double>(node.ref<std::int64_t>())};
+        return node.is_floating_point() ? std::optional<JobValue>(node.ref<double>()) : std::nullopt;
+    }
+    return node.is_string() ? std::optional<JobValue>(node.ref<std::string>()) : std::nullopt;
+}
+
+bool in_range(const JobKey& key, const JobValue& value) {
+    // !(a && b) would let NaN through in one of its spellings; this refuses it.
+    const auto between = [&key](double number) { return number >= key.least && number <= key.most; };
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return between(static_cast<double>(*whole));
+    if (const auto* number = std::get_if<double>(&value)) return between(*number);
+    if (key.type != JobKeyType::kChoice) return true;
+    return std::find(key.words.begin(), key.words.end(), std::get<std::string>(value)) != key.words.end();
+}
+
+base::Outcome<void> put_value(const JobKey& key, const toml::node& node, std::string_view file,
+                              JobFile& job) {
+    const std::string where = at_line(file, node.source()) + key.path();
+    const auto value = typed(key, node);
+    const std::string fix = "write " + key.path() + " as " + allowed(key);
+    if (!value) return base::fail(ErrorKind::kUsage, where + " has the wrong type", fix);
+    if (!in_range(key, *value)) {
+        return base::fail(ErrorKind::kUsage, where + " = " + to_toml(*value) + " is out of range", fix);
+    }
+    if (!key.put(job, *value)) {
+        return base::fail(ErrorKind::kUsage, where + " = " + to_toml(*value) + " is not possible", fix);
+    }
+    return {};
+}
+
+base::Outcome<void> refuse_unknown(const toml::table& root, std::string_view file) {
+    std::vector<std::string> sections;
+    for (const JobKey& key : job_keys()) {
+        if (sections.empty() || sections.back() != key.section) sections.emplace_back(key.section);
+    }
+    for (const auto& [section, node] : root) {
+        const std::string name(section.str());
+        if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
+            return unknown(at_line(file, node.source()), node.is_table() ? "section" : "key", name, sections);
+        }
+        if (!node.is_table()) {
+            return base::fail(ErrorKind::kUsage,
+                              at_line(file, node.source()) + "\"" + name + "\" is not a section",
+                              "write [" + name + "] on a line of its own and its keys below");
+        }
+        std::vector<std::string> known;
+        for (const JobKey& key : job_keys()) {
+            if (key.section == name) known.emplace_back(key.name);
+        }
+        for (const auto& [key, value] : *node.as_table()) {
+            const std::string word(key.str());
+            if (std::find(known.begin(), known.end(), word) == known.end()) {
+                return unknown(at_line(file, value.source()), "key in [" + name + "]", word, known);
+            }
+        }
+    }
+    return {};
+}
+
+/// Where the key that a rule is about stands, for errors that the table's ranges do not see.
+std::string line_of(const toml::table& root, std::string_view file, const std::string& path) {
+    const auto node = root.at_path(path);
+    return node ? at_line(file, node.node()->source()) : std::string(file) + ": ";
+}
+
+/// The rules that tie keys together (spec_check.hpp), before the data is known.
+base::Outcome<void> check_rules(const toml::table& root, std::string_view file,
+                                const program::JobSpec& spec) {
+    program::JobSpec probe = spec;
+    probe.data.train_tokens = probe.data.held_out_tokens = std::uint64_t{spec.model.context} + 1;
+    const auto checked = program::check_spec(probe);
+    if (checked.ok()) return {};
+    std::string key(program::key_of(checked.error()));
+    if (key.find('.') == std::string::npos && key != "model") key = "job." + key;
+    if (key == "market.deadline_blocks") key = "market.deadline";
+    if (key == "security.audit_rate") key = "security.q";
+    const std::string rule(program::to_text(checked.error()));
+    return base::fail(ErrorKind::kUsage, line_of(root, file, key) + key + " breaks a rule", rule);
+}
+
+base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) {
+    ASSAY_TRY(refuse_unknown(root, file));
+    JobFile job;
+    for (const JobKey& key : job_keys()) {
+        const toml::table* section = root[key.section].as_table();
+        const toml::node* node = section == nullptr ? nullptr : section->get(key.name);
+        if (node != nullptr) {
+            ASSAY_TRY(put_value(key, *node, file, job));
+        } else if (key.standard) {
+            key.put(job, *key.standard);
+        } else {
+            return base::fail(
+                ErrorKind::kUsage, std::string(file) + ": the key " + key.path() + " is missing",
+                "add " + std::string(key.name) + " = … to [" + key.section + "]: " + allowed(key));
+        }
+    }
+    if (job.manifest.empty()) {
+        return base::fail(ErrorKind::kUsage, line_of(root, file, "data.manifest") + "data.manifest is empty",
+                          "name the manifest.json that `assay data pack` wrote");
+    }
+    ASSAY_TRY(check_rules(root, file, job.spec));
+    return job;
+}
+
+base::Outcome<void> add_data(JobFile& job, const std::filesystem::path& path) {
+    const std::filesystem::path folder = path.parent_path();
+    const bool own_held_out = !job.held_out.empty();
+    job.manifest = folder / job.manifest;
+    ASSAY_ASSIGN(const base::Bytes file, trainer::read_file(job.manifest, std::uint64_t{1} << 20));
+    ASSAY_ASSIGN(const trainer::Manifest manifest, trainer::read_manifest(job.manifest));
+    const std::filesystem::path data = job.manifest.parent_path();
+    job.train = data / manifest.train.name;
+    job.tokenizer = data / manifest.tokenizer.name;
+    job.held_out = own_held_out ? folder / job.held_out : data / manifest.held_out.name;
+    program::DataConfig& config = job.spec.data;
+    config.manifest = base::blob_id(file);
+    config.train = manifest.train.id;
+    config.train_tokens = manifest.train.tokens;
+    config.tokenizer = manifest.tokenizer.id;
+    config.held_out = manifest.held_out.id;
+    config.held_out_tokens = manifest.held_out.tokens;
+    if (manifest.vocabulary != job.spec.model.vocabulary) {
+        return base::fail(
+            ErrorKind::kUsage,
+            path.string() + ": model.vocabulary is " + std::to_string(job.spec.model.vocabulary) +
+                " and the data was packed with " + std::to_string(manifest.vocabulary),
+            "set model.vocabulary = " + std::to_string(manifest.vocabulary) + ", or pack the text again");
+    }
+    if (own_held_out) {
+        ASSAY_ASSIGN(const auto tokens, trainer::read_token_file(job.held_out, manifest.vocabulary));
+        config.held_out = base::blob_id(trainer::token_file_bytes(tokens));
+        config.held_out_tokens = tokens.size();
+    }
+    if (const auto checked = program::check_spec(job.spec); !checked.ok()) {
+        return base::fail(ErrorKind::kUsage,
+                          path.string() + ": " + std::string(program::to_text(checked.error())) +
+                              " (context " + std::to_string(job.spec.model.context) + ", training tokens " +
+                              std::to_string(config.train_tokens) + ", held-out tokens " +
+                              std::to_string(config.held_out_tokens) + ")",
+                          "lower model.context, or pack a longer text");
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Outcome<JobFile> parse_job_text(std::string_view text, std::string_view name) {
+    try {
+        const toml::table root = toml::parse(text, name);
+        return job_from(root, name);
+    } catch (const toml::parse_error& error) {
+        return base::fail(ErrorKind::kUsage,
+                          at_line(name, error.source()) + "not TOML: " + std::string(error.description()),
+                          "see docs/reference/job-file.md for the form of a job file");
+    }
+}
+
+base::Outcome<JobFile> read_job_file(const std::filesystem::path& path) {
+    ASSAY_ASSIGN(const base::Bytes file, trainer::read_file(path, kMaxJobFile));
+    ASSAY_ASSIGN(JobFile job, parse_job_text(base::as_text(file), path.string()));
+    ASSAY_TRY(add_data(job, path));
+    return job;
+}
+
+std::string job_file_text(const JobFile& job) {
+    std::string out;
+    std::string section;
+    for (const JobKey& key : job_keys()) {
+        if (section != key.section) {
+            out += (out.empty() ? "[" : "\n[") + std::string(key.section) + "]\n";
+            section = key.section;
+        }
+        out += std::string(key.name) + " = " + to_toml(key.get(job)) + "\n";
+    }
+    return out;
+}
+
+std::string job_file_reference() {
+    std::string out =
+        "# Job file\n\n"
+        "A job is a TOML file. This page is generated from the table that the reader uses\n"
+        "(`node/config/job_keys.cpp`); a test fails when it is out of date. A key without a default must be\n"
+        "there. Unknown keys are refused.\n";
+    std::string section;
+    for (const JobKey& key : job_keys()) {
+        if (section != key.section) {
+            section = key.section;
+            out += "\n## [" + section + "]\n\n| key | value | default | meaning |\n|---|---|---|---|\n";
+        }
+        const std::string standard = key.standard ? "`" + to_toml(*key.standard) + "`" : "required";
+        out += std::string("| `") + key.name + "` | " + allowed(key) + " | " + standard + " | " +
+               key.meaning + " |\n";
+    }
+    return out;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading documents for packing, and cutting them into a training and a held-out part.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "trainer/data/pack.hpp"
+
+namespace assay::trainer {
+
+/// Reads and checks every text of `options`; no document is empty. Errors as pack().
+base::Outcome<std::vector<std::string>> read_documents(const PackOptions& options);
+
+/// A run of text without a gap, from one document; views live as long as the documents.
+struct SplitTexts {
+    std::vector<std::string_view> train;
+    std::vector<std::string_view> held_out;
+    std::uint64_t block_bytes = 0;  ///< size at which blocks are cut
+};
+
+/// Cuts documents at line ends (in a longer line, between characters) near multiples of block_bytes of the
+/// text as a whole; of every 1000 blocks `permille` at even distances are held out. Neighbouring blocks of
+/// one part in one document become one run.
+SplitTexts split_documents(const std::vector<std::string>& documents, std::uint32_t permille);
+
+}  // namespace assay::trainer

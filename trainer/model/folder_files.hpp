@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small text files of a model folder. Each is a pure function of its arguments.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trainer/data/tokenizer.hpp"
+#include "trainer/model/model_folder.hpp"
+
+namespace assay::trainer {
+
+/// config.json of a GPT2LMHeadModel. Both `dtype` (transformers 5) and `torch_dtype` (4) are written.
+std::string config_json(const program::ModelConfig& config, std::uint32_t end_of_text);
+
+/// Reads config.json; refuses anything that would compute another function than ours. Errors: kUsage.
+base::Outcome<program::ModelConfig> config_from_json(std::string_view json);
+
+std::string generation_config_json(std::uint32_t end_of_text);
+std::string tokenizer_config_json(std::uint32_t context);
+std::string special_tokens_json();
+
+/// README.md: the model card.
+std::string model_card(const ModelFolderOptions& options, const base::Hash256& model_root);
+
+/// assay.json, schema "assay.model/v1".
+std::string provenance_json(const Provenance& provenance, const base::Hash256& model_root);
+
+struct ProvenanceFile {
+    Provenance provenance;
+    base::Hash256 model_root;
+};
+base::Outcome<ProvenanceFile> provenance_from_json(std::string_view json);
+
+}  // namespace assay::trainer
