@@ -318,7 +318,7 @@ void measure(Settlement& s) {
         if (!slot.assigned) continue;
         Tally& tally = tallies[slot.miner];
         ++tally.held;
-        tally.right += consequence(slot.verdict) == Consequence::kPaid ? 1 : 0;
+        if (consequence(slot.verdict) == Consequence::kPaid) ++tally.right;
         tally.missed = tally.missed || !slot.committed;
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
