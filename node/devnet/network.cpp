@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "node/devnet/drill_spec.hpp"
+#include "node/roles/node_process.hpp"
 #include "node/rpc/client.hpp"
 
 namespace assay::node {
@@ -23,8 +24,6 @@ constexpr base::Amount kVerifierStake = base::units(100 * base::kUnitsPerToken);
 std::string text_of(base::Amount amount) { return std::to_string(amount.units()) + "u"; }
 
 }  // namespace
-
-std::filesystem::path address_file(const Home& home) { return home.root / "node.address"; }
 
 std::string log_tail(const Home& home, const std::string& name, std::size_t lines) {
     std::ifstream file(home.logs() / (name + ".log"));

@@ -49,7 +49,4 @@ private:
 /// The last `lines` lines of a process's log, for error messages.
 std::string log_tail(const Home& home, const std::string& name, std::size_t lines);
 
-/// Where `assay node run` writes the address it serves at.
-std::filesystem::path address_file(const Home& home);
-
 }  // namespace assay::node

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/role_process.hpp"
 
-#include <map>
-#include <thread>
-
 #include "ledger/posix_disk.hpp"
+#include "node/roles/worker_port.hpp"
 #include "node/rpc/client.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
@@ -20,32 +18,6 @@ using base::fail;
 namespace {
 
 constexpr std::chrono::milliseconds kNodePatience{15'000};
-
-// The worker client as a port: its answers become events of the strand.
-class LoopWorkerPort final : public WorkerPort {
-public:
-    LoopWorkerPort(WorkerClient* client, Loop& loop) : client_(client), loop_(loop) {}
-
-    void submit(RequestId request, trainer::worker::Message message,
-                std::vector<trainer::worker::SharedDescriptor> bulk) override {
-        ASSAY_CHECK(client_ != nullptr);
-        ids_[request] = client_->submit(
-            std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
-                loop_.post(Event{WorkerAnswered{.request = request,
-                                                .message = event.message,
-                                                .bulk = event.bulk,
-                                                .last = event.last}});
-            });
-    }
-    void cancel(RequestId request) override {
-        if (const auto found = ids_.find(request); found != ids_.end()) client_->cancel(found->second);
-    }
-
-private:
-    WorkerClient* client_;
-    Loop& loop_;
-    std::map<RequestId, WorkerRequestId> ids_;
-};
 
 }  // namespace
 

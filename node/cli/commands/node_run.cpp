@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay node run
+#include <CLI/CLI.hpp>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
+#include "node/roles/node_process.hpp"
+#include "node/runtime/log.hpp"
+#include "node/runtime/shutdown.hpp"
+#include "node/version.hpp"
+
+namespace assay::node {
+
+namespace {
+
+struct NodeFlags {
+    RoleFlags role;
+    std::string engine = "embedded";
+    std::uint64_t block_interval_ms = 100;
+};
+
+base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    ASSAY_TRY(start_log(flags.role.log_level, "node run"));
+    NodeProcessOptions options;
+    options.home = context.home();
+    options.listen = flags.role.listen;
+    ASSAY_ASSIGN(options.tls, tls_files(flags.role));
+    if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
+    ASSAY_ASSIGN(options.passphrase, flags.role.passphrase.source());
+    options.block_interval_ms = flags.block_interval_ms;
+    options.version = kVersion;
+    return run_ledger_node(options, stop);
+}
+
+}  // namespace
+
+void add_node_commands(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<NodeFlags>();
+    flags->role.listen = kDefaultNodeAddress;
+    CLI::App& command = verb(noun(app, "node", "Run the ledger"), "run",
+                             "Make blocks and serve the ledger until stopped", context,
+                             [&context, flags] { return run_node(context, *flags); });
+    add_role_flags(command, flags->role);
+    command.add_option("--engine", flags->engine, "How blocks are ordered")
+        ->check(CLI::IsMember({"embedded"}))
+        ->capture_default_str();
+    command.add_option("--block-interval-ms", flags->block_interval_ms, "No two blocks closer than this")
+        ->check(CLI::Range(10, 60'000))
+        ->capture_default_str();
+}
+
+}  // namespace assay::node

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger node as a process: chain, engine, gRPC, and the sequencer's part in the jobs' beacons.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "node/key/key_file.hpp"
+#include "node/rpc/tls.hpp"
+#include "node/runtime/home.hpp"
+
+namespace assay::node {
+
+struct NodeProcessOptions {
+    Home home;
+    std::string listen;
+    std::optional<TlsFiles> tls;
+    std::optional<std::filesystem::path> genesis;  ///< kept in the home at the first start
+    PassphraseSource passphrase;
+    std::uint64_t block_interval_ms = 100;
+    std::string version;
+};
+
+/// Serves until stopped; writes HOME/node.address once it answers and removes it at the end. Errors: kKey,
+/// kNotFound (no genesis), kVerification (damaged ledger), kUsage (address), kFailure (port taken, disk).
+base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop_token stop);
+
+/// Where run_ledger_node writes the address it serves at.
+std::filesystem::path address_file(const Home& home);
+
+}  // namespace assay::node

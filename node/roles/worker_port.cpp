@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/worker_port.hpp"
+
+namespace assay::node {
+
+void LoopWorkerPort::submit(RequestId request, trainer::worker::Message message,
+                            std::vector<trainer::worker::SharedDescriptor> bulk) {
+    ASSAY_CHECK(client_ != nullptr);
+    std::erase_if(ids_, [&](const auto& entry) { return entry.first + 64 < request; });
+    ids_[request] =
+        client_->submit(std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
+            loop_.post(Event{WorkerAnswered{
+                .request = request, .message = event.message, .bulk = event.bulk, .last = event.last}});
+        });
+}
+
+void LoopWorkerPort::cancel(RequestId request) {
+    if (const auto found = ids_.find(request); found != ids_.end()) client_->cancel(found->second);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker client as a port: its answers become events of the strand.
+#pragma once
+
+#include <map>
+
+#include "node/runtime/loop.hpp"
+#include "node/seams/ports.hpp"
+#include "node/worker/worker_client.hpp"
+
+namespace assay::node {
+
+/// A role without a worker gets one over no client; asking that one for work is a bug of ours.
+class LoopWorkerPort final : public WorkerPort {
+public:
+    LoopWorkerPort(WorkerClient* client, Loop& loop) : client_(client), loop_(loop) {}
+
+    void submit(RequestId request, trainer::worker::Message message,
+                std::vector<trainer::worker::SharedDescriptor> bulk) override;
+    void cancel(RequestId request) override;
+
+private:
+    WorkerClient* client_;
+    Loop& loop_;
+    std::map<RequestId, WorkerRequestId> ids_;
+};
+
+}  // namespace assay::node
