@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/blob/blob_store.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "contracts/base/blob_id.hpp"
+#include "node/blob/store_state.hpp"
+
+namespace assay::node {
+
+static_assert(kChunkBytes == base::kBlobChunk);
+
+using base::Bytes;
+using base::ByteView;
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+namespace {
+
+base::Failed<base::Error> not_here(const BlobId& id) {
+    return fail(ErrorKind::kNotFound, "blob " + id.hex() + " is not in the store", "fetch it from a holder");
+}
+
+base::Failed<base::Error> damaged(const BlobId& id) {
+    return fail(ErrorKind::kVerification, "blob " + id.hex() + " on disk is not what was stored",
+                "remove it and fetch it again; check the disk");
+}
+
+// Opens a blob for reading and makes sure, once since the start, that it is the whole truth.
+Outcome<FileHandle> open_blob(const Folder& root, const BlobId& id) {
+    const BlobName name(id);
+    ASSAY_ASSIGN(const Folder folder, root.subfolder(name.folder));
+    return folder.open_file(name.file, Access::kRead);
+}
+
+}  // namespace
+
+Outcome<Leaves> hash_chunks(const FileHandle& file) {
+    ASSAY_ASSIGN(const std::uint64_t size, file.size());
+    Leaves leaves;
+    for (std::uint64_t at = 0; at < size; at += kChunkBytes) {
+        ASSAY_ASSIGN(const Bytes chunk, file.read_at(at, std::min(kChunkBytes, size - at)));
+        leaves.push_back(base::merkle_leaf(chunk));
+    }
+    return leaves;
+}
+
+BlobStore::BlobStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BlobStore::~BlobStore() = default;
+
+Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& options) {
+    ASSAY_ASSIGN(Folder root, Folder::open(options.folder));
+    ASSAY_ASSIGN(Folder temporary, root.subfolder("new"));
+    ASSAY_ASSIGN(Folder partial, root.subfolder("partial"));
+    for (const std::string& name : temporary.names()) ASSAY_TRY(temporary.remove(name));
+    auto state = std::make_unique<State>(options, std::move(root), std::move(temporary), std::move(partial));
+    for (const std::string& top : state->root.names()) {
+        if (top.size() != 2) continue;
+        ASSAY_ASSIGN(const Folder folder, state->root.subfolder(top));
+        for (const std::string& name : folder.names()) {
+            const auto id = base::parse_hash(top + name);
+            if (!id) continue;  // a marker, or nothing of ours
+            ASSAY_ASSIGN(const FileHandle file, folder.open_file(name, Access::kRead));
+            ASSAY_ASSIGN(const std::uint64_t size, file.size());
+            const Pin pin = folder.has(BlobName(*id).evictable()) ? Pin::kEvictable : Pin::kPinned;
+            state->blobs[*id] = {*id, size, pin};
+            state->used += size;
+        }
+    }
+    return std::unique_ptr<BlobStore>(new BlobStore(std::move(state)));
+}
+
+Outcome<void> BlobStore::State::reserve(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex);
+    if (bytes > options.blob_bytes_max) {
+        return fail(ErrorKind::kFailure, "a blob of " + std::to_string(bytes) + " bytes is above the limit of " +
+                    std::to_string(options.blob_bytes_max), "raise the limit, or split the data");
+    }
+    for (auto next = blobs.begin(); next != blobs.end() && used + bytes > options.quota_bytes;) {
+        const BlobInfo info = (next++)->second;
+        if (info.pin == Pin::kEvictable) ASSAY_TRY(erase(info.id));
+    }
+    if (used + bytes > options.quota_bytes) {
+        return fail(ErrorKind::kFailure, "the blob store " + options.folder.string() + " is full (" +
+                    std::to_string(used) + " of " + std::to_string(options.quota_bytes) + " bytes)",
+                    "remove blobs that are no longer needed, or raise the quota");
+    }
+    const std::uint64_t free = root.free_bytes();
+    if (free < bytes || free - bytes < options.free_bytes_min) {
+        return fail(ErrorKind::kFailure, "the disk of " + options.folder.string() + " is nearly full (" +
+                    std::to_string(free >> 20) + " MiB free)", "free some disk space and try again");
+    }
+    used += bytes;
+    return {};
+}
+
+void BlobStore::State::release(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex);
+    used -= bytes;
+}
+
+Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& name, const BlobId& id,
+                                      std::uint64_t size) {
+    const BlobName place(id);
+    ASSAY_ASSIGN(const Folder folder, root.subfolder(place.folder));
+    ASSAY_TRY(from.rename_to(name, folder, place.file));
+    const std::lock_guard lock(mutex);
+    if (!blobs.emplace(id, BlobInfo{id, size, Pin::kPinned}).second) used -= size;  // stored twice at once
+    return {};
+}
+
+Outcome<void> BlobStore::State::erase(const BlobId& id) {
+    const auto found = blobs.find(id);
+    if (found == blobs.end()) return {};
+    const BlobName name(id);
+    ASSAY_ASSIGN(const Folder folder, root.subfolder(name.folder));
+    ASSAY_TRY(folder.remove(name.file));
+    ASSAY_TRY(folder.remove(name.evictable()));
+    used -= found->second.size;
+    blobs.erase(found);
+    leaves.erase(id);
+    return {};
+}
+
+std::string BlobStore::State::temporary_name() {
+    const std::lock_guard lock(mutex);
+    return std::to_string(++serial);
+}
+
+Outcome<BlobId> BlobStore::put(ByteView content) {
+    const BlobId id = base::blob_id(content);
+    if (has(id)) return id;
+    ASSAY_TRY(state_->reserve(content.size()));
+    const std::string name = state_->temporary_name();
+    const auto store = [&]() -> Outcome<void> {
+        ASSAY_ASSIGN(FileHandle file, state_->temporary.open_file(name, Access::kCreateNew));
+        ASSAY_TRY(file.write_at(0, content));
+        ASSAY_TRY(file.sync());
+        return state_->adopt(state_->temporary, name, id, content.size());
+    };
+    const auto stored = store();
+    if (stored) return id;
+    state_->release(content.size());
+    (void)state_->temporary.remove(name);  // the first error is the one to tell
+    return base::failed(stored.error());
+}
+
+Outcome<BlobId> BlobStore::put_file(const std::filesystem::path& path) {
+    const FileHandle source(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (!source.ok() || fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return fail(ErrorKind::kNotFound, "cannot read the file " + path.string(), "check the path and its permissions");
+    }
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    ASSAY_TRY(state_->reserve(size));
+    const std::string name = state_->temporary_name();
+    const auto store = [&]() -> Outcome<BlobId> {
+        ASSAY_ASSIGN(FileHandle file, state_->temporary.open_file(name, Access::kCreateNew));
+        Leaves leaves;
+        for (std::uint64_t at = 0; at < size; at += kChunkBytes) {
+            ASSAY_ASSIGN(const Bytes chunk, source.read_at(at, std::min(kChunkBytes, size - at)));
+            leaves.push_back(base::merkle_leaf(chunk));
+            ASSAY_TRY(file.write_at(at, chunk));
+        }
+        ASSAY_TRY(file.sync());
+        const BlobId id = base::merkle_root(leaves);
+        ASSAY_TRY(state_->adopt(state_->temporary, name, id, size));
+        return id;
+    };
+    auto stored = store();
+    if (stored) return stored;
+    state_->release(size);
+    (void)state_->temporary.remove(name);
+    return stored;
+}
+
+bool BlobStore::has(const BlobId& id) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->blobs.contains(id);
+}
+
+Outcome<std::uint64_t> BlobStore::size(const BlobId& id) const {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->blobs.find(id);
+    if (found == state_->blobs.end()) return not_here(id);
+    return found->second.size;
+}
+
+Outcome<BlobDescription> BlobStore::describe(const BlobId& id) {
+    ASSAY_ASSIGN(const std::uint64_t bytes, size(id));
+    {
+        const std::lock_guard lock(state_->mutex);
+        const auto known = state_->leaves.find(id);
+        if (known != state_->leaves.end()) return BlobDescription{bytes, known->second};
+    }
+    ASSAY_ASSIGN(const FileHandle file, open_blob(state_->root, id));
+    ASSAY_ASSIGN(Leaves leaves, hash_chunks(file));
+    if (base::merkle_root(leaves) != id) return damaged(id);
+    const std::lock_guard lock(state_->mutex);
+    return BlobDescription{bytes, state_->leaves[id] = std::move(leaves)};
+}
+
+Outcome<Bytes> BlobStore::read_chunk(const BlobId& id, std::uint64_t index) const {
+    ASSAY_ASSIGN(const BlobDescription description, const_cast<BlobStore*>(this)->describe(id));
+    if (index >= description.leaves.size()) {
+        return fail(ErrorKind::kUsage, "blob " + id.hex() + " has no chunk " + std::to_string(index));
+    }
+    ASSAY_ASSIGN(const FileHandle file, open_blob(state_->root, id));
+    const std::uint64_t at = index * kChunkBytes;
+    ASSAY_ASSIGN(Bytes chunk, file.read_at(at, std::min(kChunkBytes, description.size - at)));
+    if (base::merkle_leaf(chunk) != description.leaves[index]) return damaged(id);
+    return chunk;
+}
+
+Outcome<Bytes> BlobStore::read(const BlobId& id) const {
+    if (!has(id)) return not_here(id);
+    ASSAY_ASSIGN(const FileHandle file, open_blob(state_->root, id));
+    ASSAY_ASSIGN(const std::uint64_t bytes, file.size());
+    ASSAY_ASSIGN(Bytes content, file.read_at(0, bytes));
+    if (base::blob_id(content) != id) return damaged(id);
+    return content;
+}
+
+Outcome<void> BlobStore::copy_to(const BlobId& id, const std::filesystem::path& target) const {
+    ASSAY_ASSIGN(const Folder folder, Folder::open(target.has_parent_path() ? target.parent_path() : "."));
+    ASSAY_ASSIGN(const BlobDescription description, const_cast<BlobStore*>(this)->describe(id));
+    const std::string name = target.filename().string() + ".part";
+    ASSAY_TRY(folder.remove(name));
+    const auto copy = [&]() -> Outcome<void> {
+        ASSAY_ASSIGN(FileHandle file, folder.open_file(name, Access::kCreateNew));
+        for (std::uint64_t index = 0; index < description.leaves.size(); ++index) {
+            ASSAY_ASSIGN(const Bytes chunk, read_chunk(id, index));
+            ASSAY_TRY(file.write_at(index * kChunkBytes, chunk));
+        }
+        ASSAY_TRY(file.sync());
+        return folder.rename_to(name, folder, target.filename().string());
+    };
+    auto copied = copy();
+    if (!copied) (void)folder.remove(name);
+    return copied;
+}
+
+Outcome<std::filesystem::path> BlobStore::path(const BlobId& id) const {
+    if (!has(id)) return not_here(id);
+    const BlobName name(id);
+    return state_->root.path() / name.folder / name.file;
+}
+
+Outcome<void> BlobStore::set_pin(const BlobId& id, Pin pin) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->blobs.find(id);
+    if (found == state_->blobs.end()) return not_here(id);
+    const BlobName name(id);
+    ASSAY_ASSIGN(const Folder folder, state_->root.subfolder(name.folder));
+    if (pin == Pin::kPinned) {
+        ASSAY_TRY(folder.remove(name.evictable()));
+    } else {
+        ASSAY_TRY(folder.replace(name.evictable(), {}));
+    }
+    found->second.pin = pin;
+    return {};
+}
+
+Outcome<void> BlobStore::remove(const BlobId& id) {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->blobs.contains(id)) return not_here(id);
+    return state_->erase(id);
+}
+
+std::vector<BlobInfo> BlobStore::list() const {
+    const std::lock_guard lock(state_->mutex);
+    std::vector<BlobInfo> all;
+    for (const auto& [id, info] : state_->blobs) all.push_back(info);
+    return all;
+}
+
+std::uint64_t BlobStore::bytes_used() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->used;
+}
+
+Outcome<void> BlobStore::fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) {
+    ASSAY_ASSIGN(const BlobDescription description, describe(id));
+    for (std::uint64_t index = first_chunk; index < description.leaves.size(); ++index) {
+        ASSAY_ASSIGN(const Bytes chunk, read_chunk(id, index));
+        if (!handler(index, chunk)) return {};
+    }
+    return {};
+}
+
+}  // namespace assay::node

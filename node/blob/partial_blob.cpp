@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/blob/store_state.hpp"
+
+namespace assay::node {
+
+using base::ByteView;
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+struct PartialBlob::State {
+    BlobStore::State& store;
+    BlobId id;
+    Leaves leaves;
+    FileHandle file;
+    std::vector<bool> present;
+    std::uint64_t first_missing = 0;
+    std::uint64_t reserved = 0;
+};
+
+PartialBlob::PartialBlob(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+PartialBlob::~PartialBlob() {
+    if (state_->reserved > 0) state_->store.release(state_->reserved);
+    const std::lock_guard lock(state_->store.mutex);
+    state_->store.downloads.erase(state_->id);
+}
+
+Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description) {
+    // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie about it
+    // would otherwise make honest chunks look wrong.
+    const Leaves& leaves = description.leaves;
+    if (chunk_count(description.size) != leaves.size() || base::merkle_root(leaves) != id) {
+        return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
+                    "take it from another holder");
+    }
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (!state_->downloads.insert(id).second) {
+            return fail(ErrorKind::kFailure, "blob " + id.hex() + " is being fetched already", "wait for it");
+        }
+    }
+    // From here on the object undoes the mark.
+    std::unique_ptr<PartialBlob> partial(
+        new PartialBlob(std::make_unique<PartialBlob::State>(PartialBlob::State{*state_, id, leaves, {}, {}, 0, 0})));
+    PartialBlob::State& state = *partial->state_;
+    ASSAY_TRY(state_->reserve(leaves.size() * kChunkBytes));
+    state.reserved = leaves.size() * kChunkBytes;
+    ASSAY_ASSIGN(state.file, state_->partial.open_file(id.hex(), Access::kCreate));
+    state.present.assign(leaves.size(), false);
+    // What an earlier process left counts only as far as it has the right hashes.
+    ASSAY_ASSIGN(const Leaves found, hash_chunks(state.file));
+    for (std::size_t i = 0; i < leaves.size() && i < found.size(); ++i) state.present[i] = found[i] == leaves[i];
+    return partial;
+}
+
+std::optional<std::uint64_t> PartialBlob::next_missing() const {
+    std::uint64_t& at = state_->first_missing;
+    while (at < state_->present.size() && state_->present[at]) ++at;
+    if (at == state_->present.size()) return std::nullopt;
+    return at;
+}
+
+Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
+    const bool last = index + 1 == state_->leaves.size();
+    const bool length_ok = last ? !chunk.empty() && chunk.size() <= kChunkBytes : chunk.size() == kChunkBytes;
+    if (index >= state_->leaves.size() || !length_ok || base::merkle_leaf(chunk) != state_->leaves[index]) {
+        return fail(ErrorKind::kVerification,
+                    "chunk " + std::to_string(index) + " of blob " + state_->id.hex() + " is not the one its hash names",
+                    "take it from another holder");
+    }
+    if (state_->present[index]) return {};
+    ASSAY_TRY(state_->file.write_at(index * kChunkBytes, chunk));
+    state_->present[index] = true;
+    return {};
+}
+
+Outcome<void> PartialBlob::finish() {
+    ASSAY_CHECK(!next_missing());
+    ASSAY_TRY(state_->file.sync());
+    // Read back: what becomes a blob is what is on disk, and a longer file from an earlier lie is refused here.
+    ASSAY_ASSIGN(const Leaves stored, hash_chunks(state_->file));
+    if (base::merkle_root(stored) != state_->id) {
+        (void)state_->store.partial.remove(state_->id.hex());
+        return fail(ErrorKind::kVerification, "blob " + state_->id.hex() + " changed on disk while it was fetched",
+                    "fetch it again; check the disk");
+    }
+    ASSAY_ASSIGN(const std::uint64_t size, state_->file.size());
+    ASSAY_TRY(state_->store.adopt(state_->store.partial, state_->id.hex(), state_->id, size));
+    state_->store.release(state_->reserved - size);
+    state_->reserved = 0;
+    return {};
+}
+
+}  // namespace assay::node

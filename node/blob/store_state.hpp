@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside node/blob: what the store and its unfinished downloads share.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "contracts/base/merkle.hpp"
+#include "node/blob/blob_store.hpp"
+#include "node/blob/folder.hpp"
+
+namespace assay::node {
+
+using Leaves = std::vector<base::Hash256>;
+
+struct BlobStore::State {
+    State(BlobStoreOptions wanted, Folder top, Folder fresh, Folder unfinished)
+        : options(std::move(wanted)),
+          root(std::move(top)),
+          temporary(std::move(fresh)),
+          partial(std::move(unfinished)) {}
+
+    BlobStoreOptions options;
+    Folder root, temporary, partial;
+
+    mutable std::mutex mutex;  ///< guards all below
+    std::map<BlobId, BlobInfo> blobs;
+    mutable std::map<BlobId, Leaves> leaves;  ///< of blobs that were verified whole since the start
+    std::set<BlobId> downloads;               ///< unfinished ones that are open
+    std::uint64_t used = 0;                   ///< bytes of blobs and reservations
+    std::uint64_t serial = 0;
+
+    /// Sets `bytes` aside, dropping evictable blobs when that helps; release() undoes it.
+    base::Outcome<void> reserve(std::uint64_t bytes);
+    void release(std::uint64_t bytes);
+    /// Moves a finished, synced file to its place; its reservation becomes the blob's size.
+    base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id, std::uint64_t size);
+    base::Outcome<void> erase(const BlobId& id);  ///< REQUIRES mutex held
+    std::string temporary_name();
+};
+
+/// `ab` and the other 62 digits.
+struct BlobName {
+    explicit BlobName(const BlobId& id) : folder(id.hex().substr(0, 2)), file(id.hex().substr(2)) {}
+    std::string folder, file;
+    [[nodiscard]] std::string evictable() const { return file + ".evictable"; }
+};
+
+/// Leaf hashes of the chunks of an open file.
+base::Outcome<Leaves> hash_chunks(const FileHandle& file);
+
+inline std::uint64_t chunk_count(std::uint64_t size) { return size / kChunkBytes + (size % kChunkBytes != 0 ? 1 : 0); }
+
+}  // namespace assay::node

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ledger node in one object: the chain and its engine on one strand, LedgerService for everybody else.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "contracts/base/error.hpp"
+#include "contracts/base/sign.hpp"
+#include "ledger/machine.hpp"
+#include "node/rpc/server.hpp"
+#include "node/seams/ledger_service.hpp"
+
+namespace assay::node {
+
+struct LedgerNodeOptions {
+    std::filesystem::path home;             ///< holds ledger/, whose genesis file must exist
+    std::uint64_t block_interval_ms = 100;  ///< no two blocks closer than this
+    ServerOptions server;                   ///< listen address, TLS, limits
+    std::string version;                    ///< of the program, for status()
+    /// Called once, on the strand, when the chain cannot go on (first failed write): end the process, as
+    /// what is on disk is decided when it is opened again.
+    std::function<void(const base::Error&)> on_stopped;
+};
+
+/// Thread-safe. Serves from start() until destroyed; submissions that wait when it goes get kUnreachable.
+class LedgerNode : public LedgerService {
+public:
+    /// Opens the chain and listens. `key` is the sequencer's (kKey when it is not) and outlives the node, as
+    /// does `machine`. kNotFound without a genesis file, kVerification for a damaged ledger, and what
+    /// serve_ledger gives.
+    static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options, const base::SecretKey& key,
+                                                      const ledger::StateMachine& machine);
+
+    /// "host:port" that clients connect to.
+    [[nodiscard]] virtual std::string address() const = 0;
+    /// What opening the ledger had to repair, one sentence each.
+    [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+};
+
+}  // namespace assay::node
