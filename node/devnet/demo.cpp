@@ -3,142 +3,20 @@
 
 #include <bit>
 #include <chrono>
-#include <thread>
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/devnet/demo_data.hpp"
+#include "node/devnet/job_run.hpp"
 #include "node/devnet/network.hpp"
-#include "node/devnet/story.hpp"
-#include "node/devnet/watcher.hpp"
 
 namespace assay::node {
 
 using base::ErrorKind;
 using base::fail;
-using contracts::EventKind;
-using contracts::RoundPhase;
-using Time = std::chrono::steady_clock;
-using namespace std::chrono_literals;
 
 namespace {
-
-double seconds_between(Time::time_point from, Time::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-}
-
-/// Wall time of the rounds and of the part of it in which verifiers recompute.
-class Stopwatch {
-public:
-    void see(const contracts::Event& event) {
-        const auto now = Time::now();
-        if (event.kind == EventKind::kRoundStarted && !first_) first_ = now;
-        if (event.kind == EventKind::kJobEnded) last_ = now;
-        if (event.kind != EventKind::kRoundPhase) return;
-        const auto phase = static_cast<RoundPhase>(event.number);
-        if (phase == RoundPhase::kAuditSeal) audit_began_ = now;
-        if (phase == RoundPhase::kMergeSeal && audit_began_) {
-            auditing_ += seconds_between(*audit_began_, now);
-            audit_began_.reset();
-        }
-    }
-    [[nodiscard]] double auditing_share() const {
-        if (!first_ || !last_) return 0;
-        const double total = seconds_between(*first_, *last_);
-        return total > 0 ? auditing_ / total : 0;
-    }
-
-private:
-    std::optional<Time::time_point> first_, last_, audit_began_;
-    double auditing_ = 0;
-};
-
-/// Runs the network until the job has ended. Everybody is registered before the buyer comes.
-class JobRun {
-public:
-    JobRun(const Devnet& net, Network& network, std::ostream& progress)
-        : net_(net), network_(network), story_(net, progress), progress_(progress) {}
-
-    base::Outcome<void> run(std::stop_token stop) {
-        const WatchOptions options{.node_address = network_.node_address(), .tls = {}, .genesis = net_.genesis};
-        ASSAY_TRY(watch_ledger(options, stop, [this](const Follower& ledger, const contracts::Events& events) {
-            return on_block(ledger, events);
-        }));
-        if (error_) return base::failed(*error_);
-        if (!ended_) return fail(ErrorKind::kInterrupted, "stopped before the job ended");
-        return wait_for_buyer();
-    }
-    [[nodiscard]] const base::Hash256& job() const { return job_; }
-    [[nodiscard]] double auditing_share() const { return stopwatch_.auditing_share(); }
-
-private:
-    bool on_block(const Follower& ledger, const contracts::Events& events) {
-        for (const contracts::Event& event : events) {
-            story_.tell(ledger.state(), event);
-            stopwatch_.see(event);
-            if (event.kind == EventKind::kJobSubmitted) job_ = event.job;
-            if (event.kind == EventKind::kJobEnded) ended_ = true;
-        }
-        if (!buyer_started_ && everybody_staked(ledger.state())) start_buyer();
-        check_processes();
-        return !ended_ && !error_;
-    }
-
-    bool everybody_staked(const contracts::StateView& state) const {
-        for (const Participant& miner : net_.miners) {
-            if (contracts::read_stake(state, miner.node).free.is_zero()) return false;
-        }
-        for (const Participant& verifier : net_.verifiers) {
-            if (contracts::read_stake(state, verifier.node).free.is_zero()) return false;
-        }
-        return true;
-    }
-
-    void start_buyer() {
-        buyer_started_ = true;
-        progress_ << "network " << net_.miners.size() << " miners and " << net_.verifiers.size()
-                  << " verifiers registered and staked; the buyer submits job.toml\n";
-        std::vector<std::string> arguments{"job", "submit", (net_.plan.home / "job.toml").string()};
-        const auto flags = network_.common_flags(net_.buyer);
-        arguments.insert(arguments.end(), flags.begin(), flags.end());
-        if (auto spawned = network_.spawn("buyer", net_.buyer.home, std::move(arguments)); !spawned.ok()) {
-            error_ = spawned.error();
-        }
-    }
-
-    void check_processes() {
-        for (const auto& [name, status] : network_.casualties()) {
-            if (name == "buyer" && ended_) continue;
-            const Home home = name == "node" ? net_.sequencer.home : Home{net_.plan.home / name};
-            error_ = base::Error{ErrorKind::kFailure,
-                                 name + " ended (" + to_text(status) + "):\n" + log_tail(home, name, 8), ""};
-        }
-    }
-
-    base::Outcome<void> wait_for_buyer() {
-        const auto give_up = Time::now() + 30s;
-        while (Time::now() < give_up) {
-            if (const auto status = network_.poll("buyer")) {
-                if (status->success()) return {};
-                return fail(ErrorKind::kFailure, "the buyer ended (" + to_text(*status) + "):\n" +
-                                                     log_tail(net_.buyer.home, "buyer", 8));
-            }
-            std::this_thread::sleep_for(20ms);
-        }
-        return fail(ErrorKind::kUnreachable, "the buyer did not get the last base state within 30 s");
-    }
-
-    const Devnet& net_;
-    Network& network_;
-    Story story_;
-    Stopwatch stopwatch_;
-    std::ostream& progress_;
-    base::Hash256 job_;
-    bool buyer_started_ = false;
-    bool ended_ = false;
-    std::optional<base::Error> error_;
-};
 
 base::Outcome<void> plant_sabotage(DevnetPlan& plan, const DemoOptions& options) {
     const program::JobSpec spec = demo_job(options);
@@ -205,7 +83,7 @@ void announce(const program::JobSpec& spec, std::ostream& progress) {
 }  // namespace
 
 base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& progress, std::stop_token stop) {
-    const auto began = Time::now();
+    const auto began = std::chrono::steady_clock::now();
     if (options.rounds < 1 || options.rounds > 20) {
         return fail(ErrorKind::kUsage, "--rounds " + std::to_string(options.rounds) + " is not from 1 to 20",
                     "20 rounds is a newcomer's probation, in which every unit is recomputed");
@@ -221,7 +99,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     {
         ASSAY_ASSIGN(Network network, Network::start(net));
         JobRun run(net, network, progress);
-        const auto outcome = run.run(stop);
+        const auto outcome = run.run(options.home / "job.toml", stop);
         network.stop();
         ASSAY_TRY(outcome);
         report.job = run.job();
@@ -239,7 +117,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     ASSAY_TRY(gather_files(net, truth, *job));
     ASSAY_TRY(finish_model(report, net, file, *job));
     ASSAY_ASSIGN(report.audit, audit_files(net, *job, progress));
-    report.seconds = seconds_between(began, Time::now());
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return report;
 }
 

@@ -61,7 +61,11 @@ std::vector<std::string> Network::common_flags(const Participant& participant) c
 base::Outcome<Network> Network::start(const Devnet& net) {
     Network network;
     network.net_ = &net;
-    ASSAY_ASSIGN(network.program_, own_program());
+    if (net.plan.program.empty()) {
+        ASSAY_ASSIGN(network.program_, own_program());
+    } else {
+        network.program_ = net.plan.program;
+    }
     const Home& home = net.sequencer.home;
     ASSAY_TRY(network.spawn("node", home,
                             {"node", "run", "--home", home.root.string(), "--listen", "127.0.0.1:0",

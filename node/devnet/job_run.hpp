@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// JobRun: one job on a running local network, from everybody's registration to the buyer's last byte.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <stop_token>
+
+#include "contracts/rules/events.hpp"
+#include "node/devnet/network.hpp"
+#include "node/devnet/story.hpp"
+#include "node/roles/follower.hpp"
+
+namespace assay::node {
+
+/// Wall time of the rounds, and of the part of it in which verifiers recompute.
+class Stopwatch {
+public:
+    void see(const contracts::Event& event);
+    [[nodiscard]] double auditing_share() const;
+
+private:
+    using Time = std::chrono::steady_clock::time_point;
+    std::optional<Time> first_, last_, audit_began_;
+    double auditing_ = 0;
+};
+
+/// What a caller does at an event: kill a process, cancel the job. Runs on the caller's thread.
+using EventHook = std::function<void(const Follower& ledger, const contracts::Event& event)>;
+
+class JobRun {
+public:
+    /// `net`, `network` and `progress` must outlive the run. The story goes to `progress`.
+    JobRun(const Devnet& net, Network& network, std::ostream& progress);
+
+    void on_event(EventHook hook) { hook_ = std::move(hook); }
+    /// A process that may end before the job does: the test ends it.
+    void allow_death_of(const std::string& name) { mortals_.insert(name); }
+
+    /// Waits until every miner and verifier has staked, starts the buyer with `job_file`, follows the job to
+    /// its end and waits for the buyer. kInterrupted when stopped before, kFailure when a process died.
+    base::Outcome<void> run(const std::filesystem::path& job_file, std::stop_token stop);
+
+    [[nodiscard]] const base::Hash256& job() const { return job_; }
+    [[nodiscard]] double auditing_share() const { return stopwatch_.auditing_share(); }
+
+private:
+    bool on_block(const Follower& ledger, const contracts::Events& events);
+    [[nodiscard]] bool everybody_staked(const contracts::StateView& state) const;
+    void start_buyer();
+    void check_processes();
+    base::Outcome<void> wait_for_buyer();
+
+    const Devnet& net_;
+    Network& network_;
+    Story story_;
+    Stopwatch stopwatch_;
+    std::ostream& progress_;
+    std::filesystem::path job_file_;
+    EventHook hook_;
+    std::set<std::string> mortals_;
+    base::Hash256 job_;
+    std::uint64_t seen_height_ = 0;
+    bool buyer_started_ = false;
+    bool ended_ = false;
+    std::optional<base::Error> error_;
+};
+
+}  // namespace assay::node
