@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Loads a model folder with transformers and prints, as JSON, the mean loss on a token file.
+
+usage: transformers_check.py MODEL_DIR TOKENS.bin [--sequences N] [--ids FILE]
+
+Sequences are T+1 tokens at stride T from the start of the file (T = context). --ids names a JSON file
+[{"text": …, "ids": […]}, …] made by Assay; every text must give the same ids here. Exit 1 if one differs.
+Packages: .ci/requirements-test.txt.
+"""
+import argparse
+import json
+import sys
+
+import numpy
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+
+def read_tokens(path):
+    header = numpy.fromfile(path, dtype="<i4", count=256)
+    if header[0] != 20240520 or header[1] != 1:
+        sys.exit(f"{path} is not an llm.c token file")
+    tokens = numpy.fromfile(path, dtype="<u2", offset=1024)
+    if len(tokens) != header[2]:
+        sys.exit(f"{path} has another length than its header says")
+    return torch.from_numpy(tokens.astype(numpy.int64))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("tokens")
+    parser.add_argument("--sequences", type=int, default=0, help="0: all")
+    parser.add_argument("--ids")
+    options = parser.parse_args()
+    torch.set_num_threads(2)
+    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32)
+    model.eval()
+    tokenizer = AutoTokenizer.from_pretrained(options.model)
+    tokens = read_tokens(options.tokens)
+    context = model.config.n_positions
+    count = (len(tokens) - 1) // context
+    if options.sequences:
+        count = min(count, options.sequences)
+    total = 0.0
+    with torch.no_grad():
+        for i in range(count):
+            part = tokens[i * context : (i + 1) * context + 1]
+            logits = model(part[:-1].unsqueeze(0)).logits[0]
+            total += torch.nn.functional.cross_entropy(logits, part[1:], reduction="sum").item()
+    # The stream is Assay's: decoded and encoded again here, it must give the same ids.
+    eot = tokenizer.convert_tokens_to_ids("<|endoftext|>")
+    mismatches = []
+    run = []
+    for token in tokens[: 20000].tolist():
+        if token != eot:
+            run.append(token)
+            continue
+        if run and tokenizer.encode(tokenizer.decode(run)) != run:
+            mismatches.append({"run": len(run)})
+        run = []
+    for row in json.load(open(options.ids)) if options.ids else []:
+        if tokenizer.encode(row["text"]) != row["ids"]:
+            mismatches.append(row)
+    print(json.dumps({"loss": total / (count * context), "sequences": count, "tokens": count * context,
+                      "parameters": model.num_parameters(), "mismatches": mismatches}))
+    return 1 if mismatches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/model/model_folder.hpp"
+
+#include <unistd.h>
+
+#include "contracts/program/tensors.hpp"
+#include "tests/support/catch.hpp"
+#include "trainer/data/files.hpp"
+#include "trainer/data/tokenizer_file.hpp"
+
+using namespace assay;
+using namespace assay::trainer;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Fixture {
+    fs::path path = fs::temp_directory_path() / ("assay-model-" + std::to_string(::getpid()));
+    ModelFolderOptions options;
+    std::vector<float> parameters;
+    Fixture() {
+        fs::create_directories(path);
+        const std::string_view none[] = {std::string_view()};
+        options.config = {.layers = 1, .width = 8, .heads = 2, .context = 4, .vocabulary = 257};
+        options.tokenizer_json = tokenizer_to_json(*train_tokenizer(none, 257));
+        options.provenance = {"demo", "", "a text", "CC0-1.0", 2, 128};
+        parameters.resize(program::parameter_count(options.config));
+        for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i] = static_cast<float>(i) * 0.001F;
+    }
+    ~Fixture() { fs::remove_all(path); }
+};
+
+base::Bytes bytes_of(const fs::path& path) { return *read_file(path, 1 << 24); }
+
+}  // namespace
+
+TEST_CASE("a model folder reads back and is the same bytes twice") {
+    const Fixture f;
+    const auto root = write_model_folder(f.path / "m", f.options, f.parameters);
+    REQUIRE(root.ok());
+    REQUIRE(write_model_folder(f.path / "n", f.options, f.parameters).ok());
+    REQUIRE(write_model_folder(f.path / "m", f.options, f.parameters).ok());  // replaces its own kind
+    const auto back = read_model_folder(f.path / "m");
+    REQUIRE(back.ok());
+    CHECK(back->parameters == f.parameters);
+    CHECK(back->config == f.options.config);
+    CHECK(back->provenance == f.options.provenance);
+    CHECK(back->model_root == *root);
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(f.path / "m")) {
+        CHECK(bytes_of(entry.path()) == bytes_of(f.path / "n" / entry.path().filename()));
+        ++files;
+    }
+    CHECK(files == 8);
+}
+
+TEST_CASE("a changed weight, a missing file and a stranger's folder are told apart") {
+    const Fixture f;
+    REQUIRE(write_model_folder(f.path / "m", f.options, f.parameters).ok());
+    base::Bytes weights = bytes_of(f.path / "m" / "model.safetensors");
+    weights.back() = static_cast<std::uint8_t>(weights.back() ^ 1U);
+    REQUIRE(write_file(f.path / "m" / "model.safetensors", weights).ok());
+    const auto changed = read_model_folder(f.path / "m");
+    REQUIRE_FALSE(changed.ok());
+    CHECK(changed.error().kind == base::ErrorKind::kVerification);
+    fs::remove(f.path / "m" / "model.safetensors");
+    CHECK(read_model_folder(f.path / "m").error().kind == base::ErrorKind::kNotFound);
+    CHECK(read_model_folder(f.path / "none").error().kind == base::ErrorKind::kNotFound);
+    fs::create_directories(f.path / "mine");
+    REQUIRE(write_file(f.path / "mine" / "letter.txt", base::as_bytes("dear")).ok());
+    const auto refused = write_model_folder(f.path / "mine", f.options, f.parameters);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kUsage);
+    CHECK(fs::exists(f.path / "mine" / "letter.txt"));
+}
