@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/worker_process.hpp"
+
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "node/worker/local_training.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/tiny_job.hpp"
+#include "trainer/worker/self_test.hpp"
+
+using namespace assay;
+using namespace assay::node;
+
+namespace {
+
+WorkerOptions options() {
+    WorkerOptions options;
+    const char* folder = std::getenv("ASSAY_BIN_DIR");
+    REQUIRE(folder != nullptr);
+    options.program = std::filesystem::path(folder) / "assay-worker";
+    options.threads = 1;
+    return options;
+}
+
+std::unique_ptr<WorkerProcess> started(const WorkerOptions& how = options()) {
+    auto worker = WorkerProcess::start(how);
+    if (!worker.ok()) FAIL(worker.error().what);
+    return std::move(worker).value();
+}
+
+frames::SharedDescriptor in_memory(base::ByteView bytes) {
+    auto file = frames::memory_file("test", bytes);
+    REQUIRE(file.ok());
+    return std::move(file).value();
+}
+
+/// Opens the job and returns the base state of round 0.
+StateFile opened(WorkerClient& worker, const tests::TinyJob& job, const std::string& chain = "devnet-1") {
+    const auto file = in_memory(job.file);
+    const auto answer = call_for<frames::Opened>(worker, frames::OpenJob{chain, job.spec}, {file, file});
+    if (!answer.ok()) FAIL(answer.error().what);
+    CHECK(answer->first.parameters > 0);
+    auto base = initial_state(worker);
+    REQUIRE(base.ok());
+    return std::move(base).value();
+}
+
+frames::Train train_request(std::uint32_t slot) {
+    frames::Train request;
+    request.slot = slot;
+    return request;
+}
+
+struct TrainLog {
+    frames::Trained trained;
+    std::vector<std::uint32_t> boundaries;
+    std::vector<frames::SharedDescriptor> states;
+    frames::SharedDescriptor update;
+};
+
+/// Trains slot 0; `meddle` sees every event before the last.
+TrainLog train(WorkerClient& worker, const StateFile& base,
+               const std::function<void(const WorkerEvent&)>& meddle = {}) {
+    TrainLog log;
+    const auto answer =
+        call_for<frames::Trained>(worker, train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+            if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
+                log.boundaries.push_back(boundary->index);
+                log.states.push_back(event.bulk.front());
+            }
+            if (meddle) meddle(event);
+        });
+    if (!answer.ok()) FAIL(answer.error().what);
+    log.trained = answer->first;
+    REQUIRE(answer->second.size() == 1);
+    log.update = answer->second.front();
+    return log;
+}
+
+base::Bytes content(const frames::SharedDescriptor& file) {
+    auto bytes = frames::read_all(*file, frames::kMaxBulk);
+    REQUIRE(bytes.ok());
+    return std::move(bytes).value();
+}
+
+}  // namespace
+
+TEST_CASE("a worker says what it is and passes its self-test") {
+    const auto worker = started();
+    const frames::Hello hello = worker->hello();
+    CHECK(hello.version == frames::kProtocolVersion);
+    CHECK(hello.self_test == frames::self_test_golden());
+    CHECK(hello.threads == 1);
+    REQUIRE_FALSE(hello.targets.empty());
+    CHECK(hello.targets.back() == "scalar");
+    CHECK(worker->pid() > 0);
+}
+
+TEST_CASE("a missing worker program and an unknown target are told with a fix") {
+    WorkerOptions missing = options();
+    missing.program = "/nonexistent/assay-worker";
+    const auto none = WorkerProcess::start(missing);
+    REQUIRE_FALSE(none.ok());
+    CHECK(none.error().kind == base::ErrorKind::kNotFound);
+    CHECK_FALSE(none.error().fix.empty());
+    WorkerOptions wrong = options();
+    wrong.targets = "abacus";
+    const auto refused = WorkerProcess::start(wrong);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().what.find("abacus") != std::string::npos);
+}
+
+TEST_CASE("a request without a job is refused by name") {
+    const auto worker = started();
+    const auto answer = call(*worker, frames::Initial{}, {});
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().what.find("no job") != std::string::npos);
+    const auto trace = call(*worker, frames::Trace{}, {});
+    REQUIRE_FALSE(trace.ok());
+    const auto progress = call(*worker, frames::Progress{}, {});
+    CHECK_FALSE(progress.ok());
+}
+
+TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started();
+    const StateFile base = opened(*worker, job);
+    const TrainLog log = train(*worker, base);
+    CHECK(log.boundaries == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(program::is_well_formed(log.trained.trace, job.spec));
+    CHECK(log.trained.trace_root == program::trace_root(log.trained.trace));
+    for (std::uint32_t unit = 0; unit < job.spec.audit_units(); ++unit) {
+        frames::Replay replay;
+        replay.unit = unit;
+        replay.claimed = log.trained.trace;
+        replay.want_end_state = true;
+        std::vector<frames::SharedDescriptor> bulk;
+        if (unit == 0 || unit == 3) bulk.push_back(base.bytes);
+        if (unit > 0) bulk.push_back(log.states[unit - 1]);
+        const auto answer = call_for<frames::Replayed>(*worker, replay, bulk);
+        REQUIRE(answer.ok());
+        INFO("unit " << unit << ": " << answer->first.difference);
+        CHECK(answer->first.verdict == frames::UnitVerdict::kMatch);
+        REQUIRE(answer->second.size() == 1);
+        CHECK(content(answer->second.front()) == content(unit == 3 ? log.update : log.states[unit]));
+    }
+    frames::Merge merge;
+    merge.accepted = {{0, 1, log.trained.trace.update}};
+    const auto merged = call_for<frames::BaseState>(*worker, merge, {base.bytes, log.update});
+    REQUIRE(merged.ok());
+    CHECK(merged->first.root != base.root);
+    const auto rooted = call_for<frames::Rooted>(*worker, frames::Root{frames::BulkKind::kBaseState},
+                                                 {merged->second.front()});
+    REQUIRE(rooted.ok());
+    CHECK(rooted->first.root == merged->first.root);
+    const auto before = evaluate_state(*worker, base.bytes, 0);
+    const auto after = evaluate_state(*worker, merged->second.front(), 0);
+    REQUIRE(before.ok());
+    REQUIRE(after.ok());
+    CHECK(after->loss < before->loss);
+}
+
+TEST_CASE("an update that is not the accepted one is not merged") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started();
+    const StateFile base = opened(*worker, job);
+    const TrainLog log = train(*worker, base);
+    base::Bytes altered = content(log.update);
+    altered[8] ^= 1;
+    frames::Merge merge;
+    merge.accepted = {{0, 1, log.trained.trace.update}};
+    const auto merged = call(*worker, merge, {base.bytes, in_memory(altered)});
+    REQUIRE_FALSE(merged.ok());
+    CHECK(merged.error().kind == base::ErrorKind::kVerification);
+}
+
+TEST_CASE("a worker killed in the middle of a step goes on from its last boundary with the same bits") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started();
+    const StateFile base = opened(*worker, job);
+    const TrainLog quiet = train(*worker, base);
+    for (const std::uint32_t victim : {0U, 1U, 3U}) {  // before the first boundary, before and after others
+        const unsigned deaths = worker->deaths();
+        bool killed = false;
+        const TrainLog disturbed = train(*worker, base, [&](const WorkerEvent& event) {
+            const auto* step = std::get_if<frames::Progress>(&event.message);
+            if (step == nullptr || step->step != victim || killed) return;
+            killed = true;
+            ::kill(worker->pid(), SIGKILL);
+        });
+        INFO("killed after step " << victim);
+        CHECK(killed);
+        CHECK(worker->deaths() >= deaths);  // a very fast worker may have answered before it died
+        CHECK(disturbed.boundaries == quiet.boundaries);
+        CHECK(disturbed.trained.trace == quiet.trained.trace);
+        CHECK(content(disturbed.update) == content(quiet.update));
+    }
+    REQUIRE(initial_state(*worker).ok());
+    CHECK(worker->deaths() > 0);
+}
+
+TEST_CASE("a role that was restarted itself resumes from a boundary it kept") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started();
+    const StateFile base = opened(*worker, job);
+    frames::Train request = train_request(0);
+    program::TraceRecord kept;
+    frames::SharedDescriptor state;
+    const auto whole =
+        call_for<frames::Trained>(*worker, request, {base.bytes}, [&](const WorkerEvent& event) {
+            const auto* boundary = std::get_if<frames::Boundary>(&event.message);
+            if (boundary == nullptr || boundary->index != 2) return;
+            kept = boundary->so_far;
+            state = event.bulk.front();
+        });
+    REQUIRE(whole.ok());
+    request.resume = kept;
+    std::vector<std::uint32_t> steps;
+    const auto rest =
+        call_for<frames::Trained>(*worker, request, {base.bytes, state}, [&](const WorkerEvent& event) {
+            if (const auto* step = std::get_if<frames::Progress>(&event.message)) steps.push_back(step->step);
+        });
+    REQUIRE(rest.ok());
+    CHECK(rest->first.trace == whole->first.trace);
+    CHECK(steps == std::vector<std::uint32_t>{4});
+    const auto wrong = call(*worker, request, {base.bytes, base.bytes});
+    REQUIRE_FALSE(wrong.ok());
+    CHECK(wrong.error().kind == base::ErrorKind::kVerification);
+}
+
+TEST_CASE("a request that kills every worker is given up with a reason, and the next one is served") {
+    const tests::TinyJob job = tests::tiny_job();
+    WorkerOptions how = options();
+    how.max_deaths = 2;
+    const auto worker = started(how);
+    const StateFile base = opened(*worker, job);
+    const auto answer = call(*worker, train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
+        const auto* step = std::get_if<frames::Progress>(&event.message);
+        if (step != nullptr && step->step == 0) ::kill(worker->pid(), SIGKILL);
+    });
+    if (!answer.ok()) CHECK(answer.error().what.find("2 times in a row") != std::string::npos);
+    CHECK(initial_state(*worker).ok());
+}
+
+TEST_CASE("drills are refused outside a devnet and run inside one") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started();
+    frames::Train request = train_request(0);
+    request.drills = {{frames::DrillKind::kFlip, 1, "wte.weight", 3, 7}};
+    {
+        const StateFile base = opened(*worker, job, "mainnet");
+        const auto refused = call(*worker, request, {base.bytes});
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().what.find("devnet") != std::string::npos);
+    }
+    const StateFile base = opened(*worker, job, "devnet-7");
+    const TrainLog honest = train(*worker, base);
+    frames::SharedDescriptor start;
+    frames::SharedDescriptor end;
+    const auto drilled =
+        call_for<frames::Trained>(*worker, request, {base.bytes}, [&](const WorkerEvent& event) {
+            const auto* boundary = std::get_if<frames::Boundary>(&event.message);
+            if (boundary != nullptr && boundary->index == 1) start = event.bulk.front();
+            if (boundary != nullptr && boundary->index == 2) end = event.bulk.front();
+        });
+    REQUIRE(drilled.ok());
+    CHECK(drilled->first.trace.boundaries[1] == honest.trained.trace.boundaries[1]);
+    CHECK(drilled->first.trace.boundaries[2] != honest.trained.trace.boundaries[2]);
+    frames::Replay replay;
+    replay.unit = 1;
+    replay.claimed = drilled->first.trace;
+    replay.has_claimed_end = true;
+    const auto verdict = call_for<frames::Replayed>(*worker, replay, {start, end});
+    REQUIRE(verdict.ok());
+    CHECK(verdict->first.verdict == frames::UnitVerdict::kDiffers);
+    CHECK(verdict->first.difference.find("wte.weight[3]") != std::string::npos);
+    CHECK(verdict->first.difference.find("bit 7") != std::string::npos);
+}
+
+TEST_CASE("a cancelled request gets one last answer and the worker stays usable") {
+    tests::TinyJob job = tests::tiny_job();
+    job.spec.train.inner_steps = 3000;
+    job.spec.security.segment_steps = 1000;
+    const auto worker = started();
+    const StateFile base = opened(*worker, job);
+    std::atomic<int> lasts = 0;
+    std::promise<WorkerEvent> ended;
+    std::atomic<WorkerRequestId> id = 0;
+    std::atomic<bool> cancelled = false;
+    id = worker->submit(train_request(0), {base.bytes}, [&](WorkerEvent event) {
+        if (!event.last) {
+            if (id != 0 && !cancelled.exchange(true)) worker->cancel(id);
+            return;
+        }
+        ++lasts;
+        ended.set_value(std::move(event));
+    });
+    const WorkerEvent last = ended.get_future().get();
+    const auto* refusal = std::get_if<frames::Refusal>(&last.message);
+    REQUIRE(refusal != nullptr);
+    CHECK(refusal->reason == frames::RefusalReason::kCancelled);
+    CHECK(initial_state(*worker).ok());
+    CHECK(lasts == 1);
+}
+
+TEST_CASE("closing a client answers what is still at work") {
+    tests::TinyJob job = tests::tiny_job();
+    job.spec.train.inner_steps = 3000;
+    job.spec.security.segment_steps = 1000;
+    auto worker = started();
+    const StateFile base = opened(*worker, job);
+    std::atomic<int> lasts = 0;
+    const auto count = [&](const WorkerEvent& event) { lasts += event.last ? 1 : 0; };
+    worker->submit(train_request(0), {base.bytes}, count);
+    worker->submit(train_request(1), {base.bytes}, count);
+    worker.reset();
+    CHECK(lasts == 2);
+}
+
+TEST_CASE("data that is not what the job names is refused") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto worker = started();
+    base::Bytes altered = job.file;
+    altered.back() ^= 1;
+    const auto good = in_memory(job.file);
+    const auto answer = call(*worker, frames::OpenJob{"devnet", job.spec}, {in_memory(altered), good});
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().kind == base::ErrorKind::kVerification);
+    program::JobSpec broken = job.spec;
+    broken.model.heads = 3;
+    const auto refused = call(*worker, frames::OpenJob{"devnet", broken}, {good, good});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().what.find("heads") != std::string::npos);
+}

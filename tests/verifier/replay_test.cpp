@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verifier/replay.hpp"
+
+#include <bit>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/tiny_job.hpp"
+#include "verifier/worker/drill.hpp"
+
+using namespace assay;
+using trainer::worker::Drill;
+using trainer::worker::DrillKind;
+using verifier::UnitVerdict;
+
+namespace {
+
+/// A slot's round with everything that its miner could serve.
+struct Round {
+    trainer::BaseState base;
+    std::vector<trainer::SlotState> boundaries;  // 0 … segments
+    trainer::SlotRound work;
+};
+
+struct Bench {
+    tests::TinyJob job = tests::tiny_job();
+    std::unique_ptr<trainer::JobRunner> runner = make(job);
+
+    static std::unique_ptr<trainer::JobRunner> make(const tests::TinyJob& job) {
+        auto runner = trainer::JobRunner::create(job.spec, {job.tokens}, {job.tokens}, {});
+        REQUIRE(runner.ok());
+        return std::move(runner).value();
+    }
+
+    Round train(const std::vector<Drill>& drills, std::uint32_t slot = 1) {
+        Round round;
+        round.base = runner->initial();
+        round.boundaries.push_back(runner->start(round.base).value());
+        const auto keep = [&](const trainer::BoundaryReport& boundary) {
+            round.boundaries.push_back(boundary.state);
+        };
+        auto work = verifier::run_drilled_round(*runner, round.base, 0, slot, std::nullopt, drills, keep, {});
+        REQUIRE(work.ok());
+        round.work = std::move(work).value();
+        return round;
+    }
+
+    verifier::UnitInput input(const Round& round, std::uint32_t unit, std::uint32_t slot = 1) const {
+        verifier::UnitInput input;
+        input.place = {0, slot, unit};
+        input.claimed = round.work.trace;
+        if (unit == 0 || unit == job.spec.segments()) input.base = round.base;
+        if (unit > 0) input.start = round.boundaries[unit];
+        if (unit < job.spec.segments()) {
+            input.claimed_end = round.boundaries[unit + 1];
+        } else {
+            input.claimed_update = round.work.update;
+        }
+        return input;
+    }
+
+    verifier::UnitResult check(const verifier::UnitInput& input) {
+        auto result = verifier::check_unit(*runner, input, {});
+        REQUIRE(result.ok());
+        return std::move(result).value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a round without drills is the round of an honest miner") {
+    Bench bench;
+    const Round drilled = bench.train({});
+    const auto honest = bench.runner->run_slot_round(drilled.base, 0, 1, std::nullopt, {}, {});
+    REQUIRE(honest.ok());
+    CHECK(honest->trace == drilled.work.trace);
+    CHECK(honest->end == drilled.work.end);
+    CHECK(honest->update == drilled.work.update);
+}
+
+TEST_CASE("every unit of an honest round replays to a match") {
+    Bench bench;
+    const Round round = bench.train({});
+    for (std::uint32_t unit = 0; unit < bench.job.spec.audit_units(); ++unit) {
+        const auto result = bench.check(bench.input(round, unit));
+        INFO("unit " << unit << ": " << result.difference);
+        CHECK(result.verdict == UnitVerdict::kMatch);
+        CHECK(result.unit_root == program::unit_root(round.work.trace, bench.job.spec, unit));
+        CHECK(result.difference.empty());
+    }
+}
+
+TEST_CASE("a flipped bit is found in its segment alone and named") {
+    Bench bench;
+    const Drill flip{DrillKind::kFlip, 1, "h.1.mlp.c_fc.weight", 70, 3};
+    const Round round = bench.train({flip});
+    for (std::uint32_t unit = 0; unit < bench.job.spec.audit_units(); ++unit) {
+        const auto result = bench.check(bench.input(round, unit));
+        INFO("unit " << unit << ": " << result.difference);
+        CHECK(result.verdict == (unit == 1 ? UnitVerdict::kDiffers : UnitVerdict::kMatch));
+        if (unit != 1) continue;
+        CHECK(result.difference.find(
+                  "parameters: h.1.mlp.c_fc.weight[70] (row 1, column 6) differs in bit 3") !=
+              std::string::npos);
+        CHECK(result.difference.find("1 element differs") != std::string::npos);
+        CHECK(result.unit_root != result.claimed_root);
+    }
+}
+
+TEST_CASE("an ulp changes one parameter to its neighbour") {
+    Bench bench;
+    const Round honest = bench.train({});
+    const Round round = bench.train({Drill{DrillKind::kUlp, 2, "wte.weight", 0, 0}});
+    CHECK(round.boundaries[2] == honest.boundaries[2]);
+    auto repaired = round.boundaries[3];
+    const auto tensors = bench.runner->tensors();
+    float& number = repaired.parameters[tensors[program::tensor_index(tensors, "wte.weight")].offset];
+    number = std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) - 1);
+    CHECK(repaired == honest.boundaries[3]);
+    CHECK(bench.check(bench.input(round, 2)).verdict == UnitVerdict::kDiffers);
+}
+
+TEST_CASE("a lazy segment is found, the segments around it are honest") {
+    Bench bench;
+    const Round honest = bench.train({});
+    const Round round = bench.train({Drill{DrillKind::kLazy, 1, "", 0, 0}});
+    REQUIRE(program::is_well_formed(round.work.trace, bench.job.spec));
+    CHECK(round.boundaries[1] == honest.boundaries[1]);
+    CHECK(round.boundaries[2].step == honest.boundaries[2].step);
+    CHECK(round.boundaries[2].cursor == honest.boundaries[2].cursor);
+    CHECK(bench.check(bench.input(round, 0)).verdict == UnitVerdict::kMatch);
+    const auto lazy = bench.check(bench.input(round, 1));
+    CHECK(lazy.verdict == UnitVerdict::kDiffers);
+    CHECK(lazy.difference.find("elements differ") != std::string::npos);
+    CHECK(bench.check(bench.input(round, 2)).verdict == UnitVerdict::kMatch);
+    CHECK(bench.check(bench.input(round, 3)).verdict == UnitVerdict::kMatch);
+}
+
+TEST_CASE("a false update is found in finalise and named") {
+    Bench bench;
+    Round round = bench.train({});
+    REQUIRE(round.work.update.has_value());
+    round.work.update->values[5] ^= 1;
+    round.work.trace.update = bench.runner->update_root(*round.work.update);
+    const auto result = bench.check(bench.input(round, bench.job.spec.segments()));
+    CHECK(result.verdict == UnitVerdict::kDiffers);
+    CHECK(result.difference.find("differs in bit 0") != std::string::npos);
+    REQUIRE(result.update.has_value());
+    CHECK(bench.runner->update_root(*result.update) != round.work.trace.update);
+}
+
+TEST_CASE("a changed fingerprint is found and its step named") {
+    Bench bench;
+    Round round = bench.train({});
+    round.work.trace.fingerprints[3].loss ^= 1;
+    const auto result = bench.check(bench.input(round, 1));
+    CHECK(result.verdict == UnitVerdict::kDiffers);
+    CHECK(result.difference.find("step 3: claimed loss bits") != std::string::npos);
+}
+
+TEST_CASE("a start that is missing or not the claimed one makes a unit unavailable") {
+    Bench bench;
+    const Round round = bench.train({});
+    auto input = bench.input(round, 1);
+    input.start->parameters[0] += 1.0F;
+    CHECK(bench.check(input).verdict == UnitVerdict::kUnavailable);
+    input.start.reset();
+    const auto result = bench.check(input);
+    CHECK(result.verdict == UnitVerdict::kUnavailable);
+    CHECK(result.unit_root.is_zero());
+    CHECK_FALSE(result.difference.empty());
+}
+
+TEST_CASE("a wrong end served with a false claim does not hide the difference") {
+    Bench bench;
+    const Round round = bench.train({Drill{DrillKind::kFlip, 0, "wpe.weight", 1, 20}});
+    auto input = bench.input(round, 0);
+    input.claimed_end->parameters[0] += 1.0F;
+    const auto served_other = bench.check(input);
+    CHECK(served_other.verdict == UnitVerdict::kDiffers);
+    CHECK(served_other.difference.find("boundary 1: claimed root") != std::string::npos);
+}
+
+TEST_CASE("a trace that does not fit the job is refused") {
+    Bench bench;
+    const Round round = bench.train({});
+    auto input = bench.input(round, 1);
+    input.claimed.boundaries.pop_back();
+    CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
+    input = bench.input(round, 1);
+    input.place.unit = bench.job.spec.audit_units();
+    CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
+}
+
+TEST_CASE("drills that do not fit the job are refused by name") {
+    Bench bench;
+    const auto fault = [&](const Drill& drill) { return verifier::drill_fault(*bench.runner, {drill}); };
+    CHECK(fault({DrillKind::kFlip, 0, "wte.weight", 0, 31}).empty());
+    CHECK(fault({DrillKind::kLazy, 3, "", 0, 0}).find("segment 3") != std::string::npos);
+    CHECK(fault({DrillKind::kFlip, 0, "nothing", 0, 0}).find("nothing") != std::string::npos);
+    CHECK(fault({DrillKind::kUlp, 0, "wte.weight", 29 * 16, 0}).find("464") != std::string::npos);
+    CHECK(fault({DrillKind::kFlip, 0, "wte.weight", 0, 32}).find("bit 32") != std::string::npos);
+}
