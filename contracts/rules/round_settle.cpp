@@ -362,7 +362,7 @@ void settle(RunningRound& running) {
         if (slot.revealed) audits = audits_of(s.state(), running, slot);
         const std::vector<PublicKey> provers = provers_of(slot, audits);
         const Amount share = settle_slot(s, slot, provers);
-        settle_audits(s, slot, audits, provers, share);
+        if (slot.revealed) settle_audits(s, slot, audits, provers, share);
     }
     settle_merge(s);
     measure(s);

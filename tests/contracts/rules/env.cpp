@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contracts/rules/env.hpp"
+
+#include <algorithm>
+
+#include "contracts/rules/conservation.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+const std::vector<std::string> kNames = {"buyer", "other", "sequencer", "m1", "m2", "m3",
+                                         "m4",    "m5",    "v1",        "v2", "v3", "v4"};
+
+std::unique_ptr<Person> make_person(const std::string& name) {
+    return std::make_unique<Person>(Person{name, base::SecretKey::from_seed(bytes_of("owner " + name).view()),
+                                           base::SecretKey::from_seed(bytes_of("node " + name).view()),
+                                           bytes_of("secret " + name)});
+}
+
+}  // namespace
+
+Hash256 bytes_of(const std::string& text) { return base::hash("test/bytes", base::as_bytes(text)); }
+
+Amount amount(std::uint64_t units) { return Amount::of(units).value(); }
+
+Params short_windows() {
+    Params params;
+    params.ask_commit_window = 4;
+    params.ask_reveal_window = 4;
+    params.commit_window = 10;
+    params.beacon_window = 5;
+    params.reveal_window = 5;
+    params.audit_seal_window = 10;
+    params.audit_open_window = 5;
+    params.merge_seal_window = 10;
+    params.merge_open_window = 5;
+    params.unbonding_delay = 20;
+    params.probation_rounds = 3;
+    return params;
+}
+
+JobSpec small_job() {
+    JobSpec spec;
+    spec.name = "small";
+    spec.slots = 2;
+    spec.rounds = 3;
+    spec.seed = 7;
+    spec.model = {program::Family::kGpt2, 2, 64, 2, 128, 256};
+    spec.train.inner_steps = 4;
+    spec.train.batch = 16;
+    spec.train.learning_rate = 1e-3F;
+    spec.data.manifest = bytes_of("manifest");
+    spec.data.train_tokens = 100'000;
+    spec.data.held_out_tokens = 10'000;
+    spec.market.max_price = amount(1'000);
+    spec.market.budget = amount(10'000'000);
+    spec.market.deadline_blocks = 1'000;
+    spec.security.audit_threshold = UINT64_MAX / 2;
+    spec.security.segment_steps = 2;
+    spec.initial_root = bytes_of("base 0");
+    return spec;
+}
+
+Env::Env(Params params, std::string chain) : params_(params), block_{std::move(chain), 1} {
+    GenesisConfig config;
+    config.chain_id = block_.chain_id;
+    config.params = params;
+    for (const std::string& name : kNames) {
+        people_[name] = make_person(name);
+        config.balances.emplace_back(people_[name]->owner_key(), amount(100 * kPlenty));
+    }
+    std::sort(config.balances.begin(), config.balances.end());
+    config.sequencer_owner = person("sequencer").owner_key();
+    config.sequencer_node = person("sequencer").node_key();
+    config.sequencer_endpoint = "127.0.0.1:4000";
+    REQUIRE(genesis(state_, config).ok());
+    check();
+}
+
+Person& Env::person(const std::string& name) {
+    auto& person = people_[name];
+    if (!person) person = make_person(name);
+    return *person;
+}
+
+Person& Env::by_node(const PublicKey& node) {
+    for (auto& [name, person] : people_) {
+        if (person->node_key() == node) return *person;
+    }
+    FAIL("nobody has this node key");
+    std::abort();
+}
+
+void Env::check() {
+    const auto invariants = check_invariants(state_);
+    if (!invariants) FAIL(invariants.error().what);
+}
+
+void Env::note(const Events& events) {
+    for (const Event& event : events) {
+        events_.push_back(event);
+        reasons_.push_back(event.reason);
+    }
+}
+
+Bytes Env::sign(const Person& who, const Payload& payload) const {
+    const bool as_owner = signer_of(type_of(payload)) == Signer::kOwner;
+    const base::SecretKey& key = as_owner ? who.owner : who.node;
+    const std::uint64_t nonce = next_nonce(state_, key.public_key());
+    return sign_transaction({key.public_key(), nonce, block_.height + 50, payload}, key, block_.chain_id);
+}
+
+ApplyOutcome Env::hand_in(const Bytes& bytes) {
+    const auto before = state_.all();
+    ApplyOutcome outcome = apply_transaction(state_, block_, bytes);
+    if (outcome.applied) {
+        note(outcome.events);
+    } else {
+        reasons_.push_back(outcome.reason);
+        CHECK(consequence(outcome.reason) == Consequence::kRefused);
+        if (state_.all() != before) FAIL("a refused transaction changed the state");
+    }
+    check();
+    return outcome;
+}
+
+ApplyOutcome Env::attempt(Person& who, const Payload& payload) { return hand_in(sign(who, payload)); }
+
+ApplyOutcome Env::send(Person& who, const Payload& payload) {
+    ApplyOutcome outcome = attempt(who, payload);
+    INFO(who.name << " " << to_text(type_of(payload)) << ": " << to_text(outcome.reason));
+    REQUIRE(outcome.applied);
+    return outcome;
+}
+
+void Env::refuse(Reason reason, Person& who, const Payload& payload) {
+    const ApplyOutcome outcome = attempt(who, payload);
+    INFO(who.name << " " << to_text(type_of(payload)) << ": " << to_text(outcome.reason));
+    REQUIRE_FALSE(outcome.applied);
+    REQUIRE(to_text(outcome.reason) == to_text(reason));
+}
+
+void Env::next_block() {
+    ++block_.height;
+    note(begin_block(state_, block_));
+    check();
+}
+
+void Env::advance_to(std::uint64_t height) {
+    while (block_.height < height) next_block();
+}
+
+void Env::let_deadline_pass() {
+    const auto deadline = next_deadline(state_);
+    REQUIRE(deadline.has_value());
+    REQUIRE(*deadline > block_.height);
+    advance_to(*deadline);
+}
+
+Person& Env::miner(const std::string& name, std::uint64_t stake) {
+    Person& who = person(name);
+    send(who, NodeRegister{who.node_key(), prove_node_key(who.node, who.owner_key(), chain())});
+    send(who, MinerRegister{who.node_key(), "127.0.0.1:5000"});
+    send(who, StakeDeposit{who.node_key(), amount(stake)});
+    return who;
+}
+
+Person& Env::verifier(const std::string& name, std::uint64_t stake) {
+    Person& who = person(name);
+    send(who, NodeRegister{who.node_key(), prove_node_key(who.node, who.owner_key(), chain())});
+    send(who, VerifierRegister{who.node_key(), "127.0.0.1:6000"});
+    send(who, StakeDeposit{who.node_key(), amount(stake)});
+    return who;
+}
+
+Hash256 Env::post(const JobSpec& spec, const std::string& buyer) {
+    Person& who = person(buyer);
+    if (!read_node_key(state_, who.node_key())) {
+        send(who, NodeRegister{who.node_key(), prove_node_key(who.node, who.owner_key(), chain())});
+    }
+    const auto sent =
+        send(who, JobSubmit{spec, who.node_key(), "127.0.0.1:7000", chain_tip(who.secret, spec.rounds)});
+    return job_id(sent.id);
+}
+
+void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint64_t>& asks,
+                       const std::vector<std::string>& verifiers, bool with_sequencer) {
+    const std::uint32_t rounds = job(id).spec.rounds;
+    for (const std::string& name : verifiers) {
+        send(person(name), VerifierEnlist{id, chain_tip(person(name).secret, rounds)});
+    }
+    if (with_sequencer) {
+        send(person("sequencer"), SequencerEnlist{id, chain_tip(person("sequencer").secret, rounds)});
+    }
+    for (const auto& [name, price] : asks) {
+        Person& who = person(name);
+        send(who, AskCommit{id, ask_seal(chain(), id, who.node_key(), amount(price), who.secret)});
+    }
+    let_deadline_pass();
+    for (const auto& [name, price] : asks) send(person(name), AskReveal{id, amount(price), person(name).secret});
+    let_deadline_pass();
+}
+
+Job Env::job(const Hash256& id) const {
+    const auto found = read_job(state_, id);
+    REQUIRE(found.has_value());
+    return *found;
+}
+
+Round Env::round(const Hash256& id) const {
+    const auto found = read_round(state_, id, job(id).round);
+    REQUIRE(found.has_value());
+    return *found;
+}
+
+std::uint64_t Env::balance(const std::string& name) {
+    return read_account(state_, person(name).owner_key()).balance.units();
+}
+
+std::uint64_t Env::stake(const std::string& name) {
+    const Stake stake = read_stake(state_, person(name).node_key());
+    return stake.free.units() + stake.bonded.units();
+}
+
+}  // namespace assay::contracts::test

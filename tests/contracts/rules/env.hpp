@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small language for tests of the rules: people with keys, transactions that must pass or must be refused
+// for a reason, heights that go by. Every step checks every invariant of the state.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/apply.hpp"
+#include "contracts/rules/tables.hpp"
+
+namespace assay::contracts::test {
+
+/// Someone with an owner key, a node key and a secret from which beacon chains and salts follow.
+struct Person {
+    std::string name;
+    base::SecretKey owner;
+    base::SecretKey node;
+    Hash256 secret;
+
+    [[nodiscard]] const PublicKey& owner_key() const { return owner.public_key(); }
+    [[nodiscard]] const PublicKey& node_key() const { return node.public_key(); }
+};
+
+inline constexpr std::uint64_t kPlenty = 1'000'000'000;
+
+/// Windows of a few heights, so that deadlines are cheap to reach.
+Params short_windows();
+
+/// A job of two slots and three rounds, with two segments of two steps each.
+JobSpec small_job();
+
+class Env {
+public:
+    explicit Env(Params params = short_windows(), std::string chain = "test-chain");
+
+    /// Funded at genesis: anyone named so is known. "sequencer" is the sequencer.
+    Person& person(const std::string& name);
+    [[nodiscard]] const StateView& state() const { return state_; }
+    [[nodiscard]] const Params& params() const { return params_; }
+    [[nodiscard]] const std::string& chain() const { return block_.chain_id; }
+    [[nodiscard]] std::uint64_t height() const { return block_.height; }
+    [[nodiscard]] BlockContext& block() { return block_; }
+
+    /// Registers the node key, makes it a miner or verifier, and stakes `stake`.
+    Person& miner(const std::string& name, std::uint64_t stake = kPlenty);
+    Person& verifier(const std::string& name, std::uint64_t stake = kPlenty);
+    /// Posts a job by `buyer` and returns its id.
+    Hash256 post(const JobSpec& spec, const std::string& buyer = "buyer");
+    /// Enlists, seals and opens the asks (name -> price), and advances to the first round.
+    void hold_auction(const Hash256& job, const std::map<std::string, std::uint64_t>& asks,
+                      const std::vector<std::string>& verifiers, bool with_sequencer = true);
+
+    /// Signs with the key that the type asks for and applies; the outcome is checked to be "applied".
+    ApplyOutcome send(Person& who, const Payload& payload);
+    /// The same, but it must be refused for this reason and leave the state as it was.
+    void refuse(Reason reason, Person& who, const Payload& payload);
+    /// Applies without expecting anything.
+    ApplyOutcome attempt(Person& who, const Payload& payload);
+    /// The bytes that send() would hand in.
+    [[nodiscard]] Bytes sign(const Person& who, const Payload& payload) const;
+    /// Hands in bytes as they are.
+    ApplyOutcome hand_in(const Bytes& bytes);
+
+    void next_block();
+    void advance_to(std::uint64_t height);
+    /// Goes to the height at which the next deadline strikes.
+    void let_deadline_pass();
+
+    [[nodiscard]] Job job(const Hash256& id) const;
+    [[nodiscard]] Round round(const Hash256& id) const;
+    [[nodiscard]] std::uint64_t balance(const std::string& name);
+    [[nodiscard]] std::uint64_t stake(const std::string& name);  ///< free and bonded
+    /// All events since the beginning.
+    [[nodiscard]] const Events& events() const { return events_; }
+    /// Who owns a node key; for reading results.
+    [[nodiscard]] Person& by_node(const PublicKey& node);
+    /// Every reason that a transaction was refused for or an event carried.
+    [[nodiscard]] const std::vector<Reason>& reasons_seen() const { return reasons_; }
+
+private:
+    void note(const Events& events);
+    void check();
+
+    MemoryState state_;
+    Params params_;
+    BlockContext block_;
+    Events events_;
+    std::vector<Reason> reasons_;
+    std::map<std::string, std::unique_ptr<Person>> people_;
+};
+
+/// 32 bytes that follow from a text: seeds, salts, roots.
+Hash256 bytes_of(const std::string& text);
+Amount amount(std::uint64_t units);
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays rounds: every party does in every phase what its manner says. "True" traces follow from (job,
+// round, slot) by hashing: to the rules, training is nothing but roots.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tests/contracts/rules/env.hpp"
+
+namespace assay::contracts::test {
+
+enum class MinerManner { kHonest, kAbsent, kSilent, kCheats, kBadFinalise };
+enum class VerifierManner {
+    kHonest,
+    kAbsent,       ///< posts nothing
+    kSealsOnly,    ///< seals, never opens
+    kLies,         ///< a wrong root of its own
+    kAccuses,      ///< the same wrong root as every other accuser
+    kRubberStamp,  ///< repeats the miner's claim
+    kUnserved,     ///< was served no bytes
+};
+enum class MergeManner { kHonest, kAbsent, kSealsOnly, kLies };
+
+/// Everybody not named is honest and opens its links.
+struct Play {
+    std::map<std::string, MinerManner> miners;
+    std::map<std::string, VerifierManner> verifiers;
+    std::map<std::string, MergeManner> mergers;
+    std::vector<std::string> withhold_links;
+};
+
+/// A job with this seed diverges in slot 0, step 3.
+inline constexpr std::uint64_t kDivergingSeed = 13;
+
+TraceRecord true_trace(const Job& job, std::uint32_t round, std::uint32_t slot);
+/// What a miner of this manner claims for the slot.
+TraceRecord claimed_trace(const Job& job, std::uint32_t round, std::uint32_t slot, MinerManner manner);
+MergeClaim true_merge(const Job& job, std::uint32_t round);
+Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const TraceRecord& trace);
+
+void play_commits(Env& env, const Hash256& job, const Play& play);
+void play_links(Env& env, const Hash256& job, const Play& play);
+void play_reveals(Env& env, const Hash256& job, const Play& play);
+void play_audits(Env& env, const Hash256& job, const Play& play, Stage stage);
+void play_merges(Env& env, const Hash256& job, const Play& play, Stage stage);
+/// The whole of the running round. A phase that someone left open is ended by its deadline.
+void play_round(Env& env, const Hash256& job, const Play& play = {});
+/// Rounds until the job has ended, at most `limit`.
+void play_job(Env& env, const Hash256& job, const Play& play = {}, int limit = 100);
+
+/// The line of this kind about `name` (and `slot`, when given) in a settled round.
+SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind, const std::string& name);
+/// The slot that `name` holds in the running round.
+std::uint32_t slot_of(Env& env, const Hash256& job, const std::string& name);
+
+}  // namespace assay::contracts::test
