@@ -21,7 +21,7 @@ struct ToyTransaction {
     std::uint64_t value = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.sender, self.nonce, self.value);
+        visit(self.nonce, self.value, self.sender);
     }
 };
 
