@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/data/tokenizer.hpp"
 
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "contracts/base/bytes.hpp"
@@ -140,4 +143,23 @@ TEST_CASE("a vocabulary that the text cannot fill is refused with the size that 
     CHECK_FALSE(train_tokenizer(views, 256).ok());
     CHECK_FALSE(trained().encode("\xff").ok());
     CHECK_FALSE(trained().decode(std::vector<std::uint32_t>{320}).ok());
+}
+
+// golden/make.py is the recipe.
+TEST_CASE("ids equal those of Hugging Face tokenizers for a tokenizer that it trained") {
+    const char* source = std::getenv("ASSAY_SOURCE_DIR");
+    REQUIRE(source != nullptr);
+    const std::string folder = std::string(source) + "/tests/trainer/data/golden/";
+    const auto tokenizer = read_tokenizer(folder + "tokenizer.json");
+    REQUIRE(tokenizer.ok());
+    std::ifstream file(folder + "ids.json");
+    const nlohmann::json rows = nlohmann::json::parse(file);
+    REQUIRE(rows.size() == 12);
+    for (const auto& row : rows) {
+        const auto text = row["text"].get<std::string>();
+        CAPTURE(text);
+        const auto ids = tokenizer->encode(text, SpecialText::kRecognised);
+        REQUIRE(ids.ok());
+        CHECK(*ids == row["ids"].get<std::vector<std::uint32_t>>());
+    }
 }
