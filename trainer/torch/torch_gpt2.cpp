@@ -20,6 +20,12 @@ constexpr double kLayerNormEpsilon = 1e-5;
 
 std::int64_t signed_size(std::uint64_t size) { return static_cast<std::int64_t>(size); }
 
+void append(std::vector<double>& flat, const torch::Tensor& tensor) {
+    const auto values = tensor.detach().to(torch::kFloat64).contiguous().view({-1});
+    const double* data = values.data_ptr<double>();
+    flat.insert(flat.end(), data, data + values.numel());
+}
+
 }  // namespace
 
 struct TorchGpt2::Impl {
@@ -121,11 +127,7 @@ TorchLoss TorchGpt2::loss_and_gradient(std::span<const std::uint32_t> tokens) {
     loss.backward();
     TorchLoss result;
     result.loss = loss.item<double>();
-    for (const auto& parameter : impl_->parameters) {
-        const auto flat = parameter.grad().to(torch::kFloat64).contiguous().view({-1});
-        const double* data = flat.data_ptr<double>();
-        result.gradient.insert(result.gradient.end(), data, data + flat.numel());
-    }
+    for (const auto& parameter : impl_->parameters) append(result.gradient, parameter.grad());
     return result;
 }
 
@@ -137,6 +139,12 @@ double TorchGpt2::train_step(const program::TrainConfig& train, std::span<const 
     torch::nn::utils::clip_grad_norm_(impl_->parameters, train.clip_norm.value());
     impl_->optimizer->step();
     return loss.item<double>();
+}
+
+std::vector<double> TorchGpt2::parameters() const {
+    std::vector<double> flat;
+    for (const auto& parameter : impl_->parameters) append(flat, parameter);
+    return flat;
 }
 
 }  // namespace assay::trainer

@@ -34,6 +34,9 @@ public:
     /// Returns the loss. The first call creates the moments.
     double train_step(const program::TrainConfig& train, std::span<const std::uint32_t> tokens);
 
+    /// Parameters as they are now, flat in canonical order.
+    [[nodiscard]] std::vector<double> parameters() const;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
