@@ -107,14 +107,17 @@ Outcome<std::unique_ptr<BlockLog>> BlockLog::open(Disk& disk, const std::string&
     ASSAY_ASSIGN(auto file, disk.open(path));
     ASSAY_ASSIGN(const std::uint64_t size, file->size());
     std::unique_ptr<BlockLog> log(new BlockLog(disk, path, std::move(file), options));
-    ASSAY_TRY(log->start(genesis, size));
-    if (size > kLogHeaderSize) ASSAY_TRY(log->scan(size, acknowledged));
-    if (acknowledged && log->height() < *acknowledged) {
+    // Before anything is written: a refusal leaves the file as it was.
+    const auto ends_early = [&](std::uint64_t height) {
         return fail(ErrorKind::kVerification,
-                    path + ": ends at block " + std::to_string(log->height()) + ", but block " +
+                    path + ": ends at block " + std::to_string(height) + ", but block " +
                         std::to_string(*acknowledged) + " was acknowledged",
                     "restore the log from a backup or from a follower");
-    }
+    };
+    if (acknowledged && *acknowledged > 0 && size <= kLogHeaderSize) return ends_early(0);
+    ASSAY_TRY(log->start(genesis, size));
+    if (size > kLogHeaderSize) ASSAY_TRY(log->scan(size, acknowledged));
+    if (acknowledged && log->height() < *acknowledged) return ends_early(log->height());
     return log;
 }
 
