@@ -12,17 +12,17 @@ using base::ErrorKind;
 using base::fail;
 using contracts::EventKind;
 using contracts::RoundPhase;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 namespace {
-double seconds_between(Clock::time_point from, Clock::time_point to) {
+double seconds_between(SteadyClock::time_point from, SteadyClock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 }  // namespace
 
 void Stopwatch::see(const contracts::Event& event) {
-    const auto now = Clock::now();
+    const auto now = SteadyClock::now();
     if (event.kind == EventKind::kRoundStarted && !first_) first_ = now;
     if (event.kind == EventKind::kJobEnded) last_ = now;
     if (event.kind != EventKind::kRoundPhase) return;
@@ -106,8 +106,8 @@ void JobRun::check_processes() {
 }
 
 base::Outcome<void> JobRun::wait_for_buyer() {
-    const auto give_up = Clock::now() + 30s;
-    while (Clock::now() < give_up) {
+    const auto give_up = SteadyClock::now() + 30s;
+    while (SteadyClock::now() < give_up) {
         if (const auto status = network_.poll("buyer")) {
             if (status->success()) return {};
             return fail(ErrorKind::kFailure,
