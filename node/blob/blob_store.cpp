@@ -80,22 +80,27 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
 Outcome<void> BlobStore::State::reserve(std::uint64_t bytes) {
     const std::lock_guard lock(mutex);
     if (bytes > options.blob_bytes_max) {
-        return fail(ErrorKind::kFailure, "a blob of " + std::to_string(bytes) + " bytes is above the limit of " +
-                    std::to_string(options.blob_bytes_max), "raise the limit, or split the data");
+        return fail(ErrorKind::kFailure,
+                    "a blob of " + std::to_string(bytes) + " bytes is above the limit of " +
+                        std::to_string(options.blob_bytes_max),
+                    "raise the limit, or split the data");
     }
     for (auto next = blobs.begin(); next != blobs.end() && used + bytes > options.quota_bytes;) {
         const BlobInfo info = (next++)->second;
         if (info.pin == Pin::kEvictable) ASSAY_TRY(erase(info.id));
     }
     if (used + bytes > options.quota_bytes) {
-        return fail(ErrorKind::kFailure, "the blob store " + options.folder.string() + " is full (" +
-                    std::to_string(used) + " of " + std::to_string(options.quota_bytes) + " bytes)",
+        return fail(ErrorKind::kFailure,
+                    "the blob store " + options.folder.string() + " is full (" + std::to_string(used) +
+                        " of " + std::to_string(options.quota_bytes) + " bytes)",
                     "remove blobs that are no longer needed, or raise the quota");
     }
     const std::uint64_t free = root.free_bytes();
     if (free < bytes || free - bytes < options.free_bytes_min) {
-        return fail(ErrorKind::kFailure, "the disk of " + options.folder.string() + " is nearly full (" +
-                    std::to_string(free >> 20) + " MiB free)", "free some disk space and try again");
+        return fail(ErrorKind::kFailure,
+                    "the disk of " + options.folder.string() + " is nearly full (" +
+                        std::to_string(free >> 20) + " MiB free)",
+                    "free some disk space and try again");
     }
     used += bytes;
     return {};
@@ -156,7 +161,8 @@ Outcome<BlobId> BlobStore::put_file(const std::filesystem::path& path) {
     const FileHandle source(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!source.ok() || fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return fail(ErrorKind::kNotFound, "cannot read the file " + path.string(), "check the path and its permissions");
+        return fail(ErrorKind::kNotFound, "cannot read the file " + path.string(),
+                    "check the path and its permissions");
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     ASSAY_TRY(state_->reserve(size));

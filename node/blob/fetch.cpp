@@ -10,7 +10,8 @@ using base::Outcome;
 
 // What one holder gives towards the blob. Success only when nothing is missing any more.
 Outcome<void> take_from(BlobStore& store, const BlobId& id, BlobService& holder,
-                        std::unique_ptr<PartialBlob>& partial, const std::stop_token& stop, HolderReport& report) {
+                        std::unique_ptr<PartialBlob>& partial, const std::stop_token& stop,
+                        HolderReport& report) {
     if (!partial) {
         ASSAY_ASSIGN(const BlobDescription description, holder.describe(id));
         ASSAY_ASSIGN(partial, store.begin(id, description));
@@ -27,7 +28,8 @@ Outcome<void> take_from(BlobStore& store, const BlobId& id, BlobService& holder,
         ASSAY_TRY(ended);
         if (stop.stop_requested()) return fail(ErrorKind::kInterrupted, "the transfer was stopped");
         if (partial->next_missing() == wanted) {
-            return fail(ErrorKind::kUnreachable, report.holder + " ended the transfer early", "try another holder");
+            return fail(ErrorKind::kUnreachable, report.holder + " ended the transfer early",
+                        "try another holder");
         }
     }
     return {};
@@ -36,7 +38,8 @@ Outcome<void> take_from(BlobStore& store, const BlobId& id, BlobService& holder,
 }  // namespace
 
 Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
-                         const ConnectHolder& connect, std::stop_token stop, std::vector<HolderReport>* reports) {
+                         const ConnectHolder& connect, std::stop_token stop,
+                         std::vector<HolderReport>* reports) {
     if (store.has(id)) return {};
     base::Error last{ErrorKind::kNotFound, "no holder of blob " + id.hex() + " is known",
                      "wait until one registers, or ask the job's buyer"};
@@ -54,7 +57,8 @@ Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<E
         if (reports != nullptr) reports->push_back(report);
         if (result) return {};
         // A holder that lacks the blob says less than one that had it and failed.
-        if (result.error().kind != ErrorKind::kNotFound || last.kind == ErrorKind::kNotFound) last = result.error();
+        if (result.error().kind != ErrorKind::kNotFound || last.kind == ErrorKind::kNotFound)
+            last = result.error();
     }
     return base::failed(last);
 }

@@ -24,8 +24,9 @@ using base::Outcome;
 
 base::Failed<base::Error> io_error(const std::string& what, int reason) {
     const bool full = reason == ENOSPC || reason == EDQUOT;
-    return fail(ErrorKind::kFailure, what + ": " + std::strerror(reason),
-                full ? "free some disk space and start again" : "check the disk and the folder's permissions");
+    return fail(
+        ErrorKind::kFailure, what + ": " + std::strerror(reason),
+        full ? "free some disk space and start again" : "check the disk and the folder's permissions");
 }
 
 bool single_name(const std::string& name) {
@@ -136,7 +137,8 @@ Outcome<void> Folder::remove(const std::string& name) const {
     return {};
 }
 
-Outcome<void> Folder::rename_to(const std::string& name, const Folder& target, const std::string& new_name) const {
+Outcome<void> Folder::rename_to(const std::string& name, const Folder& target,
+                                const std::string& new_name) const {
     ASSAY_CHECK(single_name(name) && single_name(new_name));
     if (renameat(handle_.get(), name.c_str(), target.handle_.get(), new_name.c_str()) != 0) {
         return trouble("rename", name);

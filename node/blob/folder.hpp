@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One folder, opened once; files in it by single names, symbolic links never followed. Writes are all or nothing
-// and on disk when they return.
+// One folder, opened once; files in it by single names, symbolic links never followed. Writes are all or
+// nothing and on disk when they return.
 #pragma once
 
 #include <cstdint>
@@ -50,14 +50,16 @@ public:
     base::Outcome<void> replace(const std::string& name, base::ByteView content) const;
     base::Outcome<void> remove(const std::string& name) const;  ///< success when absent
     /// Atomically, replacing what has that name; both folders are synced.
-    base::Outcome<void> rename_to(const std::string& name, const Folder& target, const std::string& new_name) const;
+    base::Outcome<void> rename_to(const std::string& name, const Folder& target,
+                                  const std::string& new_name) const;
     [[nodiscard]] std::vector<std::string> names() const;  ///< ascending
     [[nodiscard]] bool has(const std::string& name) const;
     base::Outcome<void> sync() const;
     [[nodiscard]] std::uint64_t free_bytes() const;
 
 private:
-    Folder(std::filesystem::path path, FileHandle handle) : path_(std::move(path)), handle_(std::move(handle)) {}
+    Folder(std::filesystem::path path, FileHandle handle)
+        : path_(std::move(path)), handle_(std::move(handle)) {}
     [[nodiscard]] base::Failed<base::Error> trouble(const std::string& doing, const std::string& name) const;
     std::filesystem::path path_;
     FileHandle handle_;

@@ -27,8 +27,8 @@ PartialBlob::~PartialBlob() {
 }
 
 Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description) {
-    // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie about it
-    // would otherwise make honest chunks look wrong.
+    // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie
+    // about it would otherwise make honest chunks look wrong.
     const Leaves& leaves = description.leaves;
     if (chunk_count(description.size) != leaves.size() || base::merkle_root(leaves) != id) {
         return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
@@ -41,8 +41,8 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
         }
     }
     // From here on the object undoes the mark.
-    std::unique_ptr<PartialBlob> partial(
-        new PartialBlob(std::make_unique<PartialBlob::State>(PartialBlob::State{*state_, id, leaves, {}, {}, 0, 0})));
+    std::unique_ptr<PartialBlob> partial(new PartialBlob(
+        std::make_unique<PartialBlob::State>(PartialBlob::State{*state_, id, leaves, {}, {}, 0, 0})));
     PartialBlob::State& state = *partial->state_;
     ASSAY_TRY(state_->reserve(leaves.size() * kChunkBytes));
     state.reserved = leaves.size() * kChunkBytes;
@@ -50,7 +50,8 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
     state.present.assign(leaves.size(), false);
     // What an earlier process left counts only as far as it has the right hashes.
     ASSAY_ASSIGN(const Leaves found, hash_chunks(state.file));
-    for (std::size_t i = 0; i < leaves.size() && i < found.size(); ++i) state.present[i] = found[i] == leaves[i];
+    for (std::size_t i = 0; i < leaves.size() && i < found.size(); ++i)
+        state.present[i] = found[i] == leaves[i];
     return partial;
 }
 
@@ -66,7 +67,8 @@ Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
     const bool length_ok = last ? !chunk.empty() && chunk.size() <= kChunkBytes : chunk.size() == kChunkBytes;
     if (index >= state_->leaves.size() || !length_ok || base::merkle_leaf(chunk) != state_->leaves[index]) {
         return fail(ErrorKind::kVerification,
-                    "chunk " + std::to_string(index) + " of blob " + state_->id.hex() + " is not the one its hash names",
+                    "chunk " + std::to_string(index) + " of blob " + state_->id.hex() +
+                        " is not the one its hash names",
                     "take it from another holder");
     }
     if (state_->present[index]) return {};
@@ -78,11 +80,13 @@ Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
 Outcome<void> PartialBlob::finish() {
     ASSAY_CHECK(!next_missing());
     ASSAY_TRY(state_->file.sync());
-    // Read back: what becomes a blob is what is on disk, and a longer file from an earlier lie is refused here.
+    // Read back: what becomes a blob is what is on disk, and a longer file from an earlier lie is refused
+    // here.
     ASSAY_ASSIGN(const Leaves stored, hash_chunks(state_->file));
     if (base::merkle_root(stored) != state_->id) {
         (void)state_->store.partial.remove(state_->id.hex());
-        return fail(ErrorKind::kVerification, "blob " + state_->id.hex() + " changed on disk while it was fetched",
+        return fail(ErrorKind::kVerification,
+                    "blob " + state_->id.hex() + " changed on disk while it was fetched",
                     "fetch it again; check the disk");
     }
     ASSAY_ASSIGN(const std::uint64_t size, state_->file.size());

@@ -36,7 +36,8 @@ struct BlobStore::State {
     base::Outcome<void> reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
     /// Moves a finished, synced file to its place; its reservation becomes the blob's size.
-    base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id, std::uint64_t size);
+    base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id,
+                              std::uint64_t size);
     base::Outcome<void> erase(const BlobId& id);  ///< REQUIRES mutex held
     std::string temporary_name();
 };
@@ -51,6 +52,8 @@ struct BlobName {
 /// Leaf hashes of the chunks of an open file.
 base::Outcome<Leaves> hash_chunks(const FileHandle& file);
 
-inline std::uint64_t chunk_count(std::uint64_t size) { return size / kChunkBytes + (size % kChunkBytes != 0 ? 1 : 0); }
+inline std::uint64_t chunk_count(std::uint64_t size) {
+    return size / kChunkBytes + (size % kChunkBytes != 0 ? 1 : 0);
+}
 
 }  // namespace assay::node

@@ -84,9 +84,10 @@ Outcome<void> derive(const Head& head, const Passphrase& passphrase, Secret& key
     if (crypto_pwhash(key.data(), crypto_aead_xchacha20poly1305_ietf_KEYBYTES, text.data(), text.size(),
                       head.salt.data(), head.opslimit, static_cast<std::size_t>(head.memlimit),
                       crypto_pwhash_ALG_ARGON2ID13) != 0) {
-        return fail(ErrorKind::kKey,
-                    "not enough memory to open the key (" + std::to_string(head.memlimit >> 20) + " MiB are needed)",
-                    "free some memory and try again");
+        return fail(
+            ErrorKind::kKey,
+            "not enough memory to open the key (" + std::to_string(head.memlimit >> 20) + " MiB are needed)",
+            "free some memory and try again");
     }
     return {};
 }
@@ -94,7 +95,8 @@ Outcome<void> derive(const Head& head, const Passphrase& passphrase, Secret& key
 Outcome<File> read_file(const std::filesystem::path& path) {
     ASSAY_ASSIGN(const base::Bytes bytes, read_secret_file(path, SecretKind::kKeyFile));
     if (bytes.size() < kMagic.size() || !std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
-        return fail(ErrorKind::kKey, path.string() + " is not a key file", "check the path; `assay key new` makes one");
+        return fail(ErrorKind::kKey, path.string() + " is not a key file",
+                    "check the path; `assay key new` makes one");
     }
     if (bytes.size() > kMagic.size() && bytes[kMagic.size()] != kVersion) {
         return fail(ErrorKind::kKey,
@@ -104,8 +106,10 @@ Outcome<File> read_file(const std::filesystem::path& path) {
     }
     const auto file = base::decode<File>(bytes);
     if (!file) {
-        return fail(ErrorKind::kKey, "the key file " + path.string() + " is damaged (" +
-                    std::string(base::to_text(file.error())) + ")", "restore it from a backup");
+        return fail(ErrorKind::kKey,
+                    "the key file " + path.string() + " is damaged (" +
+                        std::string(base::to_text(file.error())) + ")",
+                    "restore it from a backup");
     }
     // The cost comes from the file and is spent before anything is authenticated: only the two known ones.
     Head known;
@@ -132,8 +136,9 @@ Outcome<void> write_key_file(const std::filesystem::path& path, const base::Secr
     Secret wrapping(crypto_aead_xchacha20poly1305_ietf_KEYBYTES);
     ASSAY_TRY(derive(file.head, passphrase, wrapping));
     const base::Bytes head = base::encode(file.head);
-    crypto_aead_xchacha20poly1305_ietf_encrypt(file.box.data(), nullptr, key.seed().data(), kSeedBytes, head.data(),
-                                               head.size(), nullptr, file.head.nonce.data(), wrapping.data());
+    crypto_aead_xchacha20poly1305_ietf_encrypt(file.box.data(), nullptr, key.seed().data(), kSeedBytes,
+                                               head.data(), head.size(), nullptr, file.head.nonce.data(),
+                                               wrapping.data());
     return create_secret_file(path, base::encode(file));
 }
 
@@ -153,23 +158,25 @@ Outcome<base::SecretKey> open_key_file(const std::filesystem::path& path, const 
                                        std::optional<KeyRole> expected) {
     ASSAY_ASSIGN(const File file, read_file(path));
     if (expected && file.head.role != *expected) {
-        return fail(ErrorKind::kKey, path.string() + " is a key for the role '" + name_of(file.head.role) +
-                    "', but the " + name_of(*expected) + " key is needed here",
+        return fail(ErrorKind::kKey,
+                    path.string() + " is a key for the role '" + name_of(file.head.role) + "', but the " +
+                        name_of(*expected) + " key is needed here",
                     "give the " + name_of(*expected) + " key");
     }
     Secret wrapping(crypto_aead_xchacha20poly1305_ietf_KEYBYTES);
     ASSAY_TRY(derive(file.head, passphrase, wrapping));
     const base::Bytes head = base::encode(file.head);
     Secret seed(kSeedBytes);
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(seed.data(), nullptr, nullptr, file.box.data(), file.box.size(),
-                                                   head.data(), head.size(), file.head.nonce.data(),
-                                                   wrapping.data()) != 0) {
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(seed.data(), nullptr, nullptr, file.box.data(),
+                                                   file.box.size(), head.data(), head.size(),
+                                                   file.head.nonce.data(), wrapping.data()) != 0) {
         return fail(ErrorKind::kKey, "wrong passphrase for " + path.string() + " (or the file is damaged)",
                     "try again; a lost passphrase cannot be recovered");
     }
     base::SecretKey key = base::SecretKey::from_seed(seed.view());
     if (key.public_key() != file.head.public_key) {
-        return fail(ErrorKind::kKey, "the key file " + path.string() + " names another public key than it holds",
+        return fail(ErrorKind::kKey,
+                    "the key file " + path.string() + " names another public key than it holds",
                     "restore it from a backup");
     }
     return key;

@@ -67,7 +67,8 @@ Outcome<base::Bytes> read_secret_file(const std::filesystem::path& path, SecretK
             return fail(ErrorKind::kKey, "the " + name + " " + path.string() + " is a symbolic link",
                         "give the path of the file itself");
         }
-        return fail(ErrorKind::kKey, "cannot open the " + name + " " + path.string() + ": " + std::strerror(reason),
+        return fail(ErrorKind::kKey,
+                    "cannot open the " + name + " " + path.string() + ": " + std::strerror(reason),
                     "check its owner and permissions (0600)");
     }
     ASSAY_TRY(check_owner(file.get(), path, name));
@@ -77,7 +78,8 @@ Outcome<base::Bytes> read_secret_file(const std::filesystem::path& path, SecretK
         const ssize_t got = read(file.get(), content.data() + size, content.size() - size);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            return fail(ErrorKind::kKey, "cannot read the " + name + " " + path.string() + ": " + std::strerror(errno));
+            return fail(ErrorKind::kKey,
+                        "cannot read the " + name + " " + path.string() + ": " + std::strerror(errno));
         }
         if (got == 0) break;
         size += static_cast<std::size_t>(got);
@@ -114,7 +116,8 @@ Outcome<void> create_secret_file(const std::filesystem::path& path, base::ByteVi
     if (trouble.empty() && (!directory.ok() || fsync(directory.get()) != 0)) trouble = std::strerror(errno);
     if (trouble.empty()) return {};
     unlink(path.c_str());
-    return fail(ErrorKind::kKey, "cannot write " + path.string() + ": " + trouble, "free some disk space and try again");
+    return fail(ErrorKind::kKey, "cannot write " + path.string() + ": " + trouble,
+                "free some disk space and try again");
 }
 
 }  // namespace assay::node

@@ -33,7 +33,8 @@ Outcome<Passphrase> read_line(int fd, const std::string& from) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             wipe(line);
-            return fail(ErrorKind::kKey, "cannot read a passphrase from " + from, "check that it is open for reading");
+            return fail(ErrorKind::kKey, "cannot read a passphrase from " + from,
+                        "check that it is open for reading");
         }
         if (got == 0 || c == '\n') break;
         if (c != '\r') line.push_back(c);
@@ -70,7 +71,9 @@ public:
     }
 
 private:
-    void say(std::string_view text) const { [[maybe_unused]] const auto put = write(fd_, text.data(), text.size()); }
+    void say(std::string_view text) const {
+        [[maybe_unused]] const auto put = write(fd_, text.data(), text.size());
+    }
 
     int fd_;
     termios before_{};
@@ -109,7 +112,8 @@ Passphrase::~Passphrase() { wipe(text_); }
 
 Outcome<Passphrase> read_passphrase(const PassphraseSource& source, PromptKind kind) {
     if (source.fd && source.file) {
-        return fail(ErrorKind::kUsage, "two sources of a passphrase are given", "give a descriptor or a file, not both");
+        return fail(ErrorKind::kUsage, "two sources of a passphrase are given",
+                    "give a descriptor or a file, not both");
     }
     if (source.fd) return read_line(*source.fd, "descriptor " + std::to_string(*source.fd));
     if (!source.file) return ask_on_terminal(kind);
@@ -118,7 +122,8 @@ Outcome<Passphrase> read_passphrase(const PassphraseSource& source, PromptKind k
     sodium_memzero(content.data(), content.size());
     line.resize(std::min(line.find_first_of("\r\n"), line.size()));
     if (line.empty()) {
-        return fail(ErrorKind::kKey, "the passphrase file " + source.file->string() + " has an empty first line",
+        return fail(ErrorKind::kKey,
+                    "the passphrase file " + source.file->string() + " has an empty first line",
                     "write the passphrase on its first line");
     }
     return Passphrase(std::move(line));

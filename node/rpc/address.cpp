@@ -20,7 +20,8 @@ base::Outcome<HostPort> parse_host_port(const std::string& text) {
         parts.host = parts.host.substr(1, parts.host.size() - 2);
         in6_addr address{};
         if (inet_pton(AF_INET6, parts.host.c_str(), &address) != 1) return refuse();
-    } else if (parts.host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") !=
+    } else if (parts.host.find_first_not_of(
+                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") !=
                std::string::npos) {
         return refuse();
     }

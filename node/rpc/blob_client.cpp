@@ -95,7 +95,8 @@ public:
         const grpc::Status status = reader->Finish();
         if (timer.stalled()) {
             return base::fail(base::ErrorKind::kUnreachable,
-                              options_.address + " sent nothing for " + std::to_string(options_.stall_timeout.count()) +
+                              options_.address + " sent nothing for " +
+                                  std::to_string(options_.stall_timeout.count()) +
                                   " ms in the middle of a blob",
                               "try another holder");
         }

@@ -22,7 +22,8 @@ public:
         auto description = service_.describe(*id);
         if (!description) return to_status(description.error());
         out->set_size(description->size);
-        for (const base::Hash256& leaf : description->leaves) out->mutable_leaves()->append(wire_text(leaf.view()));
+        for (const base::Hash256& leaf : description->leaves)
+            out->mutable_leaves()->append(wire_text(leaf.view()));
         return grpc::Status::OK;
     }
 
@@ -33,15 +34,16 @@ public:
         Streams::Guard guard(*streams_, *context);
         if (!guard.admitted()) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many transfers"};
         bool broken = false;
-        const auto sent = service_.fetch(*id, request->first_chunk(), [&](std::uint64_t index, base::ByteView bytes) {
-            v1::Chunk chunk;
-            chunk.set_index(index);
-            chunk.set_data(wire_text(bytes));
-            guard.writing();
-            broken = !writer->Write(chunk) || guard.token().stop_requested();
-            guard.written();
-            return !broken;
-        });
+        const auto sent =
+            service_.fetch(*id, request->first_chunk(), [&](std::uint64_t index, base::ByteView bytes) {
+                v1::Chunk chunk;
+                chunk.set_index(index);
+                chunk.set_data(wire_text(bytes));
+                guard.writing();
+                broken = !writer->Write(chunk) || guard.token().stop_requested();
+                guard.written();
+                return !broken;
+            });
         if (!sent) return to_status(sent.error());
         return broken ? grpc::Status::CANCELLED : grpc::Status::OK;
     }

@@ -43,10 +43,12 @@ grpc::ChannelArguments channel_arguments(Connection connection) {
 
 }  // namespace
 
-base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& options, Connection connection) {
+base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& options,
+                                                           Connection connection) {
     ASSAY_ASSIGN(const HostPort address, parse_host_port(options.address));
     if (address.port == 0) {
-        return base::fail(base::ErrorKind::kUsage, "'" + options.address + "' has port 0, which nobody listens on",
+        return base::fail(base::ErrorKind::kUsage,
+                          "'" + options.address + "' has port 0, which nobody listens on",
                           "give the port that the node printed when it started");
     }
     ASSAY_ASSIGN(const auto credentials, client_credentials(address.host, options.tls));

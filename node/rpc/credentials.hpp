@@ -14,9 +14,9 @@ namespace assay::node {
 
 /// kUsage: `host` is not loopback and there are no files. kKey: a file cannot be read, or others can read
 /// the private key.
-base::Outcome<std::shared_ptr<grpc::ServerCredentials>> server_credentials(const std::string& host,
-                                                                           const std::optional<TlsFiles>& tls);
-base::Outcome<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(const std::string& host,
-                                                                            const std::optional<TlsFiles>& tls);
+base::Outcome<std::shared_ptr<grpc::ServerCredentials>> server_credentials(
+    const std::string& host, const std::optional<TlsFiles>& tls);
+base::Outcome<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(
+    const std::string& host, const std::optional<TlsFiles>& tls);
 
 }  // namespace assay::node

@@ -97,7 +97,8 @@ public:
                             .version = response.version()};
     }
 
-    Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop, const BlockHandler& handler) override {
+    Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop,
+                            const BlockHandler& handler) override {
         from_height = std::max<std::uint64_t>(from_height, 1);  // the first block there is
         grpc::ClientContext context;  // no deadline: a subscription lives as long as its reader
         const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
@@ -123,7 +124,8 @@ public:
         }
         const grpc::Status status = reader->Finish();
         if (stop.stop_requested()) return {};
-        if (status.ok()) return base::fail(base::ErrorKind::kUnreachable, options_.address + " ended the subscription");
+        if (status.ok())
+            return base::fail(base::ErrorKind::kUnreachable, options_.address + " ended the subscription");
         return base::failed(to_error(status, options_.address));
     }
 

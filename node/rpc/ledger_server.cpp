@@ -17,7 +17,8 @@ public:
     LedgerAdapter(LedgerService& service, std::shared_ptr<Streams> streams)
         : service_(service), streams_(std::move(streams)) {}
 
-    grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest* request, v1::SubmitResponse* out) override {
+    grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest* request,
+                        v1::SubmitResponse* out) override {
         auto reply = service_.submit(base::as_bytes(request->transaction()));
         if (!reply) return to_status(reply.error());
         out->set_accepted(reply->accepted);

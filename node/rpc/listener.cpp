@@ -81,7 +81,8 @@ void set_limits(grpc::ServerBuilder& builder, const ServerLimits& limits, const 
 
 }  // namespace
 
-Outcome<std::unique_ptr<RpcServer>> listen(Adapter adapter, const ServerOptions& options, const std::string& name) {
+Outcome<std::unique_ptr<RpcServer>> listen(Adapter adapter, const ServerOptions& options,
+                                           const std::string& name) {
     ASSAY_ASSIGN(const HostPort address, parse_host_port(options.listen));
     ASSAY_ASSIGN(const auto credentials, server_credentials(address.host, options.tls));
     // The factory of the health service is process-wide and must be set before the first server.
@@ -96,8 +97,10 @@ Outcome<std::unique_ptr<RpcServer>> listen(Adapter adapter, const ServerOptions&
     std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
     if (!server || port <= 0) {
         if (server) server->Shutdown();
-        return fail(ErrorKind::kFailure, "cannot listen on " + options.listen + " (" + name + "): the port is taken or the "
-                    "address is not of this machine",
+        return fail(ErrorKind::kFailure,
+                    "cannot listen on " + options.listen + " (" + name +
+                        "): the port is taken or the "
+                        "address is not of this machine",
                     "stop the program that uses it, or choose another port (0 lets the system choose)");
     }
     return std::unique_ptr<RpcServer>(

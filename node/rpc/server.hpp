@@ -20,7 +20,7 @@ struct ServerLimits {
     int threads = 96;                          ///< a subscription holds one
     int streams_per_connection = 32;
     int receive_bytes = 1 << 20;  ///< one message
-    int streams = 64;  ///< subscriptions and transfers at once
+    int streams = 64;             ///< subscriptions and transfers at once
 };
 
 struct ServerOptions {

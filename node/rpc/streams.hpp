@@ -44,7 +44,8 @@ public:
         Streams& streams_;
         grpc::ServerContext& context_;
         std::stop_source stop_;
-        std::atomic<std::chrono::steady_clock::time_point> since_{std::chrono::steady_clock::time_point::max()};
+        std::atomic<std::chrono::steady_clock::time_point> since_{
+            std::chrono::steady_clock::time_point::max()};
         bool admitted_ = false;
         std::list<Guard*>::iterator place_;
     };

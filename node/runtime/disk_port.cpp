@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-
 #include "node/blob/folder.hpp"
 #include "node/runtime/ledger_link.hpp"
 
@@ -11,8 +10,9 @@ using base::ErrorKind;
 using base::fail;
 
 Outcome<void> check_name(std::string_view name) {
-    const bool safe = !name.empty() && name.size() <= 200 && name.front() != '.' &&
-                      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string_view::npos;
+    const bool safe =
+        !name.empty() && name.size() <= 200 && name.front() != '.' &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string_view::npos;
     if (!safe) return fail(ErrorKind::kUsage, "'" + std::string(name) + "' is not a name for a state file");
     return {};
 }

@@ -49,12 +49,15 @@ base::Outcome<Home> find_home(const std::optional<std::filesystem::path>& flag) 
     }
     std::error_code error;
     root = std::filesystem::absolute(root, error);
-    if (error) return fail(ErrorKind::kUsage, "cannot resolve the home folder: " + error.message(), "give --home DIR");
+    if (error)
+        return fail(ErrorKind::kUsage, "cannot resolve the home folder: " + error.message(),
+                    "give --home DIR");
     return Home{root};
 }
 
 base::Outcome<void> create_home(const Home& home) {
-    for (const auto& folder : {home.root, home.ledger(), home.blobs(), home.keys(), home.logs(), home.jobs()}) {
+    for (const auto& folder :
+         {home.root, home.ledger(), home.blobs(), home.keys(), home.logs(), home.jobs()}) {
         std::error_code error;
         const bool made = std::filesystem::create_directories(folder, error);
         if (error) {
@@ -70,16 +73,19 @@ base::Outcome<HomeLock> HomeLock::take(const Home& home, std::string_view progra
     const auto path = home.root / "lock";
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
-        return fail(ErrorKind::kFailure, "cannot open " + path.string(), "check that you may write to the home folder");
+        return fail(ErrorKind::kFailure, "cannot open " + path.string(),
+                    "check that you may write to the home folder");
     }
     HomeLock lock(fd);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        return fail(ErrorKind::kFailure, "the home " + home.root.string() + " is already in use by " + read_holder(fd),
+        return fail(ErrorKind::kFailure,
+                    "the home " + home.root.string() + " is already in use by " + read_holder(fd),
                     "stop it first, or give another folder with --home DIR");
     }
     const std::string text = "process " + std::to_string(getpid()) + " (" + std::string(program) + ")\n";
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) < 0) {
-        return fail(ErrorKind::kFailure, "cannot write " + path.string(), "free some disk space and try again");
+        return fail(ErrorKind::kFailure, "cannot write " + path.string(),
+                    "free some disk space and try again");
     }
     return lock;
 }

@@ -20,7 +20,8 @@ using base::ErrorKind;
 using base::fail;
 
 base::Failed<base::Error> stopping() {
-    return fail(ErrorKind::kUnreachable, "the ledger node is stopping", "wait until it runs again, then ask anew");
+    return fail(ErrorKind::kUnreachable, "the ledger node is stopping",
+                "wait until it runs again, then ask anew");
 }
 
 // One thread owns the chain and the engine; whoever wants something of them hands in a function. The rest is
@@ -44,8 +45,10 @@ public:
     Outcome<void> open(const base::SecretKey& key, const ledger::StateMachine& machine) {
         ASSAY_ASSIGN(chain_, ledger::Chain::open(disk_, *provider_, machine, options_.home.string()));
         if (chain_->genesis().sequencer != key.public_key()) {
-            return fail(ErrorKind::kKey, "this key is not the sequencer's of the chain '" + chain_->genesis().chain_id + "'",
-                        "give the key " + chain_->genesis().sequencer.brief() + "…, which the genesis file names");
+            return fail(
+                ErrorKind::kKey,
+                "this key is not the sequencer's of the chain '" + chain_->genesis().chain_id + "'",
+                "give the key " + chain_->genesis().sequencer.brief() + "…, which the genesis file names");
         }
         ledger::EmbeddedOptions engine;
         engine.block_interval_ms = options_.block_interval_ms;
@@ -122,7 +125,8 @@ public:
         });
     }
 
-    Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop, const BlockHandler& handler) override {
+    Outcome<void> subscribe(std::uint64_t from_height, std::stop_token stop,
+                            const BlockHandler& handler) override {
         for (std::uint64_t next = std::max<std::uint64_t>(from_height, 1);; ++next) {
             {
                 std::unique_lock lock(mutex_);
@@ -148,7 +152,11 @@ private:
     Outcome<SubmitReply> reply_of(const Outcome<ledger::Receipt>& receipt) {
         if (!receipt) {
             if (receipt.error().kind != ErrorKind::kRejected) return base::failed(receipt.error());
-            return SubmitReply{.accepted = false, .reason = 0, .reason_text = receipt.error().what, .height = 0, .receipt = {}};
+            return SubmitReply{.accepted = false,
+                               .reason = 0,
+                               .reason_text = receipt.error().what,
+                               .height = 0,
+                               .receipt = {}};
         }
         SubmitReply reply{.accepted = receipt->code == 0,
                           .reason = receipt->code,
@@ -245,7 +253,8 @@ private:
 
 }  // namespace
 
-Outcome<std::unique_ptr<LedgerNode>> LedgerNode::start(const LedgerNodeOptions& options, const base::SecretKey& key,
+Outcome<std::unique_ptr<LedgerNode>> LedgerNode::start(const LedgerNodeOptions& options,
+                                                       const base::SecretKey& key,
                                                        const ledger::StateMachine& machine) {
     auto node = std::make_unique<Node>(options);
     ASSAY_TRY(node->open(key, machine));

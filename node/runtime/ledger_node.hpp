@@ -31,7 +31,8 @@ public:
     /// Opens the chain and listens. `key` is the sequencer's (kKey when it is not) and outlives the node, as
     /// does `machine`. kNotFound without a genesis file, kVerification for a damaged ledger, and what
     /// serve_ledger gives.
-    static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options, const base::SecretKey& key,
+    static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options,
+                                                      const base::SecretKey& key,
                                                       const ledger::StateMachine& machine);
 
     /// "host:port" that clients connect to.

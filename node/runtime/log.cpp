@@ -13,7 +13,8 @@ base::Outcome<void> start_log(std::string_view level, std::string_view program) 
         return base::fail(base::ErrorKind::kUsage, "'" + name + "' is not a log level",
                           "use trace, debug, info, warn, error or off");
     }
-    auto logger = std::make_shared<spdlog::logger>(std::string(program), std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto logger = std::make_shared<spdlog::logger>(std::string(program),
+                                                   std::make_shared<spdlog::sinks::stderr_sink_mt>());
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %n: %v", spdlog::pattern_time_type::utc);
     logger->set_level(number);
     logger->flush_on(spdlog::level::info);

@@ -66,7 +66,8 @@ struct Loop::State final : public Timers {
         if (due.empty()) {
             wake.wait(lock, ready);
         } else {
-            const auto until = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(due.begin()->first));
+            const auto until =
+                std::chrono::steady_clock::time_point(std::chrono::nanoseconds(due.begin()->first));
             wake.wait_until(lock, until, ready);
         }
         if (stopped || queue.empty()) return {};

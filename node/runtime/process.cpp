@@ -91,7 +91,8 @@ base::Outcome<int> open_log(const std::optional<std::filesystem::path>& file) {
     if (!file) return -1;
     const int fd = open(file->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return fail(ErrorKind::kFailure, "cannot open the log file " + file->string() + ": " + std::strerror(errno),
+        return fail(ErrorKind::kFailure,
+                    "cannot open the log file " + file->string() + ": " + std::strerror(errno),
                     "check that its folder exists and has space");
     }
     return fd;
@@ -154,7 +155,8 @@ base::Outcome<Process> Process::spawn(const ProcessOptions& options) {
     if (pid == 0) become(plan, report);
     const int fork_error = errno;
     close(report);
-    if (pid < 0) return fail(ErrorKind::kFailure, std::string("cannot start a process: ") + std::strerror(fork_error));
+    if (pid < 0)
+        return fail(ErrorKind::kFailure, std::string("cannot start a process: ") + std::strerror(fork_error));
     setpgid(pid, pid);  // whoever comes first, the child or we
     Process process(pid);
     // The child's exec closes the last write end: end of file is success, a number is why it failed.
@@ -165,7 +167,8 @@ base::Outcome<Process> Process::spawn(const ProcessOptions& options) {
     } while (got < 0 && errno == EINTR);
     if (got == sizeof reason) {
         process.wait();
-        return fail(ErrorKind::kFailure, "cannot start " + options.program.string() + ": " + std::strerror(reason));
+        return fail(ErrorKind::kFailure,
+                    "cannot start " + options.program.string() + ": " + std::strerror(reason));
     }
     return process;
 }
@@ -200,8 +203,10 @@ ExitStatus Process::wait() {
     while (!status_) {
         int status = 0;
         const pid_t ended = waitpid(pid_, &status, 0);
-        if (ended == pid_) status_ = from_wait(status);
-        else if (errno != EINTR) status_ = ExitStatus{.code = 127, .signal = 0};
+        if (ended == pid_)
+            status_ = from_wait(status);
+        else if (errno != EINTR)
+            status_ = ExitStatus{.code = 127, .signal = 0};
     }
     return *status_;
 }
@@ -218,7 +223,8 @@ ExitStatus Process::kill() {
 }
 
 void Process::signal(int number) {
-    // The whole group: a worker's own children go with it. Not after its end was seen: the number may be reused.
+    // The whole group: a worker's own children go with it. Not after its end was seen: the number may be
+    // reused.
     if (pid_ > 0 && !poll()) ::kill(-pid_, number);
 }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "contracts/base/blob_id.hpp"
+#include "node/blob/blob_store.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace assay::node {
+namespace {
+
+base::Bytes pattern(std::size_t size) {
+    base::Bytes bytes(size);
+    std::uint32_t x = 1;
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>((x = x * 1664525U + 1013904223U) >> 24);
+    return bytes;
+}
+
+std::unique_ptr<BlobStore> open_in(const test::TemporaryFolder& folder, std::uint64_t quota = 1ULL << 30) {
+    auto store = BlobStore::open({.folder = folder / "blobs", .quota_bytes = quota, .free_bytes_min = 0});
+    REQUIRE(store.ok());
+    return *std::move(store);
+}
+
+TEST_CASE("a blob is found again by its content, by this and by the next process") {
+    const test::TemporaryFolder folder;
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, kChunkBytes, kChunkBytes + 1, 3 * kChunkBytes + 5}) {
+        const base::Bytes content = pattern(size);
+        BlobId id;
+        {
+            auto store = open_in(folder);
+            id = store->put(content).value();
+            REQUIRE(id == base::blob_id(content));
+            REQUIRE(store->put(content).value() == id);
+        }
+        auto store = open_in(folder);
+        REQUIRE(store->has(id));
+        REQUIRE(store->read(id).value() == content);
+        REQUIRE(store->describe(id)->leaves.size() == (size + kChunkBytes - 1) / kChunkBytes);
+    }
+}
+
+TEST_CASE("a byte flipped on disk is refused, whole and by chunk") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder);
+    const BlobId id = store->put(pattern(2 * kChunkBytes)).value();
+    {
+        std::fstream file(store->path(id).value(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(kChunkBytes + 7));
+        file.put('\x5a');
+    }
+    REQUIRE(store->read(id).error().kind == base::ErrorKind::kVerification);
+    REQUIRE(store->read_chunk(id, 1).error().kind == base::ErrorKind::kVerification);
+    REQUIRE(store->copy_to(id, folder / "copy").error().kind == base::ErrorKind::kVerification);
+    REQUIRE_FALSE(std::filesystem::exists(folder / "copy"));
+}
+
+TEST_CASE("a blob whose place is taken by a symbolic link is not read through it") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder);
+    const base::Bytes content = pattern(100);
+    const BlobId id = store->put(content).value();
+    const auto path = store->path(id).value();
+    std::filesystem::rename(path, folder / "elsewhere");
+    std::filesystem::create_symlink(folder / "elsewhere", path);
+    REQUIRE_FALSE(store->read(id).ok());
+}
+
+TEST_CASE("names that are not blob ids are not taken for blobs") {
+    const test::TemporaryFolder folder;
+    open_in(folder);
+    const auto place = folder / "blobs";
+    std::filesystem::create_directories(place / "ab");
+    for (const char* name :
+         {"..x", "CDEF", "short", "0000000000000000000000000000000000000000000000000000000000000Z"}) {
+        std::ofstream(place / "ab" / name) << "x";
+    }
+    REQUIRE(open_in(folder)->list().empty());
+}
+
+TEST_CASE("the quota refuses what does not fit, and drops evictable blobs first") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder, 1000);
+    const BlobId first = store->put(pattern(600)).value();
+    REQUIRE(store->put(pattern(601)).error().kind == base::ErrorKind::kFailure);
+    REQUIRE(store->has(first));
+    REQUIRE(store->set_pin(first, Pin::kEvictable).ok());
+    const BlobId second = store->put(pattern(601)).value();
+    REQUIRE_FALSE(store->has(first));
+    REQUIRE(store->has(second));
+    REQUIRE(store->bytes_used() == 601);
+}
+
+TEST_CASE("below the free-disk watermark nothing is added") {
+    const test::TemporaryFolder folder;
+    auto store = BlobStore::open({.folder = folder / "blobs", .free_bytes_min = 1ULL << 62}).value();
+    const auto refused = store->put(pattern(10));
+    REQUIRE(refused.error().what.find("nearly full") != std::string::npos);
+    REQUIRE(store->bytes_used() == 0);
+}
+
+TEST_CASE("a download resumes after a restart and re-checks what it had") {
+    const test::TemporaryFolder folder;
+    const base::Bytes content = pattern(3 * kChunkBytes - 9);
+    const base::ByteView view = content;
+    const BlobId id = base::blob_id(content);
+    const test::TemporaryFolder other;
+    const BlobDescription description = [&] {
+        auto source = open_in(other);
+        return source->describe(source->put(content).value()).value();
+    }();
+    {
+        auto store = open_in(folder);
+        auto partial = store->begin(id, description).value();
+        REQUIRE(partial->add(0, view.first(kChunkBytes)).ok());
+        REQUIRE(partial->add(1, view.subspan(kChunkBytes, kChunkBytes)).ok());
+        REQUIRE(partial->add(2, view.subspan(0, 10)).error().kind == base::ErrorKind::kVerification);
+        REQUIRE_FALSE(store->begin(id, description).ok());  // one download of a blob at a time
+    }
+    {
+        std::fstream file(folder / "blobs" / "partial" / id.hex(),
+                          std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(5);
+        file.put('\x11');
+    }
+    auto store = open_in(folder);
+    auto partial = store->begin(id, description).value();
+    REQUIRE(partial->next_missing().value() == 0);  // damaged in between
+    REQUIRE(partial->add(0, view.first(kChunkBytes)).ok());
+    REQUIRE(partial->next_missing().value() == 2);  // chunk 1 was kept
+    REQUIRE(partial->add(2, view.subspan(2 * kChunkBytes)).ok());
+    REQUIRE(partial->finish().ok());
+    partial.reset();
+    REQUIRE(store->read(id).value() == content);
+    REQUIRE(store->bytes_used() == content.size());
+}
+
+TEST_CASE("a description of other content is refused") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder);
+    BlobDescription lie{kChunkBytes, {base::Hash256{}}};
+    REQUIRE(store->begin(base::blob_id(pattern(5)), lie).error().kind == base::ErrorKind::kVerification);
+}
+
+}  // namespace
+}  // namespace assay::node

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/blob/fetch.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace assay::node {
+namespace {
+
+// Gives what another store has, save that chunk `bad` has one bit flipped.
+class Liar final : public BlobService {
+public:
+    Liar(BlobService& truth, std::uint64_t bad) : truth_(truth), bad_(bad) {}
+    base::Outcome<BlobDescription> describe(const BlobId& id) override { return truth_.describe(id); }
+    base::Outcome<void> fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+        return truth_.fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+            base::Bytes copy = base::to_bytes(chunk);
+            if (index == bad_) copy[100] ^= 1;
+            return handler(index, copy);
+        });
+    }
+
+private:
+    BlobService& truth_;
+    std::uint64_t bad_;
+};
+
+TEST_CASE("a holder that lies in one chunk is named, and the next one goes on from there") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    const base::Bytes content(5 * kChunkBytes - 3, 0x42);
+    const BlobId id = source->put(content).value();
+    const ConnectHolder connect = [&](const Endpoint& at) -> base::Outcome<std::unique_ptr<BlobService>> {
+        if (at == "gone") return base::fail(base::ErrorKind::kUnreachable, "gone");
+        const std::uint64_t bad = at == "liar" ? 2 : 1000;
+        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, bad));
+    };
+    std::vector<HolderReport> reports;
+    REQUIRE(fetch_blob(*target, id, {"gone", "liar", "honest"}, connect, {}, &reports).ok());
+    REQUIRE(target->read(id).value() == content);
+    REQUIRE(reports.size() == 3);
+    REQUIRE(reports[0].failure->kind == base::ErrorKind::kUnreachable);
+    REQUIRE(reports[1].failure->kind == base::ErrorKind::kVerification);
+    REQUIRE(reports[1].chunks == 2);
+    REQUIRE(reports[2].chunks == 3);
+
+    auto empty = BlobStore::open({.folder = folder / "empty", .free_bytes_min = 0}).value();
+    REQUIRE(fetch_blob(*empty, id, {"liar"}, connect).error().kind == base::ErrorKind::kVerification);
+    REQUIRE_FALSE(empty->has(id));
+    REQUIRE(fetch_blob(*empty, id, {}, connect).error().kind == base::ErrorKind::kNotFound);
+}
+
+}  // namespace
+}  // namespace assay::node

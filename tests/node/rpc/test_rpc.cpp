@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <thread>
+
+#include "node/blob/fetch.hpp"
+#include "node/rpc/client.hpp"
+#include "node/rpc/self_probe.hpp"
+#include "node/rpc/server.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+
+// A ledger of made-up blocks: block h has the header "h" and 700 KiB of events, so that it takes two
+// messages.
+class FakeLedger final : public LedgerService {
+public:
+    Outcome<SubmitReply> submit(ByteView transaction) override {
+        if (transaction.empty()) return SubmitReply{false, 7, "kEmpty", 0, {}};
+        return SubmitReply{true, 0, {}, 12, base::to_bytes(transaction)};
+    }
+    Outcome<StateValue> get(ByteView key) override {
+        StateValue value{3, {}, std::nullopt};
+        if (!key.empty()) value.value = Bytes{};
+        return value;
+    }
+    Outcome<StatePage> scan(const ScanRequest& request) override {
+        StatePage page{3, {}, {}, std::nullopt};
+        for (std::uint8_t i = request.from.empty() ? 0 : request.from[1]; i < 5; ++i) {
+            if (page.entries.size() == 2) {
+                page.next = Bytes{'k', i};
+                break;
+            }
+            page.entries.emplace_back(Bytes{'k', i}, Bytes{i});
+        }
+        return page;
+    }
+    Outcome<Bytes> block(std::uint64_t height) override {
+        if (height > 3) return base::fail(ErrorKind::kNotFound, "no such block", "wait");
+        return Bytes(2'000'000, static_cast<std::uint8_t>(height));
+    }
+    Outcome<LedgerStatus> status() override { return LedgerStatus{"test", 3, {}, {}, "0.1"}; }
+    Outcome<void> subscribe(std::uint64_t from, std::stop_token stop, const BlockHandler& handler) override {
+        for (std::uint64_t h = from; h <= 3; ++h) {
+            if (!handler({h, Bytes{1}, Bytes(700 * 1024, 5)})) return {};
+        }
+        while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ended = true;
+        return {};
+    }
+    std::atomic<bool> ended = false;
+};
+
+ClientOptions client_of(const RpcServer& server) {
+    return {.address = server.address(), .deadline = std::chrono::seconds(5)};
+}
+
+TEST_CASE("what a ledger service answers arrives unchanged through gRPC") {
+    FakeLedger ledger;
+    const auto server = serve_ledger(ledger, {}).value();
+    REQUIRE(server->port() != 0);
+    const auto client = connect_ledger(client_of(*server)).value();
+    const Bytes transaction{1, 2, 3};
+    const auto accepted = client->submit(transaction).value();
+    REQUIRE((accepted.accepted && accepted.height == 12 && accepted.receipt == transaction));
+    const auto refused = client->submit({}).value();
+    REQUIRE((!refused.accepted && refused.reason == 7 && refused.reason_text == "kEmpty"));
+    REQUIRE_FALSE(client->get({})->value.has_value());
+    REQUIRE(client->get(transaction)->value == Bytes{});  // empty is not absent
+    REQUIRE(scan_all(*client, Bytes{'k'})->entries.size() == 5);
+    REQUIRE(client->block(2).value() == Bytes(2'000'000, 2));
+    const auto missing = client->block(9);
+    REQUIRE(missing.error().kind == ErrorKind::kNotFound);
+    REQUIRE((missing.error().what == "no such block" && missing.error().fix == "wait"));
+    REQUIRE(client->status()->chain_id == "test");
+    REQUIRE(check_health(client_of(*server)).ok());
+}
+
+TEST_CASE("a subscription gives every block in order, and its end is noticed by the server") {
+    FakeLedger ledger;
+    const auto server = serve_ledger(ledger, {}).value();
+    const auto client = connect_ledger(client_of(*server)).value();
+    std::stop_source stop;
+    std::uint64_t next = 1;
+    const auto ended = client->subscribe(0, stop.get_token(), [&](const BlockNotice& block) {
+        REQUIRE(block.height == next++);
+        REQUIRE(block.events.size() == 700 * 1024);
+        if (next == 4) stop.request_stop();
+        return true;
+    });
+    REQUIRE(ended.ok());
+    REQUIRE(next == 4);
+    for (int i = 0; i < 400 && !ledger.ended; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(ledger.ended);
+}
+
+TEST_CASE("a stopping server ends its subscriptions within two seconds") {
+    FakeLedger ledger;
+    const auto server = serve_ledger(ledger, {}).value();
+    const auto client = connect_ledger(client_of(*server)).value();
+    Outcome<void> ended;
+    std::thread reader([&] { ended = client->subscribe(4, {}, [](const BlockNotice&) { return true; }); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const auto start = std::chrono::steady_clock::now();
+    server->stop();
+    REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+    reader.join();
+    REQUIRE(ended.error().kind == ErrorKind::kUnreachable);
+}
+
+TEST_CASE("nobody listening is unreachable, with the address in the message") {
+    FakeLedger ledger;
+    auto server = serve_ledger(ledger, {}).value();
+    const auto options = client_of(*server);
+    server.reset();
+    const auto answer = connect_ledger(options).value()->status();
+    REQUIRE(answer.error().kind == ErrorKind::kUnreachable);
+    REQUIRE(answer.error().what.find(options.address) != std::string::npos);
+    REQUIRE_FALSE(answer.error().fix.empty());
+}
+
+TEST_CASE("a taken port, a public address without TLS and nonsense are refused with a fix") {
+    FakeLedger ledger;
+    const auto server = serve_ledger(ledger, {}).value();
+    const auto taken = serve_ledger(ledger, {.listen = server->address()});
+    REQUIRE(taken.error().what.find("taken") != std::string::npos);
+    for (const char* address : {"0.0.0.0:0", "192.0.2.1:80", "[::]:0", "example.org:1", "127.0.0.1",
+                                "127.0.0.1:x", "127.0.0.1:70000", ":1", "a b:1", "[zz]:1"}) {
+        INFO(address);
+        const auto refused = serve_ledger(ledger, {.listen = address});
+        REQUIRE(refused.error().kind == ErrorKind::kUsage);
+        REQUIRE_FALSE(refused.error().fix.empty());
+        REQUIRE(connect_ledger({.address = address}).error().kind == ErrorKind::kUsage);
+    }
+}
+
+TEST_CASE("a message above the limit is refused and the server goes on") {
+    FakeLedger ledger;
+    const auto server = serve_ledger(ledger, {}).value();
+    const auto client = connect_ledger(client_of(*server)).value();
+    REQUIRE_FALSE(client->submit(Bytes(3 << 20)).ok());
+    REQUIRE(client->submit(Bytes(900 << 10)).ok());
+}
+
+TEST_CASE("two nodes exchange a blob; a peer with a damaged chunk is passed over") {
+    const test::TemporaryFolder folder;
+    const auto open = [&](const char* name) {
+        return BlobStore::open({.folder = folder / name, .free_bytes_min = 0}).value();
+    };
+    // Lies after its own check: the store itself would refuse to serve a damaged chunk.
+    struct Liar final : BlobService {
+        explicit Liar(BlobService& service) : truth(service) {}
+        base::Outcome<BlobDescription> describe(const BlobId& id) override { return truth.describe(id); }
+        base::Outcome<void> fetch(const BlobId& id, std::uint64_t first,
+                                  const ChunkHandler& handler) override {
+            return truth.fetch(id, first, [&](std::uint64_t index, ByteView chunk) {
+                Bytes copy = base::to_bytes(chunk);
+                if (index == 3) copy.back() ^= 0x80;
+                return handler(index, copy);
+            });
+        }
+        BlobService& truth;
+    };
+    const auto source = open("source");
+    const auto target = open("target");
+    const Bytes content(5 << 20, 0x37);
+    const BlobId id = source->put(content).value();
+    Liar liar(*source);
+    const auto lying = serve_blobs(liar, {}).value();
+    const auto honest = serve_blobs(*source, {}).value();
+    std::vector<HolderReport> reports;
+    const auto fetched = fetch_blob(
+        *target, id, {lying->address(), honest->address()},
+        [](const Endpoint& at) { return connect_blobs({.address = at}); }, {}, &reports);
+    REQUIRE(fetched.ok());
+    REQUIRE(target->read(id).value() == content);
+    REQUIRE(reports.size() == 2);
+    REQUIRE(reports[0].chunks == 3);
+    REQUIRE(reports[0].failure->kind == ErrorKind::kVerification);
+    REQUIRE(reports[1].chunks == 2);
+    base::Hash256 unknown;
+    REQUIRE(connect_blobs({.address = honest->address()}).value()->describe(unknown).error().kind ==
+            ErrorKind::kNotFound);
+}
+
+TEST_CASE("a holder that stalls in the middle is given up in time") {
+    struct Staller final : BlobService {
+        base::Outcome<BlobDescription> describe(const BlobId&) override { return BlobDescription{}; }
+        base::Outcome<void> fetch(const BlobId&, std::uint64_t, const ChunkHandler& handler) override {
+            handler(0, Bytes(10));
+            std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+            return {};
+        }
+    };
+    Staller staller;
+    const auto server = serve_blobs(staller, {}).value();
+    const auto client =
+        connect_blobs({.address = server->address(), .stall_timeout = std::chrono::milliseconds(300)})
+            .value();
+    const auto answer = client->fetch({}, 0, [](std::uint64_t, ByteView) { return true; });
+    REQUIRE(answer.error().kind == ErrorKind::kUnreachable);
+    REQUIRE(answer.error().what.find("sent nothing") != std::string::npos);
+}
+
+TEST_CASE("the self-probe is quiet while the server answers and calls once when it does not") {
+    FakeLedger ledger;
+    auto server = serve_ledger(ledger, {}).value();
+    std::atomic<int> calls = 0;
+    const auto probe = start_self_probe({.client = client_of(*server),
+                                         .interval = std::chrono::milliseconds(50),
+                                         .timeout = std::chrono::milliseconds(300),
+                                         .failures_allowed = 1},
+                                        [&] { ++calls; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    REQUIRE(calls == 0);
+    server->stop();
+    for (int i = 0; i < 300 && calls == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    REQUIRE(calls == 1);
+}
+
+}  // namespace
+}  // namespace assay::node

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "node/runtime/home.hpp"
+#include "node/runtime/ledger_link.hpp"
+#include "node/runtime/loop.hpp"
+#include "node/runtime/process.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace assay::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+ProcessOptions shell(const std::string& script) {
+    return {.program = "/bin/sh", .arguments = {"-c", script}};
+}
+
+TEST_CASE("a child's exit code, output, environment and descriptors are its own") {
+    const test::TemporaryFolder folder;
+    auto options = shell("echo out $ADDED; echo err >&2; echo three >&3; exit 3");
+    options.environment = {{"ADDED", "yes"}};
+    options.stdout_file = folder / "log";
+    options.stderr_file = folder / "log";
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    options.descriptors = {{ends[1], 3}};
+    auto child = Process::spawn(options).value();
+    close(ends[1]);
+    const auto status = child.wait();
+    REQUIRE((status.code == 3 && status.signal == 0));
+    REQUIRE(text_of(folder / "log") == "out yes\nerr\n");
+    char text[16] = {};
+    REQUIRE(read(ends[0], text, sizeof text) == 6);
+    REQUIRE(std::string(text) == "three\n");
+    close(ends[0]);
+}
+
+TEST_CASE("a child gets no descriptor that it was not given") {
+    const test::TemporaryFolder folder;
+    const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a careless library would
+    const std::string place = "/proc/$$/fd/" + std::to_string(ours);
+    auto options = shell("if [ -e " + place + " ]; then echo leaked; else echo closed; fi");
+    options.stdout_file = folder / "fds";
+    Process::spawn(options)->wait();
+    close(ours);
+    REQUIRE(text_of(folder / "fds") == "closed\n");
+}
+
+TEST_CASE("terminate is polite first, and kills what does not listen, with its own children") {
+    auto polite = Process::spawn(shell("sleep 30")).value();
+    REQUIRE(polite.terminate(2s).signal == SIGTERM);
+    const test::TemporaryFolder folder;
+    auto options = shell("trap '' TERM; sleep 30 & echo $!; wait; sleep 30");
+    options.stdout_file = folder / "pid";
+    auto stubborn = Process::spawn(options).value();
+    for (int i = 0; i < 200 && text_of(folder / "pid").empty(); ++i) std::this_thread::sleep_for(10ms);
+    const pid_t grandchild = std::stoi(text_of(folder / "pid"));
+    REQUIRE(stubborn.terminate(200ms).signal == SIGKILL);
+    const auto alive = [&] {
+        const std::string stat = text_of("/proc/" + std::to_string(grandchild) + "/stat");
+        return !stat.empty() && stat.find(") Z") == std::string::npos;
+    };
+    for (int i = 0; i < 200 && alive(); ++i) std::this_thread::sleep_for(10ms);
+    REQUIRE_FALSE(alive());
+}
+
+TEST_CASE("a program that is missing or is none is an error, not a child") {
+    REQUIRE(Process::spawn({.program = "/nowhere/assay"}).error().kind == base::ErrorKind::kNotFound);
+    const test::TemporaryFolder folder;
+    std::ofstream(folder / "junk") << "\x7f"
+                                      "not a program";
+    std::filesystem::permissions(folder / "junk", std::filesystem::perms::owner_all);
+    REQUIRE(Process::spawn({.program = folder / "junk"}).error().kind == base::ErrorKind::kFailure);
+}
+
+TEST_CASE("one home, one process") {
+    const test::TemporaryFolder folder;
+    const Home home{folder / "home"};
+    REQUIRE(create_home(home).ok());
+    {
+        const auto lock = HomeLock::take(home, "assay miner").value();
+        const auto second = HomeLock::take(home, "assay miner");
+        REQUIRE(second.error().what.find("process " + std::to_string(getpid()) + " (assay miner)") !=
+                std::string::npos);
+    }
+    REQUIRE(HomeLock::take(home, "assay miner").ok());
+}
+
+TEST_CASE("a state file is read back as it was written, and bad names are refused") {
+    const test::TemporaryFolder folder;
+    auto disk = make_disk_port(folder / "jobs").value();
+    REQUIRE_FALSE(disk->read("a.bin")->has_value());
+    REQUIRE(disk->write("a.bin", base::Bytes{1, 2}).ok());
+    REQUIRE(disk->write("a.bin", base::Bytes{3}).ok());
+    REQUIRE(disk->read("a.bin")->value() == base::Bytes{3});
+    REQUIRE(disk->remove("a.bin").ok());
+    REQUIRE_FALSE(disk->read("a.bin")->has_value());
+    for (const char* name : {"", ".", "..", "../x", "/etc/passwd", "a/b", ".hidden", "UPPER"}) {
+        INFO(name);
+        REQUIRE_FALSE(disk->write(name, {}).ok());
+        REQUIRE_FALSE(disk->read(name).ok());
+    }
+}
+
+// Collects what happens, and stops the loop at the second timer.
+class Recorder final : public Role {
+public:
+    explicit Recorder(Loop& loop) : loop_(loop) {}
+    void step(const Event& event) override {
+        if (std::holds_alternative<Started>(event)) {
+            const std::uint64_t now = system_clock().mono_ns();
+            late = loop_.timers().at(now + 60'000'000);
+            early = loop_.timers().at(now + 20'000'000);
+            loop_.timers().cancel(loop_.timers().at(now + 1));
+        }
+        if (std::holds_alternative<StopRequested>(event)) posted = true;
+        if (const auto* timer = std::get_if<TimerFired>(&event)) fired.push_back(timer->id);
+        if (fired.size() == 2) loop_.stop();
+    }
+    Loop& loop_;
+    TimerId early = 0, late = 0;
+    bool posted = false;
+    std::vector<TimerId> fired;
+};
+
+TEST_CASE("timers fire in order, once, cancelled ones not at all; posts arrive from other threads") {
+    Loop loop;
+    Recorder role(loop);
+    loop.attach(role);
+    std::thread other([&] { loop.post(Event(StopRequested{})); });
+    loop.run();
+    other.join();
+    REQUIRE(role.fired == std::vector<TimerId>{role.early, role.late});
+    REQUIRE(role.posted);
+}
+
+}  // namespace
+}  // namespace assay::node
