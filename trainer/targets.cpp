@@ -26,7 +26,8 @@ base::Outcome<Target> parse_word(std::string_view word) {
                           "ASSAY_TARGETS names " + std::string(word) + ", which this machine lacks",
                           "use some of: " + joined(machine_targets()));
     }
-    return base::fail(base::ErrorKind::kUsage, "ASSAY_TARGETS: no target is called '" + std::string(word) + "'",
+    return base::fail(base::ErrorKind::kUsage,
+                      "ASSAY_TARGETS: no target is called '" + std::string(word) + "'",
                       "use some of: " + joined(machine_targets()));
 }
 }  // namespace
@@ -76,7 +77,8 @@ base::Outcome<int> threads_from_environment() {
     int threads = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), threads);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || threads < 1 || threads > 256) {
-        return base::fail(base::ErrorKind::kUsage, "ASSAY_THREADS: '" + std::string(text) + "' is not allowed",
+        return base::fail(base::ErrorKind::kUsage,
+                          "ASSAY_THREADS: '" + std::string(text) + "' is not allowed",
                           "use a number from 1 to 256");
     }
     return threads;

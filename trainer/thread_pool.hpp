@@ -23,7 +23,8 @@ public:
 
     /// Calls work(first, last) for ranges that cover [0, count) once, at most one per thread, cut at
     /// multiples of `grain`; returns when all are done. `work` must not throw. Not re-entrant.
-    void split(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& work);
+    void split(std::size_t count, std::size_t grain,
+               const std::function<void(std::size_t, std::size_t)>& work);
 
 private:
     struct Shared;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/bench.hpp"
+
+#include <new>
+#include <vector>
+
+#include "contracts/arithmetic/philox.hpp"
+#include "contracts/program/initial.hpp"
+#include "trainer/executor.hpp"
+
+namespace assay::trainer {
+
+namespace {
+std::vector<float> noise(std::uint64_t count, std::uint32_t which) {
+    std::vector<float> values(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const auto word = arithmetic::philox({static_cast<std::uint32_t>(i), which, 0, 0}, {1, 2})[0];
+        values[i] = static_cast<float>(word >> 8) * 0x1p-23F - 1.0F;
+    }
+    return values;
+}
+
+// Matrices as a layer holds them: x [tokens,in], w [in,out], y [tokens,out].
+struct GemmBench {
+    GemmBench(GemmShape shape, GemmKind kind, const BenchOptions& options)
+        : table(kernels(options.target)), pool(options.threads) {
+        const auto [t, in, out] = shape;
+        const bool first_is_x = kind != GemmKind::kInputGradient;
+        const bool second_is_w = kind != GemmKind::kWeightGradient;
+        a = noise(t * (first_is_x ? in : out), 1);
+        b = noise(second_is_w ? in * out : t * out, 2);
+        switch (kind) {
+            case GemmKind::kForward:
+                p = {t, out, in, {a.data(), in, 1}, {b.data(), out, 1}, nullptr, out};
+                break;
+            case GemmKind::kInputGradient:
+                p = {t, in, out, {a.data(), out, 1}, {b.data(), 1, out}, nullptr, in};
+                break;
+            case GemmKind::kWeightGradient:
+                p = {in, out, t, {a.data(), 1, in}, {b.data(), out, 1}, nullptr, out};
+                break;
+        }
+        c.resize(p.m * p.n);
+        p.c = c.data();
+    }
+    void operator()() {
+        constexpr std::size_t kTileColumns = 96;
+        pool.split(p.n, kTileColumns, [&](std::size_t first, std::size_t last) {
+            Product part = p;
+            part.n = last - first;
+            part.b.data += first * p.b.col_stride;
+            part.c += first;
+            table.product(part);
+        });
+    }
+    const Kernels& table;
+    ThreadPool pool;
+    std::vector<float> a, b, c;
+    Product p;
+};
+
+struct StepBench {
+    StepBench(const program::ModelConfig& model, const program::TrainConfig& train,
+              const BenchOptions& options)
+        : pool(options.threads),
+          arena(make_heap_arena()),
+          executor(program::build_step_program(model, train, program::Profile::kF32),
+                   Executor::Machine{kernels(options.target), pool, *arena}, train.batch),
+          parameters(program::initial_parameters(model, 1)),
+          first(parameters.size(), 0.0F),
+          second(parameters.size(), 0.0F) {
+        const std::uint64_t count = std::uint64_t{train.batch} * (model.context + 1);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            tokens.push_back(arithmetic::philox({i, 0, 0, 0}, {3, 4})[0] % model.vocabulary);
+        }
+    }
+    void operator()() {
+        arithmetic::AdamWCoefficients c{1e-3F, 1e-4F, 0.9F, 0.1F, 0.95F, 0.05F, 1.0F, 1.0F, 1e-8F};
+        executor.step(c, tokens, {parameters, first, second});
+    }
+    ThreadPool pool;
+    std::unique_ptr<Arena> arena;
+    Executor executor;
+    std::vector<float> parameters, first, second;
+    std::vector<std::uint32_t> tokens;
+};
+}  // namespace
+
+std::function<void()> make_gemm_bench(GemmShape shape, GemmKind kind, const BenchOptions& options) {
+    return [bench = std::make_shared<GemmBench>(shape, kind, options)] { (*bench)(); };
+}
+
+base::Outcome<std::function<void()>> make_step_bench(const program::ModelConfig& model, std::uint32_t batch,
+                                                     const BenchOptions& options) {
+    if (model.heads == 0 || model.width % model.heads != 0 || model.layers == 0 || model.context == 0 ||
+        model.vocabulary < 2 || batch == 0) {
+        return base::fail(base::ErrorKind::kUsage,
+                          "bench: a size of the model is 0 or heads do not divide width",
+                          "give a model that a job could have");
+    }
+    program::TrainConfig train;
+    train.batch = batch;
+    train.inner_steps = 1;
+    try {
+        return std::function<void()>(
+            [bench = std::make_shared<StepBench>(model, train, options)] { (*bench)(); });
+    } catch (const std::bad_alloc&) {
+        return base::fail(base::ErrorKind::kFailure, "bench: there is not enough memory for this model",
+                          "use a smaller model or batch");
+    }
+}
+
+}  // namespace assay::trainer
