@@ -75,7 +75,8 @@ TEST_CASE("a copied seal cannot be opened by the copier") {
     w.env.send(w.env.person("m2"), RoundCommit{w.job, 0, copier, seal});
     w.env.send(w.env.person("m1"), RoundCommit{w.job, 0, victim, seal});
     play_links(w.env, w.job, {});
-    RoundReveal reveal{w.job, 0, victim, trace, {2, bytes_of("blob")}, bytes_of("update"), bytes_of("slot salt")};
+    RoundReveal reveal{
+        w.job, 0, victim, trace, {2, bytes_of("blob")}, bytes_of("update"), bytes_of("slot salt")};
     reveal.boundary_blobs.assign(2, bytes_of("blob"));
     w.env.send(w.env.person("m1"), reveal);
     // Having seen the opened seal does not help either.
@@ -109,7 +110,8 @@ TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase"
     w.env.send(buyer, link);
     w.env.refuse(Reason::kAlreadyDone, buyer, link);
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    RoundReveal reveal{w.job, 0, number, true_trace(job, 0, number), {}, bytes_of("update"), bytes_of("slot salt")};
+    RoundReveal reveal{
+        w.job, 0, number, true_trace(job, 0, number), {}, bytes_of("update"), bytes_of("slot salt")};
     w.env.refuse(Reason::kBadTrace, m1, reveal);  // no blobs named
     reveal.boundary_blobs.assign(2, bytes_of("blob"));
     reveal.salt = bytes_of("other salt");
@@ -163,7 +165,8 @@ TEST_CASE("a withheld bit cannot spare a cheat") {
     JobSpec spec = small_job();
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     World w({"v1", "v2", "v3"}, spec, params);
-    play_round(w.env, w.job, {.miners = {{"m1", MinerManner::kCheats}}, .withhold_links = {"buyer", "sequencer"}});
+    play_round(w.env, w.job,
+               {.miners = {{"m1", MinerManner::kCheats}}, .withhold_links = {"buyer", "sequencer"}});
     CHECK(w.slot_line("m1").reason == Reason::kMismatch);
     CHECK(line_of(w.env, w.job, 0, LineKind::kLink, "buyer").reason == Reason::kLinkWithheld);
 }
@@ -173,7 +176,8 @@ TEST_CASE("who withholds too many links in a row is no longer waited for") {
     const Play play = {.withhold_links = {"sequencer"}};
     play_round(w.env, w.job, play);
     play_round(w.env, w.job, play);
-    for (const BeaconLink& link : read_round(w.env.state(), w.job, 2)->links) {
+    const Round round = *read_round(w.env.state(), w.job, 2);
+    for (const BeaconLink& link : round.links) {
         CHECK(link.node != w.env.person("sequencer").node_key());
     }
     play_round(w.env, w.job);

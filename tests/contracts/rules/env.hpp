@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,8 +78,6 @@ public:
     [[nodiscard]] const Events& events() const { return events_; }
     /// Who owns a node key; for reading results.
     [[nodiscard]] Person& by_node(const PublicKey& node);
-    /// Every reason that a transaction was refused for or an event carried.
-    [[nodiscard]] const std::vector<Reason>& reasons_seen() const { return reasons_; }
 
 private:
     void note(const Events& events);
@@ -88,9 +87,11 @@ private:
     Params params_;
     BlockContext block_;
     Events events_;
-    std::vector<Reason> reasons_;
     std::map<std::string, std::unique_ptr<Person>> people_;
 };
+
+/// Every reason met so far in this process: a refusal's, or one that an event carried.
+std::set<Reason>& reasons_met();
 
 /// 32 bytes that follow from a text: seeds, salts, roots.
 Hash256 bytes_of(const std::string& text);

@@ -63,7 +63,8 @@ TEST_CASE("the lines of a round add up to what left the escrow") {
     CHECK(job.spent.units() + job.refunded.units() == job.spec.market.budget.units());
 }
 
-TEST_CASE("a round's record names its base, its merged slots and the result that the next round starts from") {
+TEST_CASE(
+    "a round's record names its base, its merged slots and the result that the next round starts from") {
     World w;
     play_job(w.env, w.job);
     Hash256 base = w.env.job(w.job).spec.initial_root;
@@ -111,8 +112,9 @@ TEST_CASE("a newcomer's fee pays its own audits first, and what is left comes ba
     std::uint64_t used = 0;
     for (std::uint32_t round = 0; round < 3; ++round) {
         for (const auto& l : list_settlement(w.env.state(), w.job, round)) {
-            const bool about_m1 = l.kind == LineKind::kAudit && read_slot(w.env.state(), w.job, round, l.slot)->miner ==
-                                                                    w.env.person("m1").node_key();
+            const bool about_m1 =
+                l.kind == LineKind::kAudit &&
+                read_slot(w.env.state(), w.job, round, l.slot)->miner == w.env.person("m1").node_key();
             if (about_m1) used += l.from_prepaid.units();
         }
     }
@@ -143,7 +145,8 @@ TEST_CASE("a miner gone before the beacon is unpaid without loss, and dropped wh
     for (const SlotRound& slot : list_slots(w.env.state(), w.job, 2)) {
         CHECK(slot.miner == w.env.person("m1").node_key());
     }
-    for (const RosterEntry& entry : w.env.job(w.job).roster) {
+    const Job job = w.env.job(w.job);
+    for (const RosterEntry& entry : job.roster) {
         if (entry.node == w.env.person("m2").node_key()) CHECK(entry.dropped_for == Reason::kDropped);
     }
 }
@@ -185,7 +188,8 @@ TEST_CASE("a round ends within the sum of its windows, whoever is gone") {
     for (const char* who : {"v1", "v2", "v3"}) w.env.person(who);
     std::uint64_t limit = w.env.height();
     const Params p = w.env.params();
-    limit += p.commit_window + p.beacon_window + p.reveal_window + 2 * (p.audit_seal_window + p.audit_open_window) +
+    limit += p.commit_window + p.beacon_window + p.reveal_window +
+             2 * (p.audit_seal_window + p.audit_open_window) +
              2 * (p.merge_seal_window + p.merge_open_window) + 11;
     while (w.env.job(w.job).phase == JobPhase::kRounds) {
         w.env.let_deadline_pass();

@@ -31,7 +31,8 @@ void end_phase(Env& env, const Hash256& job, std::uint32_t round, RoundPhase pha
     REQUIRE_FALSE(is_at(env, job, round, phase));
 }
 
-std::vector<UnitClaim> claims_of(const Env& env, const Job& job, Person& who, VerifierManner manner, Stage stage) {
+std::vector<UnitClaim> claims_of(const Env& env, const Job& job, Person& who, VerifierManner manner,
+                                 Stage stage) {
     std::vector<UnitClaim> claims;
     for (const AssignedUnit& unit : assigned_units(env.state(), job.id, job.round, stage, who.node_key())) {
         UnitClaim claim{unit.slot, unit.unit, false,
@@ -56,7 +57,8 @@ TraceRecord true_trace(const Job& job, std::uint32_t round, std::uint32_t slot) 
     for (std::uint32_t i = 0; i <= job.spec.segments(); ++i) {
         trace.boundaries.push_back(bytes_of(name + "boundary " + std::to_string(i)));
     }
-    for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i) trace.fingerprints.push_back({i + round, slot});
+    for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
+        trace.fingerprints.push_back({i + round, slot});
     trace.update = bytes_of(name + "update");
     if (job.spec.seed == kDivergingSeed && slot == 0) {
         trace.fingerprints.resize(3);
@@ -106,7 +108,8 @@ void play_commits(Env& env, const Hash256& id, const Play& play) {
 
 void play_links(Env& env, const Hash256& id, const Play& play) {
     const Job job = env.job(id);
-    for (const BeaconLink& link : env.round(id).links) {
+    const Round round = env.round(id);
+    for (const BeaconLink& link : round.links) {
         Person& who = env.by_node(link.node);
         const auto& withheld = play.withhold_links;
         if (std::find(withheld.begin(), withheld.end(), who.name) != withheld.end()) continue;
@@ -163,7 +166,8 @@ void play_merges(Env& env, const Hash256& id, const Play& play, Stage stage) {
     const auto opening = stage == Stage::kPair ? RoundPhase::kMergeOpen : RoundPhase::kMergeThirdOpen;
     if (!is_at(env, id, job.round, sealing)) return;
     std::map<std::string, MergeClaim> sealed;
-    for (const MergePosting& posting : env.round(id).merges) {
+    const Round round = env.round(id);
+    for (const MergePosting& posting : round.merges) {
         if (posting.stage != stage) continue;
         Person& who = env.by_node(posting.verifier);
         const MergeManner manner = manner_of(play.mergers, who.name);
@@ -207,7 +211,8 @@ void play_job(Env& env, const Hash256& id, const Play& play, int limit) {
     }
 }
 
-SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind, const std::string& name) {
+SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind,
+                       const std::string& name) {
     for (const SettlementLine& line : list_settlement(env.state(), job, round)) {
         if (line.kind == kind && line.node == env.person(name).node_key()) return line;
     }

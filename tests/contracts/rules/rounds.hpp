@@ -50,7 +50,8 @@ void play_round(Env& env, const Hash256& job, const Play& play = {});
 void play_job(Env& env, const Hash256& job, const Play& play = {}, int limit = 100);
 
 /// The line of this kind about `name` (and `slot`, when given) in a settled round.
-SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind, const std::string& name);
+SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind,
+                       const std::string& name);
 /// The slot that `name` holds in the running round.
 std::uint32_t slot_of(Env& env, const Hash256& job, const std::string& name);
 

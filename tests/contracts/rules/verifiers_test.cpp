@@ -29,7 +29,8 @@ struct World {
         play_links(env, job, play);
         play_reveals(env, job, play);
         std::vector<std::string> pair;
-        for (const PublicKey& node : read_slot(env.state(), job, 0, 0)->verifiers) {
+        const SlotRound slot = *read_slot(env.state(), job, 0, 0);
+        for (const PublicKey& node : slot.verifiers) {
             pair.push_back(env.by_node(node).name);
         }
         REQUIRE(pair.size() == 2);
@@ -107,7 +108,9 @@ TEST_CASE("a disagreement that no third verifier can settle leaves the slot unpa
 
 TEST_CASE("three roots that all differ decide nothing") {
     World w;
-    const Play play = {.verifiers = {{"v1", VerifierManner::kLies}, {"v2", VerifierManner::kLies}, {"v3", VerifierManner::kLies}}};
+    const Play play = {.verifiers = {{"v1", VerifierManner::kLies},
+                                     {"v2", VerifierManner::kLies},
+                                     {"v3", VerifierManner::kLies}}};
     w.play_to_audit();
     w.finish(play);
     CHECK(w.verdict() == Reason::kUnresolved);
@@ -116,7 +119,9 @@ TEST_CASE("three roots that all differ decide nothing") {
 TEST_CASE("bytes that nobody was served are no proof: unpaid without forfeit") {
     World w;
     w.play_to_audit();
-    w.finish({.verifiers = {{"v1", VerifierManner::kUnserved}, {"v2", VerifierManner::kUnserved}, {"v3", VerifierManner::kUnserved}}});
+    w.finish({.verifiers = {{"v1", VerifierManner::kUnserved},
+                            {"v2", VerifierManner::kUnserved},
+                            {"v3", VerifierManner::kUnserved}}});
     CHECK(w.verdict() == Reason::kUnavailable);
     CHECK(w.env.stake("m1") == kPlenty);
     CHECK(w.audit("v1") == Reason::kAuditUnavailable);
@@ -147,7 +152,9 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     const auto pair = w.play_to_audit();
     Person& first = w.env.person(pair[0]);
     Person& second = w.env.person(pair[1]);
-    Person& outsider = w.env.person(pair[0] != "v1" && pair[1] != "v1" ? "v1" : pair[0] != "v2" && pair[1] != "v2" ? "v2" : "v3");
+    Person& outsider = w.env.person(pair[0] != "v1" && pair[1] != "v1"   ? "v1"
+                                    : pair[0] != "v2" && pair[1] != "v2" ? "v2"
+                                                                         : "v3");
     const Hash256 salt = bytes_of("salt");
     std::vector<UnitClaim> claims;
     for (const AssignedUnit& unit : assigned_units(w.env.state(), w.job, 0, Stage::kPair, first.node_key())) {
@@ -155,7 +162,8 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     }
     REQUIRE(claims.size() == 3);
     const auto seal = [&](const Person& who, const std::vector<UnitClaim>& c) {
-        return AuditSeal{w.job, 0, Stage::kPair, audit_seal(w.env.chain(), w.job, 0, Stage::kPair, who.node_key(), c, salt)};
+        return AuditSeal{w.job, 0, Stage::kPair,
+                         audit_seal(w.env.chain(), w.job, 0, Stage::kPair, who.node_key(), c, salt)};
     };
     w.env.refuse(Reason::kNotDrawn, outsider, seal(outsider, claims));
     w.env.refuse(Reason::kWrongPhase, first, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
@@ -204,7 +212,8 @@ TEST_CASE("a verifier that stays away is dropped, and a job without two verifier
                        .mergers = {{"v1", MergeManner::kSealsOnly}}};
     play_job(w.env, w.job, play);
     const Job job = w.env.job(w.job);
-    const bool ended_early = job.end_reason == Reason::kTooFewVerifiers || job.end_reason == Reason::kMergeUnresolved;
+    const bool ended_early =
+        job.end_reason == Reason::kTooFewVerifiers || job.end_reason == Reason::kMergeUnresolved;
     CHECK(ended_early);
     CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost.is_zero());
     CHECK(w.env.stake("m1") == kPlenty);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conservation check must be able to fail: money made, lost or moved behind the totals is found.
+#include "contracts/rules/conservation.hpp"
+
+#include "contracts/rules/store.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+TEST_CASE("a record that changes without its running total is a violation") {
+    Env env;
+    env.miner("m1");
+    const PublicKey owner = env.person("m1").owner_key();
+    const PublicKey node = env.person("m1").node_key();
+    {
+        Overlay overlay(env.state());
+        CHECK(check_changes(env.state(), overlay).ok());
+        Account account = read_account(overlay, owner);
+        account.balance = amount(account.balance.units() + 1);
+        store(overlay, account_key(owner), account);
+        CHECK(check_changes(env.state(), overlay).error().what.find("balances") != std::string::npos);
+        CHECK_FALSE(check_invariants(overlay).ok());
+    }
+    {
+        Overlay overlay(env.state());
+        Stake stake = read_stake(overlay, node);
+        std::swap(stake.free, stake.bonded);
+        store(overlay, stake_key(node), stake);
+        CHECK(check_changes(env.state(), overlay).error().what.find("stake") != std::string::npos);
+    }
+    {
+        Overlay overlay(env.state());
+        Miner miner = *read_miner(overlay, node);
+        miner.prepaid = {};
+        store(overlay, miner_key(node), miner);
+        CHECK_FALSE(check_changes(env.state(), overlay).ok());
+    }
+    {
+        Overlay overlay(env.state());
+        overlay.erase(account_key(owner));
+        CHECK_FALSE(check_changes(env.state(), overlay).ok());
+    }
+}
+
+TEST_CASE("minting, and unburning, are violations even when records and totals agree") {
+    Env env;
+    const PublicKey owner = env.person("m1").owner_key();
+    Overlay overlay(env.state());
+    Account account = read_account(overlay, owner);
+    account.balance = amount(account.balance.units() + 1);
+    store(overlay, account_key(owner), account);
+    Supply supply = read_supply(overlay);
+    supply.balances = amount(supply.balances.units() + 1);
+    store(overlay, supply_key(), supply);
+    CHECK_FALSE(check_changes(env.state(), overlay).ok());
+    supply.minted = amount(supply.minted.units() + 1);
+    store(overlay, supply_key(), supply);
+    CHECK_FALSE(check_changes(env.state(), overlay).ok());
+}
+
+TEST_CASE("the checkers of the whole state each find what is theirs") {
+    Env env;
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2"}) env.verifier(name);
+    const Hash256 id = env.post(small_job());
+    env.hold_auction(id, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+    const auto finding = [](const StateView& state) {
+        const auto result = check_invariants(state);
+        return result ? std::string() : result.error().what;
+    };
+    CHECK(finding(env.state()).empty());
+    {
+        Overlay overlay(env.state());
+        SlotRound slot = *read_slot(overlay, id, 0, 0);
+        slot.bond = {};
+        store(overlay, slot_key(id, 0, 0), slot);
+        CHECK(finding(overlay).find("locked by nothing") != std::string::npos);
+    }
+    {
+        Overlay overlay(env.state());
+        overlay.erase(active_job_key(id));
+        CHECK_FALSE(finding(overlay).empty());
+    }
+    {
+        Overlay overlay(env.state());
+        overlay.erase(node_key(env.person("m1").node_key()));
+        CHECK(finding(overlay).find("has no node key") != std::string::npos);
+    }
+    {
+        Overlay overlay(env.state());
+        Meta meta = read_meta(overlay);
+        ++meta.schema;
+        store(overlay, meta_key(), meta);
+        CHECK(finding(overlay).find("schema") != std::string::npos);
+    }
+}
+
+}  // namespace assay::contracts::test

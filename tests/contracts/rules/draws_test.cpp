@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/draws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "tests/contracts/rules/env.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+PublicKey key_of(const std::string& name) {
+    PublicKey key;
+    key.bytes = bytes_of(name).bytes;
+    return key;
+}
+
+/// Five standard deviations of a binomial count: an honest draw leaves it once in three million times.
+double tolerance(double trials, double rate) { return 5 * std::sqrt(trials * rate * (1 - rate)); }
+
+}  // namespace
+
+TEST_CASE("segments are drawn at the threshold's rate and finalise always") {
+    const int trials = 20'000;
+    for (const double rate : {0.1, 0.5, 0.9}) {
+        const auto threshold = static_cast<std::uint64_t>(std::ldexp(rate, 64));
+        int drawn = 0;
+        for (int i = 0; i < trials; ++i) {
+            const auto units = draw_units(bytes_of("beacon " + std::to_string(i)), 3, 1, threshold);
+            REQUIRE(units.back() == 1);
+            drawn += units.size() == 2 ? 1 : 0;
+        }
+        CHECK(std::abs(drawn - rate * trials) < tolerance(trials, rate));
+    }
+    CHECK(draw_units(bytes_of("b"), 0, 3, UINT64_MAX) == std::vector<std::uint32_t>{0, 1, 2, 3});
+    CHECK(is_drawn(UINT64_MAX, UINT64_MAX));
+    CHECK_FALSE(is_drawn(5, 5));
+}
+
+TEST_CASE("verifiers are drawn by stake, without replacement, one per owner") {
+    const std::vector<Candidate> candidates = {{key_of("a"), key_of("A"), 100},
+                                               {key_of("b"), key_of("B"), 300},
+                                               {key_of("c"), key_of("C"), 600},
+                                               {key_of("d"), key_of("D"), 0}};
+    std::map<PublicKey, int> first;
+    const int trials = 20'000;
+    for (int i = 0; i < trials; ++i) {
+        const auto drawn = draw_weighted(bytes_of("beacon " + std::to_string(i)), "pair", 0, candidates, 2);
+        REQUIRE(drawn.size() == 2);
+        REQUIRE(drawn[0] != drawn[1]);
+        ++first[drawn[0]];
+    }
+    CHECK(std::abs(first[key_of("a")] - 0.1 * trials) < tolerance(trials, 0.1));
+    CHECK(std::abs(first[key_of("b")] - 0.3 * trials) < tolerance(trials, 0.3));
+    CHECK(std::abs(first[key_of("c")] - 0.6 * trials) < tolerance(trials, 0.6));
+    CHECK(first[key_of("d")] == 0);
+    auto of_one_owner = candidates;
+    for (Candidate& candidate : of_one_owner) candidate.owner = key_of("A");
+    CHECK(draw_weighted(bytes_of("x"), "pair", 0, of_one_owner, 2).size() == 1);
+    CHECK(draw_weighted(bytes_of("x"), "pair", 0, {}, 2).empty());
+}
+
+TEST_CASE("an order is a permutation, and every one of them comes up") {
+    std::map<std::vector<std::size_t>, int> seen;
+    for (int i = 0; i < 6'000; ++i) ++seen[draw_order(bytes_of(std::to_string(i)), "deal", 3)];
+    REQUIRE(seen.size() == 6);
+    for (const auto& [order, count] : seen) CHECK(std::abs(count - 1'000) < tolerance(6'000, 1.0 / 6));
+}
+
+TEST_CASE("slots are shared in proportion, within caps, and all of them where caps allow") {
+    CHECK(share(4, {6, 1}, {4, 4}) == std::vector<std::uint32_t>{3, 1});
+    CHECK(share(5, {1, 1, 1}, {5, 5, 5}) == std::vector<std::uint32_t>{2, 2, 1});
+    CHECK(share(5, {0, 0}, {5, 5}) == std::vector<std::uint32_t>{3, 2});
+    CHECK(share(5, {1000, 1}, {2, 9}) == std::vector<std::uint32_t>{2, 3});
+    CHECK(share(5, {}, {}).empty());
+    std::mt19937_64 random(11);
+    for (int i = 0; i < 2'000; ++i) {
+        std::vector<std::uint64_t> weights(1 + random() % 6);
+        std::vector<std::uint32_t> caps;
+        for (auto& weight : weights) {
+            weight = random() >> (random() % 64);
+            caps.push_back(static_cast<std::uint32_t>(random() % 9));
+        }
+        const auto total = static_cast<std::uint32_t>(random() % 20);
+        const auto shares = share(total, weights, caps);
+        for (std::size_t k = 0; k < shares.size(); ++k) REQUIRE(shares[k] <= caps[k]);
+        const auto room = std::accumulate(caps.begin(), caps.end(), 0U);
+        REQUIRE(std::accumulate(shares.begin(), shares.end(), 0U) == std::min(total, room));
+    }
+}
+
+TEST_CASE("a chain of links opens backwards from its tip") {
+    const Hash256 secret = bytes_of("secret");
+    Hash256 tip = chain_tip(secret, 5);
+    for (std::uint32_t round = 0; round < 5; ++round) {
+        const Hash256 link = chain_link(secret, 5, round);
+        CHECK(next_link(link) == tip);
+        tip = link;
+    }
+    CHECK(tip == secret);
+}
+
+}  // namespace assay::contracts::test

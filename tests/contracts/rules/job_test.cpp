@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Posting, bidding, and the ways in which a job ends.
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+struct Market {
+    Env env;
+    Hash256 job;
+
+    explicit Market(JobSpec spec = small_job()) {
+        for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        job = env.post(spec);
+    }
+    Payload sealed_ask(const std::string& name, std::uint64_t price) {
+        Person& who = env.person(name);
+        return AskCommit{job, ask_seal(env.chain(), job, who.node_key(), amount(price), who.secret)};
+    }
+    void check_refunded() {
+        const Job record = env.job(job);
+        CHECK(record.escrow.is_zero());
+        CHECK(record.spent.units() + record.refunded.units() >= record.spec.market.budget.units());
+        for (const char* name : {"v1", "v2", "v3", "m1", "m2", "m3"}) {
+            CHECK(read_stake(env.state(), env.person(name).node_key()).bonded.is_zero());
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the cheapest asks win and all are paid the first rejected ask") {
+    Market m;
+    m.env.hold_auction(m.job, {{"m1", 300}, {"m2", 700}, {"m3", 400}}, {"v1", "v2"});
+    const Job job = m.env.job(m.job);
+    CHECK(job.auction.winners == 2);
+    CHECK(job.auction.clearing_price == amount(700));
+    CHECK(job.auction.first_rejected == amount(700));
+    REQUIRE(job.roster.size() == 2);
+    CHECK(job.roster[0].node == m.env.person("m1").node_key());
+    CHECK(job.roster[1].node == m.env.person("m3").node_key());
+}
+
+TEST_CASE("an ask above the cap or without stake for one bond does not take part") {
+    Market m;
+    Person& m4 = m.env.miner("m4", 200'000);  // covers the deposit, not the bond of a slot
+    JobSpec spec = small_job();
+    spec.security.gain_bound = amount(1'000'000);
+    m.job = m.env.post(spec);
+    m.env.hold_auction(m.job, {{"m1", 1'001}, {"m2", 700}, {"m4", 1}}, {"v1", "v2"});
+    const Job job = m.env.job(m.job);
+    CHECK(job.auction.above_cap == 1);
+    CHECK(job.auction.short_stake == 1);
+    CHECK(job.auction.winners == 1);
+    CHECK(read_stake(m.env.state(), m4.node_key()).free == amount(200'000));
+}
+
+TEST_CASE("bidding is sealed, once, in time, and by those who may") {
+    Market m;
+    Person& m1 = m.env.person("m1");
+    Person& m2 = m.env.person("m2");
+    m.env.refuse(Reason::kUnknownJob, m1, AskCommit{bytes_of("no job"), {}});
+    m.env.refuse(Reason::kNotMiner, m.env.person("v1"), m.sealed_ask("v1", 1));
+    m.env.refuse(Reason::kNotVerifier, m1, VerifierEnlist{m.job, {}});
+    m.env.refuse(Reason::kNotSequencer, m1, SequencerEnlist{m.job, {}});
+    m.env.refuse(Reason::kWrongPhase, m1, AskReveal{m.job, amount(1), {}});
+    m.env.send(m1, m.sealed_ask("m1", 500));
+    m.env.refuse(Reason::kAlreadyDone, m1, m.sealed_ask("m1", 400));
+    m.env.send(m.env.person("v1"), VerifierEnlist{m.job, bytes_of("tip")});
+    m.env.refuse(Reason::kAlreadyDone, m.env.person("v1"), VerifierEnlist{m.job, bytes_of("tip")});
+    Person& poor = m.env.verifier("v4", 1);
+    m.env.refuse(Reason::kInsufficientStake, poor, VerifierEnlist{m.job, bytes_of("tip")});
+    m.env.let_deadline_pass();
+    m.env.refuse(Reason::kWrongPhase, m2, m.sealed_ask("m2", 400));
+    m.env.refuse(Reason::kNoSeal, m2, AskReveal{m.job, amount(400), m2.secret});
+    m.env.refuse(Reason::kSealMismatch, m1, AskReveal{m.job, amount(499), m1.secret});
+    m.env.send(m1, AskReveal{m.job, amount(500), m1.secret});
+    m.env.refuse(Reason::kAlreadyDone, m1, AskReveal{m.job, amount(500), m1.secret});
+}
+
+TEST_CASE("an ask that is not opened loses its deposit") {
+    Market m;
+    const Amount deposit = m.env.params().ask_deposit;
+    m.env.send(m.env.person("m1"), m.sealed_ask("m1", 500));
+    CHECK(m.env.stake("m1") == kPlenty - deposit.units());
+    m.env.let_deadline_pass();
+    m.env.let_deadline_pass();
+    CHECK(m.env.job(m.job).end_reason == Reason::kNoAsks);
+    CHECK(m.env.stake("m1") == kPlenty - deposit.units());
+    CHECK(read_supply(m.env.state()).burned == deposit);
+    m.check_refunded();
+    m.env.refuse(Reason::kJobOver, m.env.person("m2"), m.sealed_ask("m2", 500));
+}
+
+TEST_CASE("a buyer cancels while bidding at once, and in a round at its border") {
+    Market m;
+    Person& buyer = m.env.person("buyer");
+    m.env.send(m.env.person("m1"), m.sealed_ask("m1", 500));
+    m.env.send(m.env.person("v1"), VerifierEnlist{m.job, bytes_of("tip")});
+    m.env.refuse(Reason::kNotYours, m.env.person("other"), JobCancel{m.job});
+    m.env.send(buyer, JobCancel{m.job});
+    CHECK(m.env.job(m.job).end_reason == Reason::kJobCancelled);
+    CHECK(m.env.stake("m1") == kPlenty);  // the deposit came back
+    m.check_refunded();
+    m.env.refuse(Reason::kJobOver, buyer, JobCancel{m.job});
+
+    m.job = m.env.post(small_job());
+    m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+    m.env.send(buyer, JobCancel{m.job});
+    m.env.refuse(Reason::kAlreadyDone, buyer, JobCancel{m.job});
+    CHECK(m.env.job(m.job).phase == JobPhase::kRounds);
+    play_round(m.env, m.job);
+    CHECK(m.env.job(m.job).end_reason == Reason::kJobCancelled);
+    CHECK(line_of(m.env, m.job, 0, LineKind::kSlot, "m1").reason == Reason::kPaid);
+    m.check_refunded();
+}
+
+TEST_CASE("a budget that covers no further round ends the job; none ever overdraws its escrow") {
+    JobSpec spec = small_job();
+    spec.rounds = 50;
+    spec.market.budget = amount(150'000);
+    Market m(spec);
+    m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+    play_job(m.env, m.job);
+    const Job job = m.env.job(m.job);
+    CHECK(job.end_reason == Reason::kJobExhausted);
+    CHECK(job.rounds_done > 0);
+    CHECK(job.rounds_done < 50);
+    m.check_refunded();
+}
+
+TEST_CASE("no round begins at or after the deadline") {
+    JobSpec spec = small_job();
+    spec.market.deadline_blocks = 12;
+    Market m(spec);
+    m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+    REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
+    m.env.advance_to(m.env.job(m.job).deadline);
+    play_round(m.env, m.job);
+    CHECK(m.env.job(m.job).end_reason == Reason::kJobDeadline);
+    m.check_refunded();
+}
+
+TEST_CASE("a job without two verifiers of different owners does not begin") {
+    Market m;
+    m.env.hold_auction(m.job, {{"m1", 1}}, {"v1"});
+    CHECK(m.env.job(m.job).end_reason == Reason::kTooFewVerifiers);
+    m.check_refunded();
+}
+
+TEST_CASE("a job whose miners are all gone or ejected ends") {
+    Market m;
+    m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
+    play_round(m.env, m.job, {.miners = {{"m1", MinerManner::kCheats}}});
+    CHECK(m.env.job(m.job).end_reason == Reason::kNoMiners);
+    m.check_refunded();
+}
+
+TEST_CASE("slots that no stake covers stay undealt") {
+    JobSpec spec = small_job();
+    spec.security.gain_bound = amount(kPlenty * 6 / 10);
+    Market m(spec);
+    m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
+    REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
+    CHECK(read_slot(m.env.state(), m.job, 0, 0)->assigned);
+    CHECK_FALSE(read_slot(m.env.state(), m.job, 0, 1)->assigned);
+    play_round(m.env, m.job);
+    CHECK(read_slot(m.env.state(), m.job, 0, 1)->verdict == Reason::kNotAssigned);
+    CHECK(read_slot(m.env.state(), m.job, 0, 0)->verdict == Reason::kPaid);
+}
+
+TEST_CASE("a job is refused when its terms cannot be met") {
+    Market m;
+    Person& buyer = m.env.person("buyer");
+    const auto submit = [&](const JobSpec& spec) {
+        return JobSubmit{spec, buyer.node_key(), "h:1", chain_tip(buyer.secret, spec.rounds)};
+    };
+    JobSpec spec = small_job();
+    spec.market.budget = amount(1'000);
+    m.env.refuse(Reason::kBudgetTooSmall, buyer, submit(spec));
+    spec = small_job();
+    spec.market.budget = amount(1'000 * kPlenty);
+    m.env.refuse(Reason::kInsufficientBalance, buyer, submit(spec));
+    spec = small_job();
+    spec.slots = 257;
+    m.env.refuse(Reason::kBadSpec, buyer, submit(spec));
+    spec = small_job();
+    spec.model.heads = 3;
+    m.env.refuse(Reason::kBadSpec, buyer, submit(spec));
+    spec = small_job();
+    spec.security.audit_threshold = 1;  // a bond of 2^64 times the pay
+    m.env.refuse(Reason::kAmountOverflow, buyer, submit(spec));
+    m.env.refuse(Reason::kNotYours, m.env.person("other"), submit(small_job()));
+}
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thousands of random moves, sensible and not, against independent bookkeeping: what each owner should
+// hold is recomputed from events and settlement lines alone, and every invariant is checked at every step.
+#include <random>
+
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+const std::vector<std::string> kMiners = {"m1", "m2", "m3", "m4"};
+const std::vector<std::string> kVerifiers = {"v1", "v2", "v3", "v4"};
+
+/// Money of one owner that is not tied up in somebody else's hands.
+std::uint64_t holdings(Env& env, const std::string& name) { return env.balance(name) + env.stake(name); }
+
+template <class Manner>
+Manner pick(std::mt19937_64& random, int honest_of_ten, int manners) {
+    if (static_cast<int>(random() % 10) < honest_of_ten) return static_cast<Manner>(0);
+    return static_cast<Manner>(random() % static_cast<unsigned>(manners));
+}
+
+Play random_play(std::mt19937_64& random) {
+    Play play;
+    for (const auto& name : kMiners) play.miners[name] = pick<MinerManner>(random, 7, 5);
+    for (const auto& name : kVerifiers) {
+        play.verifiers[name] = pick<VerifierManner>(random, 7, 7);
+        play.mergers[name] = pick<MergeManner>(random, 8, 4);
+        if (random() % 12 == 0) play.withhold_links.push_back(name);
+    }
+    if (random() % 12 == 0) play.withhold_links.push_back("buyer");
+    return play;
+}
+
+/// What settlement lines say that a party gained, less what they say that it lost.
+std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& owner) {
+    std::int64_t gain = 0;
+    const auto record = read_job(env.state(), job);
+    for (std::uint32_t round = 0; round <= record->round; ++round) {
+        for (const SettlementLine& line : list_settlement(env.state(), job, round)) {
+            if (line.owner == owner) {
+                gain += static_cast<std::int64_t>(line.paid.units() + line.share.units());
+                gain -= static_cast<std::int64_t>(line.lost.units());
+            }
+        }
+    }
+    return gain;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "in random jobs every owner ends with what the settlement lines say, and honest miners lose nothing") {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        Params params = short_windows();
+        params.miner_fee = amount(0);  // its return after probation is no line
+        Env env(params);
+        for (const auto& name : kMiners) env.miner(name);
+        for (const auto& name : kVerifiers) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.slots = static_cast<std::uint32_t>(1 + random() % 4);
+        spec.rounds = static_cast<std::uint32_t>(1 + random() % 5);
+        const std::uint64_t buyer_before = env.balance("buyer");
+        const Hash256 id = env.post(spec);
+        std::map<std::string, std::uint64_t> asks;
+        for (const auto& name : kMiners) asks[name] = random() % 900;
+        std::map<std::string, std::uint64_t> before;
+        for (const auto& names : {kMiners, kVerifiers}) {
+            for (const auto& name : names) before[name] = holdings(env, name);
+        }
+        env.hold_auction(id, asks, kVerifiers);
+        while (env.job(id).phase == JobPhase::kRounds) play_round(env, id, random_play(random));
+        const Job job = env.job(id);
+        REQUIRE(consequence(job.end_reason) == Consequence::kJobEnded);
+        for (const auto& [name, held] : before) {
+            CAPTURE(name);
+            const auto now = static_cast<std::int64_t>(holdings(env, name));
+            CHECK(now - static_cast<std::int64_t>(held) ==
+                  gain_by_lines(env, id, env.person(name).owner_key()));
+        }
+        std::uint64_t to_buyer = 0;
+        std::uint64_t penalties = 0;
+        for (std::uint32_t round = 0; round < job.round; ++round) {
+            for (const SettlementLine& line : list_settlement(env.state(), id, round)) {
+                to_buyer += line.lost_to_buyer.units();
+                penalties += line.lost_to_escrow.units();
+            }
+        }
+        CHECK(env.balance("buyer") == buyer_before + to_buyer + penalties - job.spent.units());
+    }
+}
+
+TEST_CASE("thousands of random moves keep every invariant, and refused ones change nothing") {
+    const std::uint64_t seed = 20261121;
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    Env env;
+    for (const auto& name : kMiners) env.miner(name, 1'000'000'000);
+    for (const auto& name : kVerifiers) env.verifier(name, 1'000'000'000);
+    const std::vector<std::string> everyone = {"m1", "m2", "m3",    "m4",    "v1",       "v2",
+                                               "v3", "v4", "buyer", "other", "sequencer"};
+    const auto someone = [&]() -> Person& { return env.person(everyone[random() % everyone.size()]); };
+    const auto some_amount = [&] { return amount(random() >> (3 + random() % 61)); };
+    std::vector<Hash256> jobs = {bytes_of("no job")};
+    int applied = 0;
+    const int moves = 3'000;
+    for (int move = 0; move < moves; ++move) {
+        const Hash256 job = jobs[random() % 3 == 0 ? random() % jobs.size() : jobs.size() - 1];
+        const auto round = static_cast<std::uint32_t>(random() % 2);
+        Person& who = someone();
+        Person& whom = someone();
+        const auto record = read_job(env.state(), job);
+        ApplyOutcome outcome;
+        switch (random() % 14) {
+            case 0: outcome = env.attempt(who, Transfer{whom.owner_key(), some_amount()}); break;
+            case 1: outcome = env.attempt(who, StakeDeposit{who.node_key(), some_amount()}); break;
+            case 2: outcome = env.attempt(who, StakeWithdraw{who.node_key(), some_amount()}); break;
+            case 3:
+                outcome = env.attempt(
+                    who, AskCommit{job, ask_seal(env.chain(), job, who.node_key(), amount(5), who.secret)});
+                break;
+            case 4: outcome = env.attempt(who, AskReveal{job, amount(5), who.secret}); break;
+            case 5: outcome = env.attempt(who, VerifierEnlist{job, chain_tip(who.secret, 3)}); break;
+            case 6:
+                outcome = env.attempt(
+                    who, RoundCommit{job, round, static_cast<std::uint32_t>(random() % 3), bytes_of("seal")});
+                break;
+            case 7:
+                outcome = env.attempt(who, BeaconOpen{job, round, chain_link(who.secret, 3, round)});
+                break;
+            case 8: outcome = env.attempt(who, AuditSeal{job, round, Stage::kPair, bytes_of("seal")}); break;
+            case 9: outcome = env.attempt(who, MergeSeal{job, round, Stage::kPair, bytes_of("seal")}); break;
+            case 10:
+                if (random() % 8 == 0) outcome = env.attempt(who, JobCancel{job});
+                break;
+            case 11:
+                if (random() % 4 == 0) {
+                    JobSpec spec = small_job();
+                    spec.market.budget = amount(100'000 + random() % 1'000'000);
+                    outcome = env.attempt(env.person("buyer"),
+                                          JobSubmit{spec, env.person("buyer").node_key(), "h:1",
+                                                    chain_tip(env.person("buyer").secret, 3)});
+                    if (outcome.applied) jobs.push_back(job_id(outcome.id));
+                    if (!read_node_key(env.state(), env.person("buyer").node_key()))
+                        jobs.push_back(env.post(small_job()));
+                }
+                break;
+            case 12:
+                // Now and then a whole round is played as it should be.
+                if (record && record->phase == JobPhase::kRounds &&
+                    env.round(job).phase == RoundPhase::kCommit && random() % 3 == 0) {
+                    for (int i = 0; i < 3 && env.job(job).phase == JobPhase::kRounds; ++i)
+                        env.let_deadline_pass();
+                }
+                break;
+            default: env.next_block(); break;
+        }
+        applied += outcome.applied ? 1 : 0;
+    }
+    CHECK(applied > moves / 20);
+    CHECK(jobs.size() > 5);
+}
+
+}  // namespace assay::contracts::test

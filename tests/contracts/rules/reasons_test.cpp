@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reasons: frozen numbers, names and sentences, and a proof that each can be reached.
+#include <algorithm>
+#include <set>
+
+#include "contracts/rules/limits.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+TEST_CASE("every reason has a name of its own, a sentence and a consequence") {
+    std::set<std::string> names;
+    for (int number = 0; number <= static_cast<int>(kLastReason); ++number) {
+        const auto reason = static_cast<Reason>(number);
+        CHECK(names.insert(std::string(to_text(reason))).second);
+        const std::string sentence(explain(reason));
+        CHECK(sentence.back() == '.');
+        CHECK((consequence(reason) == Consequence::kNothing) == (reason == Reason::kNone));
+    }
+}
+
+TEST_CASE("numbers of reasons and transactions never move") {
+    CHECK(static_cast<int>(Reason::kBadSignature) == 4);
+    CHECK(static_cast<int>(Reason::kNonceUsed) == 13);
+    CHECK(static_cast<int>(Reason::kNoSeal) == 42);
+    CHECK(static_cast<int>(Reason::kPaid) == 43);
+    CHECK(static_cast<int>(Reason::kMismatch) == 61);
+    CHECK(static_cast<int>(Reason::kMergeUnresolved) == 70);
+    CHECK(static_cast<int>(TxType::kTransfer) == 1);
+    CHECK(static_cast<int>(TxType::kMergeOpen) == 21);
+}
+
+TEST_CASE("lists and rosters are bounded") {
+    Env env;
+    env.miner("m1");
+    AuditOpen open;
+    open.claims.resize(kMaxClaims + 1);
+    env.refuse(Reason::kListTooLong, env.person("m1"), open);
+    RoundReveal reveal;
+    reveal.boundary_blobs.resize(kMaxSegments + 1);
+    env.refuse(Reason::kListTooLong, env.person("m1"), reveal);
+    // The 65th verifier of one job.
+    const Hash256 id = env.post(small_job());
+    for (std::size_t i = 0; i <= kMaxVerifiers; ++i) {
+        Person& who = env.person("crowd " + std::to_string(i));
+        env.send(env.person("other"), Transfer{who.owner_key(), amount(50'000'000)});
+        env.verifier(who.name, 10'000'000);
+        const VerifierEnlist enlist{id, bytes_of(who.name)};
+        if (i < kMaxVerifiers) {
+            env.send(who, enlist);
+        } else {
+            env.refuse(Reason::kRosterFull, who, enlist);
+        }
+    }
+}
+
+TEST_CASE("as many jobs may run as the limit says, and no more") {
+    // Reaching it by submissions takes minutes: the list of running jobs is filled by hand.
+    MemoryState state;
+    Env env;
+    const Hash256 first = env.post(small_job());
+    for (const auto& [key, value] : env.state().scan({})) state.put(key, value);
+    for (std::size_t i = 1; i < kMaxActiveJobs; ++i) {
+        Job job = env.job(first);
+        job.id = bytes_of("job " + std::to_string(i));
+        state.put(active_job_key(job.id), {});
+    }
+    const Bytes bytes =
+        env.sign(env.person("buyer"), JobSubmit{small_job(), env.person("buyer").node_key(), "h:1", {}});
+    CHECK(apply_transaction(state, env.block(), bytes).reason == Reason::kTooManyJobs);
+    reasons_met().insert(Reason::kTooManyJobs);
+    state.erase(active_job_key(first));
+    CHECK(apply_transaction(state, env.block(), bytes).applied);
+}
+
+TEST_CASE("the tests before this one have met every reason") {
+    // Stands last in the last file. A run of a few tests alone says nothing.
+    if (reasons_met().size() < 50) {
+        WARN("only a part of the tests ran");
+        return;
+    }
+    for (int number = 0; number <= static_cast<int>(kLastReason); ++number) {
+        const auto reason = static_cast<Reason>(number);
+        CAPTURE(std::string(to_text(reason)));
+        CHECK(reasons_met().count(reason) == 1);
+    }
+}
+
+}  // namespace assay::contracts::test
