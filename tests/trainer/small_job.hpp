@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tiny job and tokens for it.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+#include "trainer/targets.hpp"
+
+namespace assay::trainer::test {
+
+/// Sizes are odd on purpose: no dimension is a multiple of a vector or a register tile.
+inline program::JobSpec small_job() {
+    program::JobSpec spec;
+    spec.name = "small";
+    spec.slots = 2;
+    spec.rounds = 2;
+    spec.seed = 7;
+    spec.model = {program::Family::kGpt2, 2, 28, 2, 21, 67};
+    spec.train.inner_steps = 5;
+    spec.train.batch = 3;
+    spec.train.warmup_steps = 3;
+    spec.train.learning_rate = 1e-2F;
+    spec.data.train_tokens = 2000;
+    spec.data.held_out_tokens = 500;
+    spec.market.max_price = base::units(1);
+    spec.market.budget = base::units(1000000);
+    spec.market.deadline_blocks = 1000;
+    spec.security.segment_steps = 2;
+    return spec;
+}
+
+inline std::vector<std::uint16_t> small_tokens(std::size_t count, std::uint32_t vocabulary, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<std::uint16_t> tokens(count);
+    for (auto& token : tokens) {
+        const auto a = random() % vocabulary;
+        token = static_cast<std::uint16_t>(a * a % vocabulary);  // uneven, so there is something to learn
+    }
+    return tokens;
+}
+
+/// Every target of this machine, the scalar one included.
+inline std::vector<Target> all_targets() {
+    std::vector<Target> targets;
+    for (const auto& word : machine_targets()) targets.push_back(choose_target(word).value());
+    return targets;
+}
+
+}  // namespace assay::trainer::test

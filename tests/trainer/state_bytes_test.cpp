@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/state_bytes.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace assay::trainer {
+namespace {
+const BaseState kBase{10, {1.0F, -0.0F, 3.5F}, {0.0F, 1e-40F, -2.0F}};
+const SlotState kSlot{2, 12, {1.0F, 2.0F, 3.0F}, {4.0F, 5.0F, 6.0F}, {7.0F, 8.0F, 9.0F}};
+const Update kUpdate{{1, -1, INT64_MIN}};
+
+std::string why(const base::Error& error) { return error.what; }
+}  // namespace
+
+TEST_CASE("state files come back as they were written", "[trainer][state]") {
+    CHECK(decode_base_state(encode_base_state(kBase), 3).value() == kBase);
+    CHECK(decode_slot_state(encode_slot_state(kSlot), 3).value() == kSlot);
+    CHECK(decode_update(encode_update(kUpdate), 3).value() == kUpdate);
+}
+
+TEST_CASE("state files have the documented bytes", "[trainer][state]") {
+    CHECK(base::to_hex(encode_base_state({1, {1.0F}, {-2.0F}})) ==
+          "4142415345303031"
+          "0100000000000000"
+          "0000803f"
+          "000000c0");
+    CHECK(base::to_hex(encode_slot_state({1, 2, {1.0F}, {0.0F}, {-2.0F}})) ==
+          "41534c4f54303031"
+          "0100000000000000"
+          "0200000000000000"
+          "0000803f"
+          "00000000"
+          "000000c0");
+    CHECK(base::to_hex(encode_update({{-2}})) ==
+          "4155504454303031"
+          "feffffffffffffff");
+}
+
+TEST_CASE("state files of a wrong kind, length or with numbers that are not finite are refused",
+          "[trainer][state]") {
+    base::Bytes bytes = encode_slot_state(kSlot);
+    CHECK_THAT(why(decode_base_state(bytes, 3).error()), Catch::Contains("does not begin with ABASE001"));
+    CHECK_THAT(why(decode_slot_state(bytes, 4).error()),
+               Catch::Contains("60 bytes where this model needs 72"));
+    CHECK_THAT(why(decode_slot_state({}, 3).error()), Catch::Contains("does not begin"));
+    bytes.push_back(0);
+    CHECK_THAT(why(decode_slot_state(bytes, 3).error()), Catch::Contains("61 bytes"));
+    bytes.resize(59);
+    CHECK_FALSE(decode_slot_state(bytes, 3).ok());
+    SlotState bad = kSlot;
+    bad.second_moment[1] = __builtin_inff();
+    CHECK_THAT(why(decode_slot_state(encode_slot_state(bad), 3).error()),
+               Catch::Contains("second moment, element 1"));
+    CHECK_THAT(why(decode_update(encode_base_state(kBase), 3).error()), Catch::Contains("AUPDT001"));
+}
+
+}  // namespace assay::trainer
