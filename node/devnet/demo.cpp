@@ -23,7 +23,7 @@ base::Outcome<void> plant_sabotage(DevnetPlan& plan, const DemoOptions& options)
     for (const DrillSpec& wanted : options.sabotage) {
         if (!wanted.miner || *wanted.miner == 0 || *wanted.miner > plan.miners.size()) {
             return fail(ErrorKind::kUsage, "sabotage names no miner from 1 to " + std::to_string(plan.miners.size()),
-                        "example: --sabotage \"miner=2,round=3,tensor=transformer.wte.weight,index=5,bit=7\"");
+                        "example: --sabotage \"miner=2,round=3,tensor=wte.weight,index=5,bit=7\"");
         }
         ASSAY_TRY(check_drill(wanted.planned, spec));
         plan.miners[*wanted.miner - 1].drills.push_back(wanted.planned);

@@ -16,7 +16,7 @@ using trainer::worker::DrillKind;
 
 namespace {
 
-constexpr const char* kExample = "example: --sabotage \"miner=2,round=3,tensor=transformer.wte.weight,index=5,bit=7\"";
+constexpr const char* kExample = "example: --sabotage \"miner=2,round=3,tensor=wte.weight,index=5,bit=7\"";
 
 std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most) {
     std::uint64_t value = 0;
@@ -28,7 +28,8 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most) {
 base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std::string& value) {
     trainer::worker::Drill& drill = spec.planned.drill;
     if (key == "tensor") {
-        drill.tensor = value;
+        // The canonical name; the prefix that model files put before it is accepted too.
+        drill.tensor = value.starts_with("transformer.") ? value.substr(12) : value;
         return {};
     }
     if (key == "kind") {

@@ -112,7 +112,7 @@ DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed) {
     plan.miners[4].drills.push_back({.round = 2,
                                      .drill = {.kind = DrillKind::kUlp,
                                                .segment = 0,
-                                               .tensor = "transformer.h.1.mlp.c_fc.weight",
+                                               .tensor = "h.1.mlp.c_fc.weight",
                                                .index = 4242}});
     return plan;
 }

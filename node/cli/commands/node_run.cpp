@@ -7,7 +7,6 @@
 #include "node/roles/node_process.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/shutdown.hpp"
-#include "node/version.hpp"
 
 namespace assay::node {
 
@@ -29,7 +28,7 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
     ASSAY_ASSIGN(options.passphrase, flags.role.passphrase.source());
     options.block_interval_ms = flags.block_interval_ms;
-    options.version = kVersion;
+    options.version = ASSAY_VERSION;
     return run_ledger_node(options, stop);
 }
 
@@ -38,9 +37,9 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
 void add_node_commands(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<NodeFlags>();
     flags->role.listen = kDefaultNodeAddress;
-    CLI::App& command = verb(noun(app, "node", "Run the ledger"), "run",
-                             "Make blocks and serve the ledger until stopped", context,
-                             [&context, flags] { return run_node(context, *flags); });
+    CLI::App& command =
+        verb(noun(app, "node", "Run the ledger"), "run", "Make blocks and serve the ledger until stopped",
+             context, [&context, flags] { return run_node(context, *flags); });
     add_role_flags(command, flags->role);
     command.add_option("--engine", flags->engine, "How blocks are ordered")
         ->check(CLI::IsMember({"embedded"}))

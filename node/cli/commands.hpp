@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per group of commands, each in its own file of commands/. A new group is declared here and
+// called in commands.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "node/cli/context.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace assay::node {
+
+/// The subcommand `name` of `app`, made when it is not there yet: several files may add verbs to one noun.
+CLI::App& noun(CLI::App& app, const std::string& name, const std::string& description);
+
+/// A verb that runs `action`. Errors thrown by libraries inside it become kFailure.
+CLI::App& verb(CLI::App& noun, const std::string& name, const std::string& description, Context& context,
+               std::function<base::Outcome<void>()> action);
+
+/// Adds --passphrase-file and --passphrase-fd; `flags` lives as long as the app.
+void add_passphrase_flags(CLI::App& verb, PassphraseFlags& flags);
+
+void add_all_commands(CLI::App& app, Context& context);
+
+void add_version_command(CLI::App& app, Context& context);
+void add_doctor_command(CLI::App& app, Context& context);
+void add_key_commands(CLI::App& app, Context& context);
+void add_wallet_commands(CLI::App& app, Context& context);
+void add_data_commands(CLI::App& app, Context& context);
+void add_job_queries(CLI::App& app, Context& context);
+void add_miner_queries(CLI::App& app, Context& context);
+void add_payout_commands(CLI::App& app, Context& context);
+void add_audit_ledger_command(CLI::App& app, Context& context);
+void add_node_commands(CLI::App& app, Context& context);
+void add_work_commands(CLI::App& app, Context& context);
+void add_job_submit_command(CLI::App& app, Context& context);
+void add_devnet_commands(CLI::App& app, Context& context);
+
+}  // namespace assay::node
