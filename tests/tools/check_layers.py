@@ -128,8 +128,9 @@ def check_tree(layers, root):
             if not match:
                 continue
             quoted, included = match[1] == '"', match[2]
-            generated = included in layers["third_party"]  # protoc writes "assay.pb.h"
-            if quoted and not generated:
+            # Highway wants quotes, and protoc's headers are in no folder of the tree.
+            foreign = any(included.startswith(prefix) for prefix in layers["third_party"])
+            if quoted and not foreign:
                 problem = check_quoted(layers, root, file, included)
                 edges[file].append(included)
             else:

@@ -42,7 +42,8 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
     context.out << "\nThe home stays at " << report.home << ". Check it yourself:\n"
                 << "  assay audit ledger --home " << report.home << "\n"
                 << "  assay audit payouts --home " << report.home << "\n"
-                << "  assay audit replay --home " << report.home << " --job " << report.job.hex() << " --round 0\n"
+                << "  assay audit replay --home " << report.home << " --job " << report.job.hex()
+                << " --round 0\n"
                 << "  assay audit ledger --home " << report.home << "/tampered    (must fail)\n"
                 << "The model is in " << report.home << "/model and loads in transformers.\n"
                 << "Done in " << static_cast<int>(report.seconds + 0.5) << " s.\n";
@@ -54,10 +55,11 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
 void add_devnet_commands(CLI::App& app, Context& context) {
     CLI::App& devnet = noun(app, "devnet", "A local network with play money");
     const auto flags = std::make_shared<DemoFlags>();
-    CLI::App& command = verb(devnet, "demo", "The whole story on real text, then exit; the home stays", context,
-                             [&context, flags] { return demo(context, *flags); });
+    CLI::App& command = verb(devnet, "demo", "The whole story on real text, then exit; the home stays",
+                             context, [&context, flags] { return demo(context, *flags); });
     command.add_option("--text", flags->text, "UTF-8 text to train on (default: Debian's bible-kjv-text)");
-    command.add_option("--seed", flags->seed, "Seed of initial weights and data order")->capture_default_str();
+    command.add_option("--seed", flags->seed, "Seed of initial weights and data order")
+        ->capture_default_str();
     command.add_option("--rounds", flags->rounds, "Rounds, 1 to 20")->capture_default_str();
     command.add_option("--sabotage", flags->sabotage,
                        "Plant a fault of your own: miner=2,round=3,tensor=NAME,index=I,bit=B (repeatable)");

@@ -77,14 +77,16 @@ void add_work_commands(CLI::App& app, Context& context) {
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();
-    mine.add_option("--drill", miner->drills, "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
+    mine.add_option("--drill", miner->drills,
+                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
 
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
-                            "Register, stake, enlist for jobs and recompute what is drawn until stopped", context,
-                            [&context, verifier] { return run_verifier(context, *verifier); });
+                            "Register, stake, enlist for jobs and recompute what is drawn until stopped",
+                            context, [&context, verifier] { return run_verifier(context, *verifier); });
     add_role_flags(verify, verifier->role);
-    verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")->capture_default_str();
+    verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")
+        ->capture_default_str();
 }
 
 }  // namespace assay::node

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/cli.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "contracts/base/sign.hpp"
+#include "node/cli/commands.hpp"
+#include "node/cli/context.hpp"
+#include "node/cli/state_source.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+const char* kind_name(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::kFailure: return "failure";
+        case ErrorKind::kUsage: return "usage";
+        case ErrorKind::kNotFound: return "not-found";
+        case ErrorKind::kUnreachable: return "unreachable";
+        case ErrorKind::kKey: return "key";
+        case ErrorKind::kRejected: return "rejected";
+        case ErrorKind::kVerification: return "verification-failed";
+        case ErrorKind::kPreflight: return "preflight-failed";
+        case ErrorKind::kInterrupted: return "interrupted";
+    }
+    return "failure";
+}
+
+int exit_code(const Error& error) { return static_cast<int>(error.kind); }
+
+/// The deepest command that the words reached, as a person types it: where to ask for help.
+std::string path_of(const CLI::App& app) {
+    const CLI::App* at = &app;
+    std::string path = "assay";
+    for (auto used = at->get_subcommands(); !used.empty(); used = at->get_subcommands()) {
+        at = used.front();
+        path += " " + at->get_name();
+    }
+    return path;
+}
+
+void add_shared_flags(CLI::App& app, SettingFlags& flags) {
+    app.add_option("--home", flags.home, "Folder of keys, ledger and blobs [ASSAY_HOME]");
+    app.add_option("--node", flags.node, "Ledger node, HOST:PORT [ASSAY_NODE]");
+    app.add_option("-o,--output", flags.output, "Form of the data on stdout: table or json [ASSAY_OUTPUT]");
+}
+
+int report(std::ostream& err, const Error& error, OutputMode mode) {
+    print_error(err, error, mode);
+    return exit_code(error);
+}
+
+base::Outcome<void> run_action(Context& context) {
+    if (!base::start_crypto())
+        return base::fail(ErrorKind::kFailure, "the system offers no random numbers",
+                          "check that /dev/urandom is readable");
+    ASSAY_ASSIGN(context.settings, resolve_settings(context.flags));
+    return context.action();
+}
+
+}  // namespace
+
+void print_error(std::ostream& err, const Error& error, OutputMode mode) {
+    if (mode == OutputMode::kJson) {
+        nlohmann::ordered_json body;
+        body["code"] = exit_code(error);
+        body["kind"] = kind_name(error.kind);
+        body["message"] = error.what;
+        body["fix"] = error.fix;
+        nlohmann::ordered_json object;
+        object["schema"] = "assay.error/v1";
+        object["error"] = body;
+        // Names of files need not be UTF-8: replace what JSON cannot hold.
+        err << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+        return;
+    }
+    err << "error: " << error.what << '\n';
+    if (!error.fix.empty()) err << "  fix: " << error.fix << '\n';
+}
+
+int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+    Context context{out, err, {}, {}, {}};
+    CLI::App app("Assay: a market for training compute that pays only for work that recomputes bit for bit.",
+                 "assay");
+    app.require_subcommand(1);
+    add_shared_flags(app, context.flags);
+    add_all_commands(app, context);
+    try {
+        std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11's order
+        app.parse(reversed);
+    } catch (const CLI::CallForHelp&) {
+        // The deepest command that was named prints its own help.
+        const CLI::App* at = &app;
+        for (auto used = at->get_subcommands(); !used.empty(); used = at->get_subcommands())
+            at = used.front();
+        std::string prefix = path_of(app);
+        prefix.resize(prefix.size() - std::min(prefix.size(), at->get_name().size() + 1));
+        out << at->help(at == &app ? "" : prefix);
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        return report(err, {ErrorKind::kUsage, error.what(), "see: " + path_of(app) + " --help"},
+                      output_mode_hint(context.flags));
+    }
+    try {
+        const auto done = run_action(context);
+        if (done.ok()) return 0;
+        const bool resolved = !context.settings.home.root.empty();
+        return report(err, done.error(),
+                      resolved ? context.settings.output : output_mode_hint(context.flags));
+    } catch (const CommandError& error) {
+        return report(err, error.error(), context.settings.output);
+    } catch (const std::exception& error) {
+        return report(err,
+                      {ErrorKind::kFailure, error.what(), "run the command again; report it if it stays"},
+                      output_mode_hint(context.flags));
+    }
+}
+
+}  // namespace assay::node

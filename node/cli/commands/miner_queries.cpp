@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay miner list|status|why, assay verifier status
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/commands/settlement_lines.hpp"
+#include "node/cli/table.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Outcome;
+using Json = nlohmann::ordered_json;
+
+struct PartyFlags {
+    std::string key;  ///< node key or a beginning; empty: the home's node key
+    bool offline = false;
+};
+
+StateFrom from(const PartyFlags& flags) { return flags.offline ? StateFrom::kFiles : StateFrom::kNode; }
+
+Outcome<base::PublicKey> own_node_key(const Context& context) {
+    ASSAY_ASSIGN(const auto info, inspect_key_file(context.home().node_key()));
+    return info.public_key;
+}
+
+Outcome<base::PublicKey> miner_of(const Context& context, const contracts::StateView& state,
+                                  const PartyFlags& flags) {
+    if (!flags.key.empty()) return find_miner(state, flags.key);
+    return own_node_key(context);
+}
+
+base::Failed<base::Error> not_registered(const base::PublicKey& key, const std::string& role) {
+    return base::fail(base::ErrorKind::kNotFound, key.brief() + " is not a registered " + role,
+                      "start it once with: assay " + role + " run");
+}
+
+Json miner_json(const contracts::StateView& state, const base::PublicKey& key,
+                const contracts::Miner& miner) {
+    const contracts::Stake stake = contracts::read_stake(state, key);
+    Json body;
+    body["miner"] = key.hex();
+    body["owner"] = miner.owner.hex();
+    body["endpoint"] = miner.endpoint;
+    body["verified_rounds"] = miner.verified_rounds;
+    body["newcomer"] = miner.verified_rounds < contracts::read_params(state).probation_rounds;
+    body["stake"] = std::to_string(stake.free.units());
+    body["bonded"] = std::to_string(stake.bonded.units());
+    body["earned"] = std::to_string(miner.earned.units());
+    body["forfeited"] = std::to_string(miner.forfeited.units());
+    return body;
+}
+
+Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
+    const auto miners = contracts::list_miners(*state);
+    if (context.json()) {
+        Json list = Json::array();
+        for (const auto& [key, miner] : miners) list.push_back(miner_json(*state, key, miner));
+        Json body;
+        body["miners"] = list;
+        context.print_json("assay.miner.list/v1", body);
+        return {};
+    }
+    Table table({{"miner"},
+                 {"endpoint"},
+                 {"verified rounds", Align::kRight},
+                 {"earned", Align::kRight},
+                 {"forfeited", Align::kRight}});
+    for (const auto& [key, miner] : miners)
+        table.row({key.brief(), miner.endpoint, std::to_string(miner.verified_rounds),
+                   base::to_text(miner.earned), base::to_text(miner.forfeited)});
+    table.print(context.out);
+    return {};
+}
+
+Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
+    ASSAY_ASSIGN(const auto key, miner_of(context, *state, flags));
+    const auto miner = contracts::read_miner(*state, key);
+    if (!miner) return not_registered(key, "miner");
+    if (context.json()) {
+        context.print_json("assay.miner.status/v1", miner_json(*state, key, *miner));
+        return {};
+    }
+    const contracts::Stake stake = contracts::read_stake(*state, key);
+    print_fields(context.out, {{"miner", key.hex()},
+                               {"owner", miner->owner.hex()},
+                               {"endpoint", miner->endpoint},
+                               {"verified rounds", std::to_string(miner->verified_rounds)},
+                               {"free stake", base::to_text(stake.free)},
+                               {"bonded", base::to_text(stake.bonded)},
+                               {"earned", base::to_text(miner->earned)},
+                               {"forfeited", base::to_text(miner->forfeited)}});
+    return {};
+}
+
+Outcome<void> why_unpaid(const Context& context, const PartyFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
+    LineFilter filter;
+    ASSAY_ASSIGN(filter.node, miner_of(context, *state, flags));
+    if (!contracts::read_miner(*state, filter.node)) return not_registered(filter.node, "miner");
+    filter.unpaid_only = true;
+    print_lines(context, "assay.miner.why/v1", find_lines(*state, filter));
+    return {};
+}
+
+Outcome<void> show_verifier(const Context& context, const PartyFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
+    base::PublicKey key;
+    if (flags.key.empty()) {
+        ASSAY_ASSIGN(key, own_node_key(context));
+    } else if (const auto given = base::parse_public_key(flags.key)) {
+        key = *given;
+    } else {
+        return base::fail(base::ErrorKind::kUsage, "'" + flags.key + "' is not a public key",
+                          "a key is 64 hexadecimal digits in lower case");
+    }
+    const auto verifier = contracts::read_verifier(*state, key);
+    if (!verifier) return not_registered(key, "verifier");
+    if (context.json()) {
+        Json body;
+        body["verifier"] = key.hex();
+        body["owner"] = verifier->owner.hex();
+        body["endpoint"] = verifier->endpoint;
+        body["audited_units"] = verifier->audited_units;
+        body["earned"] = std::to_string(verifier->earned.units());
+        body["penalised"] = std::to_string(verifier->penalised.units());
+        context.print_json("assay.verifier.status/v1", body);
+        return {};
+    }
+    print_fields(context.out, {{"verifier", key.hex()},
+                               {"owner", verifier->owner.hex()},
+                               {"endpoint", verifier->endpoint},
+                               {"audited units", std::to_string(verifier->audited_units)},
+                               {"earned", base::to_text(verifier->earned)},
+                               {"penalised", base::to_text(verifier->penalised)}});
+    return {};
+}
+
+}  // namespace
+
+void add_miner_queries(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<PartyFlags>();
+    CLI::App& miner = noun(app, "miner", "Work for pay: train slots of jobs");
+    CLI::App& listed = verb(miner, "list", "Every registered miner", context,
+                            [&context, flags] { return list_miners(context, *flags); });
+    CLI::App& shown = verb(miner, "status", "Stake, record and earnings of a miner", context,
+                           [&context, flags] { return show_miner(context, *flags); });
+    CLI::App& why = verb(miner, "why", "Every round in which it was not paid or lost something, and why",
+                         context, [&context, flags] { return why_unpaid(context, *flags); });
+    CLI::App& verifier = noun(app, "verifier", "Check for pay: recompute what was drawn");
+    CLI::App& checked = verb(verifier, "status", "Record and earnings of a verifier", context,
+                             [&context, flags] { return show_verifier(context, *flags); });
+    for (CLI::App* command : {&listed, &shown, &why, &checked})
+        command->add_flag("--offline", flags->offline,
+                          "Read the home's ledger files instead of asking a node");
+    for (CLI::App* command : {&shown, &why, &checked})
+        command->add_option("--key", flags->key, "Node key; default: the home's");
+}
+
+}  // namespace assay::node

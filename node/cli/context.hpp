@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command gets: where to print, in which form, and the settings all commands share.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "contracts/base/error.hpp"
+#include "node/cli/settings.hpp"
+#include "node/key/key_file.hpp"
+#include "node/runtime/home.hpp"
+#include "node/seams/ledger_service.hpp"
+
+namespace assay::node {
+
+/// One invocation of the program. A command's callback sets `action`; run_cli runs it after the settings are
+/// resolved, and turns its error into text or JSON and an exit code.
+struct Context {
+    std::ostream& out;  ///< data
+    std::ostream& err;  ///< progress and errors
+    SettingFlags flags;
+    Settings settings;  ///< valid inside an action
+    std::function<base::Outcome<void>()> action;
+
+    [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
+    [[nodiscard]] const Home& home() const { return settings.home; }
+    /// A client of the ledger node that `--node` names. It connects at its first call.
+    [[nodiscard]] base::Outcome<std::unique_ptr<LedgerService>> ledger() const;
+    /// Prints one JSON object and a newline on `out`; `schema` becomes its first field.
+    void print_json(const std::string& schema, const nlohmann::ordered_json& body) const;
+};
+
+/// `--passphrase-file` and `--passphrase-fd` of one command.
+struct PassphraseFlags {
+    std::string file;
+    int fd = -1;
+    /// kUsage when both are given.
+    [[nodiscard]] base::Outcome<PassphraseSource> source() const;
+};
+
+}  // namespace assay::node

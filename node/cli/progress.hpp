@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress on stderr: a bar that rewrites its line on a terminal, a line every few seconds elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace assay::node {
+
+/// Silent for the first two seconds, so that quick work prints nothing. Not thread-safe.
+class Progress {
+public:
+    /// `unit` names what is counted ("steps").
+    Progress(std::ostream& err, std::string label, std::string unit);
+    /// Ends the bar's line.
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void update(std::uint64_t done, std::uint64_t total);
+
+private:
+    std::ostream& err_;
+    std::string label_;
+    std::string unit_;
+    bool terminal_;
+    bool printed_ = false;
+    std::chrono::steady_clock::time_point begin_;
+    std::chrono::steady_clock::time_point last_;
+};
+
+}  // namespace assay::node

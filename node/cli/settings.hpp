@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that all commands share: flag, else ASSAY_* in the environment, else HOME/assay.toml, else
+// default.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "contracts/base/error.hpp"
+#include "node/runtime/home.hpp"
+
+namespace assay::node {
+
+enum class OutputMode : std::uint8_t { kTable, kJson };
+
+/// Where `assay node run` listens and where clients look for it when nothing else is said.
+inline constexpr std::string_view kDefaultNodeAddress = "127.0.0.1:7420";
+
+/// The flags as typed; nothing when not given.
+struct SettingFlags {
+    std::optional<std::string> home;
+    std::optional<std::string> node;
+    std::optional<std::string> output;
+};
+
+struct Settings {
+    Home home;
+    std::string node{kDefaultNodeAddress};  ///< host:port of the ledger node
+    OutputMode output = OutputMode::kTable;
+};
+
+/// Home: flag, ASSAY_HOME, XDG. The others: flag, ASSAY_NODE / ASSAY_OUTPUT, keys `node` and `output` of
+/// HOME/assay.toml, default. kUsage for an unknown key, a wrong type, an unknown output mode, a broken file.
+base::Outcome<Settings> resolve_settings(const SettingFlags& flags);
+
+/// The output mode alone, from flag and environment: how to print an error when settings cannot be resolved.
+OutputMode output_mode_hint(const SettingFlags& flags);
+
+}  // namespace assay::node

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/state_source.hpp"
+
+#include "ledger/audit.hpp"
+#include "ledger/rules_machine.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Bytes;
+using base::ByteView;
+using base::ErrorKind;
+
+class NodeState final : public contracts::StateView {
+public:
+    explicit NodeState(std::unique_ptr<LedgerService> ledger) : ledger_(std::move(ledger)) {}
+
+    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override {
+        auto reply = ledger_->get(key);
+        if (!reply) throw CommandError(reply.error());
+        return std::move(reply->value);
+    }
+    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const override {
+        auto page = scan_all(*ledger_, prefix);
+        if (!page) throw CommandError(page.error());
+        return std::move(page->entries);
+    }
+
+private:
+    std::unique_ptr<LedgerService> ledger_;
+};
+
+bool begins(const std::string& whole, const std::string& part) {
+    return whole.compare(0, part.size(), part) == 0;
+}
+
+}  // namespace
+
+base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& context, StateFrom from) {
+    std::unique_ptr<contracts::StateView> state;
+    if (from == StateFrom::kNode) {
+        ASSAY_ASSIGN(auto ledger, context.ledger());
+        state = std::make_unique<NodeState>(std::move(ledger));
+        return state;
+    }
+    ASSAY_ASSIGN(auto report,
+                 ledger::audit_ledger(ledger::rules_machine(), context.home().ledger().string()));
+    if (!report.ok())
+        return base::fail(ErrorKind::kVerification,
+                          report.failures.front().where + ": " + report.failures.front().what,
+                          "run: assay audit ledger --home " + context.home().root.string());
+    state = std::make_unique<contracts::MemoryState>(std::move(report.state));
+    return state;
+}
+
+base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const std::string& text) {
+    std::vector<contracts::Job> fits;
+    for (const contracts::Job& job : contracts::list_jobs(state))
+        if (!text.empty() && (begins(job.id.hex(), text) || job.spec.name == text)) fits.push_back(job);
+    if (fits.size() == 1) return fits.front();
+    if (fits.empty())
+        return base::fail(ErrorKind::kNotFound, "no job '" + text + "' on this ledger",
+                          "see: assay job list");
+    return base::fail(ErrorKind::kUsage, "'" + text + "' fits " + std::to_string(fits.size()) + " jobs",
+                      "give more digits of the id; see: assay job list");
+}
+
+base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text) {
+    std::vector<base::PublicKey> fits;
+    for (const auto& [key, miner] : contracts::list_miners(state))
+        if (!text.empty() && begins(key.hex(), text)) fits.push_back(key);
+    if (fits.size() == 1) return fits.front();
+    if (fits.empty())
+        return base::fail(ErrorKind::kNotFound, "no miner '" + text + "' on this ledger",
+                          "give the beginning of its node key; see: assay miner list");
+    return base::fail(ErrorKind::kUsage, "'" + text + "' fits " + std::to_string(fits.size()) + " miners",
+                      "give more digits of the node key");
+}
+
+}  // namespace assay::node

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Documentation: every relative link leads somewhere, every top-level folder explains itself, the glossary is
+in order, decision records have their parts, and the table of exit codes is the enumeration's."""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import check_style  # noqa: E402
+
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+FOLDERS = ("contracts", "ledger", "trainer", "verifier", "node", "tests", "docs")
+DECISION_PARTS = ("## Context", "## Decision", "## Consequences")
+
+
+def anchors(text):
+    """Anchors that GitHub makes of the headings."""
+    found = set()
+    for title in re.findall(r"^#+\s+(.*)$", text, re.M):
+        found.add(re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-"))
+    return found
+
+
+def check_links(root, pages):
+    for page in pages:
+        text = (root / page).read_text(encoding="utf-8")
+        for number, line in enumerate(re.sub(r"```.*?```", lambda m: "\n" * m[0].count("\n"), text,
+                                             flags=re.S).split("\n"), 1):
+            for match in LINK.finditer(line):
+                target = match[1] or match[2]
+                if re.match(r"[a-z]+:", target):
+                    continue
+                place, _, anchor = target.partition("#")
+                path = (root / page).parent / place if place else root / page
+                if not path.exists():
+                    yield f"{page}:{number}: link to {target}: no such file"
+                elif anchor and path.suffix == ".md" and anchor not in anchors(path.read_text(encoding="utf-8")):
+                    yield f"{page}:{number}: link to {target}: no such heading"
+
+
+def check_folders(root):
+    for folder in FOLDERS:
+        if (root / folder).is_dir() and not (root / folder / "README.md").is_file():
+            yield f"{folder}: no README.md"
+
+
+def check_glossary(root):
+    page = root / "docs/glossary.md"
+    if not page.is_file():
+        return
+    terms = re.findall(r"^\*\*(.+?)\*\*", page.read_text(encoding="utf-8"), re.M)
+    if not terms:
+        yield "docs/glossary.md: no terms; write **term** at the beginning of a line"
+    for first, second in zip(terms, terms[1:]):
+        if first.lower() >= second.lower():
+            yield f"docs/glossary.md: '{second}' stands after '{first}': keep the alphabet, each term once"
+
+
+def check_decisions(root):
+    records = sorted((root / "docs/decisions").glob("[0-9]*.md"))
+    for number, record in enumerate(records, 1):
+        text = record.read_text(encoding="utf-8")
+        if not record.name.startswith(f"{number:04d}-"):
+            yield f"docs/decisions/{record.name}: numbers run without a gap; {number:04d} is expected"
+        for part in DECISION_PARTS:
+            if part not in text:
+                yield f"docs/decisions/{record.name}: no heading '{part}'"
+
+
+def check_exit_codes(root):
+    header, page = root / "contracts/base/error.hpp", root / "docs/reference/exit-codes.md"
+    if not header.is_file() or not page.is_file():
+        return
+    coded = set(re.findall(r"^\s*k\w+ = (\d+),", header.read_text(encoding="utf-8"), re.M)) | {"0"}
+    written = set(re.findall(r"^\| (\d+) \|", page.read_text(encoding="utf-8"), re.M))
+    for code in sorted(coded ^ written, key=int):
+        yield f"docs/reference/exit-codes.md: code {code} is in one of the table and error.hpp only"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--root", type=Path, default=check_style.ROOT)
+    root = parser.parse_args().root
+    pages = [name for name in check_style.tracked(root) if name.endswith(".md")]
+    wrong = [*check_links(root, pages), *check_folders(root), *check_glossary(root), *check_decisions(root),
+             *check_exit_codes(root)]
+    for line in wrong:
+        print(line)
+    print(f"docs: {len(pages)} pages, {len(wrong)} problems")
+    return 1 if wrong or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

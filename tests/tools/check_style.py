@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Style rules that a program can check. Each says what is wrong, where, and what to write instead.
+
+`--root DIR` checks another tree. clang-format is used where it is installed, and its absence is printed.
+"""
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MAX_COLUMNS = 110
+MAX_COLUMNS_SCRIPT = 122  # scripts and protocol files: no formatter breaks their lines
+MAX_LINES = 500
+MAX_BYTES = 256 * 1024
+CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake", ".proto")
+PURE = ("contracts/", "ledger/")
+EXACT = ("contracts/arithmetic/", "trainer/exact/")
+MONEY = ("contracts/rules/", "ledger/", "contracts/base/amount")
+# Pure code, or code whose bits count: (folders, exceptions, pattern, reason and replacement).
+BANNED = [
+    (PURE, (), r"\bunordered_(map|set)\b", "order decides hashes: use std::map or std::set"),
+    (("",), (), r"(?<![\w.>:])s?rand\s*\(", "hidden state: use contracts/arithmetic/philox.hpp with an explicit key"),
+    (("contracts/", "ledger/"), ("ledger/engine/",), r"\bstd::chrono\b|\bgettimeofday\b|\bclock_gettime\b",
+     "no clock here: time comes in as an argument"),
+    (("contracts/",), (), r"\bstd::(mt19937|random_device|thread|mutex)\b",
+     "pure code takes randomness as an argument and has no threads"),
+    (MONEY, (), r"(?<![\w:])(float|double)\b", "no floating point in rules and ledger: use Amount or integers"),
+    (EXACT, (), r"\bstd::(exp|log|sin|cos|tan|tanh|pow|log1p|expm1|erf|exp2|log2|cbrt|hypot)f?\s*\(",
+     "the platform's libm differs between machines: use contracts/arithmetic"),
+    (("",), (), r"\busing namespace std;", "name what is used"),
+    (("contracts/",), (), r"\bthrow\b(?!\(\))", "contracts are built without exceptions: return a Result"),
+    (("",), ("tests/",), r"\b(strcpy|strcat|sprintf|gets|system)\s*\(", "unbounded or unsafe: use std::string, snprintf, Process"),
+]
+MARKERS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
+COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
+
+
+def tracked(root):
+    try:
+        found = subprocess.run(["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"],
+                               capture_output=True, text=True, check=True).stdout.split("\n")
+    except (OSError, subprocess.CalledProcessError):
+        found = [str(path.relative_to(root)) for path in root.rglob("*")]
+    return sorted(f for f in found if f and (root / f).is_file())
+
+
+def check_code(name, text):
+    """One C++ or script file; yields (line, problem)."""
+    lines = text.split("\n")
+    head = lines[0:2]
+    columns = MAX_COLUMNS if name.endswith((".cpp", ".hpp")) else MAX_COLUMNS_SCRIPT
+    if not any("SPDX-License-Identifier: Apache-2.0" in line for line in head):
+        yield 1, "the first line must name the licence: // SPDX-License-Identifier: Apache-2.0"
+    if len(lines) - 1 > MAX_LINES:
+        yield MAX_LINES + 1, f"{len(lines) - 1} lines: one concept a file, at most {MAX_LINES}"
+    if name.endswith(".hpp") and not name.endswith("-inl.hpp") and "#pragma once" not in text:
+        yield 1, "a header begins with #pragma once"
+    for number, line in enumerate(lines, 1):
+        if len(line) > columns:
+            yield number, f"{len(line)} columns: at most {columns}"
+        if "\t" in line:
+            yield number, "tab: indent with spaces"
+        if line != line.rstrip():
+            yield number, "white space at the end of the line"
+        if MARKERS.search(line):
+            yield number, "leftover marker: do it, or open an issue and say nothing here"
+    if text and not text.endswith("\n"):
+        yield len(lines), "no newline at the end of the file"
+
+
+def check_calls(name, text):
+    if name.startswith("tests/tools/"):
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        code = COMMENT.sub("", line)
+        for folders, exceptions, pattern, reason in BANNED:
+            if name.startswith(folders) and not (exceptions and name.startswith(exceptions)):
+                if re.search(pattern, code):
+                    yield number, f"'{re.search(pattern, code)[0].strip()}': {reason}"
+
+
+def check_format(root, files):
+    program = shutil.which("clang-format") or shutil.which("clang-format-14")
+    if program is None:
+        print("style: clang-format is not installed; layout is not checked")
+        return
+    for start in range(0, len(files), 50):
+        done = subprocess.run([program, "--dry-run", "-Werror", *files[start:start + 50]], cwd=root,
+                              capture_output=True, text=True, check=False)
+        seen = set()
+        for line in done.stderr.split("\n"):
+            match = re.match(r"(.+?):(\d+):\d+: error:", line)
+            if match and match[1] not in seen:
+                seen.add(match[1])
+                yield match[1], int(match[2]), "layout: run make format"
+
+
+def check_tree(root):
+    wrong, formatted, count = [], [], 0
+    for name in tracked(root):
+        path = root / name
+        if path.stat().st_size > MAX_BYTES:
+            wrong.append((name, 1, f"{path.stat().st_size} bytes: nothing above {MAX_BYTES} belongs in the tree"))
+            continue
+        if not name.endswith(CODE) and Path(name).name not in ("CMakeLists.txt", "Makefile", "setup", "run"):
+            continue
+        count += 1
+        text = path.read_text(encoding="utf-8")
+        if name.endswith(CODE) or Path(name).name == "CMakeLists.txt":
+            wrong += [(name, line, problem) for line, problem in check_code(name, text)]
+        if name.endswith((".cpp", ".hpp")):
+            wrong += [(name, line, problem) for line, problem in check_calls(name, text)]
+            formatted.append(name)
+    wrong += check_format(root, formatted)
+    return wrong, count
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--root", type=Path, default=ROOT)
+    wrong, count = check_tree(parser.parse_args().root)
+    for name, line, problem in wrong:
+        print(f"{name}:{line}: {problem}")
+    print(f"style: {count} files, {len(wrong)} problems")
+    return 1 if wrong or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

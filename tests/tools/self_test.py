@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the checkers can fail: each rule is broken once in a small tree made for it."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+def run(checker, files):
+    """Exit code and output of a checker on a tree of {path: text}."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        done = subprocess.run([sys.executable, str(TOOLS / checker), "--root", folder], capture_output=True,
+                              text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+class Layers(unittest.TestCase):
+    good = {"contracts/base/a.hpp": "#include <vector>\n", "ledger/b.cpp": '#include "contracts/base/a.hpp"\n'}
+
+    def refused(self, name, text, expected):
+        code, output = run("check_layers.py", {**self.good, "trainer/c.hpp": "\n", name: text})
+        self.assertEqual(code, 1, output)
+        self.assertIn(expected, output)
+
+    def test_a_clean_tree_passes(self):
+        code, output = run("check_layers.py", self.good)
+        self.assertEqual(code, 0, output)
+
+    def test_an_empty_tree_fails(self):
+        self.assertEqual(run("check_layers.py", {})[0], 1)
+
+    def test_the_ledger_never_sees_the_trainer(self):
+        self.refused("ledger/d.cpp", '\n#include "trainer/c.hpp"\n', "ledger/d.cpp:2: ledger may not include trainer")
+
+    def test_the_trainer_never_sees_the_ledger(self):
+        self.refused("trainer/d.cpp", '#include "ledger/b.cpp"\n', "trainer may not include ledger")
+
+    def test_nothing_includes_tests(self):
+        self.refused("ledger/d.cpp", '#include "tests/x.hpp"\n', "does not exist")
+
+    def test_a_library_outside_its_folder(self):
+        self.refused("node/cli/d.cpp", "#include <torch/torch.h>\n", "belongs in trainer/torch only")
+
+    def test_a_clock_in_the_contracts(self):
+        self.refused("contracts/base/d.cpp", "#include <chrono>\n", "refused in contracts")
+
+    def test_a_system_header_in_the_contracts(self):
+        self.refused("contracts/base/d.cpp", "#include <unistd.h>\n", "refused here")
+
+    def test_a_folder_that_nobody_listed(self):
+        self.refused("node/new/d.cpp", '#include "contracts/base/a.hpp"\n', "not in layers.json")
+
+    def test_a_cycle_between_files(self):
+        self.refused("contracts/base/d.hpp", '#include "contracts/base/d.hpp"\n', "cycle between files")
+
+
+class Style(unittest.TestCase):
+    def refused(self, name, text, expected):
+        code, output = run("check_style.py", {"contracts/base/a.cpp": LICENCE, name: text})
+        self.assertEqual(code, 1, output)
+        self.assertIn(expected, output)
+
+    def test_a_clean_tree_passes(self):
+        code, output = run("check_style.py", {"contracts/base/a.cpp": LICENCE + "int one();\n"})
+        self.assertEqual(code, 0, output)
+
+    def test_an_empty_tree_fails(self):
+        self.assertEqual(run("check_style.py", {})[0], 1)
+
+    def test_no_licence(self):
+        self.refused("node/a.cpp", "int one();\n", "must name the licence")
+
+    def test_a_long_line(self):
+        self.refused("node/a.cpp", LICENCE + "//" + "x" * 120 + "\n", "columns")
+
+    def test_a_long_file(self):
+        self.refused("node/a.cpp", LICENCE + "int one();\n" * 600, "one concept a file")
+
+    def test_a_large_file(self):
+        self.refused("node/a.bin", "x" * 300_000, "nothing above")
+
+    def test_a_leftover_marker(self):
+        self.refused("node/a.cpp", LICENCE + "// TO" + "DO later\n", "leftover marker")
+
+    def test_an_unordered_map_in_the_ledger(self):
+        self.refused("ledger/a.cpp", LICENCE + "std::unordered_map<int, int> m;\n", "order decides hashes")
+
+    def test_a_double_in_the_rules(self):
+        self.refused("contracts/rules/a.cpp", LICENCE + "double price;\n", "no floating point")
+
+    def test_a_clock_in_the_rules(self):
+        self.refused("contracts/rules/a.cpp", LICENCE + "auto t = std::chrono::seconds(1);\n", "no clock here")
+
+    def test_libm_in_the_kernels(self):
+        self.refused("trainer/exact/cpu/a.cpp", LICENCE + "float y = std::exp(x);\n", "use contracts/arithmetic")
+
+    def test_rand(self):
+        self.refused("node/a.cpp", LICENCE + "int x = rand();\n", "hidden state")
+
+    def test_words_in_comments_are_free(self):
+        code, output = run("check_style.py", {"contracts/rules/a.cpp": LICENCE + "// no double here\n"})
+        self.assertEqual(code, 0, output)
+
+
+class Docs(unittest.TestCase):
+    def refused(self, files, expected):
+        code, output = run("check_docs.py", {"docs/README.md": "# Docs\n", **files})
+        self.assertEqual(code, 1, output)
+        self.assertIn(expected, output)
+
+    def test_a_clean_tree_passes(self):
+        code, output = run("check_docs.py", {"docs/README.md": "# Docs\n[here](#docs)\n"})
+        self.assertEqual(code, 0, output)
+
+    def test_a_dead_link(self):
+        self.refused({"docs/a.md": "[x](b.md)\n"}, "no such file")
+
+    def test_a_dead_anchor(self):
+        self.refused({"docs/a.md": "[x](README.md#nowhere)\n"}, "no such heading")
+
+    def test_a_folder_without_explanation(self):
+        self.refused({"ledger/a.cpp": LICENCE}, "ledger: no README.md")
+
+    def test_a_glossary_out_of_order(self):
+        self.refused({"docs/glossary.md": "**b** x\n\n**a** y\n"}, "keep the alphabet")
+
+    def test_a_decision_without_its_parts(self):
+        self.refused({"docs/decisions/0001-x.md": "# X\n"}, "no heading")
+
+    def test_an_exit_code_that_the_page_lacks(self):
+        self.refused({"contracts/base/error.hpp": "enum {\n    kA = 5,\n};\n", "contracts/README.md": "# C\n",
+                      "docs/reference/exit-codes.md": "| 0 | ok |\n"}, "code 5")
+
+
+if __name__ == "__main__":
+    unittest.main()
