@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's products, in blocks of query (or key) rows: what lies wholly below the diagonal goes through the
-// matrix product, the triangle on the diagonal term by term. Masked terms are never added, not even as zeros
-// (−0 + 0 would change a sign). Included once per target inside its namespace: no guard.
+// Attention's products, in blocks of query (or key) rows: what lies wholly below the diagonal goes through
+// the matrix product, the triangle on the diagonal term by term. Masked terms are never added, not even as
+// zeros (−0 + 0 would change a sign). Included once per target inside its namespace: no guard.
 
 inline constexpr std::size_t kBlockRows = 2 * kMr;
 
@@ -13,8 +13,9 @@ inline void lower_products(arithmetic::HeadShape shape, arithmetic::HeadView a, 
     float corner[kBlockRows * kBlockRows];
     for (std::size_t i0 = 0; i0 < n; i0 += kBlockRows) {
         const std::size_t rows = n - i0 < kBlockRows ? n - i0 : kBlockRows;
-        Product p{rows, i0, shape.head_dim, {a.data + i0 * a.stride, a.stride, 1}, {b.data, 1, b.stride},
-                  out + i0 * n, n};
+        Product p{
+            rows,         i0, shape.head_dim, {a.data + i0 * a.stride, a.stride, 1}, {b.data, 1, b.stride},
+            out + i0 * n, n};
         product(p);
         p.n = rows;
         p.b.data = b.data + i0 * b.stride;
@@ -53,8 +54,13 @@ inline void rows_times(arithmetic::HeadShape shape, const float* m, arithmetic::
     const std::size_t n = shape.tokens;
     for (std::size_t i0 = 0; i0 < n; i0 += kBlockRows) {
         const std::size_t rows = n - i0 < kBlockRows ? n - i0 : kBlockRows;
-        product({rows, shape.head_dim, i0, {m + i0 * n, n, 1}, {x.data, x.stride, 1},
-                 out.data + i0 * out.stride, out.stride});
+        product({rows,
+                 shape.head_dim,
+                 i0,
+                 {m + i0 * n, n, 1},
+                 {x.data, x.stride, 1},
+                 out.data + i0 * out.stride,
+                 out.stride});
         for (std::size_t i = i0; i < i0 + rows; ++i) {
             for (std::size_t j = i0; j <= i; ++j) {
                 one_term(m[i * n + j], x.data + j * x.stride, out.data + i * out.stride, shape.head_dim);
@@ -76,8 +82,13 @@ inline void columns_times(arithmetic::HeadShape shape, const float* m, arithmeti
                 one_term(m[i * n + j], x.data + i * x.stride, row, shape.head_dim);
             }
         }
-        product({rows, shape.head_dim, n - below, {m + below * n + j0, 1, n},
-                 {x.data + below * x.stride, x.stride, 1}, out.data + j0 * out.stride, out.stride,
+        product({rows,
+                 shape.head_dim,
+                 n - below,
+                 {m + below * n + j0, 1, n},
+                 {x.data + below * x.stride, x.stride, 1},
+                 out.data + j0 * out.stride,
+                 out.stride,
                  ChainStart::kCarry});
     }
 }

@@ -108,7 +108,9 @@ inline void block(const Product& p, const PackBuffers& packed, std::size_t i0, s
 }
 
 inline void product(const Product& p) {
-    static thread_local PackBuffers packed;
+    // On the heap: as thread-local storage it would come out of every thread's stack.
+    static thread_local const std::unique_ptr<PackBuffers> buffers(new PackBuffers);
+    PackBuffers& packed = *buffers;
     if (p.k == 0 && p.start == ChainStart::kZero) {
         for (std::size_t i = 0; i < p.m; ++i) {
             for (std::size_t j = 0; j < p.n; ++j) p.c[i * p.c_stride + j] = 0.0F;

@@ -57,11 +57,13 @@ inline void layer_norm_forward(View x, View gain, View bias, Floats y, arithmeti
         const float mean = row_sum(row, n) / size;
         const V m = L::set(mean);
         map1(n, row, out, [m](V v) HWY_ATTR { return hn::Sub(v, m); });
-        const float rstd = 1.0F / __builtin_sqrtf(row_dot(out, out, n) / size + arithmetic::kLayerNormEpsilon);
+        const float rstd =
+            1.0F / __builtin_sqrtf(row_dot(out, out, n) / size + arithmetic::kLayerNormEpsilon);
         const V r = L::set(rstd);
         std::size_t i = 0;
         for (; i + kN <= n; i += kN) {
-            store(hn::MulAdd(hn::Mul(load(out + i), r), load(gain.data() + i), load(bias.data() + i)), out + i);
+            store(hn::MulAdd(hn::Mul(load(out + i), r), load(gain.data() + i), load(bias.data() + i)),
+                  out + i);
         }
         for (; i < n; ++i) out[i] = __builtin_fmaf(out[i] * rstd, gain[i], bias[i]);
         rows.mean[t] = mean;
@@ -141,9 +143,8 @@ inline void softmax_gradient(arithmetic::HeadShape shape, View dp, View p, View 
     const V scale = L::set(arithmetic::attention_scale(shape.head_dim));
     for (std::size_t i = 0; i < n; ++i) {
         const V d = L::set(dot[i]);
-        map2(i + 1, dp.data() + i * n, p.data() + i * n, ds.data() + i * n, [d, scale](V a, V b) HWY_ATTR {
-            return hn::Mul(hn::Mul(b, hn::Sub(a, d)), scale);
-        });
+        map2(i + 1, dp.data() + i * n, p.data() + i * n, ds.data() + i * n,
+             [d, scale](V a, V b) HWY_ATTR { return hn::Mul(hn::Mul(b, hn::Sub(a, d)), scale); });
     }
 }
 
@@ -211,8 +212,8 @@ inline void adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Fl
         const auto put = [&](V x, float* p) HWY_ATTR { whole ? store(x, p + i) : store_part(x, p + i, n); };
         const V h = hn::Mul(get(g.data()), L::set(clip));
         const V m1 = hn::MulAdd(L::set(c.beta1), get(m.data()), hn::Mul(L::set(c.one_minus_beta1), h));
-        const V v1 = hn::MulAdd(L::set(c.beta2), get(v.data()),
-                                hn::Mul(hn::Mul(L::set(c.one_minus_beta2), h), h));
+        const V v1 =
+            hn::MulAdd(L::set(c.beta2), get(v.data()), hn::Mul(hn::Mul(L::set(c.one_minus_beta2), h), h));
         const V root = hn::Sqrt(hn::Mul(v1, L::set(c.correction2)));
         const V u = hn::Div(hn::Mul(m1, L::set(c.correction1)), hn::Add(root, L::set(c.epsilon)));
         V x = get(w.data());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/exact/cpu/vector_kernels.hpp"
 
+#include <memory>
 #include <vector>
 
 #include "contracts/arithmetic/elementary.hpp"
