@@ -12,6 +12,7 @@
 
 #include "node/config/record_file.hpp"
 #include "node/worker/worker_client.hpp"
+#include "node/worker/worker_process.hpp"
 
 namespace assay::node {
 
@@ -88,6 +89,11 @@ base::Outcome<std::vector<std::uint32_t>> sample_tokens(WorkerClient& worker,
 /// with that file as its held-out data. Leaves that job open.
 base::Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
                                           std::span<const float> parameters, const std::string& tokens);
+
+/// `options` with the allocator settings under which LibTorch is fastest (it gives large tensors back to the
+/// system and faults them in again otherwise): a peer is tuned before it is compared with. Start the worker
+/// of a bench with them.
+WorkerOptions tuned_for_bench(WorkerOptions options);
 
 /// Rows of `assay bench gemm|train`, a JSON array (frames::Benched).
 base::Outcome<std::string> run_bench(WorkerClient& worker, frames::BenchKind kind, std::uint32_t seconds);

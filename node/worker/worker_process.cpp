@@ -151,6 +151,7 @@ private:
         ASSAY_ASSIGN(auto ends, frames::socket_pair());
         ProcessOptions process;
         process.program = program;
+        process.environment = options_.environment;
         process.arguments = {"--serve"};
         process.descriptors = {{ends.second.number(), kWorkerSocket}};
         if (options_.threads != 0) {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "node/worker/worker_client.hpp"
 
@@ -18,6 +20,7 @@ struct WorkerOptions {
     std::filesystem::path program;
     unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
     std::string targets;   ///< as ASSAY_TARGETS; empty: inherit the environment's
+    std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.
     unsigned max_deaths = 5;

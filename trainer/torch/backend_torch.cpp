@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <torch/torch.h>
 #include <torch/version.h>
 
@@ -40,7 +41,17 @@ private:
 
 std::unique_ptr<Arena> make_tensor_arena() { return std::make_unique<TorchArena>(); }
 
-std::string peer_name() { return "LibTorch " TORCH_VERSION " fp32"; }
+std::string peer_name() {
+    // With the reference BLAS, LibTorch is ten times slower than it can be: say which one it runs on.
+    using Config = char* (*)();
+    const auto config = reinterpret_cast<Config>(::dlsym(RTLD_DEFAULT, "openblas_get_config"));
+    std::string blas = "a BLAS other than OpenBLAS";
+    if (config != nullptr) {
+        blas = config();
+        blas = blas.substr(0, blas.find(' ', blas.find(' ') + 1));  // "OpenBLAS 0.3.21"
+    }
+    return "LibTorch " TORCH_VERSION " fp32, " + blas;
+}
 
 std::function<void()> make_peer_gemm(GemmShape shape, GemmKind kind, int threads) {
     torch::manual_seed(7);
