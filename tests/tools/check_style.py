@@ -33,7 +33,8 @@ BANNED = [
      "the platform's libm differs between machines: use contracts/arithmetic"),
     (("",), (), r"\busing namespace std;", "name what is used"),
     (("contracts/",), (), r"\bthrow\b(?!\(\))", "contracts are built without exceptions: return a Result"),
-    (("",), ("tests/",), r"\b(strcpy|strcat|sprintf|gets|system)\s*\(", "unbounded or unsafe: use std::string, snprintf, Process"),
+    (("",), ("tests/",), r"\b(strcpy|strcat|sprintf|gets|system)\s*\(",
+     "unbounded or unsafe: use std::string, snprintf, Process"),
 ]
 MARKERS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
