@@ -39,7 +39,7 @@ std::vector<Message> all_kinds() {
             Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}},
             Progress{1, 2, 3},
             Boundary{1, trace},
-            Trained{trace, trace.update, 9},
+            Trained{trace, trace.update, 9, 10},
             Replay{1, 2, 3, trace, true, true},
             Replayed{UnitVerdict::kDiffers, trace.update, trace.update, "here", 4, 5},
             Merge{1, {{0, 1, trace.update}, {1, 2, trace.update}}},
