@@ -10,12 +10,8 @@
 namespace assay::trainer {
 
 namespace {
-// One k-chain per output, eight outputs side by side so that the chains hide each other's latency. The clone
-// with the fma instruction gives what the library's fmaf gives: IEEE-754 fixes the result.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("fma", "default")))
-#endif
-void product(const Product& p) {
+// One k-chain per output, eight outputs side by side so that the chains hide each other's latency.
+[[gnu::always_inline]] inline void product_chains(const Product& p) {
     constexpr std::uint64_t kWide = 8;
     for (std::uint64_t i = 0; i < p.m; ++i) {
         for (std::uint64_t j0 = 0; j0 < p.n; j0 += kWide) {
@@ -40,6 +36,19 @@ void product(const Product& p) {
         }
     }
 }
+
+void product(const Product& p) { product_chains(p); }
+
+#if defined(__x86_64__)
+// The same loop with the fma instruction in place of the library's fmaf: IEEE-754 fixes the result.
+[[gnu::target("fma")]] void product_with_instruction(const Product& p) { product_chains(p); }
+
+bool has_instruction() { return __builtin_cpu_supports("fma") != 0; }
+#else
+void product_with_instruction(const Product& p) { product_chains(p); }
+
+bool has_instruction() { return false; }
+#endif
 
 void bias_gradient(ColumnShape shape, const float* dy, float* db) {
     for (std::uint64_t j = 0; j < shape.cols; ++j) {
@@ -67,7 +76,7 @@ void layer_norm_parameter_gradient(ColumnShape shape, const float* dy, const flo
 
 const Kernels& scalar_kernels() {
     static const Kernels table = {
-        .product = product,
+        .product = has_instruction() ? product_with_instruction : product,
         .add_bias = arithmetic::add_bias,
         .bias_gradient = bias_gradient,
         .layer_norm_forward = arithmetic::layer_norm_forward,
