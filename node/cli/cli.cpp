@@ -103,7 +103,9 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
         out << at->help(at == &app ? "" : prefix);
         return 0;
     } catch (const CLI::ParseError& error) {
-        return report(err, {ErrorKind::kUsage, error.what(), "see: " + path_of(app) + " --help"},
+        const auto unknown = app.remaining(true);
+        const std::string what = unknown.empty() ? error.what() : "unknown word '" + unknown.front() + "'";
+        return report(err, {ErrorKind::kUsage, what, "see: " + path_of(app) + " --help"},
                       output_mode_hint(context.flags));
     }
     try {
