@@ -33,9 +33,11 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_node_commands(app, context);
     add_work_commands(app, context);
     add_job_submit_command(app, context);
+    add_job_follow_commands(app, context);
     add_key_commands(app, context);
     add_wallet_commands(app, context);
     add_data_commands(app, context);
+    add_model_commands(app, context);
     add_job_queries(app, context);
     add_miner_queries(app, context);
     add_payout_commands(app, context);

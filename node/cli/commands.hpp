@@ -31,6 +31,7 @@ void add_doctor_command(CLI::App& app, Context& context);
 void add_key_commands(CLI::App& app, Context& context);
 void add_wallet_commands(CLI::App& app, Context& context);
 void add_data_commands(CLI::App& app, Context& context);
+void add_model_commands(CLI::App& app, Context& context);
 void add_job_queries(CLI::App& app, Context& context);
 void add_miner_queries(CLI::App& app, Context& context);
 void add_payout_commands(CLI::App& app, Context& context);
@@ -38,6 +39,7 @@ void add_audit_ledger_command(CLI::App& app, Context& context);
 void add_node_commands(CLI::App& app, Context& context);
 void add_work_commands(CLI::App& app, Context& context);
 void add_job_submit_command(CLI::App& app, Context& context);
+void add_job_follow_commands(CLI::App& app, Context& context);
 void add_devnet_commands(CLI::App& app, Context& context);
 
 }  // namespace assay::node

@@ -7,6 +7,7 @@
 
 #include "contracts/rules/transactions.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
 
@@ -18,7 +19,6 @@ using base::ErrorKind;
 using base::Outcome;
 
 /// Heights after which an unsent transfer is void: long enough for a slow hand, short enough to be sure soon.
-constexpr std::uint64_t kExpiryHeights = 1000;
 
 struct WalletFlags {
     std::string key;  ///< show: whose, in hexadecimal
@@ -104,36 +104,19 @@ Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
     if (!amount || amount->is_zero())
         return base::fail(ErrorKind::kUsage, "'" + flags.amount + "' is not an amount",
                           "write 12.5 for tokens or 12500000u for base units");
-    ASSAY_ASSIGN(const auto ledger, context.ledger());
-    ASSAY_ASSIGN(const auto status, ledger->status());
-    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
-    ASSAY_ASSIGN(const auto source, flags.passphrase.source());
-    ASSAY_ASSIGN(const auto passphrase, read_passphrase(source, PromptKind::kOpen));
-    forbid_core_dumps();
-    ASSAY_ASSIGN(const auto key, open_key_file(context.home().owner_key(), passphrase, KeyRole::kOwner));
-
-    contracts::TxBody body;
-    body.sender = key.public_key();
-    body.nonce = contracts::next_nonce(*state, body.sender);
-    body.expiry = status.height + kExpiryHeights;
-    contracts::Transfer transfer;
-    transfer.to = *to;
-    transfer.amount = *amount;
-    body.payload = transfer;
-    ASSAY_ASSIGN(const auto reply, ledger->submit(contracts::sign_transaction(body, key, status.chain_id)));
-    if (!reply.accepted)
-        return base::fail(ErrorKind::kRejected, "the ledger refused the transfer: " + reply.reason_text,
-                          "see your balance with: assay wallet show");
+    ASSAY_ASSIGN(const auto sent_in,
+                 submit_as_owner(context, flags.passphrase, contracts::Transfer{.to = *to, .amount = *amount},
+                                 "the transfer", "see your balance with: assay wallet show"));
     if (context.json()) {
         nlohmann::ordered_json sent;
-        sent["from"] = body.sender.hex();
+        sent["from"] = sent_in.owner.hex();
         sent["to"] = to->hex();
         sent["amount"] = std::to_string(amount->units());
-        sent["height"] = reply.height;
+        sent["height"] = sent_in.reply.height;
         context.print_json("assay.wallet.send/v1", sent);
         return {};
     }
-    context.out << "sent " << base::to_text(*amount) << " to " << to->brief() << " in block " << reply.height
+    context.out << "sent " << base::to_text(*amount) << " to " << to->brief() << " in block " << sent_in.reply.height
                 << '\n';
     return {};
 }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay job watch|fetch|cancel
+#include <CLI/CLI.hpp>
+#include <bit>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "node/audit/model_output.hpp"
+#include "node/blob/fetch.hpp"
+#include "node/cli/commands.hpp"
+#include "node/cli/owner_transaction.hpp"
+#include "node/cli/state_source.hpp"
+#include "node/devnet/watcher.hpp"
+#include "node/roles/following_role.hpp"
+#include "node/roles/role_process.hpp"
+#include "node/rpc/client.hpp"
+#include "node/runtime/shutdown.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+using contracts::EventKind;
+
+struct FollowFlags {
+    std::string job;
+    std::string genesis;
+    std::string out;
+    PassphraseFlags passphrase;
+};
+
+std::string loss(std::uint32_t bits) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4f", static_cast<double>(std::bit_cast<float>(bits)));
+    return text;
+}
+
+// One line, or one JSON object, for what a person who waits wants to know.
+void print_event(const Context& context, const contracts::StateView& state, const contracts::Event& event) {
+    const auto job = contracts::read_job(state, event.job);
+    const bool told = event.kind == EventKind::kRoundStarted || event.kind == EventKind::kVerdict ||
+                      event.kind == EventKind::kMerged || event.kind == EventKind::kJobEnded ||
+                      event.kind == EventKind::kAuctionCleared;
+    if (!job || !told) return;
+    const auto round = contracts::read_round(state, event.job, event.round);
+    if (context.json()) {
+        nlohmann::ordered_json line{{"schema", "assay.job.watch/v1"},
+                                    {"event", std::string(contracts::to_text(event.kind))},
+                                    {"round", event.round},
+                                    {"slot", event.slot},
+                                    {"reason", std::string(contracts::to_text(event.reason))},
+                                    {"spent", std::to_string(job->spent.units())},
+                                    {"escrow", std::to_string(job->escrow.units())}};
+        if (event.kind == EventKind::kMerged && round) {
+            line["train_loss"] = std::bit_cast<float>(round->result.train_loss);
+            line["held_out_loss"] = std::bit_cast<float>(round->result.held_out_loss);
+        }
+        context.out << line.dump() << std::endl;
+        return;
+    }
+    context.out << contracts::to_text(event.kind) << " round " << event.round;
+    if (event.kind == EventKind::kVerdict) {
+        context.out << " slot " << event.slot << " " << event.node.brief() << " " << contracts::to_text(event.reason);
+    }
+    if (event.kind == EventKind::kMerged && round) {
+        context.out << " " << event.number << " slots, loss " << loss(round->result.train_loss) << ", held-out "
+                    << loss(round->result.held_out_loss) << ", spent " << base::to_text(job->spent);
+    }
+    if (event.kind == EventKind::kJobEnded) context.out << " " << contracts::explain(event.reason);
+    context.out << std::endl;
+}
+
+Outcome<void> watch(const Context& context, const FollowFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    std::optional<std::filesystem::path> given;
+    if (!flags.genesis.empty()) given = flags.genesis;
+    ASSAY_ASSIGN(const ledger::Genesis genesis, genesis_of(context.home(), given));
+    ASSAY_ASSIGN(const auto now, open_state(context, StateFrom::kNode));
+    ASSAY_ASSIGN(const contracts::Job job, find_job(*now, flags.job));
+    return watch_ledger({.node_address = context.settings.node, .tls = {}, .genesis = genesis}, stop,
+                        [&](const Follower& ledger, const contracts::Events& events) {
+                            bool ended = false;
+                            for (const contracts::Event& event : events) {
+                                if (event.job != job.id) continue;
+                                print_event(context, ledger.state(), event);
+                                ended = ended || event.kind == EventKind::kJobEnded;
+                            }
+                            return !ended;
+                        });
+}
+
+Outcome<base::Bytes> fetched(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders) {
+    const ConnectHolder connect = [](const Endpoint& holder) {
+        return connect_blobs({.address = holder, .tls = {}});
+    };
+    ASSAY_TRY(fetch_blob(store, id, holders, connect));
+    return store.read(id);
+}
+
+Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
+    if (job.base_blob.is_zero()) {
+        return fail(ErrorKind::kNotFound, "job " + job.id.brief() + " has no merged round yet",
+                    "follow it with: assay job watch " + job.id.brief());
+    }
+    ASSAY_TRY(create_home(context.home()));
+    BlobStoreOptions options;
+    options.folder = context.home().blobs();
+    ASSAY_ASSIGN(const auto store, BlobStore::open(options));
+    const auto holders = holders_of_base(*state, job);
+    ASSAY_ASSIGN(const base::Bytes base_state, fetched(*store, job.base_blob, holders));
+    ASSAY_ASSIGN(const base::Bytes tokenizer, fetched(*store, job.spec.data.tokenizer, holders));
+    const std::string folder = flags.out.empty() ? job.spec.name + "-model" : flags.out;
+    ASSAY_ASSIGN(const base::Hash256 root,
+                 write_model(folder, job.spec, base_state, std::string(base::as_text(tokenizer)),
+                             {.job_name = job.spec.name,
+                              .job_id = job.id.hex(),
+                              .data_source = "manifest " + job.spec.data.manifest.hex(),
+                              .data_licence = "see the manifest",
+                              .rounds = job.rounds_done,
+                              .tokens = 0}));
+    if (context.json()) {
+        context.print_json("assay.job.fetch/v1", {{"job", job.id.hex()},
+                                                  {"rounds", job.rounds_done},
+                                                  {"model_root", job.base_root.hex()},
+                                                  {"parameters_root", root.hex()},
+                                                  {"folder", folder}});
+        return {};
+    }
+    context.out << "model after " << job.rounds_done << " rounds written to " << folder << "\n";
+    return {};
+}
+
+Outcome<void> cancel(const Context& context, const FollowFlags& flags) {
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
+    ASSAY_ASSIGN(const auto sent,
+                 submit_as_owner(context, flags.passphrase, contracts::JobCancel{.job = job.id},
+                                 "the cancellation", "see the job with: assay job show " + job.id.brief()));
+    if (context.json()) {
+        context.print_json("assay.job.cancel/v1", {{"job", job.id.hex()}, {"height", sent.reply.height}});
+        return {};
+    }
+    context.out << "job " << job.id.brief() << " ends at the next round border; what is not spent comes back\n";
+    return {};
+}
+
+}  // namespace
+
+void add_job_follow_commands(CLI::App& app, Context& context) {
+    CLI::App& job = noun(app, "job", "Jobs: submit, follow, fetch, cancel");
+    const auto flags = std::make_shared<FollowFlags>();
+    CLI::App& watching = verb(job, "watch", "Follow a job to its end: rounds, verdicts, losses, spending", context,
+                              [&context, flags] { return watch(context, *flags); });
+    watching.add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
+    CLI::App& fetching = verb(job, "fetch", "Bring the newest model home as a Hugging Face folder", context,
+                              [&context, flags] { return fetch(context, *flags); });
+    fetching.add_option("--out", flags->out, "Folder to write (default: NAME-model)");
+    CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back", context,
+                                [&context, flags] { return cancel(context, *flags); });
+    add_passphrase_flags(cancelling, flags->passphrase);
+    for (CLI::App* command : {&watching, &fetching, &cancelling}) {
+        command->add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
+    }
+}
+
+}  // namespace assay::node

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay model program|train
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "contracts/program/program.hpp"
+#include "contracts/program/tensors.hpp"
+#include "node/cli/commands.hpp"
+#include "node/cli/progress.hpp"
+#include "node/config/job_file.hpp"
+#include "node/worker/local_training.hpp"
+#include "node/worker/worker_process.hpp"
+#include "trainer/data/files.hpp"
+#include "trainer/data/manifest.hpp"
+#include "trainer/model/model_folder.hpp"
+#include "trainer/state_bytes.hpp"
+#include "trainer/worker/descriptor.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Outcome;
+
+struct ModelFlags {
+    std::string job;
+    std::string out;
+    std::string record;
+    std::uint32_t rounds = 0;
+};
+
+constexpr std::size_t kStateLimit = std::size_t{16} << 30;
+constexpr std::uint64_t kTokenizerLimit = std::uint64_t{64} << 20;
+
+Outcome<void> show_program(const Context& context, const ModelFlags& flags) {
+    ASSAY_ASSIGN(const auto job, read_job_file(flags.job));
+    const auto step = program::build_step_program(job.spec.model, job.spec.train, job.spec.profile);
+    context.out << program::dump(step, job.spec.train.batch);
+    return {};
+}
+
+Outcome<base::Hash256> write_folder(const JobFile& job, const LocalTrainingResult& result,
+                                    const ModelFlags& flags, const std::string& job_id) {
+    ASSAY_ASSIGN(const auto bytes, trainer::worker::read_all(*result.base_state, kStateLimit));
+    ASSAY_ASSIGN(const auto state,
+                 trainer::decode_base_state(bytes, program::parameter_count(job.spec.model)));
+    ASSAY_ASSIGN(const auto tokenizer, trainer::read_file(job.tokenizer, kTokenizerLimit));
+    ASSAY_ASSIGN(const auto manifest, trainer::read_manifest(job.manifest));
+    trainer::ModelFolderOptions options;
+    options.config = job.spec.model;
+    options.tokenizer_json = std::string(base::as_text(tokenizer));
+    options.provenance = {job.spec.name,    job_id,        manifest.source,
+                          manifest.licence, result.rounds, result.tokens};
+    return trainer::write_model_folder(flags.out, options, state.parameters);
+}
+
+Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
+    ASSAY_ASSIGN(const auto job, read_job_file(flags.job));
+    LocalTrainingOptions options;
+    options.rounds = flags.rounds;
+    std::string job_id;
+    if (!flags.record.empty()) {
+        ASSAY_ASSIGN(auto record, read_record(flags.record));
+        job_id = record.job_id;
+        options.record = std::move(record);
+    }
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
+    ASSAY_TRY(open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
+    Progress progress(context.err, "training", "steps");
+    options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
+    ASSAY_ASSIGN(const auto result, train_alone(*worker, job.spec, options));
+    ASSAY_TRY(write_folder(job, result, flags, job_id));
+
+    nlohmann::ordered_json loss = nlohmann::ordered_json::array();
+    for (const LossPoint& point : result.loss) {
+        nlohmann::ordered_json row;
+        row["step"] = point.step;
+        row["train"] = point.train ? nlohmann::ordered_json(*point.train) : nlohmann::ordered_json();
+        row["held_out"] = point.held_out;
+        loss.push_back(row);
+    }
+    if (context.json()) {
+        nlohmann::ordered_json body;
+        body["model_root"] = result.model_root.hex();
+        body["steps"] = result.steps;
+        body["tokens"] = result.tokens;
+        body["tokens_per_second"] = result.tokens_per_second;
+        body["peak_rss_mib"] = result.peak_rss_mib;
+        body["loss"] = loss;
+        context.print_json("assay.model.train/v1", body);
+    } else {
+        context.out << "model root " << result.model_root.hex() << "\n"
+                    << result.steps << " steps, " << result.tokens << " tokens, "
+                    << static_cast<std::uint64_t>(result.tokens_per_second) << " tokens/s\n"
+                    << "held-out loss " << result.loss.back().held_out << "; model in " << flags.out << '\n';
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& app, Context& context) {
+    CLI::App& model = noun(app, "model", "Models: what a step is, training alone");
+    const auto flags = std::make_shared<ModelFlags>();
+    CLI::App& shown = verb(model, "program", "Every operator of a step of a job", context,
+                           [&context, flags] { return show_program(context, *flags); });
+    CLI::App& trained = verb(model, "train", "Train a job alone, without a ledger: same function, same bits",
+                             context, [&context, flags] { return train_model(context, *flags); });
+    for (CLI::App* command : {&shown, &trained})
+        command->add_option("job", flags->job, "Job file (TOML)")->required();
+    trained.add_option("--out", flags->out, "Folder of the model")->required();
+    trained.add_option("--record", flags->record, "Run record: which slots each round merged");
+    trained.add_option("--rounds", flags->rounds, "Stop after so many rounds");
+}
+
+}  // namespace assay::node

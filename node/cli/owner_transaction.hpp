@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A transaction signed with the home's owner key, from a command.
+#pragma once
+
+#include <string>
+
+#include "contracts/rules/transactions.hpp"
+#include "node/cli/context.hpp"
+
+namespace assay::node {
+
+struct OwnerTransaction {
+    base::PublicKey owner;
+    SubmitReply reply;  ///< accepted
+};
+
+/// Opens the owner key, signs with the next nonce, submits, waits for the block. kRejected with the ledger's
+/// reason when it was refused; `what` names the act in that error ("the transfer").
+base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const PassphraseFlags& passphrase,
+                                                contracts::Payload payload, const std::string& what,
+                                                const std::string& fix);
+
+}  // namespace assay::node
