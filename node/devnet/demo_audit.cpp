@@ -3,18 +3,16 @@
 
 #include <fstream>
 
-#include "contracts/program/tensors.hpp"
 #include "ledger/audit.hpp"
 #include "ledger/payout_audit.hpp"
 #include "ledger/rules_machine.hpp"
+#include "node/audit/model_output.hpp"
 #include "node/audit/replay.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/data/tokenizer_file.hpp"
-#include "trainer/model/model_folder.hpp"
-#include "trainer/state_bytes.hpp"
 
 namespace assay::node {
 
@@ -177,20 +175,15 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     };
     ASSAY_ASSIGN(report.sample_before, text_of(before.bytes));
     ASSAY_ASSIGN(report.sample_after, text_of(after));
-    ASSAY_ASSIGN(const auto state, trainer::decode_base_state(bytes, program::parameter_count(job.spec.model)));
     std::ifstream tokenizer_file(file.tokenizer);
     const std::string tokenizer_json{std::istreambuf_iterator<char>(tokenizer_file), {}};
-    ASSAY_TRY(trainer::write_model_folder(
-        net.plan.home / "model",
-        {.config = job.spec.model,
-         .tokenizer_json = tokenizer_json,
-         .provenance = {.job_name = job.spec.name,
-                        .job_id = job.id.hex(),
-                        .data_source = "see data/manifest.json",
-                        .data_licence = "see data/manifest.json",
-                        .rounds = job.rounds_done,
-                        .tokens = report.tokens}},
-        state.parameters));
+    ASSAY_TRY(write_model(net.plan.home / "model", job.spec, bytes, tokenizer_json,
+                          {.job_name = job.spec.name,
+                           .job_id = job.id.hex(),
+                           .data_source = "see data/manifest.json",
+                           .data_licence = "see data/manifest.json",
+                           .rounds = job.rounds_done,
+                           .tokens = report.tokens}));
     return {};
 }
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/audit/model_output.hpp"
+
+#include "contracts/program/tensors.hpp"
+#include "trainer/state_bytes.hpp"
+
+namespace assay::node {
+
+base::Outcome<base::Hash256> write_model(const std::filesystem::path& folder, const program::JobSpec& spec,
+                                         base::ByteView base_state, const std::string& tokenizer_json,
+                                         const trainer::Provenance& provenance) {
+    ASSAY_ASSIGN(const auto state,
+                 trainer::decode_base_state(base_state, program::parameter_count(spec.model)));
+    return trainer::write_model_folder(
+        folder, {.config = spec.model, .tokenizer_json = tokenizer_json, .provenance = provenance},
+        state.parameters);
+}
+
+}  // namespace assay::node

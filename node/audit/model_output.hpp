@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A base state as a model folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "contracts/base/error.hpp"
+#include "contracts/program/job_spec.hpp"
+#include "trainer/model/model_folder.hpp"
+
+namespace assay::node {
+
+/// Writes the parameters of `base_state` (a base state file of the job) with the tokenizer's text as a
+/// folder that transformers loads. Returns the root of the parameters. kVerification when the bytes are not
+/// a base state of this model; otherwise as write_model_folder.
+base::Outcome<base::Hash256> write_model(const std::filesystem::path& folder, const program::JobSpec& spec,
+                                         base::ByteView base_state, const std::string& tokenizer_json,
+                                         const trainer::Provenance& provenance);
+
+}  // namespace assay::node
