@@ -8,8 +8,8 @@ namespace assay::base {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line) noexcept;
 }  // namespace assay::base
 
-#define ASSAY_CHECK(condition)                                                      \
-    do {                                                                            \
-        if (!(condition)) [[unlikely]]                                              \
-            ::assay::base::check_failed(#condition, __FILE__, __LINE__);            \
+#define ASSAY_CHECK(condition)                                           \
+    do {                                                                 \
+        if (!(condition)) [[unlikely]]                                   \
+            ::assay::base::check_failed(#condition, __FILE__, __LINE__); \
     } while (false)

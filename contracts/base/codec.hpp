@@ -76,10 +76,8 @@ private:
         }
     }
     template <class E>
-        requires std::is_enum_v<E>
-    void put(const E& value) {
-        put(static_cast<std::underlying_type_t<E>>(value));
-    }
+    requires std::is_enum_v<E>
+    void put(const E& value) { put(static_cast<std::underlying_type_t<E>>(value)); }
     void put(const Hash256& value) { raw(value.view()); }
     void put(const PublicKey& value) { raw(value.view()); }
     void put(const Signature& value) { raw(value.bytes); }
@@ -97,8 +95,7 @@ private:
         raw(value);
     }
     template <class T>
-        requires(!std::same_as<T, std::uint8_t>)
-    void put(const std::vector<T>& values) {
+    requires(!std::same_as<T, std::uint8_t>) void put(const std::vector<T>& values) {
         put_length(values.size());
         for (const T& value : values) put(value);
     }
@@ -121,10 +118,8 @@ private:
         put(value.second);
     }
     template <class R>
-        requires std::is_class_v<R> && requires(const R& r, Encoder& e) { R::fields(r, e); }
-    void put(const R& record) {
-        R::fields(record, *this);
-    }
+    requires std::is_class_v<R> && requires(const R& r, Encoder& e) { R::fields(r, e); }
+    void put(const R& record) { R::fields(record, *this); }
     void put_length(std::size_t size) {
         ASSAY_CHECK(size <= 0xffffffffU);
         put(static_cast<std::uint32_t>(size));
@@ -177,7 +172,7 @@ private:
         }
     }
     template <class E>
-        requires std::is_enum_v<E>
+    requires std::is_enum_v<E>
     void get(E& value) {
         std::underlying_type_t<E> number{};
         get(number);
@@ -215,8 +210,7 @@ private:
         if (!error_) std::copy(bytes.begin(), bytes.end(), value.begin());
     }
     template <class T>
-        requires(!std::same_as<T, std::uint8_t>)
-    void get(std::vector<T>& values) {
+    requires(!std::same_as<T, std::uint8_t>) void get(std::vector<T>& values) {
         const std::size_t count = get_length(1);
         values.clear();
         for (std::size_t i = 0; i < count && !error_; ++i) {
@@ -255,10 +249,8 @@ private:
         get(value.second);
     }
     template <class R>
-        requires std::is_class_v<R> && requires(R& r, Decoder& d) { R::fields(r, d); }
-    void get(R& record) {
-        R::fields(record, *this);
-    }
+    requires std::is_class_v<R> && requires(R& r, Decoder& d) { R::fields(r, d); }
+    void get(R& record) { R::fields(record, *this); }
     // A count can never exceed what is left, so that a lying length allocates nothing.
     std::size_t get_length(std::size_t bytes_each_at_least) {
         std::uint32_t length = 0;

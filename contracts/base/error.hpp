@@ -12,15 +12,15 @@ namespace assay::base {
 /// Why a command failed, as its exit code says it (docs/reference/exit-codes.md). Frozen numbers: scripts
 /// rely on them.
 enum class ErrorKind : int {
-    kFailure = 1,       ///< anything that has no kind of its own
-    kUsage = 2,         ///< wrong flags, wrong configuration, a job file that breaks a rule
-    kNotFound = 3,      ///< the named job, miner, file or key does not exist
-    kUnreachable = 4,   ///< a peer or the ledger node did not answer, or not in time
-    kKey = 5,           ///< a key file cannot be read or opened, or the key may not do this
-    kRejected = 6,      ///< the ledger refused the transaction
-    kVerification = 7,  ///< something did not check: bits, a hash, a signature, a sum
-    kPreflight = 8,     ///< `assay doctor` found a problem
-    kInterrupted = 130, ///< SIGINT
+    kFailure = 1,        ///< anything that has no kind of its own
+    kUsage = 2,          ///< wrong flags, wrong configuration, a job file that breaks a rule
+    kNotFound = 3,       ///< the named job, miner, file or key does not exist
+    kUnreachable = 4,    ///< a peer or the ledger node did not answer, or not in time
+    kKey = 5,            ///< a key file cannot be read or opened, or the key may not do this
+    kRejected = 6,       ///< the ledger refused the transaction
+    kVerification = 7,   ///< something did not check: bits, a hash, a signature, a sum
+    kPreflight = 8,      ///< `assay doctor` found a problem
+    kInterrupted = 130,  ///< SIGINT
 };
 
 /// `what` says what was wrong and where; `fix` says what to do next (may be empty).

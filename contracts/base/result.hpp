@@ -31,8 +31,8 @@ public:
 
     Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
     template <class U>
-        requires std::is_convertible_v<U, E>
-    Result(Failed<U> failure) : held_(std::in_place_index<1>, std::move(failure.reason)) {}
+    requires std::is_convertible_v<U, E> Result(Failed<U> failure)
+        : held_(std::in_place_index<1>, std::move(failure.reason)) {}
 
     [[nodiscard]] bool ok() const { return held_.index() == 0; }
     explicit operator bool() const { return ok(); }
@@ -70,8 +70,7 @@ public:
 
     Result() = default;
     template <class U>
-        requires std::is_convertible_v<U, E>
-    Result(Failed<U> failure) : error_(std::move(failure.reason)) {}
+    requires std::is_convertible_v<U, E> Result(Failed<U> failure) : error_(std::move(failure.reason)) {}
 
     [[nodiscard]] bool ok() const { return !error_.has_value(); }
     explicit operator bool() const { return ok(); }
@@ -90,16 +89,16 @@ private:
 #define ASSAY_JOIN(a, b) ASSAY_JOIN_(a, b)
 
 /// ASSAY_TRY(call()): returns the reason from the enclosing function when the call failed.
-#define ASSAY_TRY(...)                                                                        \
-    do {                                                                                      \
-        auto assay_tried = (__VA_ARGS__);                                                     \
-        if (!assay_tried.ok()) return ::assay::base::failed(std::move(assay_tried).error());  \
+#define ASSAY_TRY(...)                                                                       \
+    do {                                                                                     \
+        auto assay_tried = (__VA_ARGS__);                                                    \
+        if (!assay_tried.ok()) return ::assay::base::failed(std::move(assay_tried).error()); \
     } while (false)
 
 /// ASSAY_ASSIGN(auto x, call()): declares x from the value, or returns the reason.
 #define ASSAY_ASSIGN(declaration, ...) \
     ASSAY_ASSIGN_(ASSAY_JOIN(assay_result_, __LINE__), declaration, __VA_ARGS__)
-#define ASSAY_ASSIGN_(name, declaration, ...)                          \
-    auto name = (__VA_ARGS__);                                         \
-    if (!name.ok()) return ::assay::base::failed(name.error());        \
+#define ASSAY_ASSIGN_(name, declaration, ...)                   \
+    auto name = (__VA_ARGS__);                                  \
+    if (!name.ok()) return ::assay::base::failed(name.error()); \
     declaration = std::move(name).value()

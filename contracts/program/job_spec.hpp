@@ -74,8 +74,8 @@ struct TrainConfig {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.inner_steps, self.batch, self.warmup_steps, self.learning_rate, self.beta1, self.beta2,
-              self.epsilon, self.weight_decay, self.clip_norm, self.outer_learning_rate,
-              self.outer_momentum, self.sum_exponent);
+              self.epsilon, self.weight_decay, self.clip_norm, self.outer_learning_rate, self.outer_momentum,
+              self.sum_exponent);
     }
 };
 
@@ -98,8 +98,8 @@ struct DataConfig {
 
 /// Terms of purchase. Prices are per work unit (10^9 operations of the job's program).
 struct MarketConfig {
-    Amount max_price;  ///< base units per work unit: no miner is paid more
-    Amount budget;     ///< locked in escrow at submission; nothing beyond it is ever spent
+    Amount max_price;                   ///< base units per work unit: no miner is paid more
+    Amount budget;                      ///< locked in escrow at submission; nothing beyond it is ever spent
     std::uint64_t deadline_blocks = 0;  ///< heights after submission at which the job ends, finished or not
     friend bool operator==(const MarketConfig&, const MarketConfig&) = default;
     template <class Self, class V>
@@ -132,9 +132,9 @@ struct JobSpec {
     Strategy strategy = Strategy::kDiloco;
     InnerState inner_state = InnerState::kReset;
     MergeMode merge = MergeMode::kVerified;
-    std::uint32_t slots = 0;   ///< virtual slots, fixed for the life of the job
+    std::uint32_t slots = 0;  ///< virtual slots, fixed for the life of the job
     std::uint32_t rounds = 0;
-    std::uint64_t seed = 0;    ///< of initial weights and data order
+    std::uint64_t seed = 0;  ///< of initial weights and data order
     ModelConfig model;
     TrainConfig train;
     DataConfig data;

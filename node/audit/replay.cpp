@@ -69,9 +69,11 @@ public:
         for (std::uint32_t unit = 0; unit <= last; ++unit) {
             ASSAY_ASSIGN(const WorkerEvent event, replay_unit(slot.slot, unit, reveal, start));
             const auto* replayed = std::get_if<frames::Replayed>(&event.message);
-            if (replayed == nullptr) return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
+            if (replayed == nullptr)
+                return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
             if (replayed->verdict == frames::UnitVerdict::kUnsound) {
-                return fail(ErrorKind::kPreflight, "this machine computed one unit twice with different results",
+                return fail(ErrorKind::kPreflight,
+                            "this machine computed one unit twice with different results",
                             "check memory and cooling before auditing again");
             }
             ++result.units;
@@ -127,11 +129,12 @@ base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const B
     }
     ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
     ASSAY_ASSIGN(auto file, trainer::worker::open_file(path.string()));
-    ASSAY_ASSIGN(const WorkerEvent rooted, ask(worker, frames::Root{.kind = frames::BulkKind::kBaseState}, {file}));
+    ASSAY_ASSIGN(const WorkerEvent rooted,
+                 ask(worker, frames::Root{.kind = frames::BulkKind::kBaseState}, {file}));
     const auto* root = std::get_if<frames::Rooted>(&rooted.message);
     if (root == nullptr || root->root != round.base_root) {
-        return fail(ErrorKind::kVerification, "blob " + round.base_blob.hex() +
-                                                  " is not the base state that the ledger names");
+        return fail(ErrorKind::kVerification,
+                    "blob " + round.base_blob.hex() + " is not the base state that the ledger names");
     }
     return file;
 }
@@ -144,12 +147,13 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     if (!job) return fail(ErrorKind::kNotFound, "no job " + request.job.hex() + " on this ledger");
     const auto round = contracts::read_round(state, request.job, request.round);
     if (!round) {
-        return fail(ErrorKind::kNotFound, "job " + request.job.brief() + " has no round " +
-                                              std::to_string(request.round));
+        return fail(ErrorKind::kNotFound,
+                    "job " + request.job.brief() + " has no round " + std::to_string(request.round));
     }
     if (request.segment && *request.segment > job->spec.segments()) {
-        return fail(ErrorKind::kNotFound, "a round has segments 0 to " + std::to_string(job->spec.segments() - 1) +
-                                              " and finalise, " + std::to_string(job->spec.segments()));
+        return fail(ErrorKind::kNotFound, "a round has segments 0 to " +
+                                              std::to_string(job->spec.segments() - 1) + " and finalise, " +
+                                              std::to_string(job->spec.segments()));
     }
     ASSAY_ASSIGN(const auto train, blob_path(blobs, job->spec.data.train, "the training tokens"));
     ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));

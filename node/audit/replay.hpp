@@ -18,8 +18,8 @@ namespace assay::node {
 struct ReplayRequest {
     base::Hash256 job;
     std::uint32_t round = 0;
-    std::optional<base::PublicKey> miner;    ///< nothing: every miner of the round
-    std::optional<std::uint32_t> segment;    ///< nothing: all, and finalise
+    std::optional<base::PublicKey> miner;  ///< nothing: every miner of the round
+    std::optional<std::uint32_t> segment;  ///< nothing: all, and finalise
 };
 
 /// One slot's round, recomputed from the base state on.

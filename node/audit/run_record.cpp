@@ -13,7 +13,8 @@ RunRecord run_record(const contracts::StateView& state, const contracts::Job& jo
                         .accepted = {},
                         .clip_bits = std::nullopt,
                         .result_root = round->result.base_root};
-        for (const std::uint32_t slot : round->merged_slots) row.accepted.push_back({.slot = slot, .weight = 1});
+        for (const std::uint32_t slot : round->merged_slots)
+            row.accepted.push_back({.slot = slot, .weight = 1});
         record.rounds.push_back(std::move(row));
     }
     return record;

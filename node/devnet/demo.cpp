@@ -22,7 +22,8 @@ base::Outcome<void> plant_sabotage(DevnetPlan& plan, const DemoOptions& options)
     const program::JobSpec spec = demo_job(options);
     for (const DrillSpec& wanted : options.sabotage) {
         if (!wanted.miner || *wanted.miner == 0 || *wanted.miner > plan.miners.size()) {
-            return fail(ErrorKind::kUsage, "sabotage names no miner from 1 to " + std::to_string(plan.miners.size()),
+            return fail(ErrorKind::kUsage,
+                        "sabotage names no miner from 1 to " + std::to_string(plan.miners.size()),
                         "example: --sabotage \"miner=2,round=3,tensor=wte.weight,index=5,bit=7\"");
         }
         ASSAY_TRY(check_drill(wanted.planned, spec));
@@ -74,9 +75,10 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
 void announce(const program::JobSpec& spec, std::ostream& progress) {
     const std::uint64_t work = program::work_units(spec);
     const std::uint64_t pay = work * spec.market.max_price.units();
-    progress << "plan    " << program::parameter_count(spec.model) << " parameters, " << spec.rounds << " rounds of "
-             << spec.slots << " slots x " << spec.train.inner_steps << " steps; a slot's round is " << work
-             << " work units, at most " << base::to_text(*base::Amount::of(pay))
+    progress << "plan    " << program::parameter_count(spec.model) << " parameters, " << spec.rounds
+             << " rounds of " << spec.slots << " slots x " << spec.train.inner_steps
+             << " steps; a slot's round is " << work << " work units, at most "
+             << base::to_text(*base::Amount::of(pay))
              << "; newcomers are audited at rate 1, so every cheat is certain to be found\n";
 }
 

@@ -39,14 +39,15 @@ base::Outcome<std::uint64_t> replay_some(const Devnet& net, const contracts::Sta
             const bool right = contracts::consequence(slot.verdict) == contracts::Consequence::kPaid;
             if (slot.verdict != contracts::Reason::kMismatch && (!right || right_done)) continue;
             right_done = right_done || right;
-            ASSAY_ASSIGN(const auto replays, replay_round(*worker, state, *blobs,
-                                                          {.job = job.id, .round = round, .miner = slot.miner}));
+            ASSAY_ASSIGN(
+                const auto replays,
+                replay_round(*worker, state, *blobs, {.job = job.id, .round = round, .miner = slot.miner}));
             for (const SlotReplay& replay : replays) {
                 ++replayed;
                 progress << "replay  round " << round << " slot " << replay.slot << ": "
-                         << (replay.first_wrong ? "differs from the claim at unit " +
-                                                      std::to_string(*replay.first_wrong)
-                                                : "all " + std::to_string(replay.units) + " units equal bit for bit")
+                         << (replay.first_wrong
+                                 ? "differs from the claim at unit " + std::to_string(*replay.first_wrong)
+                                 : "all " + std::to_string(replay.units) + " units equal bit for bit")
                          << (replay.agrees ? ", as the ledger judged\n" : ", AGAINST the ledger's verdict\n");
                 if (!replay.agrees) {
                     return fail(ErrorKind::kVerification, "round " + std::to_string(round) + " slot " +
@@ -80,7 +81,8 @@ base::Outcome<std::string> audit_tampered_copy(const Devnet& net) {
     }
     ASSAY_ASSIGN(const auto report, ledger::audit_ledger(ledger::rules_machine(), copy.string()));
     if (report.ok()) {
-        return fail(ErrorKind::kVerification, "the audit passed a ledger with a flipped byte in " + log.string());
+        return fail(ErrorKind::kVerification,
+                    "the audit passed a ledger with a flipped byte in " + log.string());
     }
     return report.failures.front().where + ": " + report.failures.front().what;
 }
@@ -97,7 +99,8 @@ std::string one_line(std::string text) {
 base::Outcome<contracts::MemoryState> final_state(const Devnet& net) {
     ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), net.plan.home.string()));
     if (!report.ok()) {
-        return fail(ErrorKind::kVerification, report.failures.front().where + ": " + report.failures.front().what);
+        return fail(ErrorKind::kVerification,
+                    report.failures.front().where + ": " + report.failures.front().what);
     }
     return std::move(report.state);
 }
@@ -121,34 +124,39 @@ base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& 
     return write_record(net.plan.home / "record.json", run_record(state, job));
 }
 
-base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Job& job, std::ostream& progress) {
+base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Job& job,
+                                        std::ostream& progress) {
     AuditOutcome outcome;
     ASSAY_ASSIGN(const auto report, ledger::audit_ledger(ledger::rules_machine(), net.plan.home.string()));
     if (!report.ok()) {
-        return fail(ErrorKind::kVerification, report.failures.front().where + ": " + report.failures.front().what);
+        return fail(ErrorKind::kVerification,
+                    report.failures.front().where + ": " + report.failures.front().what);
     }
     outcome.ledger = true;
     progress << "audit   ledger: " << report.height << " blocks, " << report.transactions
              << " transactions executed again, every signature and root checks\n";
     const auto payouts = ledger::audit_payouts(report.state);
     if (!payouts.ok()) {
-        return fail(ErrorKind::kVerification, payouts.failures.front().where + ": " + payouts.failures.front().what);
+        return fail(ErrorKind::kVerification,
+                    payouts.failures.front().where + ": " + payouts.failures.front().what);
     }
     outcome.payouts = true;
     outcome.supply_delta = supply_delta(contracts::read_supply(report.state));
-    progress << "audit   payouts: every line follows from its rule; money made or lost: " << outcome.supply_delta
-             << "\n";
+    progress << "audit   payouts: every line follows from its rule; money made or lost: "
+             << outcome.supply_delta << "\n";
     ASSAY_ASSIGN(outcome.replayed, replay_some(net, report.state, job, progress));
     ASSAY_ASSIGN(outcome.flipped_byte_where, audit_tampered_copy(net));
     outcome.flipped_byte_found = true;
-    progress << "audit   of a copy with one byte flipped fails, as it must: " << outcome.flipped_byte_where << "\n";
+    progress << "audit   of a copy with one byte flipped fails, as it must: " << outcome.flipped_byte_where
+             << "\n";
     return outcome;
 }
 
 base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const JobFile& file,
                                  const contracts::Job& job) {
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
-    ASSAY_TRY(open_job(*worker, job.spec, {.train = file.train.string(), .held_out = file.held_out.string()}));
+    ASSAY_TRY(
+        open_job(*worker, job.spec, {.train = file.train.string(), .held_out = file.held_out.string()}));
     ASSAY_ASSIGN(const StateFile before, initial_state(*worker));
     ASSAY_ASSIGN(const HeldOutLoss first, evaluate_state(*worker, before.bytes, program::kHeldOutSequences));
     report.loss.held_out_first = first.loss_bits;
@@ -163,7 +171,8 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     ASSAY_ASSIGN(const auto tokenizer, trainer::read_tokenizer(file.tokenizer));
     ASSAY_ASSIGN(const auto held_out, trainer::read_token_file(file.held_out, job.spec.model.vocabulary));
     frames::Sample request;
-    for (std::size_t i = 1; i < held_out.size() && request.prompt.size() < 8; ++i) request.prompt.push_back(held_out[i]);
+    for (std::size_t i = 1; i < held_out.size() && request.prompt.size() < 8; ++i)
+        request.prompt.push_back(held_out[i]);
     request.count = 48;
     request.seed = job.spec.seed;
     const auto text_of = [&](const frames::SharedDescriptor& state) -> base::Outcome<std::string> {

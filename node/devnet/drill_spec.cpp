@@ -33,22 +33,34 @@ base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std
         return {};
     }
     if (key == "kind") {
-        if (value == "lazy") drill.kind = DrillKind::kLazy;
-        else if (value == "flip") drill.kind = DrillKind::kFlip;
-        else if (value == "ulp") drill.kind = DrillKind::kUlp;
-        else return fail(ErrorKind::kUsage, "sabotage kind \"" + value + "\" is not lazy, flip or ulp", kExample);
+        if (value == "lazy")
+            drill.kind = DrillKind::kLazy;
+        else if (value == "flip")
+            drill.kind = DrillKind::kFlip;
+        else if (value == "ulp")
+            drill.kind = DrillKind::kUlp;
+        else
+            return fail(ErrorKind::kUsage, "sabotage kind \"" + value + "\" is not lazy, flip or ulp",
+                        kExample);
         return {};
     }
     const auto parsed = number(value, key == "index" ? UINT64_MAX : key == "bit" ? 31 : UINT32_MAX);
     if (!parsed) {
-        return fail(ErrorKind::kUsage, "sabotage " + key + "=" + value + " is not a number in range", kExample);
+        return fail(ErrorKind::kUsage, "sabotage " + key + "=" + value + " is not a number in range",
+                    kExample);
     }
-    if (key == "miner") spec.miner = static_cast<std::uint32_t>(*parsed);
-    else if (key == "round") spec.planned.round = static_cast<std::uint32_t>(*parsed);
-    else if (key == "segment") drill.segment = static_cast<std::uint32_t>(*parsed);
-    else if (key == "index") drill.index = *parsed;
-    else if (key == "bit") drill.bit = static_cast<std::uint8_t>(*parsed);
-    else return fail(ErrorKind::kUsage, "sabotage has no key \"" + key + "\"", kExample);
+    if (key == "miner")
+        spec.miner = static_cast<std::uint32_t>(*parsed);
+    else if (key == "round")
+        spec.planned.round = static_cast<std::uint32_t>(*parsed);
+    else if (key == "segment")
+        drill.segment = static_cast<std::uint32_t>(*parsed);
+    else if (key == "index")
+        drill.index = *parsed;
+    else if (key == "bit")
+        drill.bit = static_cast<std::uint8_t>(*parsed);
+    else
+        return fail(ErrorKind::kUsage, "sabotage has no key \"" + key + "\"", kExample);
     return {};
 }
 
@@ -62,7 +74,8 @@ base::Outcome<DrillSpec> parse_drill(std::string_view text) {
         text.remove_prefix(std::min(text.size(), part.size() + 1));
         const std::size_t equals = part.find('=');
         if (equals == std::string_view::npos) {
-            return fail(ErrorKind::kUsage, "sabotage part \"" + std::string(part) + "\" is not key=value", kExample);
+            return fail(ErrorKind::kUsage, "sabotage part \"" + std::string(part) + "\" is not key=value",
+                        kExample);
         }
         const std::string key(part.substr(0, equals));
         if (!seen.insert(key).second) {
@@ -90,13 +103,13 @@ std::string to_text(const PlannedDrill& planned) {
 
 base::Outcome<void> check_drill(const PlannedDrill& planned, const program::JobSpec& spec) {
     if (planned.round && *planned.round >= spec.rounds) {
-        return fail(ErrorKind::kUsage,
-                    "sabotage names round " + std::to_string(*planned.round) + ", the job has rounds 0 to " +
-                        std::to_string(spec.rounds - 1));
+        return fail(ErrorKind::kUsage, "sabotage names round " + std::to_string(*planned.round) +
+                                           ", the job has rounds 0 to " + std::to_string(spec.rounds - 1));
     }
     if (planned.drill.segment >= spec.segments()) {
         return fail(ErrorKind::kUsage, "sabotage names segment " + std::to_string(planned.drill.segment) +
-                                           ", a round has segments 0 to " + std::to_string(spec.segments() - 1));
+                                           ", a round has segments 0 to " +
+                                           std::to_string(spec.segments() - 1));
     }
     if (planned.drill.kind == DrillKind::kLazy) return {};
     const auto tensors = program::parameter_tensors(spec.model);

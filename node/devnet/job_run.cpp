@@ -47,9 +47,11 @@ base::Outcome<void> JobRun::run(const std::filesystem::path& job_file, std::stop
     job_file_ = job_file;
     // A node that is killed and started again is found again at its new address.
     while (!ended_ && !error_ && !stop.stop_requested()) {
-        const auto watched = watch_ledger(
-            {.node_address = network_.node_address(), .tls = {}, .genesis = net_.genesis}, stop,
-            [this](const Follower& ledger, const contracts::Events& events) { return on_block(ledger, events); });
+        const auto watched =
+            watch_ledger({.node_address = network_.node_address(), .tls = {}, .genesis = net_.genesis}, stop,
+                         [this](const Follower& ledger, const contracts::Events& events) {
+                             return on_block(ledger, events);
+                         });
         if (!watched.ok() && watched.error().kind != ErrorKind::kUnreachable) return watched;
         check_processes();
         if (!ended_) std::this_thread::sleep_for(100ms);
@@ -87,7 +89,8 @@ bool JobRun::everybody_staked(const contracts::StateView& state) const {
 void JobRun::start_buyer() {
     buyer_started_ = true;
     progress_ << "network " << net_.miners.size() << " miners and " << net_.verifiers.size()
-              << " verifiers registered and staked; the buyer submits " << job_file_.filename().string() << "\n";
+              << " verifiers registered and staked; the buyer submits " << job_file_.filename().string()
+              << "\n";
     std::vector<std::string> arguments{"job", "submit", job_file_.string()};
     const auto flags = network_.common_flags(net_.buyer);
     arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -110,8 +113,8 @@ base::Outcome<void> JobRun::wait_for_buyer() {
     while (SteadyClock::now() < give_up) {
         if (const auto status = network_.poll("buyer")) {
             if (status->success()) return {};
-            return fail(ErrorKind::kFailure,
-                        "the buyer ended (" + to_text(*status) + "):\n" + log_tail(net_.buyer.home, "buyer", 8));
+            return fail(ErrorKind::kFailure, "the buyer ended (" + to_text(*status) + "):\n" +
+                                                 log_tail(net_.buyer.home, "buyer", 8));
         }
         std::this_thread::sleep_for(20ms);
     }

@@ -52,10 +52,14 @@ base::Outcome<void> Network::spawn(const std::string& name, const Home& home,
 }
 
 std::vector<std::string> Network::common_flags(const Participant& participant) const {
-    return {"--home",    participant.home.root.string(),
-            "--node",    node_address_,
-            "--genesis", (net_->sequencer.home.ledger() / "genesis.bin").string(),
-            "--passphrase-file", net_->passphrase.string()};
+    return {"--home",
+            participant.home.root.string(),
+            "--node",
+            node_address_,
+            "--genesis",
+            (net_->sequencer.home.ledger() / "genesis.bin").string(),
+            "--passphrase-file",
+            net_->passphrase.string()};
 }
 
 base::Outcome<Network> Network::start(const Devnet& net) {
@@ -67,20 +71,20 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         network.program_ = net.plan.program;
     }
     const Home& home = net.sequencer.home;
-    ASSAY_TRY(network.spawn("node", home,
-                            {"node", "run", "--home", home.root.string(), "--listen", "127.0.0.1:0",
-                             "--passphrase-file", net.passphrase.string(), "--block-interval-ms",
-                             std::to_string(net.plan.block_interval_ms)}));
+    ASSAY_TRY(network.spawn(
+        "node", home,
+        {"node", "run", "--home", home.root.string(), "--listen", net.plan.listen, "--passphrase-file",
+         net.passphrase.string(), "--block-interval-ms", std::to_string(net.plan.block_interval_ms)}));
     const auto give_up = std::chrono::steady_clock::now() + 20s;
     while (network.node_address_.empty()) {
         std::ifstream(address_file(home)) >> network.node_address_;
         if (const auto ended = network.poll("node")) {
-            return fail(ErrorKind::kFailure, "the ledger node ended (" + to_text(*ended) + "):\n" +
-                                                 log_tail(home, "node", 5));
+            return fail(ErrorKind::kFailure,
+                        "the ledger node ended (" + to_text(*ended) + "):\n" + log_tail(home, "node", 5));
         }
         if (std::chrono::steady_clock::now() > give_up) {
-            return fail(ErrorKind::kUnreachable, "the ledger node did not start within 20 s:\n" +
-                                                     log_tail(home, "node", 5));
+            return fail(ErrorKind::kUnreachable,
+                        "the ledger node did not start within 20 s:\n" + log_tail(home, "node", 5));
         }
         std::this_thread::sleep_for(20ms);
     }
@@ -95,8 +99,8 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     }
     for (std::size_t i = 0; i < net.miners.size(); ++i) {
         const MinerPlan& plan = net.plan.miners[i];
-        std::vector<std::string> arguments{"miner", "run",     "--stake", text_of(kMinerStake),
-                                           "--ask", text_of(plan.ask)};
+        std::vector<std::string> arguments{"miner",          "run", "--stake", text_of(kMinerStake), "--ask",
+                                           text_of(plan.ask)};
         for (const PlannedDrill& drill : plan.drills) {
             arguments.insert(arguments.end(), {"--drill", to_text(drill)});
         }

@@ -28,8 +28,7 @@ base::Outcome<Participant> make_participant(const std::string& name, const Home&
     ASSAY_ASSIGN(const base::SecretKey node,
                  create_key_file(home.node_key(), passphrase,
                                  {.role = KeyRole::kNode, .protection = KeyProtection::kInteractive}));
-    return Participant{
-        .name = name, .home = home, .owner = owner.public_key(), .node = node.public_key()};
+    return Participant{.name = name, .home = home, .owner = owner.public_key(), .node = node.public_key()};
 }
 
 base::Outcome<void> prepare_folder(const std::filesystem::path& home) {
@@ -62,8 +61,8 @@ base::Outcome<std::string> write_passphrase(const std::filesystem::path& file) {
     const std::string text = base::to_hex(bytes);
     std::ofstream(file) << text << "\n";
     std::error_code error;
-    std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
-                                 error);
+    std::filesystem::permissions(
+        file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
     if (error) return fail(ErrorKind::kFailure, "cannot write " + file.string() + ": " + error.message());
     return text;
 }
@@ -108,12 +107,11 @@ DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed) {
                    {.behaviour = Behaviour::kLazy, .ask = ask(1'000), .drills = {}},
                    {.behaviour = Behaviour::kHonest, .ask = ask(1'250), .drills = {}},
                    {.behaviour = Behaviour::kOneUlp, .ask = ask(1'050), .drills = {}}};
-    plan.miners[2].drills.push_back({.round = 1, .drill = {.kind = DrillKind::kLazy, .segment = 1, .tensor = {}}});
-    plan.miners[4].drills.push_back({.round = 2,
-                                     .drill = {.kind = DrillKind::kUlp,
-                                               .segment = 0,
-                                               .tensor = "h.1.mlp.c_fc.weight",
-                                               .index = 4242}});
+    plan.miners[2].drills.push_back(
+        {.round = 1, .drill = {.kind = DrillKind::kLazy, .segment = 1, .tensor = {}}});
+    plan.miners[4].drills.push_back(
+        {.round = 2,
+         .drill = {.kind = DrillKind::kUlp, .segment = 0, .tensor = "h.1.mlp.c_fc.weight", .index = 4242}});
     return plan;
 }
 
@@ -139,7 +137,8 @@ base::Outcome<Devnet> create_devnet(const DevnetPlan& plan) {
     net.genesis = make_genesis(net);
     ledger::PosixDisk disk;
     ASSAY_TRY(disk.make_directories(net.sequencer.home.ledger().string()));
-    ASSAY_TRY(ledger::write_genesis(disk, (net.sequencer.home.ledger() / "genesis.bin").string(), net.genesis));
+    ASSAY_TRY(
+        ledger::write_genesis(disk, (net.sequencer.home.ledger() / "genesis.bin").string(), net.genesis));
     return net;
 }
 

@@ -31,7 +31,8 @@ struct DevnetPlan {
     std::uint32_t verifiers = 2;
     contracts::Params params;
     std::uint64_t block_interval_ms = 150;
-    std::filesystem::path program;  ///< `assay`; empty: the running program
+    std::string listen = "127.0.0.1:0";  ///< of the ledger node
+    std::filesystem::path program;       ///< `assay`; empty: the running program
 };
 
 /// Three honest miners, one lazy and one that is off by one ulp, as the demo has them.

@@ -91,8 +91,9 @@ void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateV
 
 std::int64_t supply_delta(const contracts::Supply& supply) {
     std::uint64_t total = 0;
-    for (const base::Amount part : {supply.balances, supply.escrow, supply.stake, supply.bonds, supply.unbonding,
-                                    supply.deposits, supply.prepaid, supply.treasury, supply.burned}) {
+    for (const base::Amount part :
+         {supply.balances, supply.escrow, supply.stake, supply.bonds, supply.unbonding, supply.deposits,
+          supply.prepaid, supply.treasury, supply.burned}) {
         total += part.units();
     }
     return static_cast<std::int64_t>(supply.minted.units()) - static_cast<std::int64_t>(total);
@@ -159,12 +160,13 @@ void print_tables(const DemoReport& report, std::ostream& out) {
     out << "escrow       locked " << base::to_text(report.buyer.escrowed) << " = spent "
         << base::to_text(report.buyer.spent) << " + refunded " << base::to_text(report.buyer.refunded)
         << "; money made or lost: " << report.audit.supply_delta << "\n";
-    std::snprintf(row, sizeof row, "checking     %.2f of the training steps recomputed, %.0f %% of the rounds' time\n",
+    std::snprintf(row, sizeof row,
+                  "checking     %.2f of the training steps recomputed, %.0f %% of the rounds' time\n",
                   report.recomputed_share, 100 * report.seconds_share);
     out << row;
     out << "loss         training " << loss_text(report.loss.train_first) << " -> "
-        << loss_text(report.loss.train_last) << ", held-out " << loss_text(report.loss.held_out_first) << " -> "
-        << loss_text(report.loss.held_out_last) << "\n";
+        << loss_text(report.loss.train_last) << ", held-out " << loss_text(report.loss.held_out_first)
+        << " -> " << loss_text(report.loss.held_out_last) << "\n";
     for (const MinerReport& miner : report.miners) {
         if (!miner.finding.empty()) out << "found        " << miner.name << ": " << miner.finding << "\n";
     }

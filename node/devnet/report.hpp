@@ -21,8 +21,8 @@ struct MinerReport {
     base::Amount forfeited;
     std::uint32_t drawn = 0;  ///< units drawn of its slots
     std::optional<std::uint32_t> caught_round;
-    std::string reason;  ///< of its last settlement line
-    std::string finding; ///< what was found, in one sentence; empty for nothing
+    std::string reason;   ///< of its last settlement line
+    std::string finding;  ///< what was found, in one sentence; empty for nothing
 };
 
 struct VerifierReport {
@@ -42,7 +42,7 @@ struct BuyerReport {
 struct AuditOutcome {
     bool ledger = false;
     bool payouts = false;
-    std::uint64_t replayed = 0;   ///< slots recomputed after the fact
+    std::uint64_t replayed = 0;  ///< slots recomputed after the fact
     std::int64_t supply_delta = 0;
     bool flipped_byte_found = false;
     std::string flipped_byte_where;

@@ -73,11 +73,13 @@ void Story::tell(const contracts::StateView& state, const contracts::Event& even
                  << contracts::to_text(event.reason) << "\n";
             break;
         case EventKind::kDropped:
-            out_ << "         " << name_of(event.node) << " is off the job: " << contracts::to_text(event.reason)
-                 << "\n";
+            out_ << "         " << name_of(event.node)
+                 << " is off the job: " << contracts::to_text(event.reason) << "\n";
             break;
         case EventKind::kJobEnded: out_ << "job ended: " << contracts::explain(event.reason) << "\n"; break;
-        case EventKind::kRefunded: out_ << "refunded " << base::to_text(event.amount) << " to the buyer\n"; break;
+        case EventKind::kRefunded:
+            out_ << "refunded " << base::to_text(event.amount) << " to the buyer\n";
+            break;
         default: break;
     }
     out_.flush();
@@ -96,7 +98,8 @@ void Story::tell_auction(const contracts::StateView& state, const contracts::Eve
     const auto job = contracts::read_job(state, event.job);
     out_ << "auction  " << job->auction.asks_revealed << " asks opened, " << event.number
          << " win, all are paid " << event.amount.units() << "u per work unit ("
-         << (job->auction.first_rejected ? "the first rejected ask" : "the cap: no ask was rejected") << ")\n";
+         << (job->auction.first_rejected ? "the first rejected ask" : "the cap: no ask was rejected")
+         << ")\n";
     for (const auto& entry : job->roster) {
         out_ << "         " << name_of(entry.node) << " asked " << entry.ask.units() << "u\n";
     }

@@ -18,8 +18,7 @@ struct WatchOptions {
 };
 
 /// Called after each block; return false to end the watch.
-using WatchHandler =
-    std::function<bool(const Follower& ledger, const contracts::Events& events)>;
+using WatchHandler = std::function<bool(const Follower& ledger, const contracts::Events& events)>;
 
 /// Blocks until the handler ends it, `stop` is requested, or something fails (kUnreachable, kVerification).
 base::Outcome<void> watch_ledger(const WatchOptions& options, std::stop_token stop,

@@ -12,8 +12,7 @@ public:
     explicit StoreFiles(BlobStore& store) : store_(store) {}
 
     base::Outcome<BlobId> put(const SharedDescriptor& file) override {
-        ASSAY_ASSIGN(const auto mapping,
-                     trainer::worker::Mapping::of(*file, trainer::worker::kMaxBulk));
+        ASSAY_ASSIGN(const auto mapping, trainer::worker::Mapping::of(*file, trainer::worker::kMaxBulk));
         return store_.put(mapping.bytes());
     }
     base::Outcome<SharedDescriptor> open(const BlobId& id) override {

@@ -15,8 +15,7 @@ Buyer::Buyer(const RoleParts& parts, BuyerOptions options)
 
 void Buyer::find_job() {
     for (const contracts::Job& job : contracts::list_jobs(state())) {
-        if (job.buyer_node == me() && job.spec == options_.spec &&
-            job.phase != contracts::JobPhase::kEnded) {
+        if (job.buyer_node == me() && job.spec == options_.spec && job.phase != contracts::JobPhase::kEnded) {
             job_ = job.id;
             log_info("job " + job.id.hex() + " is on the ledger");
             return;
@@ -30,22 +29,22 @@ void Buyer::plan() {
         offer_as_owner(name, std::move(payload));
     };
     if (!job_) {
-        const OnboardingWants wants{.role = WorkRole::kBuyer,
-                                    .owner = owner,
-                                    .node = me(),
-                                    .node_proof = contracts::prove_node_key(parts().node_key, owner, chain_id()),
-                                    .endpoint = parts().endpoint,
-                                    .stake = {}};
+        const OnboardingWants wants{
+            .role = WorkRole::kBuyer,
+            .owner = owner,
+            .node = me(),
+            .node_proof = contracts::prove_node_key(parts().node_key, owner, chain_id()),
+            .endpoint = parts().endpoint,
+            .stake = {}};
         if (!onboard(state(), wants, as_owner)) return;
         find_job();
     }
     if (!job_) {
-        offer_as_owner("submit job",
-                       contracts::JobSubmit{
-                           .spec = options_.spec,
-                           .node = me(),
-                           .endpoint = parts().endpoint,
-                           .beacon_tip = contracts::chain_tip(secret_, options_.spec.rounds)});
+        offer_as_owner("submit job", contracts::JobSubmit{
+                                         .spec = options_.spec,
+                                         .node = me(),
+                                         .endpoint = parts().endpoint,
+                                         .beacon_tip = contracts::chain_tip(secret_, options_.spec.rounds)});
         return;
     }
     const contracts::Job job = record();

@@ -42,7 +42,10 @@ private:
 class JobBench {
 public:
     JobBench(const Seams& seams, BlobFiles& files, Requests& requests, std::string chain_id)
-        : seams_(seams), files_(files), requests_(requests), wants_(seams, files, requests),
+        : seams_(seams),
+          files_(files),
+          requests_(requests),
+          wants_(seams, files, requests),
           chain_id_(std::move(chain_id)) {}
 
     /// The base state of the job's running round when the worker is ready to compute from it; otherwise
@@ -66,7 +69,7 @@ private:
     std::optional<base::Hash256> open_job_;
     bool asking_ = false;                            ///< OpenJob or Initial is at work
     std::map<base::Hash256, BlobId> initial_blobs_;  ///< job -> base state of round 0
-    std::set<base::Hash256> refused_;                ///< jobs whose data or initial root are not what they say
+    std::set<base::Hash256> refused_;  ///< jobs whose data or initial root are not what they say
 };
 
 }  // namespace assay::node

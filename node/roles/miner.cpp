@@ -37,13 +37,13 @@ Miner::Miner(const RoleParts& parts, MinerOptions options)
 
 bool Miner::registered() {
     if (has_owner_key()) {
-        const OnboardingWants wants{
-            .role = WorkRole::kMiner,
-            .owner = parts().owner_key->public_key(),
-            .node = me(),
-            .node_proof = contracts::prove_node_key(parts().node_key, parts().owner_key->public_key(), chain_id()),
-            .endpoint = parts().endpoint,
-            .stake = options_.stake};
+        const OnboardingWants wants{.role = WorkRole::kMiner,
+                                    .owner = parts().owner_key->public_key(),
+                                    .node = me(),
+                                    .node_proof = contracts::prove_node_key(
+                                        parts().node_key, parts().owner_key->public_key(), chain_id()),
+                                    .endpoint = parts().endpoint,
+                                    .stake = options_.stake};
         if (!onboard(state(), wants, [this](const std::string& name, contracts::Payload payload) {
                 offer_as_owner(name, std::move(payload));
             })) {
@@ -77,14 +77,16 @@ void Miner::plan_bidding(const contracts::Job& job) {
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(kept.error());
         SealedAsk sealed{.price = options_.ask, .salt = {}};
-        const auto old = kept->has_value() ? base::decode<SealedAsk>(**kept)
-                                           : base::Result<SealedAsk, base::DecodeError>(
-                                                 base::failed(base::DecodeError::kTruncated));
+        const auto old =
+            kept->has_value()
+                ? base::decode<SealedAsk>(**kept)
+                : base::Result<SealedAsk, base::DecodeError>(base::failed(base::DecodeError::kTruncated));
         if (old.ok()) {
             sealed = *old;
         } else {
             sealed.salt = random_hash();
-            if (auto written = parts().seams.disk.write(ask_file(job.id), base::encode(sealed)); !written.ok()) {
+            if (auto written = parts().seams.disk.write(ask_file(job.id), base::encode(sealed));
+                !written.ok()) {
                 return fail_with(written.error());
             }
         }

@@ -34,8 +34,9 @@ base::Outcome<void> publish_address(const Home& home, const std::string& address
 }
 
 // The sequencer follows its own ledger like everybody else and works on a strand of its own.
-base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genesis, const base::SecretKey& key,
-                                  const Home& home, Loop& loop, std::stop_token stop) {
+base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genesis,
+                                  const base::SecretKey& key, const Home& home, Loop& loop,
+                                  std::stop_token stop) {
     BlobStoreOptions blob_options;
     blob_options.folder = home.blobs();
     ASSAY_ASSIGN(const auto store, BlobStore::open(blob_options));

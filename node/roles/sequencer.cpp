@@ -11,19 +11,18 @@ void Sequencer::plan() {
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         const base::Hash256 secret = beacon_secret(parts().node_key, id.view());
-        const bool bidding = job->phase == contracts::JobPhase::kAskCommit ||
-                             job->phase == contracts::JobPhase::kAskReveal;
+        const bool bidding =
+            job->phase == contracts::JobPhase::kAskCommit || job->phase == contracts::JobPhase::kAskReveal;
         const bool member = std::any_of(job->beacon.begin(), job->beacon.end(),
                                         [&](const auto& entry) { return entry.node == me(); });
         if (bidding && !member) {
             offer("enlist sequencer for " + id.brief(),
-                  contracts::SequencerEnlist{
-                      .job = id, .beacon_tip = contracts::chain_tip(secret, job->spec.rounds)});
+                  contracts::SequencerEnlist{.job = id,
+                                             .beacon_tip = contracts::chain_tip(secret, job->spec.rounds)});
         }
-        keep_beacon(state(), *job, me(), secret,
-                    [this](const std::string& name, contracts::Payload payload) {
-                        offer(name, std::move(payload));
-                    });
+        keep_beacon(state(), *job, me(), secret, [this](const std::string& name, contracts::Payload payload) {
+            offer(name, std::move(payload));
+        });
     }
 }
 

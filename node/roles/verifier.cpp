@@ -63,8 +63,12 @@ void Verifier::plan_bidding(const contracts::Job& job) {
 }
 
 void Verifier::plan_round(const contracts::Job& job) {
-    keep_beacon(state(), job, me(), beacon_secret(parts().node_key, job.id.view()),
-                [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); });
+    keep_beacon(
+        state(), job, me(), beacon_secret(parts().node_key, job.id.view()),
+        [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); });
+    // Kept and served with the base states, so that a model can be fetched when the buyer is gone.
+    (void)bench_.wants().want(job.spec.data.tokenizer, holders_of_base(state(), job));
+    (void)bench_.wants().want(job.spec.data.manifest, holders_of_base(state(), job));
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
     switch (round->phase) {

@@ -49,7 +49,8 @@ void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
     }
     if (!audit_ || audit_->job != job.id || audit_->round != job.round || audit_->stage != stage) {
         if (computing_) return;
-        audit_ = Audit{.job = job.id, .round = job.round, .stage = stage, .units = units, .claims = {}, .end_state = {}};
+        audit_ = Audit{
+            .job = job.id, .round = job.round, .stage = stage, .units = units, .claims = {}, .end_state = {}};
     }
     if (audit_->claims.size() == audit_->units.size()) {
         (void)keep(audit_file(job.id, job.round, stage),
@@ -163,9 +164,12 @@ void Verifier::claim(const contracts::AssignedUnit& unit, const base::Hash256& r
 }
 
 void Verifier::record_finding(const Finding& finding) {
-    const nlohmann::json json{{"schema", "assay.finding/v1"},     {"job", finding.job.hex()},
-                              {"round", finding.round},           {"slot", finding.slot},
-                              {"unit", finding.unit},             {"miner", finding.miner.hex()},
+    const nlohmann::json json{{"schema", "assay.finding/v1"},
+                              {"job", finding.job.hex()},
+                              {"round", finding.round},
+                              {"slot", finding.slot},
+                              {"unit", finding.unit},
+                              {"miner", finding.miner.hex()},
                               {"difference", finding.difference}};
     const std::string text = json.dump() + "\n";
     const std::string file = "finding-" + finding.job.hex().substr(0, 16) + "-" +
@@ -181,12 +185,11 @@ void Verifier::open_audit(const contracts::Job& job, Stage stage) {
     if (!posting || !posting->sealed || posting->opened) return;
     const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));
     if (!sealed) return;
-    offer("audit opening of " + round_name(job.id, job.round),
-          contracts::AuditOpen{.job = job.id,
-                               .round = job.round,
-                               .stage = stage,
-                               .claims = sealed->claims,
-                               .salt = sealed->salt});
+    offer("audit opening of " + round_name(job.id, job.round), contracts::AuditOpen{.job = job.id,
+                                                                                    .round = job.round,
+                                                                                    .stage = stage,
+                                                                                    .claims = sealed->claims,
+                                                                                    .salt = sealed->salt});
 }
 
 }  // namespace assay::node

@@ -90,7 +90,8 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
         if (merged == nullptr || answer.bulk.empty() || !merge_) {
             const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
             return fail_with({base::ErrorKind::kFailure,
-                              "merge not computed: " + (refusal != nullptr ? refusal->text : "no state"), ""});
+                              "merge not computed: " + (refusal != nullptr ? refusal->text : "no state"),
+                              ""});
         }
         merge_->base = answer.bulk.front();
         merge_->root = merged->root;
@@ -108,11 +109,11 @@ void Verifier::evaluate(const contracts::Job& job) {
         auto blob = parts().files.put(*merge_->base);
         if (!blob.ok()) return fail_with(blob.error());
         const auto slots = contracts::merge_slots(state(), job_id, merge_->round);
-        merge_->claim = contracts::MergeClaim{
-            .base_root = merge_->root,
-            .base_blob = *blob,
-            .held_out_loss = evaluated->loss_bits,
-            .train_loss = mean_train_loss(state(), job_id, merge_->round, slots)};
+        merge_->claim =
+            contracts::MergeClaim{.base_root = merge_->root,
+                                  .base_blob = *blob,
+                                  .held_out_loss = evaluated->loss_bits,
+                                  .train_loss = mean_train_loss(state(), job_id, merge_->round, slots)};
     });
     parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences},
                                 {*merge_->base});
@@ -124,12 +125,10 @@ void Verifier::open_merge(const contracts::Job& job, Stage stage) {
     if (posting == nullptr || !posting->sealed || posting->opened) return;
     const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round, stage));
     if (!sealed) return;
-    offer("merge opening of " + round_name(job.id, job.round),
-          contracts::MergeOpen{.job = job.id,
-                               .round = job.round,
-                               .stage = stage,
-                               .claim = sealed->claim,
-                               .salt = sealed->salt});
+    offer(
+        "merge opening of " + round_name(job.id, job.round),
+        contracts::MergeOpen{
+            .job = job.id, .round = job.round, .stage = stage, .claim = sealed->claim, .salt = sealed->salt});
 }
 
 }  // namespace assay::node

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay devnet demo
+// assay devnet demo|up|down
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "node/cli/commands.hpp"
 #include "node/devnet/demo.hpp"
+#include "node/devnet/stay_up.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/shutdown.hpp"
 
@@ -50,6 +52,62 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
     return {};
 }
 
+struct UpFlags {
+    std::uint32_t miners = 3;
+    std::uint32_t verifiers = 2;
+};
+
+// A folder of its own, unless --home says otherwise: a participant's home is left alone.
+Home devnet_home(const Context& context) {
+    return context.flags.home ? context.home() : Home{context.home().root / "devnet"};
+}
+
+void print_how_to(const Context& context, const Devnet& net, const Network& network) {
+    const std::string home = net.plan.home.string();
+    if (context.json()) {
+        context.print_json("assay.devnet.up/v1", {{"home", home},
+                                                  {"node", network.node_address()},
+                                                  {"genesis", home + "/ledger/genesis.bin"},
+                                                  {"passphrase_file", home + "/passphrase"},
+                                                  {"buyer_home", net.buyer.home.root.string()}});
+    } else {
+        context.out << "ledger node at " << network.node_address() << ", " << net.miners.size() << " miners, "
+                    << net.verifiers.size() << " verifiers; play money in every purse\n"
+                    << "buy training:\n"
+                    << "  assay data pack TEXT.txt --out data\n"
+                    << "  assay job submit job.toml --node " << network.node_address() << " --home "
+                    << net.buyer.home.root.string() << " \\\n      --genesis " << home
+                    << "/ledger/genesis.bin --passphrase-file " << home << "/passphrase\n"
+                    << "end it with Ctrl-C, or from elsewhere: assay devnet down --home " << home << "\n";
+    }
+    context.out.flush();
+}
+
+base::Outcome<void> up(const Context& context, const UpFlags& flags) {
+    const std::stop_token stop = stop_on_signals();
+    ASSAY_TRY(start_log("warn", "devnet"));
+    DevnetPlan plan;
+    plan.home = devnet_home(context).root;
+    plan.listen = context.settings.node;
+    for (std::uint32_t i = 0; i < flags.miners; ++i) {
+        plan.miners.push_back(
+            {.behaviour = Behaviour::kHonest, .ask = *base::Amount::of(1'000 + 50 * i), .drills = {}});
+    }
+    plan.verifiers = flags.verifiers;
+    return keep_network_up(
+        plan, stop, [&](const Devnet& net, const Network& network) { print_how_to(context, net, network); });
+}
+
+base::Outcome<void> down(const Context& context) {
+    ASSAY_TRY(bring_network_down(devnet_home(context)));
+    if (context.json()) {
+        context.print_json("assay.devnet.down/v1", {{"home", devnet_home(context).root.string()}});
+    } else {
+        context.out << "the network in " << devnet_home(context).root.string() << " has ended\n";
+    }
+    return {};
+}
+
 }  // namespace
 
 void add_devnet_commands(CLI::App& app, Context& context) {
@@ -63,6 +121,18 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     command.add_option("--rounds", flags->rounds, "Rounds, 1 to 20")->capture_default_str();
     command.add_option("--sabotage", flags->sabotage,
                        "Plant a fault of your own: miner=2,round=3,tensor=NAME,index=I,bit=B (repeatable)");
+
+    const auto up_flags = std::make_shared<UpFlags>();
+    CLI::App& starting = verb(devnet, "up", "Start a network and keep it running until stopped", context,
+                              [&context, up_flags] { return up(context, *up_flags); });
+    starting.add_option("--miners", up_flags->miners, "How many")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    starting.add_option("--verifiers", up_flags->verifiers, "How many")
+        ->check(CLI::Range(2, 16))
+        ->capture_default_str();
+    verb(devnet, "down", "End the network that `devnet up` keeps running", context,
+         [&context] { return down(context); });
 }
 
 }  // namespace assay::node

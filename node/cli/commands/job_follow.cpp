@@ -63,11 +63,13 @@ void print_event(const Context& context, const contracts::StateView& state, cons
     }
     context.out << contracts::to_text(event.kind) << " round " << event.round;
     if (event.kind == EventKind::kVerdict) {
-        context.out << " slot " << event.slot << " " << event.node.brief() << " " << contracts::to_text(event.reason);
+        context.out << " slot " << event.slot << " " << event.node.brief() << " "
+                    << contracts::to_text(event.reason);
     }
     if (event.kind == EventKind::kMerged && round) {
-        context.out << " " << event.number << " slots, loss " << loss(round->result.train_loss) << ", held-out "
-                    << loss(round->result.held_out_loss) << ", spent " << base::to_text(job->spent);
+        context.out << " " << event.number << " slots, loss " << loss(round->result.train_loss)
+                    << ", held-out " << loss(round->result.held_out_loss) << ", spent "
+                    << base::to_text(job->spent);
     }
     if (event.kind == EventKind::kJobEnded) context.out << " " << contracts::explain(event.reason);
     context.out << std::endl;
@@ -145,7 +147,8 @@ Outcome<void> cancel(const Context& context, const FollowFlags& flags) {
         context.print_json("assay.job.cancel/v1", {{"job", job.id.hex()}, {"height", sent.reply.height}});
         return {};
     }
-    context.out << "job " << job.id.brief() << " ends at the next round border; what is not spent comes back\n";
+    context.out << "job " << job.id.brief()
+                << " ends at the next round border; what is not spent comes back\n";
     return {};
 }
 
@@ -154,14 +157,14 @@ Outcome<void> cancel(const Context& context, const FollowFlags& flags) {
 void add_job_follow_commands(CLI::App& app, Context& context) {
     CLI::App& job = noun(app, "job", "Jobs: submit, follow, fetch, cancel");
     const auto flags = std::make_shared<FollowFlags>();
-    CLI::App& watching = verb(job, "watch", "Follow a job to its end: rounds, verdicts, losses, spending", context,
-                              [&context, flags] { return watch(context, *flags); });
+    CLI::App& watching = verb(job, "watch", "Follow a job to its end: rounds, verdicts, losses, spending",
+                              context, [&context, flags] { return watch(context, *flags); });
     watching.add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
     CLI::App& fetching = verb(job, "fetch", "Bring the newest model home as a Hugging Face folder", context,
                               [&context, flags] { return fetch(context, *flags); });
     fetching.add_option("--out", flags->out, "Folder to write (default: NAME-model)");
-    CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back", context,
-                                [&context, flags] { return cancel(context, *flags); });
+    CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back",
+                                context, [&context, flags] { return cancel(context, *flags); });
     add_passphrase_flags(cancelling, flags->passphrase);
     for (CLI::App* command : {&watching, &fetching, &cancelling}) {
         command->add_option("job", flags->job, "Id, a beginning of it, or the name")->required();

@@ -116,8 +116,8 @@ Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
         context.print_json("assay.wallet.send/v1", sent);
         return {};
     }
-    context.out << "sent " << base::to_text(*amount) << " to " << to->brief() << " in block " << sent_in.reply.height
-                << '\n';
+    context.out << "sent " << base::to_text(*amount) << " to " << to->brief() << " in block "
+                << sent_in.reply.height << '\n';
     return {};
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/devnet/stay_up.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+using namespace std::chrono_literals;
+
+namespace {
+std::filesystem::path pid_file(const Home& home) { return home.root / "devnet.pid"; }
+}  // namespace
+
+base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop,
+                                    const std::function<void(const Devnet&, const Network&)>& ready) {
+    ASSAY_ASSIGN(const Devnet net, create_devnet(plan));
+    ASSAY_ASSIGN(Network network, Network::start(net));
+    std::ofstream(pid_file(net.sequencer.home)) << getpid() << "\n";
+    ready(net, network);
+    base::Outcome<void> result;
+    while (!stop.stop_requested()) {
+        const auto ended = network.casualties();
+        if (!ended.empty()) {
+            const auto& [name, status] = ended.front();
+            const Home home = name == "node" ? net.sequencer.home : Home{plan.home / name};
+            result = fail(ErrorKind::kFailure,
+                          name + " ended (" + to_text(status) + "):\n" + log_tail(home, name, 8));
+            break;
+        }
+        std::this_thread::sleep_for(100ms);
+    }
+    network.stop();
+    std::error_code ignored;
+    std::filesystem::remove(pid_file(net.sequencer.home), ignored);
+    return result;
+}
+
+base::Outcome<void> bring_network_down(const Home& home) {
+    pid_t pid = 0;
+    std::ifstream(pid_file(home)) >> pid;
+    if (pid <= 0 || ::kill(pid, SIGTERM) != 0) {
+        return fail(ErrorKind::kNotFound, "no local network runs in " + home.root.string(),
+                    "start one with: assay devnet up");
+    }
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    while (std::chrono::steady_clock::now() < give_up) {
+        if (::kill(pid, 0) != 0) return {};
+        std::this_thread::sleep_for(50ms);
+    }
+    return fail(ErrorKind::kUnreachable, "process " + std::to_string(pid) + " did not end within 20 s",
+                "end it with: kill -9 " + std::to_string(pid));
+}
+
+}  // namespace assay::node

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/node/rpc/raw_http2.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/support/catch.hpp"
+
+namespace assay::node::test {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7, kWindow = 8;
+constexpr std::uint8_t kEndStream = 1, kAck = 1, kEndHeaders = 4;
+constexpr std::uint16_t kInitialWindowSetting = 4, kFrameSizeSetting = 5;
+
+std::uint32_t number(base::ByteView bytes) {
+    std::uint32_t value = 0;
+    for (const std::uint8_t byte : bytes) value = value << 8U | byte;
+    return value;
+}
+
+void append_number(base::Bytes& out, std::uint64_t value, int bytes) {
+    for (int i = bytes - 1; i >= 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+}
+
+void append_header(base::Bytes& out, const std::string& name, const std::string& value) {
+    REQUIRE((name.size() < 127 && value.size() < 127));  // one length byte
+    out.push_back(0);
+    for (const std::string* text : {&name, &value}) {
+        out.push_back(static_cast<std::uint8_t>(text->size()));
+        out.insert(out.end(), text->begin(), text->end());
+    }
+}
+
+milliseconds left(Clock::time_point until) {
+    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(until - Clock::now()));
+}
+
+}  // namespace
+
+RawHttp2::RawHttp2(const std::string& address) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const std::size_t colon = address.rfind(':');
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+}
+
+RawHttp2::~RawHttp2() { close(socket_); }
+
+void RawHttp2::open_stream(const std::string& path, const std::string& encoding) {
+    REQUIRE(write_all(base::as_bytes(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))));
+    send_frame(kSettings, 0, 0, {});
+    base::Bytes head;
+    append_header(head, ":method", "POST");
+    append_header(head, ":scheme", "http");
+    append_header(head, ":path", path);
+    append_header(head, ":authority", "localhost");
+    append_header(head, "te", "trailers");
+    append_header(head, "content-type", "application/grpc");
+    if (!encoding.empty()) append_header(head, "grpc-encoding", encoding);
+    send_frame(kHeaders, kEndHeaders, 1, head);
+}
+
+base::Bytes RawHttp2::message_head(bool compressed, std::uint32_t declared) {
+    base::Bytes head{static_cast<std::uint8_t>(compressed ? 1 : 0)};
+    append_number(head, declared, 4);
+    return head;
+}
+
+FloodResult RawHttp2::flood(base::ByteView content, std::uint64_t total, milliseconds patience) {
+    const auto until = Clock::now() + patience;
+    FloodResult result;
+    std::size_t place = 0;
+    while (result.sent < total) {
+        const std::int64_t window = std::min(stream_window_, connection_window_);
+        read_some(window > 0 ? milliseconds(0) : std::min(milliseconds(50), left(until)));
+        if (refused_ || closed_) {
+            result.end = FloodEnd::kRefused;
+            return result;
+        }
+        if (left(until).count() == 0) return result;
+        if (window <= 0) continue;
+        const std::size_t part =
+            std::min({static_cast<std::size_t>(window), largest_frame_, content.size() - place,
+                      static_cast<std::size_t>(total - result.sent)});
+        send_frame(kData, 0, 1, content.subspan(place, part));
+        stream_window_ -= static_cast<std::int64_t>(part);
+        connection_window_ -= static_cast<std::int64_t>(part);
+        result.sent += part;
+        place = (place + part) % content.size();
+    }
+    result.end = FloodEnd::kAllSent;
+    return result;
+}
+
+bool RawHttp2::finish(milliseconds patience) {
+    const auto until = Clock::now() + patience;
+    if (!refused_ && !closed_) send_frame(kData, kEndStream, 1, {});
+    while (!refused_ && !closed_ && left(until).count() > 0) read_some(left(until));
+    return refused_ || closed_;
+}
+
+bool RawHttp2::closed_within(milliseconds patience) {
+    const auto until = Clock::now() + patience;
+    while (!closed_ && left(until).count() > 0) read_some(left(until));
+    return closed_;
+}
+
+void RawHttp2::read_some(milliseconds patience) {
+    pollfd ready{socket_, POLLIN, 0};
+    if (poll(&ready, 1, static_cast<int>(patience.count())) <= 0) return;
+    std::uint8_t buffer[16'384];
+    const ssize_t got = recv(socket_, buffer, sizeof buffer, 0);
+    if (got <= 0) {
+        closed_ = true;
+        return;
+    }
+    input_.insert(input_.end(), buffer, buffer + got);
+    while (input_.size() >= 9) {
+        const base::ByteView all(input_);
+        const std::size_t length = number(all.first(3));
+        if (input_.size() < 9 + length) return;
+        const base::Bytes payload = base::to_bytes(all.subspan(9, length));
+        const std::uint8_t type = input_[3];
+        const std::uint8_t flags = input_[4];
+        const std::uint32_t stream = number(all.subspan(5, 4)) & 0x7FFFFFFFU;
+        input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(9 + length));
+        take_frame(type, flags, stream, payload);
+    }
+}
+
+void RawHttp2::take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload) {
+    if (type == kWindow) {
+        (stream == 0 ? connection_window_ : stream_window_) += number(payload);
+    } else if (type == kSettings && (flags & kAck) == 0) {
+        for (std::size_t at = 0; at + 6 <= payload.size(); at += 6) {
+            const std::uint32_t setting = number(payload.subspan(at, 2));
+            const std::uint32_t value = number(payload.subspan(at + 2, 4));
+            if (setting == kInitialWindowSetting) {
+                stream_window_ += std::int64_t{value} - initial_window_;
+                initial_window_ = value;
+            }
+            if (setting == kFrameSizeSetting) largest_frame_ = value;
+        }
+        send_frame(kSettings, kAck, 0, {});
+    } else if (type == kPing && (flags & kAck) == 0) {
+        send_frame(kPing, kAck, 0, payload);
+    } else if (type == kReset || type == kGoAway || (type == kHeaders && (flags & kEndStream) != 0)) {
+        refused_ = true;
+    }
+}
+
+void RawHttp2::send_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload) {
+    base::Bytes frame;
+    append_number(frame, payload.size(), 3);
+    frame.push_back(type);
+    frame.push_back(flags);
+    append_number(frame, stream, 4);
+    frame.insert(frame.end(), payload.begin(), payload.end());
+    if (!write_all(frame)) closed_ = true;
+}
+
+bool RawHttp2::write_all(base::ByteView bytes) {
+    while (!bytes.empty()) {
+        // A server that stops reading must not hold the test: two seconds, then it counts as closed.
+        pollfd ready{socket_, POLLOUT, 0};
+        if (poll(&ready, 1, 2'000) <= 0) return false;
+        const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+        if (sent <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    }
+    return true;
+}
+
+}  // namespace assay::node::test

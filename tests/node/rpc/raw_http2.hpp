@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hand-written HTTP/2 client, for what no honest gRPC client would send. Frames as RFC 9113, headers as
+// literals without indexing (RFC 7541 §6.2.2), gRPC messages as in the gRPC-over-HTTP/2 protocol. It keeps the
+// server's flow control, as a patient attacker would: breaking it would only get the connection closed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "contracts/base/bytes.hpp"
+
+namespace assay::node::test {
+
+/// Why a flood of bytes ended.
+enum class FloodEnd : std::uint8_t {
+    kAllSent,  ///< everything asked for was taken
+    kRefused,  ///< the server reset the stream, answered it or closed the connection
+    kTimeout,  ///< time was up with bytes left: the server reads no further
+};
+
+struct FloodResult {
+    FloodEnd end = FloodEnd::kTimeout;
+    std::uint64_t sent = 0;  ///< message bytes handed to the socket
+};
+
+/// One TCP connection with at most one stream. Aborts the test when the server cannot be reached.
+class RawHttp2 {
+public:
+    explicit RawHttp2(const std::string& address);
+    ~RawHttp2();
+    RawHttp2(const RawHttp2&) = delete;
+    RawHttp2& operator=(const RawHttp2&) = delete;
+
+    /// Preface, settings, and the head of a POST to `path`; `encoding` is grpc-encoding's value, if any.
+    void open_stream(const std::string& path, const std::string& encoding = {});
+
+    /// The five bytes before a gRPC message, whatever follows them.
+    static base::Bytes message_head(bool compressed, std::uint32_t declared);
+
+    /// Sends `content` (after it, itself again and again) until `total` bytes are out, the server refuses, or
+    /// time is up.
+    FloodResult flood(base::ByteView content, std::uint64_t total, std::chrono::milliseconds patience);
+
+    /// Ends our side of the stream and waits until the server ends its own; false when time is up first.
+    bool finish(std::chrono::milliseconds patience);
+
+    /// Waits for the end of the connection, reading what comes; false when time is up first.
+    bool closed_within(std::chrono::milliseconds patience);
+
+private:
+    void read_some(std::chrono::milliseconds patience);
+    void take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload);
+    void send_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload);
+    bool write_all(base::ByteView bytes);
+
+    int socket_ = -1;
+    base::Bytes input_;
+    std::int64_t stream_window_ = 65'535;
+    std::int64_t connection_window_ = 65'535;
+    std::int64_t initial_window_ = 65'535;
+    std::size_t largest_frame_ = 16'384;
+    bool refused_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace assay::node::test
