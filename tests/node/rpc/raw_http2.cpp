@@ -12,7 +12,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace assay::node::test {
+namespace assay::test {
 
 namespace {
 
@@ -185,4 +185,4 @@ bool RawHttp2::write_all(base::ByteView bytes) {
     return true;
 }
 
-}  // namespace assay::node::test
+}  // namespace assay::test

@@ -10,7 +10,7 @@
 
 #include "contracts/base/bytes.hpp"
 
-namespace assay::node::test {
+namespace assay::test {
 
 /// Why a flood of bytes ended.
 enum class FloodEnd : std::uint8_t {
@@ -64,4 +64,4 @@ private:
     bool closed_ = false;
 };
 
-}  // namespace assay::node::test
+}  // namespace assay::test
