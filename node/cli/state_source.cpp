@@ -43,8 +43,7 @@ base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& c
         state = std::make_unique<NodeState>(std::move(ledger));
         return state;
     }
-    ASSAY_ASSIGN(auto report,
-                 ledger::audit_ledger(ledger::rules_machine(), context.home().ledger().string()));
+    ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), context.home().root.string()));
     if (!report.ok())
         return base::fail(ErrorKind::kVerification,
                           report.failures.front().where + ": " + report.failures.front().what,

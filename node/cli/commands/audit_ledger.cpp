@@ -14,7 +14,7 @@ namespace {
 
 base::Outcome<void> audit_home(const Context& context) {
     ASSAY_ASSIGN(const auto report,
-                 ledger::audit_ledger(ledger::rules_machine(), context.home().ledger().string()));
+                 ledger::audit_ledger(ledger::rules_machine(), context.home().root.string()));
     if (context.json()) {
         nlohmann::ordered_json checked;
         checked["blocks"] = report.height;
