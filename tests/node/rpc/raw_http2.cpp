@@ -19,7 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7, kWindow = 8;
+constexpr std::uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7,
+                       kWindow = 8;
 constexpr std::uint8_t kEndStream = 1, kAck = 1, kEndHeaders = 4;
 constexpr std::uint16_t kInitialWindowSetting = 4, kFrameSizeSetting = 5;
 
@@ -61,6 +62,7 @@ RawHttp2::~RawHttp2() { close(socket_); }
 
 void RawHttp2::open_stream(const std::string& path, const std::string& encoding) {
     REQUIRE(write_all(base::as_bytes(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))));
+    speaking_ = true;
     send_frame(kSettings, 0, 0, {});
     base::Bytes head;
     append_header(head, ":method", "POST");
@@ -141,7 +143,9 @@ void RawHttp2::read_some(milliseconds patience) {
     }
 }
 
-void RawHttp2::take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload) {
+void RawHttp2::take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
+                          base::ByteView payload) {
+    if (!speaking_) return;
     if (type == kWindow) {
         (stream == 0 ? connection_window_ : stream_window_) += number(payload);
     } else if (type == kSettings && (flags & kAck) == 0) {
@@ -157,12 +161,15 @@ void RawHttp2::take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t s
         send_frame(kSettings, kAck, 0, {});
     } else if (type == kPing && (flags & kAck) == 0) {
         send_frame(kPing, kAck, 0, payload);
-    } else if (type == kReset || type == kGoAway || (type == kHeaders && (flags & kEndStream) != 0)) {
+    } else if (type == kReset || type == kGoAway) {
         refused_ = true;
+    } else if (type == kHeaders && (flags & kEndStream) != 0) {
+        refused_ = answered_ = true;
     }
 }
 
-void RawHttp2::send_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, base::ByteView payload) {
+void RawHttp2::send_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
+                          base::ByteView payload) {
     base::Bytes frame;
     append_number(frame, payload.size(), 3);
     frame.push_back(type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hand-written HTTP/2 client, for what no honest gRPC client would send. Frames as RFC 9113, headers as
-// literals without indexing (RFC 7541 §6.2.2), gRPC messages as in the gRPC-over-HTTP/2 protocol. It keeps the
-// server's flow control, as a patient attacker would: breaking it would only get the connection closed.
+// literals without indexing (RFC 7541 §6.2.2), gRPC messages as in the gRPC-over-HTTP/2 protocol. It keeps
+// the server's flow control, as a patient attacker would: breaking it would only get the connection closed.
 #pragma once
 
 #include <chrono>
@@ -45,6 +45,9 @@ public:
     /// Ends our side of the stream and waits until the server ends its own; false when time is up first.
     bool finish(std::chrono::milliseconds patience);
 
+    /// Whether the stream was ended by a gRPC answer (trailers), and not by a reset or a lost connection.
+    [[nodiscard]] bool answered() const { return answered_; }
+
     /// Waits for the end of the connection, reading what comes; false when time is up first.
     bool closed_within(std::chrono::milliseconds patience);
 
@@ -60,6 +63,8 @@ private:
     std::int64_t connection_window_ = 65'535;
     std::int64_t initial_window_ = 65'535;
     std::size_t largest_frame_ = 16'384;
+    bool speaking_ = false;  ///< the preface is out: frames may be sent
+    bool answered_ = false;
     bool refused_ = false;
     bool closed_ = false;
 };

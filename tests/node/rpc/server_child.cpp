@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server in a process of its own, to be abused: both listeners of node/rpc with their production limits, and
-// the self-probe. Arguments: folder, open-file limit (0: as it is). Writes "LEDGER BLOBS" (addresses) to
+// A server in a process of its own, to be abused: both listeners of node/rpc with their production limits,
+// and the self-probe. Arguments: folder, open-file limit (0: as it is). Writes "LEDGER BLOBS" (addresses) to
 // FOLDER/ready and serves until it is killed.
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,7 +26,9 @@ public:
     node::Outcome<node::StateValue> get(node::ByteView) override { return node::StateValue{}; }
     node::Outcome<node::StatePage> scan(const node::ScanRequest&) override { return node::StatePage{}; }
     node::Outcome<node::Bytes> block(std::uint64_t) override { return nothing_here(); }
-    node::Outcome<node::LedgerStatus> status() override { return node::LedgerStatus{"abused", 1, {}, {}, "0"}; }
+    node::Outcome<node::LedgerStatus> status() override {
+        return node::LedgerStatus{"abused", 1, {}, {}, "0"};
+    }
     node::Outcome<void> subscribe(std::uint64_t, std::stop_token, const node::BlockHandler&) override {
         return nothing_here();
     }
