@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/devnet/network.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <deque>
 #include <fstream>
@@ -46,9 +47,28 @@ base::Outcome<void> Network::spawn(const std::string& name, const Home& home,
     options.environment = {{"ASSAY_THREADS", "1"}};
     options.stdout_file = home.logs() / (name + ".log");
     options.stderr_file = options.stdout_file;
-    ASSAY_ASSIGN(Process process, Process::spawn(options));
+    launched_.insert_or_assign(name, std::move(options));
+    return launch(name);
+}
+
+base::Outcome<void> Network::launch(const std::string& name) {
+    ASSAY_ASSIGN(Process process, Process::spawn(launched_.at(name)));
     processes_.insert_or_assign(name, std::move(process));
     return {};
+}
+
+base::Outcome<void> Network::restart(const std::string& name) {
+    const auto found = processes_.find(name);
+    if (found == processes_.end()) return fail(ErrorKind::kNotFound, "no process called " + name);
+    if (!found->second.poll()) (void)found->second.kill();
+    if (name == "node") {
+        // Everybody was told this address; port 0 would choose another.
+        auto& arguments = launched_.at(name).arguments;
+        const auto listen = std::find(arguments.begin(), arguments.end(), "--listen");
+        ASSAY_CHECK(listen != arguments.end());
+        *std::next(listen) = node_address_;
+    }
+    return launch(name);
 }
 
 std::vector<std::string> Network::common_flags(const Participant& participant) const {

@@ -24,6 +24,10 @@ public:
     /// Starts one more process: `arguments` follow the program's name. Logs to HOME/logs/NAME.log.
     base::Outcome<void> spawn(const std::string& name, const Home& home, std::vector<std::string> arguments);
 
+    /// SIGKILL if it still runs, then the same program with the same arguments; the ledger node comes back at
+    /// the address it had. Does not wait until it answers. kNotFound when there is no such process.
+    base::Outcome<void> restart(const std::string& name);
+
     /// Flags that every participant needs: --home, --node, --genesis, --passphrase-file.
     [[nodiscard]] std::vector<std::string> common_flags(const Participant& participant) const;
 
@@ -40,9 +44,12 @@ public:
     void stop();
 
 private:
+    base::Outcome<void> launch(const std::string& name);
+
     const Devnet* net_ = nullptr;
     std::filesystem::path program_;
     std::string node_address_;
+    std::map<std::string, ProcessOptions> launched_;  ///< how to start each of them once more
     std::map<std::string, Process> processes_;
 };
 

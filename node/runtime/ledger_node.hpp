@@ -19,7 +19,9 @@ struct LedgerNodeOptions {
     std::filesystem::path home;             ///< holds ledger/, whose genesis file must exist
     std::uint64_t block_interval_ms = 100;  ///< no two blocks closer than this
     ServerOptions server;                   ///< listen address, TLS, limits
-    std::string version;                    ///< of the program, for status()
+    /// Below this, transactions are refused and nothing else changes (ledger/block_log.hpp).
+    std::uint64_t min_free_bytes = 64ULL << 20U;
+    std::string version;  ///< of the program, for status()
     /// Called once, on the strand, when the chain cannot go on (first failed write): end the process, as
     /// what is on disk is decided when it is opened again.
     std::function<void(const base::Error&)> on_stopped;

@@ -33,7 +33,8 @@ program::JobSpec bare_job(const program::ModelConfig& model, const base::Hash256
 }  // namespace
 
 Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
-                                    std::span<const float> parameters, const std::string& tokens) {
+                                    std::span<const float> parameters, const std::string& tokens,
+                                    std::uint64_t max_sequences) {
     ASSAY_ASSIGN(const auto file, frames::open_file(tokens));
     ASSAY_ASSIGN(const auto mapping, frames::Mapping::of(*file, frames::kMaxBulk));
     ASSAY_ASSIGN(const auto parsed, trainer::parse_token_file(mapping.bytes(), model.vocabulary));
@@ -43,7 +44,7 @@ Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelCo
     state.parameters.assign(parameters.begin(), parameters.end());
     state.outer_momentum.assign(parameters.size(), 0.0F);
     ASSAY_ASSIGN(const auto bytes, frames::memory_file("base state", trainer::encode_base_state(state)));
-    return evaluate_state(worker, bytes, 0);
+    return evaluate_state(worker, bytes, max_sequences);
 }
 
 }  // namespace assay::node

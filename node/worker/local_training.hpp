@@ -86,9 +86,10 @@ base::Outcome<std::vector<std::uint32_t>> sample_tokens(WorkerClient& worker,
                                                         const frames::Sample& request);
 
 /// Loss of bare parameters on a token file, for `assay model eval`: opens a job that is nothing but the model
-/// with that file as its held-out data. Leaves that job open.
+/// with that file as its held-out data. 0 sequences: all. Leaves that job open.
 base::Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
-                                          std::span<const float> parameters, const std::string& tokens);
+                                          std::span<const float> parameters, const std::string& tokens,
+                                          std::uint64_t max_sequences = 0);
 
 /// `options` with the allocator settings under which LibTorch is fastest (it gives large tensors back to the
 /// system and faults them in again otherwise): a peer is tuned before it is compared with. Start the worker

@@ -22,10 +22,13 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::trainer {
 namespace HWY_NAMESPACE {
 
-#include "trainer/exact/cpu/attention-inl.hpp"
+// Each builds on those before it.
+// clang-format off
 #include "trainer/exact/cpu/lanes-inl.hpp"
 #include "trainer/exact/cpu/product-inl.hpp"
 #include "trainer/exact/cpu/rows-inl.hpp"
+#include "trainer/exact/cpu/attention-inl.hpp"
+// clang-format on
 
 const Kernels& table() {
     static const Kernels kernels = {
