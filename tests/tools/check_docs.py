@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Documentation: every relative link leads somewhere, every top-level folder explains itself, the glossary is
-in order, decision records have their parts, and the table of exit codes is the enumeration's."""
+in order, decision records have their parts, and tables that repeat the code agree with it."""
 import argparse
 import re
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import check_style  # noqa: E402
+import reference_pages  # noqa: E402
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 FOLDERS = ("contracts", "ledger", "trainer", "verifier", "node", "tests", "docs")
@@ -85,7 +86,7 @@ def main():
     root = parser.parse_args().root
     pages = [name for name in check_style.tracked(root) if name.endswith(".md")]
     wrong = [*check_links(root, pages), *check_folders(root), *check_glossary(root), *check_decisions(root),
-             *check_exit_codes(root)]
+             *check_exit_codes(root), *reference_pages.check(root)]
     for line in wrong:
         print(line)
     print(f"docs: {len(pages)} pages, {len(wrong)} problems")
