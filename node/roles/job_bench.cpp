@@ -39,10 +39,23 @@ std::uint32_t BlobWants::failures(const BlobId& id) const {
     return found == attempts_.end() ? 0 : found->second.failures;
 }
 
+bool JobBench::gather(const contracts::StateView& state, const contracts::Job& job) {
+    const auto holders = holders_of_base(state, job);
+    bool here = wants_.want(job.spec.data.train, holders).has_value();
+    here = wants_.want(job.spec.data.held_out, holders).has_value() && here;
+    if (!job.base_blob.is_zero()) here = wants_.want(job.base_blob, holders).has_value() && here;
+    return here;
+}
+
 std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& state,
                                                 const contracts::Job& job) {
-    if (asking_ || refused_.contains(job.id)) return std::nullopt;
-    if (!open_in_worker(state, job)) return std::nullopt;
+    // The worker turns to a job only when nothing is missing any more: two jobs that wait for bytes would
+    // otherwise take it from each other for ever.
+    if (asking_ || refused_.contains(job.id) || !gather(state, job)) return std::nullopt;
+    if (open_job_ != job.id) {
+        open_in_worker(state, job);
+        return std::nullopt;
+    }
     const auto blob = base_blob(job);
     if (!blob) {
         ask_initial(job);
@@ -58,12 +71,11 @@ std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
     return found->second;
 }
 
-bool JobBench::open_in_worker(const contracts::StateView& state, const contracts::Job& job) {
-    if (open_job_ == job.id) return true;
+void JobBench::open_in_worker(const contracts::StateView& state, const contracts::Job& job) {
     const auto holders = holders_of_base(state, job);
     const auto train = wants_.want(job.spec.data.train, holders);
     const auto held_out = wants_.want(job.spec.data.held_out, holders);
-    if (!train || !held_out) return false;
+    if (!train || !held_out) return;
     asking_ = true;
     const RequestId request = requests_.on_worker([this, id = job.id](const WorkerAnswered& answer) {
         asking_ = false;
@@ -76,7 +88,6 @@ bool JobBench::open_in_worker(const contracts::StateView& state, const contracts
     });
     seams_.worker.submit(request, frames::OpenJob{.chain_id = chain_id_, .spec = job.spec},
                          {*train, *held_out});
-    return false;
 }
 
 void JobBench::ask_initial(const contracts::Job& job) {

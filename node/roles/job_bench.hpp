@@ -52,13 +52,17 @@ public:
     /// starts whatever is missing. REQUIRES that no request of the caller is at work in the worker.
     std::optional<SharedDescriptor> ready(const contracts::StateView& state, const contracts::Job& job);
 
+    /// The job's data, and its base state unless that is the initial one: true when all of it is here,
+    /// otherwise it is being fetched. Leaves the worker alone.
+    bool gather(const contracts::StateView& state, const contracts::Job& job);
+
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 
     BlobWants& wants() { return wants_; }
 
 private:
-    bool open_in_worker(const contracts::StateView& state, const contracts::Job& job);
+    void open_in_worker(const contracts::StateView& state, const contracts::Job& job);
     void ask_initial(const contracts::Job& job);
 
     Seams seams_;

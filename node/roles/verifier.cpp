@@ -82,8 +82,9 @@ void Verifier::plan_round(const contracts::Job& job) {
         case RoundPhase::kMergeThirdOpen: return open_merge(job, Stage::kThird);
         default: break;
     }
-    // While miners train, have the base state here already.
-    if (!computing_) (void)bench_.ready(state(), job);
+    // While miners train, have what the audit needs here already.
+    (void)bench_.gather(state(), job);
+    forget_old_rounds(job);
 }
 
 template <class Record>

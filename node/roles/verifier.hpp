@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "node/roles/following_role.hpp"
@@ -51,22 +53,25 @@ public:
     Verifier(const RoleParts& parts, VerifierOptions options);
 
 private:
-    /// One audit (a stage of a round) under way.
+    /// Which audit: job, round, stage.
+    using AuditKey = std::tuple<base::Hash256, std::uint32_t, contracts::Stage>;
+    /// One audit under way. Audits of several jobs stand side by side; the worker takes one unit at a time.
     struct Audit {
-        base::Hash256 job;
-        std::uint32_t round = 0;
-        contracts::Stage stage = contracts::Stage::kPair;
         std::vector<contracts::AssignedUnit> units;
         std::vector<contracts::UnitClaim> claims;  ///< of the first units, in order
         /// Recomputed end of the last unit, when it matched: the next unit's start, without a transfer.
         std::optional<SharedDescriptor> end_state;
+
+        [[nodiscard]] bool complete() const { return claims.size() == units.size(); }
+        [[nodiscard]] const contracts::AssignedUnit& next() const { return units[claims.size()]; }
+        void claim(const base::Hash256& root);
+        void claim_unavailable();
     };
+    using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
     struct MergeWork {
-        base::Hash256 job;
-        std::uint32_t round = 0;
+        std::optional<SharedDescriptor> base;  ///< merged
+        base::Hash256 root;                    ///< of it
         std::optional<contracts::MergeClaim> claim;
-        std::optional<SharedDescriptor> base;  ///< merged, not yet evaluated
-        base::Hash256 root;
     };
 
     void plan() override;
@@ -75,17 +80,21 @@ private:
     void plan_round(const contracts::Job& job);
 
     void plan_audit(const contracts::Job& job, contracts::Stage stage);
-    void audit_next(const contracts::Job& job, const SharedDescriptor& base);
-    void replay(const contracts::Job& job, const contracts::AssignedUnit& unit, const SharedDescriptor& base,
-                const contracts::Reveal& reveal, std::optional<SharedDescriptor> claimed_end);
-    void on_replayed(const WorkerAnswered& answer, const contracts::AssignedUnit& unit);
-    void claim(const contracts::AssignedUnit& unit, const base::Hash256& root, bool unavailable);
+    void audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
+    void replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
+                const std::optional<SharedDescriptor>& claimed_end);
+    void on_replayed(const AuditKey& key, const WorkerAnswered& answer);
+    void on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
+                  const base::Hash256& root);
+    void on_difference(const contracts::Job& job, const AuditKey& key,
+                       const trainer::worker::Replayed& replayed);
     void open_audit(const contracts::Job& job, contracts::Stage stage);
     void record_finding(const Finding& finding);
+    void forget_old_rounds(const contracts::Job& job);
 
     void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
-    void evaluate(const contracts::Job& job);
+    void evaluate(const contracts::Job& job, const SharedDescriptor& merged);
     void open_merge(const contracts::Job& job, contracts::Stage stage);
 
     template <class Record>
@@ -95,10 +104,9 @@ private:
 
     VerifierOptions options_;
     JobBench bench_;
-    std::optional<Audit> audit_;
-    std::optional<MergeWork> merge_;
+    std::map<AuditKey, Audit> audits_;
+    std::map<MergeKey, MergeWork> merges_;
     bool computing_ = false;  ///< a request of ours is at work in the worker
-    std::uint64_t findings_ = 0;
 };
 
 /// Mean of the last completed step's loss over the merged slots, ascending, in binary32; 0 without slots.

@@ -33,12 +33,22 @@ BlobId end_blob(const contracts::Reveal& reveal, std::uint32_t unit, std::uint32
 
 }  // namespace
 
+void Verifier::Audit::claim(const base::Hash256& root) {
+    claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = false, .root = root});
+}
+
+void Verifier::Audit::claim_unavailable() {
+    end_state.reset();
+    claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = true, .root = {}});
+}
+
 void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
     const auto posting = contracts::read_audit(state(), job.id, job.round, stage, me());
     if (posting && posting->sealed) return;
     const auto units = contracts::assigned_units(state(), job.id, job.round, stage, me());
     if (units.empty()) return;
-    if (const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage))) {
+    const std::string file = audit_file(job.id, job.round, stage);
+    if (const auto sealed = kept<SealedAudit>(file)) {
         offer("audit seal of " + round_name(job.id, job.round),
               contracts::AuditSeal{.job = job.id,
                                    .round = job.round,
@@ -47,120 +57,128 @@ void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
                                                                  sealed->claims, sealed->salt)});
         return;
     }
-    if (!audit_ || audit_->job != job.id || audit_->round != job.round || audit_->stage != stage) {
-        if (computing_) return;
-        audit_ = Audit{
-            .job = job.id, .round = job.round, .stage = stage, .units = units, .claims = {}, .end_state = {}};
-    }
-    if (audit_->claims.size() == audit_->units.size()) {
-        (void)keep(audit_file(job.id, job.round, stage),
-                   SealedAudit{.claims = audit_->claims, .salt = random_hash()});
+    const AuditKey key{job.id, job.round, stage};
+    Audit& audit = audits_[key];
+    if (audit.units.empty()) audit.units = units;
+    if (audit.complete()) {
+        (void)keep(file, SealedAudit{.claims = audit.claims, .salt = random_hash()});
         return;
     }
     if (computing_) return;
-    if (const auto base = bench_.ready(state(), job)) audit_next(job, *base);
+    if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 
-void Verifier::audit_next(const contracts::Job& job, const SharedDescriptor& base) {
-    const contracts::AssignedUnit unit = audit_->units[audit_->claims.size()];
+void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
+    Audit& audit = audits_.at(key);
+    const contracts::AssignedUnit unit = audit.next();
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
     if (!reveal || !slot) return;
-    const bool follows_last = !audit_->claims.empty() && audit_->claims.back().slot == unit.slot &&
-                              audit_->claims.back().unit + 1 == unit.unit;
-    if (!follows_last) audit_->end_state.reset();
-    if (audit_->end_state || start_blobs(*reveal, unit.unit, job.spec.segments()).empty()) {
-        return replay(job, unit, base, *reveal, std::nullopt);
-    }
-    const BlobId start = start_blobs(*reveal, unit.unit, job.spec.segments()).front();
+    const bool follows_last = !audit.claims.empty() && audit.claims.back().slot == unit.slot &&
+                              audit.claims.back().unit + 1 == unit.unit;
+    if (!follows_last) audit.end_state.reset();
+    const auto starts = start_blobs(*reveal, unit.unit, job.spec.segments());
+    if (audit.end_state || starts.empty()) return replay(job, key, base, std::nullopt);
     const auto miner = contracts::read_miner(state(), slot->miner);
-    if (const auto file = bench_.wants().want(start, {miner ? miner->endpoint : Endpoint{}})) {
-        audit_->end_state = *file;
-        return replay(job, unit, base, *reveal, std::nullopt);
+    if (const auto file = bench_.wants().want(starts.front(), {miner ? miner->endpoint : Endpoint{}})) {
+        audit.end_state = *file;
+        return replay(job, key, base, std::nullopt);
     }
-    if (bench_.wants().failures(start) >= kFetchAttempts) claim(unit, {}, true);
+    if (bench_.wants().failures(starts.front()) >= kFetchAttempts) audit.claim_unavailable();
 }
 
-void Verifier::replay(const contracts::Job& job, const contracts::AssignedUnit& unit,
-                      const SharedDescriptor& base, const contracts::Reveal& reveal,
-                      std::optional<SharedDescriptor> claimed_end) {
-    const bool finalise = unit.unit == job.spec.segments();
+void Verifier::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
+                      const std::optional<SharedDescriptor>& claimed_end) {
+    const Audit& audit = audits_.at(key);
+    const contracts::AssignedUnit unit = audit.next();
+    const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     std::vector<SharedDescriptor> bulk;
-    if (unit.unit == 0 || finalise) bulk.push_back(base);
-    if (unit.unit != 0) bulk.push_back(*audit_->end_state);
-    const bool naming = claimed_end.has_value();
-    if (naming) bulk.push_back(*claimed_end);
+    if (unit.unit == 0 || unit.unit == job.spec.segments()) bulk.push_back(base);
+    if (unit.unit != 0) bulk.push_back(*audit.end_state);
+    if (claimed_end) bulk.push_back(*claimed_end);
     computing_ = true;
-    const RequestId request = requests().on_worker([this, unit](const WorkerAnswered& answer) {
+    const RequestId request = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        on_replayed(answer, unit);
+        on_replayed(key, answer);
     });
     parts().seams.worker.submit(request,
                                 frames::Replay{.round = job.round,
                                                .slot = unit.slot,
                                                .unit = unit.unit,
-                                               .claimed = reveal.trace,
-                                               .has_claimed_end = naming,
+                                               .claimed = reveal->trace,
+                                               .has_claimed_end = claimed_end.has_value(),
                                                .want_end_state = true},
                                 std::move(bulk));
 }
 
-void Verifier::on_replayed(const WorkerAnswered& answer, const contracts::AssignedUnit& unit) {
-    if (!audit_ || audit_->claims.size() >= audit_->units.size()) return;
-    const contracts::AssignedUnit& expected = audit_->units[audit_->claims.size()];
-    if (expected.slot != unit.slot || expected.unit != unit.unit) return;
+void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
+    const auto found = audits_.find(key);
+    const auto job = contracts::read_job(state(), std::get<0>(key));
+    if (found == audits_.end() || found->second.complete() || !job) return;  // its round went on without it
+    Audit& audit = found->second;
     const auto* replayed = std::get_if<frames::Replayed>(&answer.message);
     if (replayed == nullptr) {
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
         if (refusal != nullptr) log_error("unit not replayed: " + refusal->text);
-        // Bytes that the worker cannot read are as good as bytes that were not served.
-        return claim(unit, {}, true);
+        return audit.claim_unavailable();  // bytes that cannot be read are as good as bytes not served
     }
-    if (replayed->verdict == frames::UnitVerdict::kUnsound) {
-        return fail_with({base::ErrorKind::kPreflight,
-                          "this machine computed one unit twice with different results",
-                          "check memory and cooling; run `assay doctor` before verifying again"});
+    switch (replayed->verdict) {
+        case frames::UnitVerdict::kMatch: return on_match(audit, *job, answer, replayed->unit_root);
+        case frames::UnitVerdict::kDiffers: return on_difference(*job, key, *replayed);
+        case frames::UnitVerdict::kUnavailable: return audit.claim_unavailable();
+        case frames::UnitVerdict::kUnsound:
+            return fail_with({base::ErrorKind::kPreflight,
+                              "this machine computed one unit twice with different results",
+                              "check memory and cooling; run `assay doctor` before verifying again"});
     }
-    if (replayed->verdict == frames::UnitVerdict::kUnavailable) return claim(unit, {}, true);
-    if (replayed->verdict == frames::UnitVerdict::kMatch) {
-        audit_->end_state.reset();
-        if (!answer.bulk.empty()) {
-            audit_->end_state = answer.bulk.front();
-            // A right update computed here need not be fetched for the merge: same bytes, same blob id.
-            const auto job = contracts::read_job(state(), audit_->job);
-            if (unit.unit == job->spec.segments()) (void)parts().files.put(answer.bulk.front());
-        }
-        return claim(unit, replayed->unit_root, false);
+}
+
+void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
+                        const base::Hash256& root) {
+    audit.end_state.reset();
+    if (!answer.bulk.empty()) {
+        audit.end_state = answer.bulk.front();
+        // A right update computed here need not be fetched for the merge: same bytes, same blob id.
+        if (audit.next().unit == job.spec.segments()) (void)parts().files.put(answer.bulk.front());
     }
-    const auto job = contracts::read_job(state(), audit_->job);
-    const auto slot = contracts::read_slot(state(), audit_->job, audit_->round, unit.slot);
-    const auto reveal = contracts::read_reveal(state(), audit_->job, audit_->round, unit.slot);
-    const auto miner = contracts::read_miner(state(), slot->miner);
-    Finding finding{.job = audit_->job,
-                    .round = audit_->round,
+    audit.claim(root);
+}
+
+void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
+                             const frames::Replayed& replayed) {
+    Audit& audit = audits_.at(key);
+    const contracts::AssignedUnit unit = audit.next();
+    const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
+    const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
+    const auto miner = slot ? contracts::read_miner(state(), slot->miner) : std::nullopt;
+    if (!slot || !reveal) return;
+    // The claimed end only serves to name the difference: asked for once, not insisted on.
+    const BlobId end = end_blob(*reveal, unit.unit, job.spec.segments());
+    const bool named = replayed.difference.find('[') != std::string::npos;
+    const auto base = bench_.ready(state(), job);
+    if (!named && base && bench_.wants().failures(end) == 0) {
+        const auto claimed_end = bench_.wants().want(end, {miner ? miner->endpoint : Endpoint{}});
+        if (claimed_end) return replay(job, key, *base, claimed_end);
+        return;  // planned again when the blob has come or failed
+    }
+    record_finding({.job = job.id,
+                    .round = job.round,
                     .slot = unit.slot,
                     .unit = unit.unit,
                     .miner = slot->miner,
-                    .difference = replayed->difference};
-    // The claimed end only serves to name the difference: asked for once, never waited for.
-    const BlobId end = end_blob(*reveal, unit.unit, job->spec.segments());
-    const auto base = bench_.ready(state(), *job);
-    const auto claimed_end = bench_.wants().want(end, {miner ? miner->endpoint : Endpoint{}});
-    const bool named = replayed->difference.find('[') != std::string::npos;
-    if (!named && base && bench_.wants().failures(end) == 0) {
-        if (claimed_end) return replay(*job, unit, *base, *reveal, *claimed_end);
-        return;  // planned again when the blob has come or failed
-    }
-    record_finding(finding);
-    audit_->end_state.reset();
-    claim(unit, replayed->unit_root, false);
+                    .difference = replayed.difference});
+    audit.end_state.reset();
+    audit.claim(replayed.unit_root);
 }
 
-void Verifier::claim(const contracts::AssignedUnit& unit, const base::Hash256& root, bool unavailable) {
-    audit_->claims.push_back(
-        {.slot = unit.slot, .unit = unit.unit, .unavailable = unavailable, .root = root});
-    if (unavailable) audit_->end_state.reset();
+void Verifier::forget_old_rounds(const contracts::Job& job) {
+    std::erase_if(audits_, [&](const auto& entry) {
+        return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
+    });
+    std::erase_if(merges_, [&](const auto& entry) {
+        return entry.first.first == job.id && entry.first.second < job.round;
+    });
 }
 
 void Verifier::record_finding(const Finding& finding) {

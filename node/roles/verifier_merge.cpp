@@ -51,18 +51,17 @@ void Verifier::plan_merge(const contracts::Job& job, const contracts::Round& rou
                                                                  sealed->claim, sealed->salt)});
         return;
     }
-    if (!merge_ || merge_->job != job.id || merge_->round != job.round) {
-        if (computing_) return;
-        merge_ = MergeWork{.job = job.id, .round = job.round, .claim = {}, .base = {}, .root = {}};
-    }
-    if (merge_->claim) {
+    MergeWork& work = merges_[{job.id, job.round}];
+    if (work.claim) {
         (void)keep(merge_file(job.id, job.round, stage),
-                   SealedMerge{.claim = *merge_->claim, .salt = random_hash()});
+                   SealedMerge{.claim = *work.claim, .salt = random_hash()});
         return;
     }
     if (computing_) return;
-    if (merge_->base) return evaluate(job);
-    if (const auto base = bench_.ready(state(), job)) merge_next(job, *base);
+    const auto base = bench_.ready(state(), job);
+    if (!base) return;
+    if (work.base) return evaluate(job, *work.base);
+    merge_next(job, *base);
 }
 
 void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& base) {
@@ -83,40 +82,43 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
     }
     if (!complete) return;
     computing_ = true;
-    const RequestId id = requests().on_worker([this](const WorkerAnswered& answer) {
+    const MergeKey key{job.id, job.round};
+    const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
         const auto* merged = std::get_if<frames::BaseState>(&answer.message);
-        if (merged == nullptr || answer.bulk.empty() || !merge_) {
+        if (merged == nullptr || answer.bulk.empty()) {
             const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
             return fail_with({base::ErrorKind::kFailure,
                               "merge not computed: " + (refusal != nullptr ? refusal->text : "no state"),
                               ""});
         }
-        merge_->base = answer.bulk.front();
-        merge_->root = merged->root;
+        merges_[key].base = answer.bulk.front();
+        merges_[key].root = merged->root;
     });
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }
 
-void Verifier::evaluate(const contracts::Job& job) {
+void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merged) {
     computing_ = true;
-    const RequestId id = requests().on_worker([this, job_id = job.id](const WorkerAnswered& answer) {
+    const MergeKey key{job.id, job.round};
+    const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
         const auto* evaluated = std::get_if<frames::Evaluated>(&answer.message);
-        if (evaluated == nullptr || !merge_ || !merge_->base) return;
-        auto blob = parts().files.put(*merge_->base);
+        const auto found = merges_.find(key);
+        if (evaluated == nullptr || found == merges_.end()) return;
+        auto blob = parts().files.put(*found->second.base);
         if (!blob.ok()) return fail_with(blob.error());
-        const auto slots = contracts::merge_slots(state(), job_id, merge_->round);
-        merge_->claim =
-            contracts::MergeClaim{.base_root = merge_->root,
+        const auto& [job_id, round] = key;
+        const auto slots = contracts::merge_slots(state(), job_id, round);
+        found->second.claim =
+            contracts::MergeClaim{.base_root = found->second.root,
                                   .base_blob = *blob,
                                   .held_out_loss = evaluated->loss_bits,
-                                  .train_loss = mean_train_loss(state(), job_id, merge_->round, slots)};
+                                  .train_loss = mean_train_loss(state(), job_id, round, slots)};
     });
-    parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences},
-                                {*merge_->base});
+    parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences}, {merged});
 }
 
 void Verifier::open_merge(const contracts::Job& job, Stage stage) {
