@@ -41,8 +41,14 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_job_queries(app, context);
     add_miner_queries(app, context);
     add_payout_commands(app, context);
+    add_model_file_commands(app, context);
+    add_plan_command(app, context);
     add_audit_ledger_command(app, context);
+    add_audit_payouts_command(app, context);
+    add_audit_replay_command(app, context);
+    add_bench_commands(app, context);
     add_doctor_command(app, context);
+    add_completion_command(app, context);
     add_version_command(app, context);
 }
 

@@ -6,6 +6,7 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
+#include "node/audit/job_plan.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/devnet/demo_data.hpp"
 #include "node/devnet/job_run.hpp"
@@ -72,14 +73,18 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
     if (trained > 0) report.recomputed_share = recomputed / trained;
 }
 
-void announce(const program::JobSpec& spec, std::ostream& progress) {
-    const std::uint64_t work = program::work_units(spec);
-    const std::uint64_t pay = work * spec.market.max_price.units();
-    progress << "plan    " << program::parameter_count(spec.model) << " parameters, " << spec.rounds
-             << " rounds of " << spec.slots << " slots x " << spec.train.inner_steps
-             << " steps; a slot's round is " << work << " work units, at most "
-             << base::to_text(*base::Amount::of(pay))
-             << "; newcomers are audited at rate 1, so every cheat is certain to be found\n";
+base::Outcome<void> announce(const program::JobSpec& spec, const contracts::Params& params,
+                             std::ostream& progress) {
+    ASSAY_ASSIGN(const JobPlan plan, plan_job(spec, params));
+    progress
+        << "plan    " << plan.parameters << " parameters, " << spec.rounds << " rounds of " << spec.slots
+        << " slots x " << spec.train.inner_steps << " steps; a slot's round is " << plan.slot_work
+        << " work units, at most " << base::to_text(plan.slot_pay) << "\n"
+        << "plan    the job costs at most " << base::to_text(plan.spend_max) << " of a budget of "
+        << base::to_text(spec.market.budget) << "; what is not spent comes back\n"
+        << "plan    newcomers are audited at rate 1, so every cheat is certain to be found; a slot's bond is "
+        << base::to_text(plan.bond_newcomer) << "\n";
+    return {};
 }
 
 }  // namespace
@@ -94,7 +99,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     ASSAY_TRY(plant_sabotage(plan, options));
     ASSAY_ASSIGN(const Devnet net, create_devnet(plan));
     ASSAY_ASSIGN(const JobFile file, prepare_job(options, progress));
-    announce(file.spec, progress);
+    ASSAY_TRY(announce(file.spec, plan.params, progress));
 
     DemoReport report;
     report.home = options.home.string();

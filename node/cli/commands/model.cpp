@@ -7,6 +7,7 @@
 #include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/interrupt.hpp"
 #include "node/cli/progress.hpp"
 #include "node/config/job_file.hpp"
 #include "node/worker/local_training.hpp"
@@ -32,10 +33,40 @@ struct ModelFlags {
 constexpr std::size_t kStateLimit = std::size_t{16} << 30;
 constexpr std::uint64_t kTokenizerLimit = std::uint64_t{64} << 20;
 
+nlohmann::ordered_json program_json(const program::JobSpec& spec, const program::Program& step) {
+    const std::uint32_t batch = spec.train.batch;
+    const auto names = [&](const std::vector<program::TensorId>& ids) {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (const program::TensorId id : ids) list.push_back(step.tensors[id].name);
+        return list;
+    };
+    nlohmann::ordered_json body;
+    body["job"] = spec.name;
+    body["batch"] = batch;
+    body["operations"] = program::operations(step, batch);
+    body["work_units"] = program::work_units(spec);
+    body["operators"] = nlohmann::ordered_json::array();
+    for (const program::Operator& op : step.operators) {
+        nlohmann::ordered_json row;
+        row["index"] = body["operators"].size();
+        row["name"] = op.name;
+        row["kind"] = std::string(program::to_text(op.kind));
+        row["operands"] = names(op.operands);
+        row["outputs"] = names(op.outputs);
+        row["operations"] = op.operations.of(batch);
+        body["operators"].push_back(row);
+    }
+    return body;
+}
+
 Outcome<void> show_program(const Context& context, const ModelFlags& flags) {
     ASSAY_ASSIGN(const auto job, read_job_file(flags.job));
     const auto step = program::build_step_program(job.spec.model, job.spec.train, job.spec.profile);
-    context.out << program::dump(step, job.spec.train.batch);
+    if (context.json()) {
+        context.print_json("assay.model.program/v1", program_json(job.spec, step));
+    } else {
+        context.out << program::dump(step, job.spec.train.batch);
+    }
     return {};
 }
 
@@ -55,6 +86,7 @@ Outcome<base::Hash256> write_folder(const JobFile& job, const LocalTrainingResul
 }
 
 Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
+    end_on_interrupt(context);
     ASSAY_ASSIGN(const auto job, read_job_file(flags.job));
     LocalTrainingOptions options;
     options.rounds = flags.rounds;
@@ -100,7 +132,7 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
 }  // namespace
 
 void add_model_commands(CLI::App& app, Context& context) {
-    CLI::App& model = noun(app, "model", "Models: what a step is, training alone");
+    CLI::App& model = noun(app, "model", "Models: what a step is, training alone, model folders");
     const auto flags = std::make_shared<ModelFlags>();
     CLI::App& shown = verb(model, "program", "Every operator of a step of a job", context,
                            [&context, flags] { return show_program(context, *flags); });

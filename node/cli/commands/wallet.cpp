@@ -18,8 +18,6 @@ using base::Amount;
 using base::ErrorKind;
 using base::Outcome;
 
-/// Heights after which an unsent transfer is void: long enough for a slow hand, short enough to be sure soon.
-
 struct WalletFlags {
     std::string key;  ///< show: whose, in hexadecimal
     std::string to;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/audit/job_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "contracts/program/program.hpp"
+#include "contracts/program/tensors.hpp"
+#include "contracts/rules/costs.hpp"
+
+namespace assay::node {
+
+using base::Amount;
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+/// A threshold as the probability that a 64-bit draw falls below it.
+double rate_of(std::uint64_t threshold) {
+    if (threshold == std::numeric_limits<std::uint64_t>::max()) return 1.0;
+    return std::ldexp(static_cast<double>(threshold), -64);
+}
+
+std::int64_t cheat_gain(Amount saved, Amount gain, Amount pay, Amount bond, double rate) {
+    const double units = static_cast<double>(saved.units()) + static_cast<double>(gain.units()) -
+                         rate * (static_cast<double>(pay.units()) + static_cast<double>(bond.units()));
+    constexpr double kLimit = 9e18;
+    return static_cast<std::int64_t>(std::clamp(std::ceil(units), -kLimit, kLimit));
+}
+
+}  // namespace
+
+base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
+    const Amount price = spec.market.max_price;
+    JobPlan plan;
+    plan.parameters = program::parameter_count(spec.model);
+    plan.tokens = std::uint64_t{spec.rounds} * spec.slots * spec.train.inner_steps * spec.train.batch *
+                  spec.model.context;
+    plan.slot_work = program::work_units(spec);
+    const auto pay = contracts::slot_pay(price, plan.slot_work);
+    const auto all = pay ? pay->times(spec.slots, 1, base::Rounding::kUp) : std::nullopt;
+    const auto cost = contracts::round_cost(params, spec, price, plan.slot_work);
+    const auto newcomer = contracts::slot_bond(spec, price, plan.slot_work, contracts::Standing::kNewcomer);
+    const auto proven = contracts::slot_bond(spec, price, plan.slot_work, contracts::Standing::kProven);
+    if (!all || !cost || !newcomer || !proven) {
+        return fail(ErrorKind::kUsage, "the price of a round is above the largest amount of money",
+                    "lower market.max_price, job.slots or train.inner_steps, or raise security.q");
+    }
+    plan.slot_pay = *pay;
+    plan.round_pay = *all;
+    plan.round_cost = *cost;
+    plan.bond_newcomer = *newcomer;
+    plan.bond_proven = *proven;
+    const Amount budget = spec.market.budget;
+    const std::uint64_t affordable =
+        cost->is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost->units());
+    if (affordable == 0) {
+        return fail(ErrorKind::kUsage,
+                    "the budget of " + base::to_text(budget) + " does not cover one round, which can cost " +
+                        base::to_text(*cost),
+                    "raise market.budget, or lower market.max_price, job.slots or train.inner_steps");
+    }
+    plan.rounds_covered = static_cast<std::uint32_t>(affordable);
+    plan.spend_max = cost->times(spec.rounds, 1, base::Rounding::kUp).value_or(budget);
+    plan.spend_max = std::min(plan.spend_max, budget);
+    plan.audit_rate = rate_of(spec.security.audit_threshold);
+    plan.cheat_gain_newcomer = cheat_gain(*pay, spec.security.gain_bound, *pay, plan.bond_newcomer, 1.0);
+    plan.cheat_gain_proven =
+        cheat_gain(*pay, spec.security.gain_bound, *pay, plan.bond_proven, plan.audit_rate);
+    return plan;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/commands/audit_report.hpp"
+
+#include <ostream>
+
+#include "ledger/rules_machine.hpp"
+#include "node/cli/table.hpp"
+
+namespace assay::node {
+namespace {
+
+void print_audit_json(const Context& context, const AuditText& audit) {
+    nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+    for (const auto& failure : audit.failures)
+        failures.push_back({{"where", failure.where}, {"what", failure.what}});
+    nlohmann::ordered_json body;
+    body["ok"] = audit.failures.empty();
+    body["height"] = audit.height;
+    body["checked"] = audit.checked;
+    body["failures"] = failures;
+    for (const auto& [key, value] : audit.details.items()) body[key] = value;
+    context.print_json(audit.schema, body);
+}
+
+void print_audit_table(const Context& context, const AuditText& audit) {
+    auto fields = audit.say;
+    for (const auto& [name, count] : audit.checked.items()) {
+        std::string words = name;
+        for (char& c : words)
+            if (c == '_') c = ' ';
+        fields.emplace_back(words, count.dump());
+    }
+    fields.emplace_back("verdict", audit.failures.empty() ? "everything checks" : "DOES NOT CHECK");
+    print_fields(context.out, fields);
+    for (const auto& failure : audit.failures)
+        context.out << "  " << failure.where << ": " << failure.what << '\n';
+}
+
+}  // namespace
+
+base::Outcome<void> report_audit(const Context& context, const AuditText& audit) {
+    if (context.json()) {
+        print_audit_json(context, audit);
+    } else {
+        print_audit_table(context, audit);
+    }
+    if (audit.failures.empty()) return {};
+    return base::fail(base::ErrorKind::kVerification,
+                      audit.failures.front().where + ": " + audit.failures.front().what, audit.fix);
+}
+
+base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context) {
+    return ledger::audit_ledger(ledger::rules_machine(), context.home().root.string());
+}
+
+}  // namespace assay::node

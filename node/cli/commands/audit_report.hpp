@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every `assay audit` command prints, and what it ends with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "ledger/audit.hpp"
+#include "node/cli/context.hpp"
+
+namespace assay::node {
+
+/// JSON: schema, ok, height, checked, failures, then the members of `details`.
+struct AuditText {
+    std::string schema;
+    std::uint64_t height = 0;                              ///< of the ledger that was read
+    nlohmann::ordered_json checked;                        ///< name -> count
+    std::vector<ledger::AuditFailure> failures;            ///< empty: everything checks
+    nlohmann::ordered_json details;                        ///< what was found, beyond counts; may be null
+    std::vector<std::pair<std::string, std::string>> say;  ///< for the table, before the counts
+    std::string fix;                                       ///< what to do when it does not check
+};
+
+/// Prints it; kVerification when it does not check.
+base::Outcome<void> report_audit(const Context& context, const AuditText& audit);
+
+/// The home's whole ledger, executed again. Its own failures are in the report: kNotFound is the only error
+/// that a person is likely to see.
+base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context);
+
+}  // namespace assay::node

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay model show|eval|export
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "contracts/program/tensors.hpp"
+#include "node/audit/model_output.hpp"
+#include "node/blob/blob_store.hpp"
+#include "node/cli/commands.hpp"
+#include "node/cli/interrupt.hpp"
+#include "node/cli/state_source.hpp"
+#include "node/cli/table.hpp"
+#include "node/config/job_file.hpp"
+#include "node/worker/local_training.hpp"
+#include "node/worker/worker_process.hpp"
+#include "trainer/data/files.hpp"
+#include "trainer/data/manifest.hpp"
+#include "trainer/model/model_folder.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+constexpr std::uint64_t kStateLimit = std::uint64_t{16} << 30;
+constexpr std::uint64_t kTokenizerLimit = std::uint64_t{64} << 20;
+
+struct ModelFileFlags {
+    std::string model;
+    std::string data;
+    std::uint64_t sequences = 0;
+    std::string out;
+    std::string job;
+    std::string job_file;
+    std::string state;
+    std::optional<std::uint32_t> round;
+};
+
+Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
+    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model));
+    const program::ModelConfig& c = folder.config;
+    if (context.json()) {
+        nlohmann::ordered_json body;
+        body["folder"] = flags.model;
+        body["family"] = "gpt2";
+        body["layers"] = c.layers;
+        body["width"] = c.width;
+        body["heads"] = c.heads;
+        body["context"] = c.context;
+        body["vocabulary"] = c.vocabulary;
+        body["parameters"] = folder.parameters.size();
+        body["parameters_root"] = folder.model_root.hex();
+        body["job_name"] = folder.provenance.job_name;
+        body["job"] = folder.provenance.job_id;
+        body["rounds"] = folder.provenance.rounds;
+        body["tokens"] = folder.provenance.tokens;
+        body["data_source"] = folder.provenance.data_source;
+        body["data_licence"] = folder.provenance.data_licence;
+        context.print_json("assay.model.show/v1", body);
+        return {};
+    }
+    print_fields(context.out,
+                 {{"family", "gpt2"},
+                  {"shape", std::to_string(c.layers) + " layers, width " + std::to_string(c.width) + ", " +
+                                std::to_string(c.heads) + " heads, context " + std::to_string(c.context) +
+                                ", vocabulary " + std::to_string(c.vocabulary)},
+                  {"parameters", std::to_string(folder.parameters.size())},
+                  {"parameters root", folder.model_root.hex()},
+                  {"job", folder.provenance.job_name + " " + folder.provenance.job_id},
+                  {"trained", std::to_string(folder.provenance.rounds) + " rounds, " +
+                                  std::to_string(folder.provenance.tokens) + " tokens"},
+                  {"data", folder.provenance.data_source + " (" + folder.provenance.data_licence + ")"}});
+    return {};
+}
+
+Outcome<void> eval_model(const Context& context, const ModelFileFlags& flags) {
+    end_on_interrupt(context);
+    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model));
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
+    ASSAY_ASSIGN(const HeldOutLoss loss,
+                 evaluate_model(*worker, folder.config, folder.parameters, flags.data, flags.sequences));
+    char bits[16];
+    std::snprintf(bits, sizeof bits, "0x%08x", static_cast<unsigned>(loss.loss_bits));
+    if (context.json()) {
+        nlohmann::ordered_json body;
+        body["loss"] = static_cast<double>(loss.loss);
+        body["loss_bits"] = bits;
+        body["tokens"] = loss.tokens;
+        context.print_json("assay.model.eval/v1", body);
+    } else {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.6f", static_cast<double>(loss.loss));
+        print_fields(context.out, {{"loss", text}, {"bits", bits}, {"tokens", std::to_string(loss.tokens)}});
+    }
+    return {};
+}
+
+/// What export needs, wherever it comes from.
+struct ExportSource {
+    program::JobSpec spec;
+    base::Bytes base_state;
+    std::string tokenizer;
+    trainer::Provenance provenance;
+};
+
+std::uint64_t tokens_of_round(const program::JobSpec& spec, std::size_t slots) {
+    return std::uint64_t{spec.train.inner_steps} * spec.train.batch * spec.model.context * slots;
+}
+
+/// The base state after `round`, or the newest; the rounds before it are counted into `provenance`.
+Outcome<base::Hash256> state_after(const contracts::StateView& state, const contracts::Job& job,
+                                   std::optional<std::uint32_t> round, trainer::Provenance& provenance) {
+    base::Hash256 blob;
+    bool reached = false;
+    for (std::uint32_t number = 0; number < job.spec.rounds && !reached; ++number) {
+        const auto record = contracts::read_round(state, job.id, number);
+        if (!record || !record->merged) break;
+        blob = record->result.base_blob;
+        provenance.rounds = number + 1;
+        provenance.tokens += tokens_of_round(job.spec, record->merged_slots.size());
+        reached = round && *round == number;
+    }
+    if (blob.is_zero() || (round && !reached)) {
+        return fail(ErrorKind::kNotFound,
+                    "job " + job.id.brief() + " has no merged round" +
+                        (round ? " " + std::to_string(*round) : "") + " in this home's ledger",
+                    "rounds count from 0; see: assay job show " + job.id.brief() + " --offline");
+    }
+    return blob;
+}
+
+Outcome<ExportSource> from_home(const Context& context, const ModelFileFlags& flags) {
+    ExportSource source;
+    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kFiles));
+    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
+    BlobStoreOptions options;
+    options.folder = context.home().blobs();
+    ASSAY_ASSIGN(const auto blobs, BlobStore::open(options));
+    source.spec = job.spec;
+    source.provenance = {.job_name = job.spec.name,
+                         .job_id = job.id.hex(),
+                         .data_source = "manifest " + job.spec.data.manifest.hex(),
+                         .data_licence = "see the manifest"};
+    ASSAY_ASSIGN(const base::Hash256 blob, state_after(*state, job, flags.round, source.provenance));
+    ASSAY_ASSIGN(source.base_state, blobs->read(blob));
+    ASSAY_ASSIGN(const base::Bytes tokenizer, blobs->read(job.spec.data.tokenizer));
+    source.tokenizer = std::string(base::as_text(tokenizer));
+    return source;
+}
+
+Outcome<ExportSource> from_files(const ModelFileFlags& flags) {
+    ExportSource source;
+    ASSAY_ASSIGN(const JobFile job, read_job_file(flags.job_file));
+    ASSAY_ASSIGN(const auto manifest, trainer::read_manifest(job.manifest));
+    ASSAY_ASSIGN(source.base_state, trainer::read_file(flags.state, kStateLimit));
+    ASSAY_ASSIGN(const auto tokenizer, trainer::read_file(job.tokenizer, kTokenizerLimit));
+    source.spec = job.spec;
+    source.tokenizer = std::string(base::as_text(tokenizer));
+    source.provenance = {.job_name = job.spec.name,
+                         .job_id = "",
+                         .data_source = manifest.source,
+                         .data_licence = manifest.licence};
+    return source;
+}
+
+Outcome<void> export_model(const Context& context, const ModelFileFlags& flags) {
+    const bool files = !flags.state.empty() && !flags.job_file.empty();
+    if (files == !flags.job.empty() || flags.state.empty() != flags.job_file.empty()) {
+        return fail(
+            ErrorKind::kUsage, "what to export is not clear",
+            "give --job J (of the home's ledger and blobs), or --state FILE with --job-file JOB.toml");
+    }
+    ASSAY_ASSIGN(const ExportSource source, files ? from_files(flags) : from_home(context, flags));
+    ASSAY_ASSIGN(const base::Hash256 root,
+                 write_model(flags.out, source.spec, source.base_state, source.tokenizer, source.provenance));
+    if (context.json()) {
+        nlohmann::ordered_json body;
+        body["folder"] = flags.out;
+        body["parameters_root"] = root.hex();
+        body["rounds"] = source.provenance.rounds;
+        body["tokens"] = source.provenance.tokens;
+        context.print_json("assay.model.export/v1", body);
+    } else {
+        context.out << "model written to " << flags.out << ", parameters root " << root.hex() << '\n';
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_model_file_commands(CLI::App& app, Context& context) {
+    CLI::App& model = noun(app, "model", "Models: what a step is, training alone, model folders");
+    const auto flags = std::make_shared<ModelFileFlags>();
+    CLI::App& shown = verb(model, "show", "Shape, origin and root of a model folder, recomputed", context,
+                           [&context, flags] { return show_model(context, *flags); });
+    shown.add_option("folder", flags->model, "Model folder")->required();
+
+    CLI::App& evaluated = verb(model, "eval", "Mean loss of a model folder on a token file", context,
+                               [&context, flags] { return eval_model(context, *flags); });
+    evaluated.add_option("--model", flags->model, "Model folder")->required();
+    evaluated.add_option("--data", flags->data, "Token file, as `assay data pack` writes it")->required();
+    evaluated.add_option("--sequences", flags->sequences, "Only the first so many (default: all)");
+
+    CLI::App& exported = verb(model, "export", "A base state as a Hugging Face folder", context,
+                              [&context, flags] { return export_model(context, *flags); });
+    exported.add_option("--out", flags->out, "Folder to write")->required();
+    exported.add_option("--job", flags->job, "Job of the home's ledger: id, a beginning of it, or its name");
+    exported.add_option("--round", flags->round, "The state after this round (default: the newest)");
+    exported.add_option("--state", flags->state, "Instead of --job: a base state file");
+    exported.add_option("--job-file", flags->job_file, "With --state: its job file");
+}
+
+}  // namespace assay::node

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay plan
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "node/audit/job_plan.hpp"
+#include "node/cli/commands.hpp"
+#include "node/cli/interrupt.hpp"
+#include "node/cli/state_source.hpp"
+#include "node/cli/table.hpp"
+#include "node/config/job_file.hpp"
+#include "node/worker/local_training.hpp"
+#include "node/worker/worker_process.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::Amount;
+using base::Outcome;
+using Json = nlohmann::ordered_json;
+
+struct PlanFlags {
+    std::string job;
+    bool measure = false;
+};
+
+/// Steps that `--measure` trains: enough for a figure, few enough for a large model.
+constexpr std::uint32_t kMeasuredSteps = 3;
+
+struct Measured {
+    double tokens_per_second = 0;
+    double slot_round_seconds = 0;
+    double job_seconds = 0;  ///< each slot with a miner like this machine; audits run beside the next round
+};
+
+Outcome<Measured> measure(const JobFile& job) {
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
+    program::JobSpec spec = job.spec;
+    spec.slots = 1;
+    spec.rounds = 1;
+    spec.train.inner_steps = std::min(spec.train.inner_steps, kMeasuredSteps);
+    spec.security.segment_steps = spec.train.inner_steps;
+    ASSAY_TRY(open_job(*worker, spec, {job.train.string(), job.held_out.string()}));
+    LocalTrainingOptions options;
+    options.held_out_sequences = 1;
+    ASSAY_ASSIGN(const auto result, train_alone(*worker, spec, options));
+    const double tokens =
+        static_cast<double>(std::uint64_t{job.spec.train.inner_steps} * job.spec.train.batch) *
+        static_cast<double>(job.spec.model.context);
+    Measured measured;
+    measured.tokens_per_second = result.tokens_per_second;
+    measured.slot_round_seconds = tokens / result.tokens_per_second;
+    // Every unit of a newcomer is recomputed before its round is merged: the same work once more.
+    measured.job_seconds = 2 * measured.slot_round_seconds * static_cast<double>(job.spec.rounds);
+    return measured;
+}
+
+std::string units(Amount amount) { return std::to_string(amount.units()); }
+
+Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::optional<Measured>& measured) {
+    Json body;
+    body["job"] = spec.name;
+    body["parameters"] = plan.parameters;
+    body["tokens"] = plan.tokens;
+    body["rounds"] = spec.rounds;
+    body["slots"] = spec.slots;
+    body["segments"] = spec.segments();
+    body["work_units"] = plan.slot_work;
+    body["max_price"] = units(spec.market.max_price);
+    body["slot_pay"] = units(plan.slot_pay);
+    body["round_pay"] = units(plan.round_pay);
+    body["round_cost"] = units(plan.round_cost);
+    body["spend_max"] = units(plan.spend_max);
+    body["budget"] = units(spec.market.budget);
+    body["rounds_covered"] = plan.rounds_covered;
+    body["deadline_blocks"] = spec.market.deadline_blocks;
+    body["bond"] = Json{{"newcomer", units(plan.bond_newcomer)}, {"proven", units(plan.bond_proven)}};
+    body["audit_rate"] = Json{{"newcomer", 1.0}, {"proven", plan.audit_rate}};
+    body["bad_segment_found"] = Json{{"newcomer", 1.0}, {"proven", plan.audit_rate}};
+    body["cheat_gain"] = Json{{"newcomer", std::to_string(plan.cheat_gain_newcomer)},
+                              {"proven", std::to_string(plan.cheat_gain_proven)}};
+    body["cheating_pays"] = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
+    body["measured"] = Json();
+    if (measured)
+        body["measured"] = Json{{"tokens_per_second", measured->tokens_per_second},
+                                {"slot_round_seconds", measured->slot_round_seconds},
+                                {"job_seconds", measured->job_seconds}};
+    return body;
+}
+
+std::string percent(double rate) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g %%", rate * 100);
+    return text;
+}
+
+std::string signed_money(std::int64_t amount) {
+    const auto magnitude = static_cast<std::uint64_t>(amount < 0 ? -amount : amount);
+    return (amount < 0 ? "-" : "") + base::to_text(Amount::of(magnitude).value_or(Amount{}));
+}
+
+std::string seconds_text(double seconds) {
+    char text[48];
+    std::snprintf(text, sizeof text, seconds < 120 ? "%.1f s" : "%.0f s", seconds);
+    return text;
+}
+
+void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
+                const std::optional<Measured>& measured) {
+    const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
+    std::vector<std::pair<std::string, std::string>> fields = {
+        {"job", spec.name},
+        {"model", std::to_string(plan.parameters) + " parameters"},
+        {"training", std::to_string(plan.tokens) + " tokens in " + std::to_string(spec.rounds) +
+                         " rounds of " + std::to_string(spec.slots) + " slots"},
+        {"slot's round", std::to_string(plan.slot_work) + " work units, at most " +
+                             base::to_text(plan.slot_pay) + " at the cap"},
+        {"round", "at most " + base::to_text(plan.round_cost) + ", of which miners " +
+                      base::to_text(plan.round_pay) + ", checking the rest"},
+        {"whole job", "at most " + base::to_text(plan.spend_max) + " of a budget of " +
+                          base::to_text(spec.market.budget) + "; what is not spent comes back"},
+        {"rounds covered", std::to_string(plan.rounds_covered) + " of " + std::to_string(spec.rounds) +
+                               " if every round costs its most"},
+        {"deadline", std::to_string(spec.market.deadline_blocks) + " blocks after submission"},
+        {"paid when", "a slot's bits are found right, by two verifiers, where drawn; never before"},
+        {"recomputed", "newcomers: every segment; proven miners: " + percent(plan.audit_rate) +
+                           " of segments, drawn after all have committed"},
+        {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
+        {"bond of a slot",
+         base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},
+        {"a cheat's profit",
+         signed_money(plan.cheat_gain_newcomer) + " (newcomer), " + signed_money(plan.cheat_gain_proven) +
+             " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};
+    if (measured) {
+        char speed[48];
+        std::snprintf(speed, sizeof speed, "%.0f tokens/s", measured->tokens_per_second);
+        fields.emplace_back("this machine", std::string(speed) + ": " +
+                                                seconds_text(measured->slot_round_seconds) +
+                                                " a slot's round, " + seconds_text(measured->job_seconds) +
+                                                " for the job with one such miner a slot, checking included");
+    }
+    print_fields(context.out, fields);
+}
+
+Outcome<void> plan(const Context& context, const PlanFlags& flags) {
+    if (flags.measure) end_on_interrupt(context);
+    ASSAY_ASSIGN(const JobFile job, read_job_file(flags.job));
+    contracts::Params params;
+    if (context.flags.node) {
+        ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
+        params = contracts::read_params(*state);
+    }
+    ASSAY_ASSIGN(const JobPlan planned, plan_job(job.spec, params));
+    std::optional<Measured> measured;
+    if (flags.measure) {
+        ASSAY_ASSIGN(measured, measure(job));
+    }
+    if (context.json()) {
+        context.print_json("assay.plan/v1", plan_json(job.spec, planned, measured));
+    } else {
+        print_plan(context, job.spec, planned, measured);
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<PlanFlags>();
+    CLI::App& command = verb(app, "plan", "Price, time and what is checked, before anything is paid", context,
+                             [&context, flags] { return plan(context, *flags); });
+    command.add_option("JOB.toml", flags->job, "The job file")->required();
+    command.add_flag("--measure", flags->measure, "Train a few steps here for an estimate of time");
+}
+
+}  // namespace assay::node

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C in commands that compute.
+#pragma once
+
+#include "node/cli/context.hpp"
+
+namespace assay::node {
+
+/// From here on SIGINT and SIGTERM end the process at once with exit code 130 and the usual error on stderr.
+/// For commands that leave nothing half written: they write their result last, by renaming, and their worker
+/// ends with them. Call once, before any thread exists.
+void end_on_interrupt(const Context& context);
+
+}  // namespace assay::node
