@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of docs/reference that repeat what the code fixes: reasons, parameters, transactions.
+"""Tables of docs/reference that repeat what the code fixes: reasons, parameters, transactions, JSON schemas.
 
 check(root) yields one line per disagreement. As a program, `--write` makes docs/reference/reasons.md again.
 """
@@ -125,7 +125,23 @@ def check_transactions(root):
                 yield f"docs/reference/transactions.md: {name}: there is no reason '{reason}'"
 
 
+def check_schemas(root):
+    page = read(root, "docs/reference/json.md")
+    if not page:
+        return
+    coded = set()
+    for path in [*sorted((root / "node/cli").rglob("*.cpp")), root / "node/devnet/report.cpp"]:
+        if path.is_file():
+            coded |= set(re.findall(r'"(assay\.[a-z.]+/v\d+)"', path.read_text(encoding="utf-8")))
+    written = {row[1] for row in cells(page, 3)} | {"assay.error/v1"}  # errors have a page of their own
+    for schema in sorted(coded - written):
+        yield f"docs/reference/json.md: {schema} is missing"
+    for schema in sorted(written - coded - {"schema"}):
+        yield f"docs/reference/json.md: {schema} is nowhere in the code"
+
+
 def check(root):
+    yield from check_schemas(root)
     yield from check_reasons(root)
     yield from check_parameters(root)
     yield from check_transactions(root)
