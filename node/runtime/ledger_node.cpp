@@ -81,6 +81,7 @@ public:
                 promise->set_value(reply_of(receipt));
             });
         });
+        promise.reset();  // or a submission that is dropped with the queue would wait for ever
         if (!taken) return stopping();
         return wait_for(future);
     }

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger node with the real rules, through its gRPC port as a stranger sees it.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "contracts/base/codec.hpp"
+#include "ledger/chain.hpp"
+#include "ledger/posix_disk.hpp"
+#include "ledger/rules_machine.hpp"
+#include "node/rpc/client.hpp"
+#include "node/runtime/ledger_node.hpp"
+#include "tests/node/small_chain.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+using test::key_of;
+using test::tokens;
+using test::transfer;
+
+// A home with a genesis, and nodes started in it one after the other.
+struct Site {
+    Site() {
+        ledger::PosixDisk disk;
+        const ledger::Layout layout(folder.path().string());
+        REQUIRE(disk.make_directories(layout.directory).ok());
+        REQUIRE(ledger::write_genesis(disk, layout.genesis, test::small_genesis()).ok());
+        options.home = folder.path();
+        options.block_interval_ms = 10;
+        options.version = "test";
+        options.on_stopped = [this](const base::Error& why) {
+            stopped_because = why.what;
+            stopped = true;
+        };
+    }
+
+    Outcome<std::unique_ptr<LedgerNode>> start() {
+        return LedgerNode::start(options, sequencer, ledger::rules_machine());
+    }
+
+    [[nodiscard]] base::Bytes log() const {
+        std::ifstream file(folder.path() / "ledger" / "blocks.log", std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    test::TemporaryFolder folder;
+    base::SecretKey sequencer = key_of("sequencer");
+    LedgerNodeOptions options;
+    std::string stopped_because;
+    std::atomic<bool> stopped = false;
+};
+
+std::unique_ptr<LedgerService> client_of(const LedgerNode& node) {
+    return connect_ledger({.address = node.address()}).value();
+}
+
+std::uint64_t balance_of(LedgerService& ledger, const std::string& name) {
+    const auto value = ledger.get(contracts::account_key(key_of(name).public_key())).value();
+    REQUIRE(value.value.has_value());
+    return base::decode<contracts::Account>(*value.value)->balance.units();
+}
+
+}  // namespace
+
+TEST_CASE("a submitted transaction comes back with a receipt that proves its block") {
+    Site site;
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    const base::Bytes transaction = transfer(0, 5);
+    const SubmitReply reply = ledger->submit(transaction).value();
+    REQUIRE((reply.accepted && reply.height == 1));
+    auto receipt = base::decode<ledger::Receipt>(reply.receipt).value();
+    REQUIRE(ledger::verify_receipt(receipt, test::kChainId, site.sequencer.public_key()));
+    const auto block = base::decode<ledger::Block>(ledger->block(1).value()).value();
+    REQUIRE((receipt.height == 1 && receipt.header == block.header.hash()));
+    REQUIRE(block.transactions.at(receipt.index) == transaction);
+    REQUIRE(balance_of(*ledger, "alice") == tokens(995).units());
+    REQUIRE(balance_of(*ledger, "bob") == tokens(1005).units());
+
+    receipt.height = 2;
+    REQUIRE_FALSE(ledger::verify_receipt(receipt, test::kChainId, site.sequencer.public_key()));
+}
+
+TEST_CASE("a refused transaction is answered with the reason's name and changes nothing") {
+    Site site;
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    REQUIRE(ledger->submit(transfer(0)).value().accepted);
+    const auto before = ledger->status().value();
+    base::Bytes forged = transfer(1);
+    forged.back() ^= 1;
+    const auto other_chain =
+        test::signed_by(key_of("alice"), 1,
+                        contracts::Transfer{.to = key_of("bob").public_key(), .amount = tokens(1)}, "other");
+    const auto nobody = test::signed_by(
+        key_of("carol"), 0, contracts::Transfer{.to = key_of("bob").public_key(), .amount = tokens(1)});
+    const std::vector<std::pair<base::Bytes, contracts::Reason>> cases{
+        {transfer(1, 100'000), contracts::Reason::kInsufficientBalance},
+        {transfer(1, 0), contracts::Reason::kZeroAmount},
+        {forged, contracts::Reason::kBadSignature},
+        {other_chain, contracts::Reason::kBadSignature},
+        {base::Bytes(40, 7), contracts::Reason::kMalformed},
+        {{}, contracts::Reason::kMalformed},
+        {nobody, contracts::Reason::kUnknownSender},
+    };
+    for (const auto& [bytes, reason] : cases) {
+        const SubmitReply reply = ledger->submit(bytes).value();
+        INFO(contracts::to_text(reason) << " expected, said: " << reply.reason_text);
+        REQUIRE_FALSE(reply.accepted);
+        REQUIRE(reply.reason_text.find(contracts::to_text(reason)) != std::string::npos);
+        REQUIRE(reply.receipt.empty());
+    }
+    // Nonces are refused at the door, before the rules see them.
+    REQUIRE(ledger->submit(transfer(7)).value().reason_text.find("nonce") != std::string::npos);
+    const auto after = ledger->status().value();
+    REQUIRE((after.height == before.height && after.state_root == before.state_root));
+}
+
+TEST_CASE("a subscriber gets every block from a past height on, in order, while new ones are made") {
+    Site site;
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    for (std::uint64_t nonce = 0; nonce < 5; ++nonce) REQUIRE(ledger->submit(transfer(nonce))->accepted);
+    std::vector<std::uint64_t> seen;
+    base::Hash256 parent = base::decode<ledger::Block>(ledger->block(1).value())->header.hash();
+    const auto ended = ledger->subscribe(2, {}, [&](const BlockNotice& block) {
+        seen.push_back(block.height);
+        const auto head = base::decode<std::pair<ledger::Header, base::Signature>>(block.header).value();
+        REQUIRE((head.first.height == block.height && head.first.parent == parent));
+        parent = head.first.hash();
+        if (block.height == 5) REQUIRE(client_of(*node)->submit(transfer(5))->accepted);
+        return block.height < 6;
+    });
+    REQUIRE(ended.ok());
+    REQUIRE(seen == std::vector<std::uint64_t>{2, 3, 4, 5, 6});
+}
+
+TEST_CASE("a node started again in its home has the same chain and knows what it included") {
+    Site site;
+    SubmitReply first;
+    LedgerStatus before;
+    {
+        const auto node = site.start().value();
+        const auto ledger = client_of(*node);
+        first = ledger->submit(transfer(0, 3)).value();
+        REQUIRE(ledger->submit(transfer(1, 4))->accepted);
+        before = ledger->status().value();
+    }
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    const auto after = ledger->status().value();
+    REQUIRE((after.height == before.height && after.state_root == before.state_root));
+    REQUIRE(balance_of(*ledger, "bob") == tokens(1007).units());
+    // A submitter that never got its answer asks again and gets the very same one.
+    REQUIRE(ledger->submit(transfer(0, 3))->receipt == first.receipt);
+    REQUIRE(ledger->submit(transfer(2))->height == before.height + 1);
+}
+
+TEST_CASE("what a node cannot be started with is said before anything is served or written") {
+    Site site;
+    const auto holder = site.start().value();
+    REQUIRE(client_of(*holder)->submit(transfer(0))->accepted);
+    const base::Bytes log = site.log();
+
+    const auto twice = site.start();
+    REQUIRE_FALSE(twice.ok());
+    REQUIRE_FALSE(twice.error().fix.empty());
+
+    Site other;
+    other.options.server.listen = holder->address();
+    const auto taken = other.start();
+    REQUIRE(taken.error().kind == ErrorKind::kFailure);
+    REQUIRE(taken.error().what.find("taken") != std::string::npos);
+    other.options.server.listen = "0.0.0.0:0";
+    REQUIRE(other.start().error().kind == ErrorKind::kUsage);
+    other.options.server.listen = "127.0.0.1:0";
+    other.sequencer = key_of("alice");
+    REQUIRE(other.start().error().kind == ErrorKind::kKey);
+    std::filesystem::remove(other.folder / "ledger/genesis.bin");
+    const auto missing = other.start();
+    REQUIRE(missing.error().kind == ErrorKind::kNotFound);
+    REQUIRE_FALSE(missing.error().fix.empty());
+
+    REQUIRE(site.log() == log);
+    REQUIRE(client_of(*holder)->submit(transfer(1))->accepted);
+}
+
+TEST_CASE("below the reserve of free disk a node refuses transactions, says so, and goes on serving") {
+    Site site;
+    site.options.min_free_bytes = 1ULL << 60U;
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    const base::Bytes log = site.log();
+    const auto before = ledger->status().value();
+    const auto refused = ledger->submit(transfer(0));
+    REQUIRE(refused.error().kind == ErrorKind::kFailure);
+    REQUIRE(refused.error().what.find("reserve") != std::string::npos);
+    REQUIRE_FALSE(refused.error().fix.empty());
+    const auto after = ledger->status().value();
+    REQUIRE((after.height == before.height && after.state_root == before.state_root));
+    REQUIRE_FALSE(site.stopped);
+    REQUIRE(site.log() == log);
+}
+
+TEST_CASE(
+    "F5: after the first write that the disk refuses the node stops, and nothing acknowledged is lost") {
+    Site site;
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails with EFBIG
+    std::uint64_t accepted = 0;
+    {
+        const auto node = site.start().value();
+        REQUIRE(node->submit(transfer(accepted++))->accepted);
+        const rlimit full{site.log().size() + 2000, before.rlim_max};
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+        while (true) {
+            const auto reply = node->submit(transfer(accepted));
+            if (!reply) break;
+            REQUIRE(reply->accepted);
+            ++accepted;
+            REQUIRE(accepted < 100);
+        }
+        // There is room again, as after a clean-up: the stopped node must not believe that.
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        REQUIRE_FALSE(node->submit(transfer(accepted)).ok());
+        for (int i = 0; i < 200 && !site.stopped; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        REQUIRE(site.stopped);
+        INFO(site.stopped_because);
+        REQUIRE_FALSE(site.stopped_because.empty());
+    }
+    REQUIRE(accepted > 1);
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    // The one that failed may be on disk or not; asking for it again settles that, and it counts once.
+    const std::uint64_t found = balance_of(*ledger, "bob");
+    REQUIRE((found == tokens(1000 + accepted).units() || found == tokens(1001 + accepted).units()));
+    REQUIRE(ledger->submit(transfer(accepted))->accepted);
+    REQUIRE(balance_of(*ledger, "bob") == tokens(1001 + accepted).units());
+}
+
+TEST_CASE("many clients at once: every transaction is in one block exactly, in the order of its nonces") {
+    Site site;
+    const auto node = site.start().value();
+    std::vector<std::thread> threads;
+    std::atomic<int> accepted = 0;
+    for (const char* name : {"alice", "bob"}) {
+        threads.emplace_back([&, name] {
+            const auto ledger = client_of(*node);
+            for (std::uint64_t nonce = 0; nonce < 40; ++nonce) {
+                const auto reply = ledger->submit(test::signed_by(
+                    key_of(name), nonce,
+                    contracts::Transfer{.to = key_of("carol").public_key(), .amount = tokens(1)}));
+                if (reply && reply->accepted) ++accepted;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    REQUIRE(accepted == 80);
+    const auto ledger = client_of(*node);
+    REQUIRE(balance_of(*ledger, "carol") == tokens(80).units());
+    std::size_t included = 0;
+    for (std::uint64_t height = 1; height <= ledger->status()->height; ++height) {
+        included += base::decode<ledger::Block>(ledger->block(height).value())->transactions.size();
+    }
+    REQUIRE(included == 80);
+}
+
+}  // namespace assay::node
