@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that end before their last round, by their buyer's will or for want of money.
+#include "contracts/program/program.hpp"
+#include "contracts/rules/costs.hpp"
+#include "tests/scenarios/small_network.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::tests {
+
+using contracts::EventKind;
+using contracts::Reason;
+
+namespace {
+
+void check_paid_and_refunded(const SmallNetwork& network, std::uint32_t rounds) {
+    const contracts::Job job = network.job();
+    CHECK(job.rounds_done == rounds);
+    CHECK(job.round == rounds);
+    const auto slots = network.lines(contracts::LineKind::kSlot);
+    CHECK(slots.size() == std::size_t{rounds} * job.spec.slots);
+    for (const auto& line : slots) CHECK(line.reason == Reason::kPaid);
+    CHECK(job.spent.units() > 0);
+    CHECK(job.refunded.units() > 0);
+    CHECK(job.spent.units() + job.refunded.units() == job.spec.market.budget.units());
+    for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
+    for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);
+    network.check_books();
+}
+
+}  // namespace
+
+TEST_CASE("a cancelled job ends at the round border, pays what was done and refunds the rest") {
+    ScenarioPlan plan = small_plan();
+    plan.job.rounds = 5;
+    SmallNetwork network(plan);
+    network.on_event([&](const node::Follower& ledger, const contracts::Event& event) {
+        if (event.kind != EventKind::kRoundStarted || event.round != 1) return;
+        (void)network.submit_as_owner(network.net().buyer, ledger.state(),
+                                      contracts::JobCancel{.job = event.job});
+    });
+    network.run();
+    CHECK(network.job().end_reason == Reason::kJobCancelled);
+    check_paid_and_refunded(network, 2);
+}
+
+TEST_CASE("a job whose budget covers no further round ends as exhausted and refunds the rest") {
+    ScenarioPlan plan = small_plan();
+    plan.job.rounds = 3;
+    plan.job.slots = 3;
+    const auto cost = contracts::round_cost(plan.params, plan.job, plan.job.market.max_price,
+                                            program::work_units(plan.job));
+    REQUIRE(cost.has_value());
+    // A round begins only when its dearest course is covered: after one there is less than that left.
+    plan.job.market.budget = *cost;
+    SmallNetwork network(plan);
+    network.run();
+    CHECK(network.job().end_reason == Reason::kJobExhausted);
+    check_paid_and_refunded(network, 1);
+}
+
+}  // namespace assay::tests

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The undisturbed run, and what can be checked about it when every process has stopped.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "node/audit/run_record.hpp"
+#include "node/runtime/process.hpp"
+#include "tests/scenarios/small_network.hpp"
+#include "tests/support/catch.hpp"
+#include "trainer/targets.hpp"
+
+namespace assay::tests {
+
+using contracts::LineKind;
+using contracts::Reason;
+namespace fs = std::filesystem;
+
+namespace {
+
+// One run serves all test cases of this file.
+const SmallNetwork& honest_run() {
+    static SmallNetwork network(small_plan());
+    static const bool ran = (network.run(), true);
+    REQUIRE(ran);
+    return network;
+}
+
+struct Audited {
+    int code = 0;
+    nlohmann::json report;
+};
+
+// `assay audit ledger` as a person runs it.
+Audited audit_home(const fs::path& home) {
+    const fs::path out = home / "audit.json";
+    fs::remove(out);
+    node::ProcessOptions options;
+    options.program = built_program("assay");
+    options.arguments = {"audit", "ledger", "--home", home.string(), "-o", "json"};
+    options.stdout_file = out;
+    options.stderr_file = home / "audit.log";
+    node::Process process = must(node::Process::spawn(options));
+    Audited audited{.code = process.wait().code, .report = {}};
+    std::ifstream stream(out);
+    audited.report = nlohmann::json::parse(stream, nullptr, false);
+    return audited;
+}
+
+fs::path copy_ledger(const SmallNetwork& network, const fs::path& home) {
+    fs::create_directories(home / "ledger");
+    for (const char* name : {"blocks.log", "genesis.bin"}) {
+        fs::copy_file(network.net().sequencer.home.ledger() / name, home / "ledger" / name,
+                      fs::copy_options::overwrite_existing);
+    }
+    return home / "ledger" / "blocks.log";
+}
+
+void flip_byte(const fs::path& file, std::uint64_t offset) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(offset));
+    const int byte = stream.get();
+    stream.seekp(static_cast<std::streamoff>(offset));
+    stream.put(static_cast<char>(byte ^ 0x10));
+}
+
+}  // namespace
+
+TEST_CASE("an honest run pays every slot, loses nothing and checks from its files") {
+    const SmallNetwork& network = honest_run();
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    CHECK(job.rounds_done == job.spec.rounds);
+    const auto slots = network.lines(LineKind::kSlot);
+    CHECK(slots.size() == std::size_t{job.spec.rounds} * job.spec.slots);
+    for (const auto& line : slots) {
+        CHECK(line.reason == Reason::kPaid);
+        CHECK(line.paid.units() == line.price.units() * line.work_units);
+        CHECK(line.paid.units() > 0);
+    }
+    for (const auto& line : network.lines(LineKind::kAudit)) CHECK(line.reason == Reason::kPaidAudit);
+    for (const auto& line : network.lines(LineKind::kMerge)) CHECK(line.reason == Reason::kPaidMerge);
+    CHECK(network.lines(LineKind::kLink).empty());
+    for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
+    for (const auto& who : network.net().verifiers) {
+        CHECK(network.lost_by(who) == 0);
+        CHECK(network.paid_to(who) > 0);
+    }
+    CHECK(job.spec.market.budget.units() == job.spent.units() + job.refunded.units());
+    network.check_books();
+    const auto replays = network.replay_everything();
+    CHECK(replays.size() == slots.size());
+    for (const auto& replay : replays) {
+        CHECK(replay.agrees);
+        CHECK_FALSE(replay.first_wrong.has_value());
+        CHECK(replay.units == job.spec.audit_units());
+    }
+}
+
+TEST_CASE("a job trained alone from the record gives the run's model on every target and thread count") {
+    const SmallNetwork& network = honest_run();
+    const base::Hash256 root = network.job().base_root;
+    const auto record = node::run_record(network.state(), network.job());
+    CHECK(network.train_alone(std::nullopt) == root);
+    const auto machine = trainer::machine_targets();
+    for (const std::string target : {"scalar", "avx2", "avx512"}) {
+        if (std::find(machine.begin(), machine.end(), target) == machine.end()) {
+            WARN("this machine lacks " << target << ": not compared");
+            continue;
+        }
+        for (const unsigned threads : {1U, 2U}) {
+            INFO(target << ", " << threads << " threads");
+            CHECK(network.train_alone(record, target, threads) == root);
+        }
+    }
+}
+
+TEST_CASE("the ledger audit passes the untouched copy and names the block of every flipped byte") {
+    const SmallNetwork& network = honest_run();
+    const test::TemporaryFolder copy;
+    const fs::path log = copy_ledger(network, copy.path());
+    const Audited untouched = audit_home(copy.path());
+    CHECK(untouched.code == 0);
+    REQUIRE(untouched.report.is_object());
+    CHECK(untouched.report["ok"] == true);
+    const std::uint64_t size = fs::file_size(log);
+    std::uint64_t last_block = 0;
+    for (const std::uint64_t part : {3U, 20U, 50U, 80U, 99U}) {
+        const std::uint64_t offset = size * part / 100;
+        INFO("byte " << offset << " of " << size);
+        copy_ledger(network, copy.path());
+        flip_byte(log, offset);
+        const Audited tampered = audit_home(copy.path());
+        CHECK(tampered.code == 7);
+        REQUIRE(tampered.report.is_object());
+        CHECK(tampered.report["ok"] == false);
+        REQUIRE_FALSE(tampered.report["failures"].empty());
+        const std::string where = tampered.report["failures"][0]["where"];
+        INFO(where);
+        REQUIRE(where.starts_with("block "));
+        const std::uint64_t block = std::stoull(where.substr(6));
+        // Everything before the damage checks, so the block named is the first that does not.
+        CHECK(block == tampered.report["height"].get<std::uint64_t>() + 1);
+        CHECK(block > last_block);
+        last_block = block;
+    }
+}
+
+}  // namespace assay::tests
