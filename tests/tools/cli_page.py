@@ -19,8 +19,8 @@ HEAD = """# Commands
 Made from the program's own help by `python3 tests/tools/cli_page.py --write`; a test compares. What a command prints with
 `-o json` is in [JSON](json.md), how it ends in [exit codes](exit-codes.md).
 
-Settings come from the flag, else the environment (`ASSAY_HOME`, `ASSAY_NODE`, `ASSAY_OUTPUT`), else `assay.toml` in the home
-(`node`, `output`), else the default. `ASSAY_THREADS` and `ASSAY_TARGETS` set threads and kernels of the worker.
+Settings come from the flag, else the environment (`ASSAY_HOME`, `ASSAY_NODE`, `ASSAY_OUTPUT`), else `assay.toml` in the
+home (`node`, `output`), else the default. `ASSAY_THREADS` and `ASSAY_TARGETS` set threads and kernels of the worker.
 """
 
 
@@ -28,7 +28,7 @@ def help_of(program, words):
     done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False, timeout=60,
                           env={"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"})
     if done.returncode != 0:
-        sys.exit(f"cli page: `assay {' '.join(words)} --help` ended with {done.returncode}: {done.stderr.strip()}")
+        sys.exit(f"cli page: assay {words} --help ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout
 
 

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands of the README as a reader would: in order, in one empty folder, with the built programs on PATH.
+
+Fenced blocks are marked in their info string:
+  ```bash run          runs to its end; a failing command fails the test
+  ```bash background   keeps running (a second terminal): awaited until it prints, and must not end by itself
+  ```bash silent       the same for a command that prints nothing at first
+  ```text expect       every line must be in the output of the last `run` block; … stands for anything
+"""
+import argparse
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BLOCK = re.compile(r"^```(bash run|bash background|bash silent|text expect)\n(.*?)^```$", re.M | re.S)
+LIMIT = 120  # seconds a block may take
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Reader:
+    """One reader's folder, environment and open terminals."""
+
+    def __init__(self, folder, programs):
+        self.folder, self.terminals, self.output = folder, [], ""
+        self.environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
+                            "ASSAY_NODE": f"127.0.0.1:{free_port()}"}
+
+    def run(self, block):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
+        self.output = done.stdout
+        print(done.stdout, end="")
+        if done.returncode != 0:
+            raise AssertionError(f"ended with exit code {done.returncode}")
+
+    def background(self, block, patience=30):
+        log = self.folder / f"terminal-{len(self.terminals)}.log"
+        with log.open("w", encoding="utf-8") as out:
+            process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", f"exec {block.strip()}"], cwd=self.folder,
+                                       env=self.environment, stdout=out, stderr=subprocess.STDOUT,
+                                       start_new_session=True)
+        self.terminals.append((process, log))
+        # As a shell does: whoever ended is reaped at once, or another process would take it for running.
+        threading.Thread(target=process.wait, daemon=True).start()
+        give_up = time.monotonic() + patience
+        while time.monotonic() < give_up and not log.stat().st_size and process.poll() is None:
+            time.sleep(0.05)
+        if process.poll() is not None:
+            raise AssertionError(f"ended with exit code {process.returncode}: {log.read_text(encoding='utf-8')}")
+        print(log.read_text(encoding="utf-8"), end="")
+
+    def silent(self, block):
+        self.background(block, patience=1)
+
+    def expect(self, block):
+        for line in filter(None, block.split("\n")):
+            parts = [r"\s+".join(map(re.escape, part.split())) for part in line.split("…")]
+            if not re.search(".*".join(parts), self.output):
+                raise AssertionError(f"the output has no line like: {line}")
+
+    def close(self):
+        for process, _ in reversed(self.terminals):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(timeout=20)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", default=os.environ.get("ASSAY_BIN_DIR", str(ROOT / "build/bin")))
+    parser.add_argument("--page", type=Path, default=ROOT / "README.md")
+    arguments = parser.parse_args()
+    text = arguments.page.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    if not any(block[1] == "bash run" for block in blocks):
+        print(f"{arguments.page}: no block is marked to be run")
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        reader = Reader(Path(folder), Path(arguments.bin).resolve())
+        try:
+            for block in blocks:
+                line = text.count("\n", 0, block.start()) + 1
+                began = time.monotonic()
+                print(f"--- {arguments.page.name}:{line} ({block[1]})", flush=True)
+                {"bash run": reader.run, "bash background": reader.background,
+                 "bash silent": reader.silent, "text expect": reader.expect}[block[1]](block[2])
+                print(f"    {time.monotonic() - began:.1f} s", flush=True)
+        except (AssertionError, subprocess.TimeoutExpired) as problem:
+            print(f"{arguments.page.name}:{line}: {problem}")
+            for _, log in reader.terminals:
+                print(f"--- {log.name}\n{log.read_text(encoding='utf-8')}")
+            return 1
+        finally:
+            reader.close()
+    print(f"readme: {len(blocks)} blocks, all as written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
