@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/tx_sender.hpp"
+
+#include <vector>
+
+#include "contracts/rules/apply.hpp"
+#include "ledger/rules_machine.hpp"
+#include "tests/node/small_chain.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::node {
+namespace {
+
+using test::key_of;
+
+// A ledger that keeps what it is sent until the test answers.
+struct SlowLedger final : LedgerPort {
+    void submit(RequestId request, Bytes transaction) override {
+        sent.push_back(
+            {request, contracts::check_static(test::kChainId, transaction).value().body, transaction});
+    }
+    void get(RequestId, Bytes) override { FAIL("the sender reads its followed state only"); }
+    void scan(RequestId, Bytes) override { FAIL("the sender reads its followed state only"); }
+    void subscribe(std::uint64_t) override { FAIL("the sender does not subscribe"); }
+
+    struct Sent {
+        RequestId request = 0;
+        contracts::TxBody body;
+        Bytes bytes;
+    };
+    std::vector<Sent> sent;
+};
+
+struct Bench {
+    Bench() {
+        const ledger::Genesis genesis = test::small_genesis();
+        REQUIRE(ledger::rules_machine().genesis(state, genesis.chain_id, genesis.rules).ok());
+    }
+    void offer(const std::string& name, std::uint64_t amount) {
+        sender.offer(name,
+                     contracts::Transfer{.to = key_of("bob").public_key(), .amount = test::tokens(amount)});
+    }
+    void pump() { sender.pump(state, height); }
+    void answer(const Outcome<SubmitReply>& reply) {
+        requests.answer(SubmitDone{.request = ledger.sent.back().request, .reply = reply});
+    }
+    /// The next block holds what was sent last.
+    void include() {
+        ++height;
+        REQUIRE(
+            contracts::apply_transaction(state, {test::kChainId, height}, ledger.sent.back().bytes).applied);
+    }
+    [[nodiscard]] std::uint64_t last_amount() const {
+        return std::get<contracts::Transfer>(ledger.sent.back().body.payload).amount.units() /
+               base::kUnitsPerToken;
+    }
+
+    contracts::MemoryState state;
+    std::uint64_t height = 1;
+    SlowLedger ledger;
+    Requests requests;
+    base::SecretKey key = key_of("alice");
+    TxSender sender{ledger, requests, key, test::kChainId};
+};
+
+SubmitReply accepted_at(std::uint64_t height) { return {.accepted = true, .height = height}; }
+SubmitReply refused() { return {.accepted = false, .reason = 23, .reason_text = "insufficient-balance"}; }
+
+}  // namespace
+
+TEST_CASE("transactions go one at a time, in the order they were offered, with the nonces of the state") {
+    Bench bench;
+    for (const std::uint64_t amount : {1U, 2U, 3U}) bench.offer("send " + std::to_string(amount), amount);
+    for (std::uint64_t nonce = 0; nonce < 3; ++nonce) {
+        bench.pump();
+        bench.pump();
+        REQUIRE(bench.ledger.sent.size() == nonce + 1);
+        REQUIRE(bench.ledger.sent.back().body.nonce == nonce);
+        REQUIRE(bench.last_amount() == nonce + 1);
+        bench.answer(accepted_at(bench.height + 1));
+        bench.pump();  // accepted, but the block is not followed yet: its nonce is not in the state
+        REQUIRE(bench.ledger.sent.size() == nonce + 1);
+        bench.include();
+    }
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 3);
+}
+
+TEST_CASE("an offer repeated under its name is sent once, until it is done with") {
+    Bench bench;
+    for (int i = 0; i < 5; ++i) bench.offer("send", 1);
+    bench.pump();
+    bench.offer("send", 1);
+    bench.answer(accepted_at(2));
+    bench.offer("send", 1);  // accepted at a height that is not followed yet
+    bench.pump();
+    bench.include();
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 1);
+    bench.offer("send", 1);  // followed: a new wish
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 2);
+    REQUIRE(bench.ledger.sent.back().body.nonce == 1);
+}
+
+TEST_CASE("after a refusal the sender waits for another block: the same state would refuse again") {
+    Bench bench;
+    bench.offer("send", 1);
+    bench.pump();
+    bench.answer(refused());
+    bench.offer("send", 1);
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 1);
+    ++bench.height;
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 2);
+    REQUIRE(bench.ledger.sent.back().body.nonce == 0);  // a refusal uses no nonce
+
+    bench.answer(refused());
+    bench.offer("other", 2);
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 2);
+    bench.sender.retry();  // what a timer does when no block comes
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 3);
+    REQUIRE(bench.last_amount() == 2);
+}
+
+TEST_CASE("after no answer the transaction is sent again with the nonce that the state then asks for") {
+    for (const bool was_included : {false, true}) {
+        Bench bench;
+        bench.offer("send", 1);
+        bench.pump();
+        bench.answer(base::fail(base::ErrorKind::kUnreachable, "nobody answered", "wait"));
+        bench.pump();
+        REQUIRE(bench.ledger.sent.size() == 1);
+        if (was_included)
+            bench.include();
+        else
+            ++bench.height;
+        // The plan sees the state and offers again only what is still missing.
+        bench.offer(was_included ? "next" : "send", was_included ? 9 : 1);
+        bench.pump();
+        REQUIRE(bench.ledger.sent.size() == 2);
+        REQUIRE(bench.ledger.sent.back().body.nonce == (was_included ? 1U : 0U));
+        REQUIRE(bench.last_amount() == (was_included ? 9U : 1U));
+    }
+}
+
+TEST_CASE("retry does not hasten past a transaction whose block is not followed yet") {
+    Bench bench;
+    bench.offer("first", 1);
+    bench.offer("second", 2);
+    bench.pump();
+    bench.answer(accepted_at(5));
+    bench.sender.retry();
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 1);
+}
+
+}  // namespace assay::node
