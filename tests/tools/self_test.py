@@ -140,6 +140,44 @@ class Docs(unittest.TestCase):
         self.refused({"contracts/base/error.hpp": "enum {\n    kA = 5,\n};\n", "contracts/README.md": "# C\n",
                       "docs/reference/exit-codes.md": "| 0 | ok |\n"}, "code 5")
 
+    rules = {"contracts/README.md": "# C\n",
+             "contracts/rules/reasons.hpp": "enum class Reason {\n    kMalformed = 1,\n};\n",
+             "contracts/rules/reasons.cpp": 'Row{Reason::kMalformed, kRefused, "malformed", "Not canonical."},\n',
+             "contracts/rules/params.hpp": "struct Params {\n    std::uint64_t window = 20;\n};\n",
+             "contracts/rules/params.cpp": "    ASSAY_NUMBER(window, 1, 100),\n",
+             "contracts/rules/names.cpp": 'case TxType::kTransfer: return "transfer";\n',
+             "contracts/rules/transactions.cpp": "signer_of\n case TxType::kTransfer: return Signer::kOwner;\n",
+             "contracts/rules/transactions.hpp": "enum class TxType {\n    kTransfer = 1,\n};\nkType = TxType::kTransfer;\n"
+                                                 "visit(self.to, self.amount);\n"}
+
+    def test_reference_pages_that_agree_pass(self):
+        code, output = run("check_docs.py", {
+            **self.rules, "docs/README.md": "# Docs\n",
+            "docs/reference/parameters.md": "| `window` | 20 | 1 | 100 | x |\n",
+            "docs/reference/transactions.md": "| 1 | `transfer` | to, amount | owner | x | malformed |\n"})
+        self.assertEqual(code, 0, output)
+
+    def test_a_parameter_whose_default_moved(self):
+        self.refused({**self.rules, "docs/reference/parameters.md": "| `window` | 30 | 1 | 100 | x |\n"}, "window is")
+
+    def test_a_parameter_that_the_page_lacks(self):
+        self.refused({**self.rules, "docs/reference/parameters.md": "# P\n"}, "window is missing")
+
+    def test_a_transaction_with_other_fields(self):
+        self.refused({**self.rules, "docs/reference/transactions.md": "| 1 | `transfer` | to | owner | x | malformed |\n"},
+                     "transfer is")
+
+    def test_a_reason_that_does_not_exist(self):
+        row = "| 1 | `transfer` | to, amount | owner | x | no_such_reason |\n"
+        self.refused({**self.rules, "docs/reference/transactions.md": row}, "no_such_reason")
+
+    def test_a_page_of_reasons_out_of_date(self):
+        self.refused({**self.rules, "docs/reference/reasons.md": "# Reasons\n"}, "out of date")
+
+    def test_a_schema_that_the_page_lacks(self):
+        self.refused({"node/README.md": "# N\n", "node/cli/a.cpp": LICENCE + 'auto s = "assay.x.y/v1";\n',
+                      "docs/reference/json.md": "# J\n"}, "assay.x.y/v1 is missing")
+
 
 if __name__ == "__main__":
     unittest.main()
