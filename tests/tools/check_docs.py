@@ -80,13 +80,28 @@ def check_exit_codes(root):
         yield f"docs/reference/exit-codes.md: code {code} is in one of the table and error.hpp only"
 
 
+def check_named_tests(root):
+    """Tests that the concepts' tables name in quotes exist; a name may end in …"""
+    names = set()
+    for path in sorted((root / "tests").rglob("*.cpp")):
+        text = re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8"))
+        names |= set(re.findall(r'TEST_CASE\(\s*"([^"]+)"', text))
+    for page in sorted((root / "docs/concepts").glob("*.md")):
+        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
+            for name in re.findall(r'"([^"]{20,})"', line) if line.startswith("|") else []:
+                stem = name.rstrip("… ")
+                if not any(known == name or (name != stem and known.startswith(stem)) for known in names):
+                    yield f"{page.relative_to(root)}:{number}: no test is called '{name}'"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=Path, default=check_style.ROOT)
     root = parser.parse_args().root
     pages = [name for name in check_style.tracked(root) if name.endswith(".md")]
     wrong = [*check_links(root, pages), *check_folders(root), *check_glossary(root), *check_decisions(root),
-             *check_exit_codes(root), *reference_pages.check(root)]
+             *check_exit_codes(root), *reference_pages.check(root),
+             *check_named_tests(root)]
     for line in wrong:
         print(line)
     print(f"docs: {len(pages)} pages, {len(wrong)} problems")

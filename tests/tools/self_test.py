@@ -147,8 +147,8 @@ class Docs(unittest.TestCase):
              "contracts/rules/params.cpp": "    ASSAY_NUMBER(window, 1, 100),\n",
              "contracts/rules/names.cpp": 'case TxType::kTransfer: return "transfer";\n',
              "contracts/rules/transactions.cpp": "signer_of\n case TxType::kTransfer: return Signer::kOwner;\n",
-             "contracts/rules/transactions.hpp": "enum class TxType {\n    kTransfer = 1,\n};\nkType = TxType::kTransfer;\n"
-                                                 "visit(self.to, self.amount);\n"}
+             "contracts/rules/transactions.hpp": "enum class TxType {\n    kTransfer = 1,\n};\n"
+                                                 "kType = TxType::kTransfer;\nvisit(self.to, self.amount);\n"}
 
     def test_reference_pages_that_agree_pass(self):
         code, output = run("check_docs.py", {
@@ -164,8 +164,8 @@ class Docs(unittest.TestCase):
         self.refused({**self.rules, "docs/reference/parameters.md": "# P\n"}, "window is missing")
 
     def test_a_transaction_with_other_fields(self):
-        self.refused({**self.rules, "docs/reference/transactions.md": "| 1 | `transfer` | to | owner | x | malformed |\n"},
-                     "transfer is")
+        row = "| 1 | `transfer` | to | owner | x | malformed |\n"
+        self.refused({**self.rules, "docs/reference/transactions.md": row}, "transfer is")
 
     def test_a_reason_that_does_not_exist(self):
         row = "| 1 | `transfer` | to, amount | owner | x | no_such_reason |\n"
@@ -173,6 +173,12 @@ class Docs(unittest.TestCase):
 
     def test_a_page_of_reasons_out_of_date(self):
         self.refused({**self.rules, "docs/reference/reasons.md": "# Reasons\n"}, "out of date")
+
+    def test_a_named_test_that_does_not_exist(self):
+        test = 'TEST_CASE("a thing that is really tested") {}\n'
+        named = '| x | y | "a thing that is really tested" |\n| x | y | "a thing that nobody ever tested" |\n'
+        self.refused({"tests/README.md": "# T\n", "tests/a_test.cpp": LICENCE + test, "docs/concepts/a.md": named},
+                     "docs/concepts/a.md:2: no test is called")
 
     def test_a_schema_that_the_page_lacks(self):
         self.refused({"node/README.md": "# N\n", "node/cli/a.cpp": LICENCE + 'auto s = "assay.x.y/v1";\n',
