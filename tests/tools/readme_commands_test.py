@@ -7,6 +7,8 @@ Fenced blocks are marked in their info string:
   ```bash background   keeps running (a second terminal): awaited until it prints, and must not end by itself
   ```bash silent       the same for a command that prints nothing at first
   ```text expect       every line must be in the output of the last `run` block; … stands for anything
+
+At the end read_formats.py reads what the commands left in `net`.
 """
 import argparse
 import os
@@ -19,6 +21,9 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import read_formats  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```(bash run|bash background|bash silent|text expect)\n(.*?)^```$", re.M | re.S)
@@ -103,7 +108,10 @@ def main():
                 {"bash run": reader.run, "bash background": reader.background,
                  "bash silent": reader.silent, "text expect": reader.expect}[block[1]](block[2])
                 print(f"    {time.monotonic() - began:.1f} s", flush=True)
-        except (AssertionError, subprocess.TimeoutExpired) as problem:
+            # What the commands left behind is what docs/formats says, to a reader written from those pages.
+            for found in read_formats.check_home(Path(folder) / "net") if (Path(folder) / "net").is_dir() else []:
+                print(found)
+        except (AssertionError, subprocess.TimeoutExpired, read_formats.Wrong) as problem:
             print(f"{arguments.page.name}:{line}: {problem}")
             for _, log in reader.terminals:
                 print(f"--- {log.name}\n{log.read_text(encoding='utf-8')}")
