@@ -148,7 +148,8 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     const auto round = contracts::read_round(state, request.job, request.round);
     if (!round) {
         return fail(ErrorKind::kNotFound,
-                    "job " + request.job.brief() + " has no round " + std::to_string(request.round));
+                    "job " + request.job.brief() + " has no round " + std::to_string(request.round),
+                    "rounds count from 0; `assay job show " + request.job.brief() + "` lists them");
     }
     if (request.segment && *request.segment > job->spec.segments()) {
         return fail(ErrorKind::kNotFound, "a round has segments 0 to " +

@@ -18,7 +18,8 @@ void Context::print_json(const std::string& schema, const nlohmann::ordered_json
     nlohmann::ordered_json object;
     object["schema"] = schema;
     for (const auto& [key, value] : body.items()) object[key] = value;
-    out << object.dump(2) << '\n';
+    // Names of files and texts need not be UTF-8: replace what JSON cannot hold.
+    out << object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
 base::Outcome<PassphraseSource> PassphraseFlags::source() const {

@@ -25,8 +25,10 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
                                  .payload = std::move(payload)};
     ASSAY_ASSIGN(SubmitReply reply, ledger->submit(contracts::sign_transaction(body, key, status.chain_id)));
     if (!reply.accepted) {
-        return base::fail(base::ErrorKind::kRejected, "the ledger refused " + what + ": " + reply.reason_text,
-                          fix);
+        const std::string prefix = "the ledger refused the transaction: ";
+        std::string reason = reply.reason_text;
+        if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
+        return base::fail(base::ErrorKind::kRejected, "the ledger refused " + what + ": " + reason, fix);
     }
     return OwnerTransaction{.owner = body.sender, .reply = std::move(reply)};
 }

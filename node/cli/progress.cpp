@@ -34,6 +34,12 @@ Progress::~Progress() {
 
 void Progress::update(std::uint64_t done, std::uint64_t total) {
     const auto now = steady_clock::now();
+    if (!counting_) {
+        // What came before the first step (opening, evaluating) says nothing about the rate.
+        counting_ = true;
+        begin_ = now;
+        first_ = done;
+    }
     const bool finished = total > 0 && done >= total;
     if (now - begin_ < kSilence) return;
     if (printed_ && !finished && now - last_ < (terminal_ ? kRedraw : kNewLine)) return;
@@ -41,7 +47,7 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
     printed_ = true;
 
     const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const double rate = static_cast<double>(done) / seconds;
+    const double rate = static_cast<double>(done - first_) / seconds;
     const double left = rate > 0 && total > done ? static_cast<double>(total - done) / rate : 0;
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, "%llu/%llu %s  %.1f/s  %.0f s left",

@@ -27,6 +27,8 @@ private:
     std::string unit_;
     bool terminal_;
     bool printed_ = false;
+    bool counting_ = false;
+    std::uint64_t first_ = 0;  ///< done at the first update
     std::chrono::steady_clock::time_point begin_;
     std::chrono::steady_clock::time_point last_;
 };

@@ -137,7 +137,8 @@ std::string to_json(const DemoReport& report) {
          {{"recomputed_share", report.recomputed_share}, {"seconds_share", report.seconds_share}}},
         {"sample", {{"before", report.sample_before}, {"after", report.sample_after}}},
         {"seconds", report.seconds}};
-    return json.dump(2);
+    // What a young model writes need not be UTF-8.
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void print_tables(const DemoReport& report, std::ostream& out) {

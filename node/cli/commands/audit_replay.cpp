@@ -30,6 +30,8 @@ std::string finding(const SlotReplay& slot) {
                            ? "unit " + std::to_string(*slot.first_wrong) + " differs from the claim"
                            : "all " + std::to_string(slot.units) + " units equal bit for bit";
     const bool caught = slot.first_wrong && slot.verdict == contracts::Reason::kMismatch;
+    if (!slot.first_wrong && slot.agrees && slot.verdict == contracts::Reason::kMismatch)
+        return text + "; the fault that the ledger found stands later: replay the whole round";
     if (!slot.agrees) return text + ", AGAINST the ledger's verdict " + verdict_text(slot);
     return text + (caught ? ", a cheat that the ledger caught: " : ", as the ledger judged: ") +
            verdict_text(slot);

@@ -82,16 +82,19 @@ Outcome<void> watch(const Context& context, const FollowFlags& flags) {
     ASSAY_ASSIGN(const ledger::Genesis genesis, genesis_of(context.home(), given));
     ASSAY_ASSIGN(const auto now, open_state(context, StateFrom::kNode));
     ASSAY_ASSIGN(const contracts::Job job, find_job(*now, flags.job));
-    return watch_ledger({.node_address = context.settings.node, .tls = {}, .genesis = genesis}, stop,
-                        [&](const Follower& ledger, const contracts::Events& events) {
-                            bool ended = false;
-                            for (const contracts::Event& event : events) {
-                                if (event.job != job.id) continue;
-                                print_event(context, ledger.state(), event);
-                                ended = ended || event.kind == EventKind::kJobEnded;
-                            }
-                            return !ended;
-                        });
+    bool ended = false;
+    ASSAY_TRY(watch_ledger({.node_address = context.settings.node, .tls = {}, .genesis = genesis}, stop,
+                           [&](const Follower& ledger, const contracts::Events& events) {
+                               for (const contracts::Event& event : events) {
+                                   if (event.job != job.id) continue;
+                                   print_event(context, ledger.state(), event);
+                                   ended = ended || event.kind == EventKind::kJobEnded;
+                               }
+                               return !ended;
+                           }));
+    if (ended) return {};
+    return fail(ErrorKind::kInterrupted, "stopped before the job ended; the job goes on",
+                "follow it again with: assay job watch " + job.id.brief());
 }
 
 Outcome<base::Bytes> fetched(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders) {

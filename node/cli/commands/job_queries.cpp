@@ -67,7 +67,14 @@ Outcome<void> list_jobs(const Context& context, const JobFlags& flags) {
     return {};
 }
 
-Json detail_json(const Job& job) {
+/// Calls visit(round, slot) for every slot of every round that was dealt, in order.
+template <class Visit>
+void for_each_slot(const contracts::StateView& state, const Job& job, Visit visit) {
+    for (std::uint32_t round = 0; round < job.spec.rounds; ++round)
+        for (const auto& slot : contracts::list_slots(state, job.id, round)) visit(round, slot);
+}
+
+Json detail_json(const contracts::StateView& state, const Job& job) {
     Json body = summary_json(job);
     body["buyer"] = job.buyer.hex();
     body["submitted_at"] = job.submitted_at;
@@ -90,6 +97,16 @@ Json detail_json(const Job& job) {
     Json verifiers = Json::array();
     for (const auto& entry : job.verifiers) verifiers.push_back(entry.node.hex());
     body["verifiers"] = verifiers;
+    Json slots = Json::array();
+    for_each_slot(state, job, [&](std::uint32_t round, const contracts::SlotRound& slot) {
+        Json row;
+        row["round"] = round;
+        row["slot"] = slot.slot;
+        row["miner"] = slot.miner.hex();
+        row["verdict"] = std::string(contracts::to_text(slot.verdict));
+        slots.push_back(row);
+    });
+    body["slot_rounds"] = slots;
     return body;
 }
 
@@ -97,7 +114,7 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
     ASSAY_ASSIGN(const auto state, open_state(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
     ASSAY_ASSIGN(const Job job, find_job(*state, flags.job));
     if (context.json()) {
-        context.print_json("assay.job.show/v1", detail_json(job));
+        context.print_json("assay.job.show/v1", detail_json(*state, job));
         return {};
     }
     print_fields(context.out, {{"job", job.id.hex()},
@@ -117,6 +134,13 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         table.row({entry.node.brief(), base::to_text(entry.ask),
                    entry.dropped ? std::string(contracts::to_text(entry.dropped_for)) : "working"});
     table.print(context.out);
+    context.out << '\n';
+    Table slots({{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}});
+    for_each_slot(*state, job, [&](std::uint32_t round, const contracts::SlotRound& slot) {
+        slots.row({std::to_string(round), std::to_string(slot.slot), slot.miner.brief(),
+                   std::string(contracts::to_text(slot.verdict))});
+    });
+    slots.print(context.out);
     return {};
 }
 

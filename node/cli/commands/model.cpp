@@ -90,6 +90,7 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     ASSAY_ASSIGN(const auto job, read_job_file(flags.job));
     LocalTrainingOptions options;
     options.rounds = flags.rounds;
+    options.held_out_sequences = program::kHeldOutSequences;  // as the network measures it
     std::string job_id;
     if (!flags.record.empty()) {
         ASSAY_ASSIGN(auto record, read_record(flags.record));

@@ -1,61 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line as scripts see it: exit codes, the shape of errors, help for every command.
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "node/cli/cli.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/node/cli/cli_fixture.hpp"
 
 namespace {
 
-using assay::node::run_cli;
-
-struct Run {
-    int code = 0;
-    std::string out;
-    std::string err;
-};
-
-/// A home of its own for each test, removed afterwards.
-class Cli {
-public:
-    Cli() {
-        static int count = 0;
-        home_ = std::filesystem::temp_directory_path() /
-                ("assay-cli-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
-        std::filesystem::create_directories(home_);
-        std::filesystem::permissions(home_, std::filesystem::perms::owner_all);
-        ::unsetenv("ASSAY_OUTPUT");
-        ::unsetenv("ASSAY_NODE");
-    }
-    ~Cli() { std::filesystem::remove_all(home_); }
-
-    Run operator()(std::vector<std::string> words) const {
-        words.insert(words.begin(), {"--home", home_.string()});
-        std::ostringstream out;
-        std::ostringstream err;
-        Run run;
-        run.code = run_cli(words, out, err);
-        run.out = out.str();
-        run.err = err.str();
-        return run;
-    }
-    [[nodiscard]] std::filesystem::path write(const std::string& name, const std::string& text) const {
-        const auto path = home_ / name;
-        std::ofstream(path) << text;
-        std::filesystem::permissions(
-            path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-        return path;
-    }
-
-private:
-    std::filesystem::path home_;
-};
+using assay::test::Cli;
+using Run = assay::test::CliRun;
 
 /// Words under "Subcommands:" of a help text.
 std::vector<std::string> subcommands(const std::string& help) {
@@ -68,30 +20,46 @@ std::vector<std::string> subcommands(const std::string& help) {
     return names;
 }
 
-void check_help(const Cli& cli, std::vector<std::string> path, int& seen) {
+/// Help of a command and of all below it, in order, each under a line that names it.
+void collect_help(const Cli& cli, const std::vector<std::string>& path, std::string& text, int& seen) {
     std::vector<std::string> words = path;
     words.emplace_back("--help");
     const Run help = cli(words);
-    INFO(help.err);
-    CHECK(help.code == 0);
-    CHECK(help.err.empty());
     std::string usage = "Usage: assay";
     for (const std::string& word : path) usage += " " + word;
+    INFO(usage << "\n" << help.err);
+    CHECK(help.code == 0);
+    CHECK(help.err.empty());
     CHECK(help.out.find(usage) != std::string::npos);
+    text += "=== assay";
+    for (const std::string& word : path) text += " " + word;
+    text += "\n" + help.out + "\n";
     ++seen;
     for (const std::string& name : subcommands(help.out)) {
         std::vector<std::string> deeper = path;
         deeper.push_back(name);
-        check_help(cli, deeper, seen);
+        collect_help(cli, deeper, text, seen);
     }
 }
 
 }  // namespace
 
-TEST_CASE("every command explains itself") {
+// To accept a change on purpose: ASSAY_UPDATE_GOLDEN=1 build/bin/test_cli "every command*"
+TEST_CASE("every command explains itself in the words of golden/help.txt") {
+    std::string text;
     int seen = 0;
-    check_help(Cli(), {}, seen);
-    CHECK(seen > 20);
+    collect_help(Cli(), {}, text, seen);
+    CHECK(seen > 40);
+    const char* source = std::getenv("ASSAY_SOURCE_DIR");
+    REQUIRE(source != nullptr);
+    const auto golden = std::filesystem::path(source) / "tests/node/cli/golden/help.txt";
+    if (std::getenv("ASSAY_UPDATE_GOLDEN") != nullptr) {
+        std::filesystem::create_directories(golden.parent_path());
+        std::ofstream(golden) << text;
+    }
+    std::ifstream stream(golden);
+    const std::string accepted{std::istreambuf_iterator<char>(stream), {}};
+    CHECK(text == accepted);
 }
 
 TEST_CASE("a wrong word is a usage error that names it") {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that need a job file, token files or a model, and no ledger node.
+#include <csignal>
+#include <thread>
+
+#include "tests/node/cli/cli_fixture.hpp"
+#include "tests/scenarios/small_text.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace assay::test {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string job_text(const std::string& budget, int inner_steps = 4) {
+    return R"([job]
+name = "tiny"
+slots = 2
+rounds = 2
+seed = 5
+[model]
+layers = 1
+width = 32
+heads = 2
+context = 32
+vocabulary = 320
+[data]
+manifest = "data/manifest.json"
+[train]
+inner_steps = )" +
+           std::to_string(inner_steps) + R"(
+batch = 2
+learning_rate = 0.003
+[market]
+max_price = "1000u"
+budget = ")" +
+           budget + R"("
+deadline = 1000
+[security]
+q = 0.25
+segment_steps = 2
+gain_bound = "10000u"
+)";
+}
+
+/// A home with packed text in data/.
+const Cli& packed() {
+    static const Cli cli;
+    static const bool done = [] {
+        const auto text = cli.write("text.txt", tests::small_text(1));
+        const CliRun run = cli(
+            {"data", "pack", text.string(), "--out", (cli.home() / "data").string(), "--vocabulary", "320"});
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        return true;
+    }();
+    REQUIRE(done);
+    return cli;
+}
+
+}  // namespace
+
+TEST_CASE("plan says what a job costs, what is checked and that cheating does not pay") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const CliRun run = packed()({"plan", job, "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const json plan = run.json();
+    CHECK(plan.at("schema") == "assay.plan/v1");
+    CHECK(keys_of(plan) ==
+          std::set<std::string>{"schema",        "job",        "parameters",        "tokens",
+                                "rounds",        "slots",      "segments",          "work_units",
+                                "max_price",     "slot_pay",   "round_pay",         "round_cost",
+                                "spend_max",     "budget",     "rounds_covered",    "deadline_blocks",
+                                "bond",          "audit_rate", "bad_segment_found", "cheat_gain",
+                                "cheating_pays", "measured"});
+    CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
+    CHECK(plan.at("segments") == 2);
+    CHECK(plan.at("rounds_covered") == 2);
+    CHECK(plan.at("audit_rate").at("proven") == 0.25);
+    CHECK(plan.at("cheating_pays") == false);
+    const auto amount = [&](const char* key) { return std::stoull(plan.at(key).get<std::string>()); };
+    CHECK(amount("slot_pay") == plan.at("work_units").get<std::uint64_t>() * 1000);
+    CHECK(amount("round_pay") == 2 * amount("slot_pay"));
+    CHECK(amount("round_cost") > amount("round_pay"));
+    CHECK(amount("spend_max") == 2 * amount("round_cost"));
+    // A proven miner is found with probability 1/4, so that it stakes four times what it could gain.
+    const auto bond = std::stoull(plan.at("bond").at("proven").get<std::string>());
+    CHECK(bond >= 4 * (amount("slot_pay") + 10'000));
+    CHECK(std::stoll(plan.at("cheat_gain").at("proven").get<std::string>()) < 0);
+    CHECK(plan.at("measured").is_null());
+    const CliRun measured = packed()({"plan", job, "--measure", "-o", "json"});
+    INFO(measured.err);
+    REQUIRE(measured.code == 0);
+    CHECK(measured.json().at("measured").at("tokens_per_second").get<double>() > 0);
+}
+
+TEST_CASE("a budget below one round is refused by plan, with the sum that is needed") {
+    const auto job = packed().write("poor.toml", job_text("1u")).string();
+    const CliRun run = packed()({"plan", job});
+    CHECK(run.code == 2);
+    CHECK(run.err.find("market.budget") != std::string::npos);
+    CHECK(run.out.empty());
+}
+
+TEST_CASE("model program lists every operator of a step") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const CliRun run = packed()({"model", "program", job, "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const json program = run.json();
+    CHECK(keys_of(program) ==
+          std::set<std::string>{"schema", "job", "batch", "operations", "work_units", "operators"});
+    std::uint64_t sum = 0;
+    for (const json& op : program.at("operators")) {
+        CHECK(keys_of(op) ==
+              std::set<std::string>{"index", "name", "kind", "operands", "outputs", "operations"});
+        sum += op.at("operations").get<std::uint64_t>();
+    }
+    CHECK(sum == program.at("operations").get<std::uint64_t>());
+}
+
+TEST_CASE("a model is trained, shown and evaluated") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const auto out = (packed().home() / "model").string();
+    const CliRun trained = packed()({"model", "train", job, "--out", out, "--rounds", "1", "-o", "json"});
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    CHECK(trained.json().at("steps") == 8);
+    const CliRun shown = packed()({"model", "show", out, "-o", "json"});
+    INFO(shown.err);
+    REQUIRE(shown.code == 0);
+    CHECK(keys_of(shown.json()) == std::set<std::string>{"schema", "folder", "family", "layers", "width",
+                                                         "heads", "context", "vocabulary", "parameters",
+                                                         "parameters_root", "job_name", "job", "rounds",
+                                                         "tokens", "data_source", "data_licence"});
+    const auto data = (packed().home() / "data" /
+                       packed()({"data", "show", (packed().home() / "data").string(), "-o", "json"})
+                           .json()
+                           .at("held_out")
+                           .at("name")
+                           .get<std::string>())
+                          .string();
+    const CliRun loss = packed()({"model", "eval", "--model", out, "--data", data, "-o", "json"});
+    INFO(loss.err);
+    REQUIRE(loss.code == 0);
+    CHECK(keys_of(loss.json()) == std::set<std::string>{"schema", "loss", "loss_bits", "tokens"});
+    const CliRun some =
+        packed()({"model", "eval", "--model", out, "--data", data, "--sequences", "3", "-o", "json"});
+    REQUIRE(some.code == 0);
+    CHECK(some.json().at("tokens") == 3 * 32);
+    CHECK(packed()({"model", "show", (packed().home() / "nowhere").string()}).code == 3);
+    CHECK(packed()({"model", "export", "--out", out}).code == 2);
+}
+
+TEST_CASE("a bench names the machine, and every row says which peer it was compared with") {
+    const CliRun run = packed()({"bench", "gemm", "--seconds", "1", "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const json bench = run.json();
+    CHECK(bench.at("schema") == "assay.bench/v1");
+    CHECK(keys_of(bench) == std::set<std::string>{"schema", "machine", "rows"});
+    CHECK(keys_of(bench.at("machine")) == std::set<std::string>{"cpu", "targets", "threads"});
+    REQUIRE_FALSE(bench.at("rows").empty());
+    for (const json& row : bench.at("rows")) {
+        CHECK(keys_of(row) == std::set<std::string>{"name", "shape", "profile", "target", "threads", "value",
+                                                    "unit", "peer", "peer_value", "ratio"});
+        CHECK(row.at("value").get<double>() > 0);
+        CHECK(row.at("peer").get<std::string>().find("LibTorch") != std::string::npos);
+        CHECK(row.at("peer_value").is_null() == row.at("ratio").is_null());
+    }
+}
+
+TEST_CASE("an audit without a ledger is not found, and a target that the machine lacks is preflight") {
+    const Cli cli;
+    CHECK(cli({"audit", "ledger"}).code == 3);
+    CHECK(cli({"audit", "payouts"}).code == 3);
+    CHECK(cli({"audit", "replay", "--job", "x", "--round", "0"}).code == 3);
+    const ProgramRun doctor =
+        run_program(built_program_path("assay"), {"doctor", "--home", cli.home().string(), "-o", "json"},
+                    {{"ASSAY_TARGETS", "neon"}});
+    INFO(doctor.out << doctor.err);
+    CHECK(doctor.code == 8);
+    CHECK(json::parse(doctor.out).at("ok") == false);
+}
+
+TEST_CASE("a full disk is a failure") {
+    const CliRun run = Cli::at({"key", "new", "--home", "/dev/full/home", "--passphrase-file", "/dev/null"});
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find("error: ") == 0);
+}
+
+TEST_CASE("Ctrl-C ends training with exit code 130 and leaves no model behind") {
+    // The job is long enough to be interrupted on any machine.
+    const auto job = packed().write("long.toml", job_text("900000", 4000)).string();
+    const auto out = packed().home() / "interrupted";
+    BackgroundProgram training(
+        built_program_path("assay"),
+        {"model", "train", job, "--out", out.string(), "--home", packed().home().string(), "-o", "json"});
+    std::this_thread::sleep_for(1500ms);
+    REQUIRE(training.running());
+    training.signal(SIGINT);
+    const ProgramRun run = training.wait();
+    CHECK(run.code == 130);
+    CHECK(json::parse(run.err.substr(run.err.find('{'))).at("error").at("code") == 130);
+    CHECK_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace assay::test

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that ask a ledger node, against a local network of real processes.
+#include <csignal>
+#include <thread>
+
+#include "tests/node/cli/cli_fixture.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace assay::test {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// `assay devnet up` with two miners, ended by SIGTERM.
+class LocalNetwork {
+public:
+    LocalNetwork()
+        : up_(built_program_path("assay"), {"devnet", "up", "--home", home_ / "net", "--node", "127.0.0.1:0",
+                                            "--miners", "2", "-o", "json"}) {
+        const auto give_up = std::chrono::steady_clock::now() + 60s;
+        while (up_.out().find('}') == std::string::npos) {
+            INFO(up_.err());
+            REQUIRE(up_.running());
+            REQUIRE(std::chrono::steady_clock::now() < give_up);
+            std::this_thread::sleep_for(100ms);
+        }
+        said_ = json::parse(up_.out());
+        // Miners register after they start.
+        while (ask({"miner", "list"}).json().at("miners").size() < 2) {
+            REQUIRE(std::chrono::steady_clock::now() < give_up);
+            std::this_thread::sleep_for(100ms);
+        }
+    }
+    ~LocalNetwork() {
+        up_.signal(SIGTERM);
+        up_.wait();
+    }
+    [[nodiscard]] const json& said() const { return said_; }
+    [[nodiscard]] std::string at(const char* key) const { return said_.at(key).get<std::string>(); }
+    /// A command as the buyer, in JSON.
+    [[nodiscard]] CliRun ask(std::vector<std::string> words) const {
+        words.insert(words.end(), {"--home", at("buyer_home"), "--node", at("node"), "-o", "json"});
+        return Cli::at(words);
+    }
+
+private:
+    TemporaryFolder home_;
+    BackgroundProgram up_;
+    json said_;
+};
+
+const LocalNetwork& network() {
+    static const LocalNetwork local;
+    return local;
+}
+
+}  // namespace
+
+TEST_CASE("devnet up says where everything is") {
+    CHECK(network().said().at("schema") == "assay.devnet.up/v1");
+    CHECK(keys_of(network().said()) ==
+          std::set<std::string>{"schema", "home", "node", "genesis", "passphrase_file", "buyer_home"});
+}
+
+TEST_CASE("miners, their state and what they were not paid for can be asked for") {
+    const CliRun list = network().ask({"miner", "list"});
+    REQUIRE(list.code == 0);
+    const json first = list.json().at("miners").at(0);
+    CHECK(keys_of(first) == std::set<std::string>{"miner", "owner", "endpoint", "verified_rounds", "newcomer",
+                                                  "stake", "bonded", "earned", "forfeited"});
+    CHECK(first.at("newcomer") == true);
+    const auto key = first.at("miner").get<std::string>();
+    const CliRun status = network().ask({"miner", "status", "--key", key.substr(0, 10)});
+    INFO(status.err);
+    REQUIRE(status.code == 0);
+    CHECK(status.json().at("miner") == key);
+    const CliRun why = network().ask({"miner", "why", "--key", key});
+    REQUIRE(why.code == 0);
+    CHECK(why.json().at("lines").empty());
+    CHECK(network().ask({"miner", "status", "--key", "ffffffffff"}).code == 3);
+    CHECK(network().ask({"payout", "explain", "--miner", key, "--round", "0"}).code == 3);
+    CHECK(network().ask({"job", "show", "nothing"}).code == 3);
+    CHECK(network().ask({"job", "list"}).json().at("jobs").empty());
+}
+
+TEST_CASE("a transfer moves money once, and one that is not covered is refused by the ledger") {
+    const json before = network().ask({"wallet", "show"}).json();
+    CHECK(keys_of(before) ==
+          std::set<std::string>{"schema", "owner", "balance", "stake", "bonded", "escrow", "nonce"});
+    const auto miner = network().ask({"miner", "list"}).json().at("miners").at(0);
+    const auto owner = miner.at("owner").get<std::string>();
+    const std::string passphrase = network().at("passphrase_file");
+    const CliRun sent = network().ask({"wallet", "send", owner, "1500000u", "--passphrase-file", passphrase});
+    INFO(sent.err);
+    REQUIRE(sent.code == 0);
+    CHECK(keys_of(sent.json()) == std::set<std::string>{"schema", "from", "to", "amount", "height"});
+    const json after = network().ask({"wallet", "show"}).json();
+    CHECK(std::stoull(before.at("balance").get<std::string>()) -
+              std::stoull(after.at("balance").get<std::string>()) ==
+          1'500'000);
+    CHECK(after.at("nonce").get<std::uint64_t>() == before.at("nonce").get<std::uint64_t>() + 1);
+
+    const CliRun refused =
+        network().ask({"wallet", "send", owner, "900000000000", "--passphrase-file", passphrase});
+    CHECK(refused.code == 6);
+    CHECK(json::parse(refused.err).at("error").at("kind") == "rejected");
+    CHECK(network().ask({"wallet", "show"}).json() == after);
+}
+
+TEST_CASE("a wrong passphrase opens nothing and changes nothing") {
+    const Cli cli;
+    const auto wrong = cli.write("wrong", "not the passphrase\n").string();
+    const json before = network().ask({"wallet", "show"}).json();
+    const auto owner = before.at("owner").get<std::string>();
+    CHECK(network().ask({"wallet", "send", owner, "1", "--passphrase-file", wrong}).code == 5);
+    CHECK(network().ask({"wallet", "show"}).json() == before);
+}
+
+TEST_CASE("a verifier's record can be asked for from its home") {
+    const auto home = std::filesystem::path(network().at("home")) / "verifier-1";
+    const CliRun run = Cli::at(
+        {"verifier", "status", "--home", home.string(), "--node", network().at("node"), "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(keys_of(run.json()) == std::set<std::string>{"schema", "verifier", "owner", "endpoint",
+                                                       "audited_units", "earned", "penalised"});
+}
+
+}  // namespace assay::test

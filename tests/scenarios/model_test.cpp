@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model trained by the built program, measured by `assay model eval` and by transformers.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/scenarios/small_text.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace assay::tests {
+
+using nlohmann::json;
+using test::ProgramRun;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Largest difference of two mean losses in binary32 that is rounding and nothing else.
+constexpr double kLossTolerance = 1e-4;
+
+constexpr const char* kJob = R"([job]
+name = "tiny"
+slots = 2
+rounds = 2
+seed = 11
+[model]
+layers = 2
+width = 64
+heads = 2
+context = 64
+vocabulary = 384
+[data]
+manifest = "data/manifest.json"
+[train]
+inner_steps = 6
+batch = 2
+learning_rate = 0.003
+[market]
+max_price = "1000u"
+budget = "5"
+deadline = 1000
+[security]
+segment_steps = 3
+)";
+
+json run_assay(std::vector<std::string> words) {
+    words.insert(words.end(), {"-o", "json"});
+    const ProgramRun run = test::run_program(test::built_program_path("assay"), words);
+    INFO("assay " << words[0] << " " << words[1] << ": " << run.err);
+    REQUIRE(run.code == 0);
+    return json::parse(run.out);
+}
+
+/// A packed text, a job on it and the model that `assay model train` made of them: once for all cases.
+struct Trained {
+    test::TemporaryFolder folder;
+    json report;
+
+    Trained() {
+        std::ofstream(folder / "text.txt") << small_text(3);
+        std::ofstream(folder / "job.toml") << kJob;
+        run_assay({"data", "pack", folder / "text.txt", "--out", folder / "data", "--vocabulary", "384"});
+        report = run_assay({"model", "train", folder / "job.toml", "--out", folder / "model"});
+    }
+    [[nodiscard]] std::string held_out() const {
+        return folder /
+               ("data/" +
+                run_assay({"data", "show", folder / "data"}).at("held_out").at("name").get<std::string>());
+    }
+};
+
+const Trained& trained() {
+    static const Trained model;
+    return model;
+}
+
+/// The Python of the project's own test setup; a missing one is a failure, never a skip.
+fs::path venv_python() {
+    const char* source = std::getenv("ASSAY_SOURCE_DIR");
+    REQUIRE(source != nullptr);
+    const fs::path python = fs::path(source) / ".venv" / "bin" / "python";
+    if (!fs::exists(python)) FAIL(python.string() + " is missing; `.ci/setup test` makes it");
+    return python;
+}
+
+}  // namespace
+
+TEST_CASE("model train prints what scripts rely on, and the loss falls") {
+    const json& report = trained().report;
+    std::set<std::string> keys;
+    for (const auto& [key, value] : report.items()) keys.insert(key);
+    CHECK(keys == std::set<std::string>{"schema", "model_root", "steps", "tokens", "tokens_per_second",
+                                        "peak_rss_mib", "loss"});
+    CHECK(report.at("schema") == "assay.model.train/v1");
+    CHECK(report.at("steps") == 24);
+    CHECK(report.at("tokens") == 24 * 2 * 64);
+    CHECK(report.at("tokens_per_second").get<double>() > 0);
+    CHECK(report.at("peak_rss_mib").get<double>() > 1);
+    const json& loss = report.at("loss");
+    REQUIRE(loss.size() == 3);
+    CHECK(loss.at(0).at("step") == 0);
+    CHECK(loss.at(0).at("train").is_null());
+    CHECK(loss.at(2).at("step") == 12);
+    CHECK(loss.at(2).at("held_out").get<double>() < loss.at(0).at("held_out").get<double>());
+}
+
+TEST_CASE("a trained model has the same root with every kernel target that this machine has") {
+    const auto doctor =
+        json::parse(test::run_program(test::built_program_path("assay"), {"doctor", "-o", "json"}).out);
+    for (const json& target : doctor.at("targets")) {
+        for (const char* threads : {"1", "2"}) {
+            const auto name = target.get<std::string>();
+            INFO(name << ", " << threads << " threads");
+            const ProgramRun run =
+                test::run_program(test::built_program_path("assay"),
+                                  {"model", "train", trained().folder / "job.toml", "--out",
+                                   trained().folder / ("model-" + name), "-o", "json"},
+                                  {{"ASSAY_TARGETS", name}, {"ASSAY_THREADS", threads}});
+            INFO(run.err);
+            REQUIRE(run.code == 0);
+            CHECK(json::parse(run.out).at("model_root") == trained().report.at("model_root"));
+        }
+    }
+}
+
+TEST_CASE("transformers computes the loss that model eval computes") {
+    const fs::path python = venv_python();
+    const std::string model = trained().folder / "model";
+    const std::string data = trained().held_out();
+    const json ours = run_assay({"model", "eval", "--model", model, "--data", data});
+    const fs::path check = fs::path(std::getenv("ASSAY_SOURCE_DIR")) / "tests/tools/transformers_check.py";
+    const ProgramRun theirs = test::run_program(
+        python, {check.string(), model, data},
+        {{"HF_HUB_OFFLINE", "1"}, {"CUDA_VISIBLE_DEVICES", ""}, {"PYTHONDONTWRITEBYTECODE", "1"}});
+    INFO(theirs.err);
+    REQUIRE(theirs.code == 0);
+    const json report = json::parse(theirs.out);
+    INFO("ours " << ours.dump() << ", transformers " << report.dump());
+    CHECK(report.at("mismatches").empty());
+    CHECK(ours.at("tokens") == report.at("tokens"));
+    CHECK(std::abs(ours.at("loss").get<double>() - report.at("loss").get<double>()) < kLossTolerance);
+}
+
+TEST_CASE("a model folder with one changed byte is refused") {
+    const fs::path copy = trained().folder / "changed";
+    fs::copy(trained().folder / "model", copy, fs::copy_options::recursive);
+    const fs::path weights = copy / "model.safetensors";
+    {
+        std::fstream file(weights, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(-5, std::ios::end);
+        const int byte = file.get();
+        file.seekp(-5, std::ios::end);
+        file.put(static_cast<char>(byte ^ 1));
+    }
+    const ProgramRun run =
+        test::run_program(test::built_program_path("assay"),
+                          {"model", "eval", "--model", copy.string(), "--data", trained().held_out()});
+    INFO(run.err);
+    CHECK(run.code == 7);
+    CHECK(run.err.find("fix: ") != std::string::npos);
+}
+
+}  // namespace assay::tests
