@@ -18,12 +18,13 @@ namespace {
 // Nobody waits long for who is gone, and one absence is enough to be dropped.
 ScenarioPlan impatient_plan() {
     ScenarioPlan plan = slow_plan();
-    plan.params.commit_window = 160;
-    plan.params.beacon_window = 40;
-    plan.params.audit_seal_window = 160;
-    plan.params.audit_open_window = 40;
-    plan.params.merge_seal_window = 100;
-    plan.params.merge_open_window = 40;
+    plan.params.commit_window = 160 * kPatience;
+    plan.params.beacon_window = 40 * kPatience;
+    plan.params.reveal_window = 40 * kPatience;
+    plan.params.audit_seal_window = 160 * kPatience;
+    plan.params.audit_open_window = 40 * kPatience;
+    plan.params.merge_seal_window = 160 * kPatience;
+    plan.params.merge_open_window = 40 * kPatience;
     plan.params.max_missed = 1;
     return plan;
 }
@@ -67,6 +68,42 @@ TEST_CASE("a miner gone before its commit is unpaid without forfeit and its slot
     CHECK(network.train_alone(node::run_record(network.state(), job)) == job.base_root);
 }
 
+TEST_CASE("a miner gone after the draw forfeits its bond and nobody else loses anything") {
+    ScenarioPlan plan = impatient_plan();
+    plan.job.rounds = 2;
+    SmallNetwork network(plan);
+    const node::Participant& gone = network.net().miners[1];
+    network.allow_death_of(gone.name);
+    network.on_event([&](const node::Follower&, const contracts::Event& event) {
+        // All seals are in; what is drawn is not known before the beacon's last link, nor revealed before it.
+        if (is_phase(event, 0, RoundPhase::kBeacon)) must(network.network().signal(gone.name, SIGKILL));
+    });
+    network.run();
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    CHECK(network.verdicts(0, gone) == std::vector{Reason::kSilentAfterDraw});
+    CHECK(network.verdicts(1, gone).empty());
+    CHECK(network.paid_to(gone) == 0);
+    for (const auto& line : network.lines(LineKind::kSlot)) {
+        if (line.node != gone.node) {
+            CHECK(line.reason == Reason::kPaid);
+            continue;
+        }
+        const auto slot = contracts::read_slot(network.state(), job.id, 0, line.slot);
+        REQUIRE(slot.has_value());
+        CHECK(slot->bond.units() > 0);
+        CHECK(line.lost == slot->bond);
+        CHECK(line.lost_to_buyer.units() > 0);
+        CHECK(line.lost_to_verifiers.is_zero());  // nobody recomputed anything
+    }
+    for (const auto& who : network.net().miners) {
+        if (who.node != gone.node) CHECK(network.lost_by(who) == 0);
+    }
+    for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);
+    network.check_books();
+    CHECK(network.train_alone(node::run_record(network.state(), job)) == job.base_root);
+}
+
 TEST_CASE("a verifier gone while it recomputes is replaced by a third and alone is unpaid") {
     ScenarioPlan plan = impatient_plan();
     plan.verifiers = 3;
@@ -78,9 +115,7 @@ TEST_CASE("a verifier gone while it recomputes is replaced by a third and alone 
         if (!is_phase(event, 0, RoundPhase::kAuditSeal)) return;
         const auto slots = contracts::list_slots(ledger.state(), event.job, 0);
         gone = slots.front().verifiers.front();
-        const std::string& name = network.participant(*gone).name;
-        network.allow_death_of(name);
-        must(network.network().signal(name, SIGKILL));
+        must(network.network().signal(network.participant(*gone).name, SIGKILL));
     });
     for (const auto& verifier : network.net().verifiers) network.allow_death_of(verifier.name);
     network.run();

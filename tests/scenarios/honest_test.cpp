@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The undisturbed run, and what can be checked about it when every process has stopped.
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -29,8 +29,8 @@ constexpr std::uint64_t kSeed = 7;
 contracts::Params quick_params() {
     contracts::Params params;
     // Nobody can know that all asks are in, so these two windows run to their end: two seconds each.
-    params.ask_commit_window = 40;
-    params.ask_reveal_window = 40;
+    params.ask_commit_window = 40 * kPatience;
+    params.ask_reveal_window = 40 * kPatience;
     return params;
 }
 
@@ -74,9 +74,9 @@ void must(const base::Outcome<void>& outcome) {
 
 void wait_until(const std::string& what, std::chrono::seconds patience,
                 const std::function<bool()>& happened) {
-    const auto give_up = std::chrono::steady_clock::now() + patience;
+    const auto give_up = std::chrono::steady_clock::now() + patience * kPatience;
     while (!happened()) {
-        INFO("waited " << patience.count() << " s for: " << what);
+        INFO("waited too long for: " << what);
         REQUIRE(std::chrono::steady_clock::now() < give_up);
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -91,12 +91,6 @@ std::filesystem::path built_program(const std::string& name) {
 
 node::MinerPlan honest_miner(std::uint64_t ask) {
     return {.behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}};
-}
-
-node::MinerPlan faulty_miner(std::uint64_t ask, std::uint32_t round, const trainer::worker::Drill& drill) {
-    node::MinerPlan miner = honest_miner(ask);
-    miner.drills.push_back({.round = round, .drill = drill});
-    return miner;
 }
 
 ScenarioPlan small_plan() {

@@ -2,6 +2,9 @@
 // A local network of real processes with a job that takes seconds: the stage of every scenario.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,8 +21,15 @@
 
 namespace assay::tests {
 
-/// Milliseconds between blocks; windows below are counted in blocks.
+/// Milliseconds between blocks; the windows of a plan are counted in blocks.
 inline constexpr std::uint64_t kBlockMs = 50;
+
+/// Factor on every window: under a sanitizer everything takes longer, honest work too.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kPatience = 6;
+#else
+inline constexpr std::uint64_t kPatience = 1;
+#endif
 
 struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
@@ -34,7 +44,6 @@ ScenarioPlan small_plan();
 ScenarioPlan slow_plan();
 
 node::MinerPlan honest_miner(std::uint64_t ask);
-node::MinerPlan faulty_miner(std::uint64_t ask, std::uint32_t round, const trainer::worker::Drill& drill);
 
 /// One network and one job on it, from genesis to the books. Everything REQUIREs: a scenario that cannot be
 /// staged has failed. The story goes to standard output, logs too when a process fails.
