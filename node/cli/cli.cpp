@@ -110,7 +110,13 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
     }
     try {
         const auto done = run_action(context);
-        if (done.ok()) return 0;
+        if (done.ok() && out.flush().good()) return 0;
+        if (done.ok()) {
+            return report(err,
+                          {ErrorKind::kFailure, "the output could not be written: is the disk full?",
+                           "free space or send the output elsewhere, then run the command again"},
+                          context.settings.output);
+        }
         const bool resolved = !context.settings.home.root.empty();
         return report(err, done.error(),
                       resolved ? context.settings.output : output_mode_hint(context.flags));

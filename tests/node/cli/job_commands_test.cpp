@@ -186,11 +186,20 @@ TEST_CASE("an audit without a ledger is not found, and a target that the machine
     CHECK(json::parse(doctor.out).at("ok") == false);
 }
 
-TEST_CASE("a full disk is a failure") {
-    const CliRun run = Cli::at({"key", "new", "--home", "/dev/full/home", "--passphrase-file", "/dev/null"});
-    INFO(run.err);
+TEST_CASE("output that does not reach a full disk is a failure") {
+    const ProgramRun run = run_program(
+        "/bin/sh", {"-c", "exec \"$0\" version > /dev/full", built_program_path("assay").string()});
     CHECK(run.code == 1);
-    CHECK(run.err.find("error: ") == 0);
+    CHECK(run.err.find("the disk full") != std::string::npos);
+    CHECK(run.err.find("fix: ") != std::string::npos);
+}
+
+TEST_CASE("a home that cannot be made is a failure that names it") {
+    const Cli cli;
+    const auto passphrase = cli.write("pass", "a passphrase\n").string();
+    const CliRun run = Cli::at({"key", "new", "--home", "/dev/full/home", "--passphrase-file", passphrase});
+    CHECK(run.code == 1);
+    CHECK(run.err.find("/dev/full") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C ends training with exit code 130 and leaves no model behind") {
