@@ -97,8 +97,12 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     }
     DevnetPlan plan = demo_plan(options.home, options.seed);
     ASSAY_TRY(plant_sabotage(plan, options));
+    ASSAY_ASSIGN(const PackedText packed, pack_text(options));
+    progress << "packed  " << packed.manifest.text_bytes << " bytes of " << packed.manifest.source << " into "
+             << packed.manifest.train.tokens << " training and " << packed.manifest.held_out.tokens
+             << " held-out tokens (byte-level BPE, vocabulary " << packed.manifest.vocabulary << ")\n";
     ASSAY_ASSIGN(const Devnet net, create_devnet(plan));
-    ASSAY_ASSIGN(const JobFile file, prepare_job(options, progress));
+    ASSAY_ASSIGN(const JobFile file, write_job(options, packed));
     ASSAY_TRY(announce(file.spec, plan.params, progress));
 
     DemoReport report;

@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "node/runtime/process.hpp"
-#include "trainer/data/pack.hpp"
 
 namespace assay::node {
 
@@ -72,34 +71,49 @@ program::JobSpec demo_job(const DemoOptions& options) {
     return spec;
 }
 
-base::Outcome<JobFile> prepare_job(const DemoOptions& options, std::ostream& progress) {
-    const fs::path folder = options.home / "data";
+base::Outcome<PackedText> pack_text(const DemoOptions& options) {
+    PackedText packed;
+    packed.folder = options.home.string() + ".packing";
     std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return fail(ErrorKind::kFailure, "cannot make " + folder.string() + ": " + error.message());
+    fs::remove_all(packed.folder, error);
+    fs::create_directories(packed.folder, error);
+    if (error)
+        return fail(ErrorKind::kFailure, "cannot make " + packed.folder.string() + ": " + error.message());
     fs::path text;
     if (options.text) {
         text = *options.text;
     } else {
-        ASSAY_ASSIGN(text, bible_text(folder));
+        ASSAY_ASSIGN(text, bible_text(packed.folder));
+    }
+    const auto bytes = fs::file_size(text, error);
+    trainer::PackOptions packing;
+    packing.texts = {text};
+    packing.out = packed.folder;
+    packing.form = trainer::TextForm::kPlain;
+    packing.vocabulary = vocabulary_for(error ? 0 : bytes);
+    packing.source = options.text ? options.text->filename().string() : "Debian bible-kjv-text";
+    packing.licence = options.text ? "unknown" : "public domain";
+    auto manifest = trainer::pack(packing);
+    if (!manifest.ok()) {
+        fs::remove_all(packed.folder, error);
+        return base::failed(manifest.error());
+    }
+    packed.manifest = std::move(manifest).value();
+    return packed;
+}
+
+base::Outcome<JobFile> write_job(const DemoOptions& options, const PackedText& packed) {
+    std::error_code error;
+    fs::rename(packed.folder, options.home / "data", error);
+    if (error) {
+        return fail(ErrorKind::kFailure,
+                    "cannot move the packed text into " + options.home.string() + ": " + error.message());
     }
     JobFile job;
     job.spec = demo_job(options);
-    const auto bytes = fs::file_size(text, error);
-    job.spec.model.vocabulary = vocabulary_for(error ? 0 : bytes);
-    trainer::PackOptions packing;
-    packing.texts = {text};
-    packing.out = folder;
-    packing.form = trainer::TextForm::kPlain;
-    packing.vocabulary = job.spec.model.vocabulary;
-    packing.source = options.text ? options.text->filename().string() : "Debian bible-kjv-text";
-    packing.licence = options.text ? "unknown" : "public domain";
-    ASSAY_ASSIGN(const trainer::Manifest manifest, trainer::pack(packing));
-    progress << "packed  " << manifest.text_bytes << " bytes of " << manifest.source << " into "
-             << manifest.train.tokens << " training and " << manifest.held_out.tokens
-             << " held-out tokens (byte-level BPE, vocabulary " << manifest.vocabulary << ")\n";
-    const fs::path file = options.home / "job.toml";
+    job.spec.model.vocabulary = packed.manifest.vocabulary;
     job.manifest = "data/manifest.json";
+    const fs::path file = options.home / "job.toml";
     std::ofstream(file) << job_file_text(job);
     return read_job_file(file);
 }

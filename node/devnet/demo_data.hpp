@@ -4,10 +4,20 @@
 
 #include "node/config/job_file.hpp"
 #include "node/devnet/demo.hpp"
+#include "trainer/data/pack.hpp"
 
 namespace assay::node {
 
-/// Packs the text into HOME/data and writes HOME/job.toml. The vocabulary shrinks with the text.
-base::Outcome<JobFile> prepare_job(const DemoOptions& options, std::ostream& progress);
+/// A text packed beside the home, which is not touched before the text is known to be good.
+struct PackedText {
+    std::filesystem::path folder;
+    trainer::Manifest manifest;
+};
+
+/// Packs the text into HOME.packing; the vocabulary shrinks with the text. Nothing stays after an error.
+base::Outcome<PackedText> pack_text(const DemoOptions& options);
+
+/// Moves the packed text to HOME/data and writes HOME/job.toml.
+base::Outcome<JobFile> write_job(const DemoOptions& options, const PackedText& packed);
 
 }  // namespace assay::node
