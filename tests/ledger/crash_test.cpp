@@ -94,7 +94,7 @@ Campaign run(Unsynced mode, Fault fault, const ChainOptions& options, std::uint6
 
 }  // namespace
 
-TEST_CASE("no crash point loses an acknowledged block, and recovery survives crashes too") {
+TEST_CASE("F6: no crash point loses an acknowledged block, and recovery survives crashes too") {
     Campaign all;
     std::uint64_t seed = 1;
     for (const Unsynced mode : {Unsynced::kKeep, Unsynced::kDrop, Unsynced::kTear, Unsynced::kGarbage}) {
@@ -115,7 +115,7 @@ TEST_CASE("no crash point loses an acknowledged block, and recovery survives cra
     CHECK(all.recovery_crashes > 100);
 }
 
-TEST_CASE("the harness notices a ledger that acknowledges before it syncs") {
+TEST_CASE("F6: the harness notices a ledger that acknowledges before it syncs") {
     ChainOptions options;
     options.log.sync_before_acknowledge = false;
     CHECK(run(Unsynced::kDrop, Fault::kKillBefore, options, 1).lost > 0);
@@ -123,7 +123,7 @@ TEST_CASE("the harness notices a ledger that acknowledges before it syncs") {
     CHECK(run(Unsynced::kKeep, Fault::kKillBefore, options, 1).lost == 0);
 }
 
-TEST_CASE("the first failed write or sync stops the ledger, even when later ones would work") {
+TEST_CASE("F5: the first failed write or sync stops the ledger, even when later ones would work") {
     for (const Fault fault : {Fault::kNoSpace, Fault::kIoError}) {
         Faults count;
         {

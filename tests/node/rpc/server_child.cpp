@@ -59,8 +59,8 @@ int main(int argc, char** argv) {
     // The product's probe, ten times as fast: a test cannot wait for the real intervals.
     const auto probe = node::start_self_probe({.client = {.address = (*control)->address()},
                                                .interval = std::chrono::milliseconds(200),
-                                               .timeout = std::chrono::milliseconds(500),
-                                               .failures_allowed = 3},
+                                               .timeout = std::chrono::milliseconds(700),
+                                               .failures_allowed = 2},
                                               [] { node::exit_deaf(); });
     std::ofstream(folder / "ready.new") << (*control)->address() << " " << (*bulk)->address() << "\n";
     std::filesystem::rename(folder / "ready.new", folder / "ready");
