@@ -20,4 +20,12 @@ RunRecord run_record(const contracts::StateView& state, const contracts::Job& jo
     return record;
 }
 
+std::uint64_t merged_tokens(const contracts::StateView& state, const contracts::Job& job) {
+    const std::uint64_t each =
+        std::uint64_t{job.spec.train.inner_steps} * job.spec.train.batch * job.spec.model.context;
+    std::uint64_t tokens = 0;
+    for (const RecordRound& round : run_record(state, job).rounds) tokens += each * round.accepted.size();
+    return tokens;
+}
+
 }  // namespace assay::node

@@ -11,4 +11,7 @@ namespace assay::node {
 /// Rounds that were merged, in order; a round that was not ends the record.
 RunRecord run_record(const contracts::StateView& state, const contracts::Job& job);
 
+/// Tokens of the updates that were merged, repetitions counted.
+std::uint64_t merged_tokens(const contracts::StateView& state, const contracts::Job& job);
+
 }  // namespace assay::node

@@ -7,6 +7,7 @@
 #include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/audit/job_plan.hpp"
+#include "node/audit/run_record.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/devnet/demo_data.hpp"
 #include "node/devnet/job_run.hpp"
@@ -64,12 +65,11 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
             }
         }
         if (!round->merged) continue;
-        report.tokens += std::uint64_t{job.spec.train.inner_steps} * job.spec.train.batch *
-                         job.spec.model.context * round->merged_slots.size();
         report.loss.train_last = round->result.train_loss;
         report.loss.held_out_last = round->result.held_out_loss;
     }
     if (first_count > 0) report.loss.train_first = std::bit_cast<std::uint32_t>(first_sum / first_count);
+    report.tokens = merged_tokens(state, job);
     if (trained > 0) report.recomputed_share = recomputed / trained;
 }
 

@@ -11,6 +11,7 @@
 #include "node/audit/run_record.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
+#include "trainer/data/manifest.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/data/tokenizer_file.hpp"
 
@@ -184,13 +185,14 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     };
     ASSAY_ASSIGN(report.sample_before, text_of(before.bytes));
     ASSAY_ASSIGN(report.sample_after, text_of(after));
+    ASSAY_ASSIGN(const trainer::Manifest manifest, trainer::read_manifest(file.manifest));
     std::ifstream tokenizer_file(file.tokenizer);
     const std::string tokenizer_json{std::istreambuf_iterator<char>(tokenizer_file), {}};
     ASSAY_TRY(write_model(net.plan.home / "model", job.spec, bytes, tokenizer_json,
                           {.job_name = job.spec.name,
                            .job_id = job.id.hex(),
-                           .data_source = "see data/manifest.json",
-                           .data_licence = "see data/manifest.json",
+                           .data_source = manifest.source,
+                           .data_licence = manifest.licence,
                            .rounds = job.rounds_done,
                            .tokens = report.tokens}));
     return {};

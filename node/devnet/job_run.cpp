@@ -57,7 +57,9 @@ base::Outcome<void> JobRun::run(const std::filesystem::path& job_file, std::stop
         if (!ended_) std::this_thread::sleep_for(100ms);
     }
     if (error_) return base::failed(*error_);
-    if (!ended_) return fail(ErrorKind::kInterrupted, "stopped before the job ended");
+    if (!ended_)
+        return fail(ErrorKind::kInterrupted, "stopped before the job ended",
+                    "every process has been ended; run it again to start anew");
     return wait_for_buyer();
 }
 

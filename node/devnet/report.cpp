@@ -42,21 +42,21 @@ MinerReport miner_report(const Devnet& net, std::size_t index, const contracts::
     return report;
 }
 
-nlohmann::json units_text(base::Amount amount) { return std::to_string(amount.units()); }
+nlohmann::ordered_json units_text(base::Amount amount) { return std::to_string(amount.units()); }
 
 double loss_value(std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
 
-nlohmann::json miners_json(const std::vector<MinerReport>& miners) {
-    nlohmann::json rows = nlohmann::json::array();
+nlohmann::ordered_json miners_json(const std::vector<MinerReport>& miners) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const MinerReport& miner : miners) {
-        nlohmann::json row{{"id", miner.name},
-                           {"node", miner.node.hex()},
-                           {"behaviour", miner.behaviour},
-                           {"paid", units_text(miner.paid)},
-                           {"forfeited", units_text(miner.forfeited)},
-                           {"drawn", miner.drawn},
-                           {"caught_round", nullptr},
-                           {"reason", miner.reason}};
+        nlohmann::ordered_json row{{"id", miner.name},
+                                   {"node", miner.node.hex()},
+                                   {"behaviour", miner.behaviour},
+                                   {"paid", units_text(miner.paid)},
+                                   {"forfeited", units_text(miner.forfeited)},
+                                   {"drawn", miner.drawn},
+                                   {"caught_round", nullptr},
+                                   {"reason", miner.reason}};
         if (miner.caught_round) {
             row["caught_round"] = *miner.caught_round;
             row["finding"] = miner.finding;
@@ -100,14 +100,14 @@ std::int64_t supply_delta(const contracts::Supply& supply) {
 }
 
 std::string to_json(const DemoReport& report) {
-    nlohmann::json verifiers = nlohmann::json::array();
+    nlohmann::ordered_json verifiers = nlohmann::ordered_json::array();
     for (const VerifierReport& verifier : report.verifiers) {
         verifiers.push_back({{"id", verifier.name},
                              {"node", verifier.node.hex()},
                              {"paid", units_text(verifier.paid)},
                              {"recomputed", verifier.recomputed}});
     }
-    const nlohmann::json json{
+    const nlohmann::ordered_json json{
         {"schema", "assay.devnet.demo/v1"},
         {"home", report.home},
         {"job", report.job.hex()},
@@ -138,7 +138,7 @@ std::string to_json(const DemoReport& report) {
         {"sample", {{"before", report.sample_before}, {"after", report.sample_after}}},
         {"seconds", report.seconds}};
     // What a young model writes need not be UTF-8.
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void print_tables(const DemoReport& report, std::ostream& out) {

@@ -16,6 +16,16 @@ using namespace std::chrono_literals;
 
 namespace {
 std::filesystem::path pid_file(const Home& home) { return home.root / "devnet.pid"; }
+
+// A process that ended but was not waited for by its parent still takes signals; its state is Z.
+bool runs(pid_t pid) {
+    if (::kill(pid, 0) != 0) return false;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t name_end = stat.rfind(')');
+    return name_end == std::string::npos || name_end + 2 >= stat.size() || stat[name_end + 2] != 'Z';
+}
 }  // namespace
 
 base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop,
@@ -51,7 +61,7 @@ base::Outcome<void> bring_network_down(const Home& home) {
     }
     const auto give_up = std::chrono::steady_clock::now() + 20s;
     while (std::chrono::steady_clock::now() < give_up) {
-        if (::kill(pid, 0) != 0) return {};
+        if (!runs(pid)) return {};
         std::this_thread::sleep_for(50ms);
     }
     return fail(ErrorKind::kUnreachable, "process " + std::to_string(pid) + " did not end within 20 s",

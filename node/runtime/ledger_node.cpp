@@ -45,8 +45,8 @@ public:
     Outcome<void> open(const base::SecretKey& key, const ledger::StateMachine& machine) {
         ledger::ChainOptions chain_options;
         chain_options.log.min_free_bytes = options_.min_free_bytes;
-        ASSAY_ASSIGN(
-            chain_, ledger::Chain::open(disk_, *provider_, machine, options_.home.string(), chain_options));
+        ASSAY_ASSIGN(chain_,
+                     ledger::Chain::open(disk_, *provider_, machine, options_.home.string(), chain_options));
         if (chain_->genesis().sequencer != key.public_key()) {
             return fail(
                 ErrorKind::kKey,

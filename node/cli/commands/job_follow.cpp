@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "node/audit/model_output.hpp"
+#include "node/audit/run_record.hpp"
 #include "node/blob/fetch.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/owner_transaction.hpp"
@@ -16,6 +17,7 @@
 #include "node/roles/role_process.hpp"
 #include "node/rpc/client.hpp"
 #include "node/runtime/shutdown.hpp"
+#include "trainer/data/manifest.hpp"
 
 namespace assay::node {
 namespace {
@@ -119,15 +121,17 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
     const auto holders = holders_of_base(*state, job);
     ASSAY_ASSIGN(const base::Bytes base_state, fetched(*store, job.base_blob, holders));
     ASSAY_ASSIGN(const base::Bytes tokenizer, fetched(*store, job.spec.data.tokenizer, holders));
+    ASSAY_ASSIGN(const base::Bytes manifest_json, fetched(*store, job.spec.data.manifest, holders));
+    ASSAY_ASSIGN(const auto manifest, trainer::manifest_from_json(base::as_text(manifest_json)));
     const std::string folder = flags.out.empty() ? job.spec.name + "-model" : flags.out;
     ASSAY_ASSIGN(const base::Hash256 root,
                  write_model(folder, job.spec, base_state, std::string(base::as_text(tokenizer)),
                              {.job_name = job.spec.name,
                               .job_id = job.id.hex(),
-                              .data_source = "manifest " + job.spec.data.manifest.hex(),
-                              .data_licence = "see the manifest",
+                              .data_source = manifest.source,
+                              .data_licence = manifest.licence,
                               .rounds = job.rounds_done,
-                              .tokens = 0}));
+                              .tokens = merged_tokens(*state, job)}));
     if (context.json()) {
         context.print_json("assay.job.fetch/v1", {{"job", job.id.hex()},
                                                   {"rounds", job.rounds_done},
