@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "tests/node/cli/cli_fixture.hpp"
+#include "tests/support/run_program.hpp"
 
 namespace {
 
@@ -132,4 +133,41 @@ TEST_CASE("text that is empty or binary is refused before anything is written") 
         CHECK(cli({"data", "pack", text.string(), "--out", out.string()}).code == 2);
         CHECK_FALSE(std::filesystem::exists(out / "manifest.json"));
     }
+}
+
+TEST_CASE("a key imported from a seed is the key that the seed makes, and no other text is a seed") {
+    const Cli cli;
+    const auto passphrase = cli.write("pass", "a passphrase\n").string();
+    // RFC 8032, section 7.1, test 1.
+    const auto seed =
+        cli.write("seed", "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60\n").string();
+    const Run imported = cli({"key", "import", "--role", "owner", "--seed-file", seed, "--interactive",
+                              "--passphrase-file", passphrase, "-o", "json"});
+    INFO(imported.err);
+    REQUIRE(imported.code == 0);
+    CHECK(imported.json().at("role") == "owner");
+    CHECK(imported.json().at("public_key") ==
+          "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+    CHECK(cli({"key", "show", "--role", "owner", "-o", "json"}).json() == imported.json());
+    const auto wrong = cli.write("wrong", "9D61\n").string();
+    CHECK(cli({"key", "import", "--seed-file", wrong, "--passphrase-file", passphrase}).code == 5);
+    CHECK(
+        cli({"key", "import", "--seed-file", (cli.home() / "none").string(), "--passphrase-file", passphrase})
+            .code == 3);
+}
+
+TEST_CASE("bash completion completes nouns, verbs and flags") {
+    const Cli cli;
+    const Run run = cli({"completion", "bash"});
+    REQUIRE(run.code == 0);
+    const auto script = cli.write("completion.bash", run.out).string();
+    const auto completed = [&](const std::string& words, int current) {
+        const std::string command = "source " + script + "; COMP_WORDS=(" + words +
+                                    "); COMP_CWORD=" + std::to_string(current) +
+                                    "; _assay; echo \"${COMPREPLY[@]}\"";
+        return assay::test::run_program("/bin/bash", {"-c", command}).out;
+    };
+    CHECK(completed("assay aud", 1) == "audit\n");
+    CHECK(completed("assay audit re", 2) == "replay\n");
+    CHECK(completed("assay --node h:1 model train --rec", 5) == "--record\n");
 }
