@@ -186,7 +186,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
                                    part(gradient), part(next.parameters), part(next.outer_momentum));
     });
     if (!impl_->kernels.all_finite(next.parameters) || !impl_->kernels.all_finite(next.outer_momentum)) {
-        return base::fail(ErrorKind::kFailure, "merge: the merged state is not finite",
+        return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
                           "lower outer_learning_rate or learning_rate in the job");
     }
     return next;
@@ -216,7 +216,7 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
         return out_of_memory();
     }
     if (watch.cancelled()) return base::fail(ErrorKind::kInterrupted, "the evaluation was cancelled");
-    return base::fail(ErrorKind::kFailure, "evaluation: the loss is not finite",
+    return base::fail(ErrorKind::kRejected, "evaluation: the loss is not finite",
                       "this model has diverged; use an earlier one");
 }
 

@@ -157,10 +157,11 @@ public:
     base::Outcome<std::optional<Update>> finalise(const BaseState& base, const SlotState& end);
 
     /// θ_{r+1} from θ_r and the accepted updates, in any order; none leaves all but the step count as it is.
+    /// kRejected: the merged state is not finite, which is a result too (it diverged).
     base::Outcome<BaseState> merge(const BaseState& base, std::span<const AcceptedUpdate> accepted);
 
     /// Mean loss over the first `max_sequences` sequences of `tokens` (0: all), a function of the parameters
-    /// and those tokens only. kFailure when it is not finite.
+    /// and those tokens only. kRejected when it is not finite.
     base::Outcome<Evaluation> evaluate(std::span<const float> parameters, TokenView tokens,
                                        std::uint64_t max_sequences, const Watch& watch);
     /// The same over the held-out tokens given to create().

@@ -29,7 +29,7 @@ Check check_model(const ModelConfig& model) {
 }
 
 Check check_train(const TrainConfig& train, std::uint32_t context) {
-    if (!within(train.inner_steps, 1, 100'000)) return base::failed(SpecError::kInnerSteps);
+    if (!within(train.inner_steps, 1, 16'384)) return base::failed(SpecError::kInnerSteps);
     if (!within(train.batch, 1, 65536)) return base::failed(SpecError::kBatch);
     if (std::uint64_t{train.batch} * context > kMaxStepTokens) return base::failed(SpecError::kStepTooLarge);
     if (train.warmup_steps > 1'000'000'000) return base::failed(SpecError::kWarmup);
@@ -66,7 +66,7 @@ constexpr std::array<Text, 29> kTexts = {{
     {"model.context", "context is from 2 to 16384"},
     {"model.vocabulary", "vocabulary is from 2 to 4194304"},
     {"model", "the model has at most 2^34 parameters"},
-    {"train.inner_steps", "inner_steps is from 1 to 100000"},
+    {"train.inner_steps", "inner_steps is from 1 to 16384"},
     {"train.batch", "batch is from 1 to 65536"},
     {"train.batch", "batch times context is at most 2^24 tokens"},
     {"train.warmup_steps", "warmup_steps is at most 10^9"},
@@ -78,8 +78,8 @@ constexpr std::array<Text, 29> kTexts = {{
     {"train.outer_learning_rate", "outer_learning_rate is from 1e-9 to 10"},
     {"train.outer_momentum", "outer_momentum is from 0 to 0.9999"},
     {"train.sum_exponent", "sum_exponent is from -64 to 0"},
-    {"slots", "slots is from 1 to 1024"},
-    {"rounds", "rounds is from 1 to 1000000"},
+    {"slots", "slots is from 1 to 256"},
+    {"rounds", "rounds is from 1 to 10000"},
     {"security.segment_steps", "segment_steps is from 1 to inner_steps, with at most 65536 segments"},
     {"data.train_tokens", "the training stream holds at least one sequence and fewer than 2^40 tokens"},
     {"data.held_out_tokens", "the held-out stream holds at least one sequence and fewer than 2^40 tokens"},
@@ -99,8 +99,8 @@ base::Result<void, SpecError> check_spec(const JobSpec& spec) {
     if (!clean) return base::failed(SpecError::kName);
     ASSAY_TRY(check_model(spec.model));
     ASSAY_TRY(check_train(spec.train, spec.model.context));
-    if (!within(spec.slots, 1, 1024)) return base::failed(SpecError::kSlots);
-    if (!within(spec.rounds, 1, 1'000'000)) return base::failed(SpecError::kRounds);
+    if (!within(spec.slots, 1, 256)) return base::failed(SpecError::kSlots);
+    if (!within(spec.rounds, 1, 10'000)) return base::failed(SpecError::kRounds);
     if (!within(spec.security.segment_steps, 1, spec.train.inner_steps) || spec.segments() > 65536) {
         return base::failed(SpecError::kSegmentSteps);
     }

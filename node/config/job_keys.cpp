@@ -123,7 +123,7 @@ std::vector<JobKey> make_keys() {
                     "slots",
                     Type::kWhole,
                     1,
-                    1024,
+                    256,
                     {},
                     {},
                     "virtual workers per round, fixed for the job",
@@ -133,7 +133,7 @@ std::vector<JobKey> make_keys() {
                     "rounds",
                     Type::kWhole,
                     1,
-                    1'000'000,
+                    10'000,
                     {},
                     {},
                     "rounds to train",
@@ -198,7 +198,7 @@ std::vector<JobKey> make_keys() {
         keys.push_back(
             {"train", name, Type::kNumber, least, most, {}, std::move(standard), meaning, put, get});
     };
-    count("inner_steps", 1, 100'000, {}, "AdamW steps of a slot in a round",
+    count("inner_steps", 1, 16'384, {}, "AdamW steps of a slot in a round",
           put_whole<&JobSpec::train, &T::inner_steps>, get_whole<&JobSpec::train, &T::inner_steps>);
     count("batch", 1, 65536, {}, "sequences per slot and step; batch times context is at most 2^24",
           put_whole<&JobSpec::train, &T::batch>, get_whole<&JobSpec::train, &T::batch>);

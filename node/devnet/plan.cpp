@@ -97,10 +97,27 @@ std::string_view to_text(Behaviour behaviour) {
     return "unknown";
 }
 
+contracts::Params devnet_params() {
+    contracts::Params params;
+    params.ask_commit_window = 30;
+    params.ask_reveal_window = 30;
+    params.commit_window = 4'000;  // ten minutes at 150 ms a block
+    params.audit_seal_window = 4'000;
+    params.merge_seal_window = 4'000;
+    params.beacon_window = 400;
+    params.reveal_window = 400;
+    params.audit_open_window = 400;
+    params.merge_open_window = 400;
+    return params;
+}
+
 DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed) {
     DevnetPlan plan;
     plan.home = home;
     plan.seed = seed;
+    // Probation counts slots found right; in the demo nobody leaves it, so that every cheat is found for
+    // certain.
+    plan.params.probation_rounds = 20 * 5;
     const auto ask = [](std::uint64_t units) { return *base::Amount::of(units); };
     plan.miners = {{.behaviour = Behaviour::kHonest, .ask = ask(1'100), .drills = {}},
                    {.behaviour = Behaviour::kHonest, .ask = ask(1'400), .drills = {}},

@@ -24,12 +24,16 @@ struct MinerPlan {
     std::vector<PlannedDrill> drills;
 };
 
+/// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party
+/// that is gone does not hold up a job for long, and room for slow starts while bidding.
+contracts::Params devnet_params();
+
 struct DevnetPlan {
     std::filesystem::path home;
     std::uint64_t seed = 0;  ///< of the chain's name only: keys are random
     std::vector<MinerPlan> miners;
     std::uint32_t verifiers = 2;
-    contracts::Params params;
+    contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 150;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node
     std::filesystem::path program;       ///< `assay`; empty: the running program

@@ -15,11 +15,10 @@ Buyer::Buyer(const RoleParts& parts, BuyerOptions options)
 
 void Buyer::find_job() {
     for (const contracts::Job& job : contracts::list_jobs(state())) {
-        if (job.buyer_node == me() && job.spec == options_.spec && job.phase != contracts::JobPhase::kEnded) {
-            job_ = job.id;
-            log_info("job " + job.id.hex() + " is on the ledger");
-            return;
-        }
+        if (job.buyer_node != me() || !(job.spec == options_.spec)) continue;
+        job_ = job.id;
+        log_info("job " + job.id.hex() + " is on the ledger");
+        return;
     }
 }
 

@@ -22,7 +22,8 @@ public:
 
 private:
     void plan() override;
-    /// The running job of this spec and buyer: a restarted buyer goes on with it instead of buying twice.
+    /// The job of this spec and node key, running or ended: a restarted buyer goes on with it instead of
+    /// buying twice, and the same beacon chain is never used for two jobs.
     void find_job();
 
     BuyerOptions options_;

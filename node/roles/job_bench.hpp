@@ -60,6 +60,7 @@ public:
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 
     BlobWants& wants() { return wants_; }
+    [[nodiscard]] const BlobWants& wants() const { return wants_; }
 
 private:
     void open_in_worker(const contracts::StateView& state, const contracts::Job& job);

@@ -60,6 +60,12 @@ bool Miner::registered() {
 
 void Miner::plan() {
     if (!registered()) return;
+    if (training_request_) {
+        const auto trained = contracts::read_job(state(), std::get<0>(*training_));
+        if (trained && trained->phase == contracts::JobPhase::kEnded) {
+            parts().seams.worker.cancel(*training_request_);
+        }
+    }
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         if (job->phase == contracts::JobPhase::kRounds) {

@@ -99,6 +99,10 @@ base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop
     ASSAY_ASSIGN(const auto node, LedgerNode::start(node_options, key, ledger::rules_machine()));
     for (const std::string& note : node->notes()) log_warn(note);
     SelfProbeOptions probing;
+    // Deafness is for ever, an overloaded machine is not: half a minute tells them apart.
+    probing.interval = std::chrono::seconds(5);
+    probing.timeout = std::chrono::seconds(5);
+    probing.failures_allowed = 5;
     probing.client.address = node->address();
     probing.client.tls = options.tls;
     const auto probe = start_self_probe(probing, [] { exit_deaf(); });

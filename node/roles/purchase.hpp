@@ -15,10 +15,10 @@ struct PurchaseOptions {
     std::filesystem::path job_file;
 };
 
-/// Computes the job's initial root, stores its data as blobs, submits it, serves it until it ends. Going on
-/// with a running job of the same file is not a second purchase. Errors: those of read_job_file and
-/// RoleProcess::open. Asked to stop before the job ended: kInterrupted (the job goes on; run it again to go
-/// on serving).
+/// Computes the job's initial root, stores its data as blobs, submits it, serves it until it ends. A job of
+/// the same file that this buyer submitted before, running or ended, is gone on with, not bought again:
+/// another name or seed makes another job. Errors: those of read_job_file and RoleProcess::open. Asked to
+/// stop before the job ended: kInterrupted (the job goes on; run it again to go on serving).
 base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop);
 
 }  // namespace assay::node

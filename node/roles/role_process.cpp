@@ -92,6 +92,10 @@ base::Outcome<void> RoleProcess::State::open_services() {
     server.limits.memory_bytes = 256ULL << 20;
     ASSAY_ASSIGN(blob_server, serve_blobs(*store, server));
     SelfProbeOptions probing;
+    // Deafness is for ever, an overloaded machine is not: half a minute tells them apart.
+    probing.interval = std::chrono::seconds(5);
+    probing.timeout = std::chrono::seconds(5);
+    probing.failures_allowed = 5;
     probing.client.address = blob_server->address();
     probing.client.tls = options.tls;
     probe = start_self_probe(probing, [] { exit_deaf(); });

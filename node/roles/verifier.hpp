@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -68,9 +69,13 @@ private:
         void claim_unavailable();
     };
     using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
+    /// One merge under way. The ledger names what each accepted update's root is; where the bytes come from
+    /// does not matter, and nobody has to be asked for them: a slot can be trained again.
     struct MergeWork {
-        std::optional<SharedDescriptor> base;  ///< merged
-        base::Hash256 root;                    ///< of it
+        std::map<std::uint32_t, SharedDescriptor> updates;  ///< by slot, root checked
+        std::set<std::uint32_t> recompute;                  ///< slots whose served bytes were wrong or absent
+        std::optional<SharedDescriptor> base;               ///< merged
+        base::Hash256 root;                                 ///< of it
         std::optional<contracts::MergeClaim> claim;
     };
 
@@ -86,6 +91,8 @@ private:
     void on_replayed(const AuditKey& key, const WorkerAnswered& answer);
     void on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
                   const base::Hash256& root);
+    /// Whether bytes that nobody serves may be called unavailable: tries were made, and time was given.
+    [[nodiscard]] bool waited_enough(const contracts::Job& job, const BlobId& blob) const;
     void on_difference(const contracts::Job& job, const AuditKey& key,
                        const trainer::worker::Replayed& replayed);
     void open_audit(const contracts::Job& job, contracts::Stage stage);
@@ -94,7 +101,15 @@ private:
 
     void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
+    /// Starts what brings the slot's update here; true when something had to be started or waited for.
+    bool missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base);
+    void check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
+                      const SharedDescriptor& file);
+    void train_again(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
+                     const SharedDescriptor& base);
     void evaluate(const contracts::Job& job, const SharedDescriptor& merged);
+    /// Claims that the merged state is not finite.
+    static contracts::MergeClaim diverged_merge() { return {}; }
     void open_merge(const contracts::Job& job, contracts::Stage stage);
 
     template <class Record>
@@ -106,6 +121,8 @@ private:
     JobBench bench_;
     std::map<AuditKey, Audit> audits_;
     std::map<MergeKey, MergeWork> merges_;
+    /// Updates that were recomputed in audits and found right: job, round, slot.
+    std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, SharedDescriptor> right_updates_;
     bool computing_ = false;  ///< a request of ours is at work in the worker
 };
 

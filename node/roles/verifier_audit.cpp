@@ -13,7 +13,10 @@ namespace frames = trainer::worker;
 
 namespace {
 
-constexpr std::uint32_t kFetchAttempts = 3;  // then the bytes count as not served
+// Before bytes count as not served: so many tries, and so many heights of the phase (or half of it, where it
+// is shorter), in which a miner that crashed can come back.
+constexpr std::uint32_t kFetchAttempts = 3;
+constexpr std::uint64_t kPatienceBlocks = 200;
 
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
@@ -84,7 +87,7 @@ void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const 
         audit.end_state = *file;
         return replay(job, key, base, std::nullopt);
     }
-    if (bench_.wants().failures(starts.front()) >= kFetchAttempts) audit.claim_unavailable();
+    if (waited_enough(job, starts.front())) audit.claim_unavailable();
 }
 
 void Verifier::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
@@ -120,8 +123,15 @@ void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
     const auto* replayed = std::get_if<frames::Replayed>(&answer.message);
     if (replayed == nullptr) {
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
-        if (refusal != nullptr) log_error("unit not replayed: " + refusal->text);
-        return audit.claim_unavailable();  // bytes that cannot be read are as good as bytes not served
+        if (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes) {
+            log_warn("unit not replayed: " + refusal->text);
+            return audit.claim_unavailable();  // bytes that cannot be read are as good as bytes not served
+        }
+        // Our own failure is no fault of the miner's.
+        return fail_with({base::ErrorKind::kPreflight,
+                          "a unit could not be replayed: " +
+                              (refusal != nullptr ? refusal->text : std::string("no answer")),
+                          "run `assay doctor`, then start the verifier again"});
     }
     switch (replayed->verdict) {
         case frames::UnitVerdict::kMatch: return on_match(audit, *job, answer, replayed->unit_root);
@@ -139,8 +149,9 @@ void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAns
     audit.end_state.reset();
     if (!answer.bulk.empty()) {
         audit.end_state = answer.bulk.front();
-        // A right update computed here need not be fetched for the merge: same bytes, same blob id.
-        if (audit.next().unit == job.spec.segments()) (void)parts().files.put(answer.bulk.front());
+        if (audit.next().unit == job.spec.segments()) {
+            right_updates_[{job.id, job.round, audit.next().slot}] = answer.bulk.front();
+        }
     }
     audit.claim(root);
 }
@@ -172,8 +183,19 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
     audit.claim(replayed.unit_root);
 }
 
+bool Verifier::waited_enough(const contracts::Job& job, const BlobId& blob) const {
+    const auto round = contracts::read_round(state(), job.id, job.round);
+    if (!round || bench_.wants().failures(blob) < kFetchAttempts) return false;
+    const std::uint64_t window = contracts::read_params(state()).audit_seal_window;
+    const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
+    return window - std::min(window, left) >= std::min(window / 2, kPatienceBlocks);
+}
+
 void Verifier::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(audits_, [&](const auto& entry) {
+        return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
+    });
+    std::erase_if(right_updates_, [&](const auto& entry) {
         return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
     });
     std::erase_if(merges_, [&](const auto& entry) {

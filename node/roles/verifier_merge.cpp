@@ -12,6 +12,9 @@ using contracts::Stage;
 namespace frames = trainer::worker;
 
 namespace {
+// A loss that is not finite, in one spelling, so that two verifiers say the same.
+constexpr std::uint32_t kNotFinite = 0x7fc00000;
+
 std::string merge_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
            (stage == Stage::kPair ? "-pair" : "-third");
@@ -65,38 +68,98 @@ void Verifier::plan_merge(const contracts::Job& job, const contracts::Round& rou
 }
 
 void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& base) {
+    const MergeKey key{job.id, job.round};
     frames::Merge request{.round = job.round, .accepted = {}};
     std::vector<SharedDescriptor> bulk{base};
-    bool complete = true;
     for (const std::uint32_t slot : contracts::merge_slots(state(), job.id, job.round)) {
+        if (missing_update(job, slot, base)) return;
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
-        const auto record = contracts::read_slot(state(), job.id, job.round, slot);
-        const auto miner = contracts::read_miner(state(), record->miner);
-        const auto update = bench_.wants().want(reveal->update_blob, {miner ? miner->endpoint : Endpoint{}});
-        if (!update) {
-            complete = false;
-            continue;
-        }
         request.accepted.push_back({.slot = slot, .weight = 1, .update_root = reveal->trace.update});
-        bulk.push_back(*update);
+        bulk.push_back(merges_[key].updates.at(slot));
     }
-    if (!complete) return;
     computing_ = true;
-    const MergeKey key{job.id, job.round};
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        const auto* merged = std::get_if<frames::BaseState>(&answer.message);
-        if (merged == nullptr || answer.bulk.empty()) {
-            const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
-            return fail_with({base::ErrorKind::kFailure,
-                              "merge not computed: " + (refusal != nullptr ? refusal->text : "no state"),
-                              ""});
+        MergeWork& work = merges_[key];
+        if (const auto* merged = std::get_if<frames::BaseState>(&answer.message);
+            merged != nullptr && !answer.bulk.empty()) {
+            work.base = answer.bulk.front();
+            work.root = merged->root;
+            return;
         }
-        merges_[key].base = answer.bulk.front();
-        merges_[key].root = merged->root;
+        const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+        if (refusal != nullptr && refusal->reason == frames::RefusalReason::kDiverged) {
+            work.claim = diverged_merge();
+            return;
+        }
+        fail_with({base::ErrorKind::kPreflight,
+                   "the merge could not be computed: " + (refusal != nullptr ? refusal->text : "no state"),
+                   "run `assay doctor`, then start the verifier again"});
     });
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
+}
+
+bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base) {
+    const MergeKey key{job.id, job.round};
+    MergeWork& work = merges_[key];
+    if (work.updates.contains(slot)) return false;
+    if (const auto own = right_updates_.find({job.id, job.round, slot}); own != right_updates_.end()) {
+        work.updates[slot] = own->second;
+        return false;
+    }
+    const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
+    const auto record = contracts::read_slot(state(), job.id, job.round, slot);
+    if (work.recompute.contains(slot)) {
+        train_again(key, slot, reveal->trace.update, base);
+        return true;
+    }
+    const auto miner = contracts::read_miner(state(), record->miner);
+    const auto file = bench_.wants().want(reveal->update_blob, {miner ? miner->endpoint : Endpoint{}});
+    if (file) {
+        check_update(key, slot, reveal->trace.update, *file);
+    } else if (bench_.wants().failures(reveal->update_blob) > 0) {
+        work.recompute.insert(slot);  // planned again at the next event
+    }
+    return true;
+}
+
+void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
+                            const SharedDescriptor& file) {
+    computing_ = true;
+    const RequestId id = requests().on_worker([this, key, slot, root, file](const WorkerAnswered& answer) {
+        if (!answer.last) return;
+        computing_ = false;
+        const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
+        if (rooted != nullptr && rooted->root == root) {
+            merges_[key].updates[slot] = file;
+            return;
+        }
+        log_warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
+                 ": the served update is not the accepted one; it is trained again here");
+        merges_[key].recompute.insert(slot);
+    });
+    parts().seams.worker.submit(id, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
+}
+
+void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
+                           const SharedDescriptor& base) {
+    computing_ = true;
+    const RequestId id = requests().on_worker([this, key, slot, root](const WorkerAnswered& answer) {
+        if (!answer.last) return;
+        computing_ = false;
+        const auto* trained = std::get_if<frames::Trained>(&answer.message);
+        if (trained != nullptr && trained->trace.update == root && !answer.bulk.empty()) {
+            merges_[key].updates[slot] = answer.bulk.front();
+            return;
+        }
+        fail_with({base::ErrorKind::kPreflight,
+                   round_name(key.first, key.second) + " slot " + std::to_string(slot) +
+                       " was accepted, and training it here gives another update",
+                   "run `assay doctor`; if this machine is sound, the slot's two verifiers judged wrong"});
+    });
+    parts().seams.worker.submit(
+        id, frames::Train{.round = key.second, .slot = slot, .resume = std::nullopt, .drills = {}}, {base});
 }
 
 void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merged) {
@@ -105,9 +168,17 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        const auto* evaluated = std::get_if<frames::Evaluated>(&answer.message);
         const auto found = merges_.find(key);
-        if (evaluated == nullptr || found == merges_.end()) return;
+        if (found == merges_.end()) return;
+        const auto* evaluated = std::get_if<frames::Evaluated>(&answer.message);
+        const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+        const bool diverged = refusal != nullptr && refusal->reason == frames::RefusalReason::kDiverged;
+        if (evaluated == nullptr && !diverged) {
+            return fail_with({base::ErrorKind::kPreflight,
+                              "the merged state could not be evaluated: " +
+                                  (refusal != nullptr ? refusal->text : std::string("no answer")),
+                              "run `assay doctor`, then start the verifier again"});
+        }
         auto blob = parts().files.put(*found->second.base);
         if (!blob.ok()) return fail_with(blob.error());
         const auto& [job_id, round] = key;
@@ -115,7 +186,7 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
         found->second.claim =
             contracts::MergeClaim{.base_root = found->second.root,
                                   .base_blob = *blob,
-                                  .held_out_loss = evaluated->loss_bits,
+                                  .held_out_loss = evaluated != nullptr ? evaluated->loss_bits : kNotFinite,
                                   .train_loss = mean_train_loss(state(), job_id, round, slots)};
     });
     parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences}, {merged});

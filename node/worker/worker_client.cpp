@@ -18,7 +18,8 @@ base::Error to_error(const frames::Refusal& refusal) {
         case RefusalReason::kBadFrame:
         case RefusalReason::kNoJob:
         case RefusalReason::kNotSupported:
-        case RefusalReason::kInternal: break;
+        case RefusalReason::kInternal:
+        case RefusalReason::kDiverged: break;
     }
     return {base::ErrorKind::kFailure, what, ""};
 }

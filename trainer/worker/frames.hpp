@@ -67,6 +67,7 @@ enum class RefusalReason : std::uint8_t {
     kNotSupported = 6,  ///< the worker knows the request and cannot do it (Trace, until disputes open paths)
     kDrillForbidden = 7,  ///< a drill outside a devnet
     kInternal = 8,        ///< memory ran out, or a bug of ours
+    kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
 };
 
 std::string_view to_text(RefusalReason reason);
@@ -393,7 +394,7 @@ bool is_final(const Message& message);
 }  // namespace assay::trainer::worker
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kInternal);
+ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kDiverged);
 ASSAY_ENUM_RANGE(trainer::worker::DrillKind, kLazy, kUlp);
 ASSAY_ENUM_RANGE(trainer::worker::UnitVerdict, kMatch, kUnsound);
 ASSAY_ENUM_RANGE(trainer::worker::BulkKind, kBaseState, kUpdate);

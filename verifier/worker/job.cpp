@@ -35,6 +35,7 @@ base::Failed<Refusal> refuse(const base::Error& error) {
         case base::ErrorKind::kInterrupted: return refuse(RefusalReason::kCancelled, error.what);
         case base::ErrorKind::kUsage: return refuse(RefusalReason::kBadRequest, error.what);
         case base::ErrorKind::kVerification: return refuse(RefusalReason::kBadBytes, error.what);
+        case base::ErrorKind::kRejected: return refuse(RefusalReason::kDiverged, error.what);
         default: return refuse(RefusalReason::kInternal, error.what);
     }
 }
