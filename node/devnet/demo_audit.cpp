@@ -2,13 +2,14 @@
 #include "node/devnet/demo_audit.hpp"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "ledger/audit.hpp"
-#include "ledger/payout_audit.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/audit/model_output.hpp"
-#include "node/audit/replay.hpp"
 #include "node/audit/run_record.hpp"
+#include "node/runtime/process.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
 #include "trainer/data/manifest.hpp"
@@ -29,40 +30,66 @@ base::Outcome<std::unique_ptr<BlobStore>> open_blobs(const fs::path& folder) {
     return BlobStore::open(options);
 }
 
-base::Outcome<std::uint64_t> replay_some(const Devnet& net, const contracts::StateView& state,
-                                         const contracts::Job& job, std::ostream& progress) {
-    ASSAY_ASSIGN(const auto blobs, open_blobs(net.sequencer.home.blobs()));
-    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
-    std::uint64_t replayed = 0;
-    bool right_done = false;
-    for (std::uint32_t round = job.rounds_done; round-- > 0;) {
+/// What a command printed, and how it ended.
+struct Ran {
+    int code = 0;
+    nlohmann::json report;
+};
+
+// Runs `assay audit …` as a person would, on files alone, and shows the command and its exit code.
+base::Outcome<Ran> run_audit(const Devnet& net, const std::vector<std::string>& words,
+                             std::ostream& progress) {
+    ProcessOptions options;
+    if (net.plan.program.empty()) {
+        ASSAY_ASSIGN(options.program, own_program());
+    } else {
+        options.program = net.plan.program;
+    }
+    const fs::path out = net.plan.home / "logs" / "audit.json";
+    std::error_code ignored;
+    fs::remove(out, ignored);
+    options.arguments = {"audit"};
+    options.arguments.insert(options.arguments.end(), words.begin(), words.end());
+    options.arguments.insert(options.arguments.end(), {"-o", "json"});
+    options.stdout_file = out;
+    options.stderr_file = net.plan.home / "logs" / "audit.log";
+    ASSAY_ASSIGN(Process process, Process::spawn(options));
+    const ExitStatus status = process.wait();
+    std::string shown = "$ assay audit";
+    for (const std::string& word : words) shown += " " + word;
+    progress << shown << "\n";
+    if (status.signal != 0) return fail(ErrorKind::kFailure, shown + " ended with " + to_text(status));
+    std::ifstream file(out);
+    return Ran{.code = status.code, .report = nlohmann::json::parse(file, nullptr, false)};
+}
+
+// The audit must come out as `expected_code` says.
+base::Outcome<nlohmann::json> expect_audit(const Devnet& net, const std::vector<std::string>& words,
+                                           int expected_code, std::ostream& progress) {
+    ASSAY_ASSIGN(Ran ran, run_audit(net, words, progress));
+    if (ran.code != expected_code || !ran.report.is_object()) {
+        return fail(ErrorKind::kVerification, "assay audit " + words.front() + " ended with exit code " +
+                                                  std::to_string(ran.code) + ", not " +
+                                                  std::to_string(expected_code) + ": " + ran.report.dump());
+    }
+    progress << "  exit code " << ran.code;
+    return std::move(ran.report);
+}
+
+// Rounds in which a cheat was caught; the last one when there was none.
+std::set<std::uint32_t> rounds_to_replay(const contracts::StateView& state, const contracts::Job& job) {
+    std::set<std::uint32_t> rounds;
+    for (std::uint32_t round = 0; round < job.rounds_done; ++round) {
         for (const auto& slot : contracts::list_slots(state, job.id, round)) {
-            const bool right = contracts::consequence(slot.verdict) == contracts::Consequence::kPaid;
-            if (slot.verdict != contracts::Reason::kMismatch && (!right || right_done)) continue;
-            right_done = right_done || right;
-            ASSAY_ASSIGN(
-                const auto replays,
-                replay_round(*worker, state, *blobs, {.job = job.id, .round = round, .miner = slot.miner}));
-            for (const SlotReplay& replay : replays) {
-                ++replayed;
-                progress << "replay  round " << round << " slot " << replay.slot << ": "
-                         << (replay.first_wrong
-                                 ? "differs from the claim at unit " + std::to_string(*replay.first_wrong)
-                                 : "all " + std::to_string(replay.units) + " units equal bit for bit")
-                         << (replay.agrees ? ", as the ledger judged\n" : ", AGAINST the ledger's verdict\n");
-                if (!replay.agrees) {
-                    return fail(ErrorKind::kVerification, "round " + std::to_string(round) + " slot " +
-                                                              std::to_string(replay.slot) +
-                                                              ": the recomputed bits contradict the verdict");
-                }
-            }
+            if (slot.verdict == contracts::Reason::kMismatch) rounds.insert(round);
         }
     }
-    return replayed;
+    if (rounds.empty() && job.rounds_done > 0) rounds.insert(job.rounds_done - 1);
+    return rounds;
 }
 
 // A copy of the ledger with one byte in the middle of its log turned over.
-base::Outcome<std::string> audit_tampered_copy(const Devnet& net) {
+base::Outcome<fs::path> tampered_copy(const Devnet& net) {
     const fs::path copy = net.plan.home / "tampered";
     std::error_code error;
     fs::create_directories(copy / "ledger", error);
@@ -73,19 +100,14 @@ base::Outcome<std::string> audit_tampered_copy(const Devnet& net) {
     }
     const fs::path log = copy / "ledger" / "blocks.log";
     const auto middle = static_cast<std::streamoff>(fs::file_size(log) / 2);
-    {
-        std::fstream file(log, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(middle);
-        const int byte = file.get();
-        file.seekp(middle);
-        file.put(static_cast<char>(byte ^ 0x01));
-    }
-    ASSAY_ASSIGN(const auto report, ledger::audit_ledger(ledger::rules_machine(), copy.string()));
-    if (report.ok()) {
-        return fail(ErrorKind::kVerification,
-                    "the audit passed a ledger with a flipped byte in " + log.string());
-    }
-    return report.failures.front().where + ": " + report.failures.front().what;
+    std::fstream file(log, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(middle);
+    const int byte = file.get();
+    file.seekp(middle);
+    file.put(static_cast<char>(byte ^ 0x01));
+    file.close();
+    if (!file) return fail(ErrorKind::kFailure, "cannot change " + log.string());
+    return copy;
 }
 
 std::string one_line(std::string text) {
@@ -125,31 +147,38 @@ base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& 
     return write_record(net.plan.home / "record.json", run_record(state, job));
 }
 
-base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Job& job,
-                                        std::ostream& progress) {
+base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::StateView& state,
+                                        const contracts::Job& job, std::ostream& progress) {
     AuditOutcome outcome;
-    ASSAY_ASSIGN(const auto report, ledger::audit_ledger(ledger::rules_machine(), net.plan.home.string()));
-    if (!report.ok()) {
-        return fail(ErrorKind::kVerification,
-                    report.failures.front().where + ": " + report.failures.front().what);
+    const std::string home = net.plan.home.string();
+    ASSAY_ASSIGN(const auto ledger, expect_audit(net, {"ledger", "--home", home}, 0, progress));
+    outcome.ledger = ledger.value("ok", false);
+    progress << ": " << ledger.value("height", 0)
+             << " blocks executed again, every signature and root checks\n";
+    ASSAY_ASSIGN(const auto payouts, expect_audit(net, {"payouts", "--home", home}, 0, progress));
+    outcome.payouts = payouts.value("ok", false);
+    outcome.supply_delta = supply_delta(contracts::read_supply(state));
+    progress << ": every payment follows from its rule; money made or lost: " << outcome.supply_delta << "\n";
+    for (const std::uint32_t round : rounds_to_replay(state, job)) {
+        ASSAY_ASSIGN(const auto replay, expect_audit(net,
+                                                     {"replay", "--home", home, "--job", job.id.brief(),
+                                                      "--round", std::to_string(round)},
+                                                     0, progress));
+        const auto checked = replay.value("checked", nlohmann::json::object());
+        outcome.replayed += checked.value("slots", std::uint64_t{0});
+        progress << ": " << checked.value("equal", 0) << " slots equal bit for bit, "
+                 << checked.value("cheats_confirmed", 0) << " cheat confirmed\n";
     }
-    outcome.ledger = true;
-    progress << "audit   ledger: " << report.height << " blocks, " << report.transactions
-             << " transactions executed again, every signature and root checks\n";
-    const auto payouts = ledger::audit_payouts(report.state);
-    if (!payouts.ok()) {
-        return fail(ErrorKind::kVerification,
-                    payouts.failures.front().where + ": " + payouts.failures.front().what);
-    }
-    outcome.payouts = true;
-    outcome.supply_delta = supply_delta(contracts::read_supply(report.state));
-    progress << "audit   payouts: every line follows from its rule; money made or lost: "
-             << outcome.supply_delta << "\n";
-    ASSAY_ASSIGN(outcome.replayed, replay_some(net, report.state, job, progress));
-    ASSAY_ASSIGN(outcome.flipped_byte_where, audit_tampered_copy(net));
+    ASSAY_ASSIGN(const fs::path tampered, tampered_copy(net));
+    ASSAY_ASSIGN(const auto broken, expect_audit(net, {"ledger", "--home", tampered.string()},
+                                                 static_cast<int>(ErrorKind::kVerification), progress));
+    const auto failures = broken.value("failures", nlohmann::json::array());
+    if (failures.empty())
+        return fail(ErrorKind::kVerification, "the audit of a changed ledger named no block");
+    outcome.flipped_byte_where = failures.front().value("where", "");
     outcome.flipped_byte_found = true;
-    progress << "audit   of a copy with one byte flipped fails, as it must: " << outcome.flipped_byte_where
-             << "\n";
+    progress << ", as it must: one byte of that copy was flipped; " << outcome.flipped_byte_where << ": "
+             << failures.front().value("what", "") << "\n";
     return outcome;
 }
 

@@ -14,10 +14,11 @@ base::Outcome<contracts::MemoryState> final_state(const Devnet& net);
 base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& state,
                                  const contracts::Job& job);
 
-/// Runs the three audits on the home's files, replaying one right slot and every slot found wrong, then the
-/// ledger audit on a copy with one byte flipped (HOME/tampered stays). kVerification when one of them does
-/// not come out as it must.
-base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Job& job, std::ostream& progress);
+/// Runs `assay audit ledger`, `payouts` and `replay` (of every round with a cheat) as processes on the home's
+/// files, then `assay audit ledger` on a copy with one byte flipped (HOME/tampered stays). kVerification when
+/// one of them ends with another exit code than it must. `state` is the ledger's, recomputed.
+base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::StateView& state,
+                                        const contracts::Job& job, std::ostream& progress);
 
 /// Held-out loss of the initial model, text that the model writes before and after, and HOME/model.
 base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const JobFile& file,
