@@ -10,10 +10,13 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # kernels ask for -O3 themselves; ASSAY_CHECK never depends on NDEBUG
 
+# Paths below the source folder are cached relative to it, so that a fresh clone finds what an older one built.
 find_program(ASSAY_CCACHE ccache)
 if(ASSAY_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${ASSAY_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ASSAY_CCACHE})
+  set(ASSAY_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true
+                     ${ASSAY_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${ASSAY_LAUNCHER})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ASSAY_LAUNCHER})
 endif()
 
 # The law of numerics: no contraction, no fast-math, anywhere in the project.
