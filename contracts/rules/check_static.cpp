@@ -34,6 +34,9 @@ Checked check_values(const Payload& tx) {
     if constexpr (requires { tx.amount; }) {
         if (tx.amount.is_zero()) return failed(Reason::kZeroAmount);
     }
+    if constexpr (requires { tx.claim; }) {
+        if (!tx.claim.is_well_formed()) return failed(Reason::kMalformed);
+    }
     if constexpr (requires { tx.spec; }) {
         if (!program::check_spec(tx.spec) || !is_supported(tx.spec)) return failed(Reason::kBadSpec);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that is drawn from a beacon, as pure functions: nobody's choice, anybody's recomputation
-// (protocol.md §2, draw). A draw is a hash of the beacon under a label and two numbers.
+// (docs/concepts/round.md, draw). A draw is a hash of the beacon under a label and two numbers.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ struct EnlistedVerifier {
     PublicKey node;
     PublicKey owner;
     Amount bond;               ///< locked until the job ends; penalties come from it
-    std::uint32_t missed = 0;  ///< audits or merges missed in a row
+    std::uint32_t missed = 0;  ///< rounds in a row with an audit or merge missed
     bool dropped = false;      ///< no longer drawn: missed too many, or its bond is below one penalty
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -55,7 +55,7 @@ struct RosterEntry {
     PublicKey node;
     PublicKey owner;
     Amount ask;
-    std::uint32_t missed = 0;            ///< rounds missed in a row
+    std::uint32_t missed = 0;            ///< rounds in a row without a commit or without bytes served
     bool dropped = false;                ///< missed too many, or ejected
     Reason dropped_for = Reason::kNone;  ///< kDropped, kMismatch or kSilentAfterDraw
     std::uint32_t dropped_round = 0;

@@ -88,9 +88,11 @@ constexpr std::array kRows = {
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
         "No seal arrived before the beacon: unpaid without loss, the slot is dealt again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
-        "The drawn verifiers were gone or did not agree: unpaid without forfeit."},
+        "The drawn verifiers were gone or did not agree: unpaid without forfeit; if one of them was served "
+        "no "
+        "bytes, the miner is a newcomer again."},
     Row{Reason::kUnavailable, kUnpaid, "unavailable",
-        "No drawn verifier was served the bytes: unpaid without forfeit."},
+        "No drawn verifier was served the bytes: unpaid without forfeit, the miner is a newcomer again."},
     Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
     Row{Reason::kAuditUnavailable, kUnpaid, "audit_unavailable",
         "The verifier recomputed nothing: it was served no bytes."},
@@ -123,6 +125,8 @@ constexpr std::array kRows = {
     Row{Reason::kNoMiners, kJobEnded, "no_miners", "No miner is left that can hold a slot."},
     Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved",
         "No two verifiers agreed on the merged model."},
+    Row{Reason::kMergeDiverged, kJobEnded, "merge_diverged",
+        "The merged model is not finite: verified slots were paid, no further round can start from it."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -107,8 +107,9 @@ enum class Reason : std::uint16_t {
     kTooFewVerifiers = 68,
     kNoMiners = 69,
     kMergeUnresolved = 70,
+    kMergeDiverged = 71,
 };
-inline constexpr Reason kLastReason = Reason::kMergeUnresolved;
+inline constexpr Reason kLastReason = Reason::kMergeDiverged;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -119,5 +120,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeUnresolved);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeDiverged);
 }  // namespace assay::base

@@ -73,8 +73,8 @@ void begin_merge(RunningRound& running) {
     enter(running, RoundPhase::kMergeSeal, running.work.params.merge_seal_window);
 }
 
-/// The next round, or the job's end when the merge stayed open: verified slots were paid, the rest of the
-/// escrow goes back.
+/// The next round, or the job's end when the merge stayed open or came to no finite state: verified slots
+/// were paid, the rest of the escrow goes back.
 void finish(RunningRound& running) {
     settle(running);
     running.round.phase = RoundPhase::kSettled;
@@ -86,7 +86,9 @@ void finish(RunningRound& running) {
     if (running.round.merged) {
         start_round(running.work, job);
     } else {
-        end_job(running.work, job, Reason::kMergeUnresolved);
+        // An agreed merge that is none: both verifiers found the state not finite.
+        const bool diverged = agreed_merge(running.round).has_value();
+        end_job(running.work, job, diverged ? Reason::kMergeDiverged : Reason::kMergeUnresolved);
     }
 }
 

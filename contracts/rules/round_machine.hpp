@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of the round's state machine (protocol.md §2). Internal.
+// The pieces of the round's state machine (docs/concepts/round.md). Internal.
 #pragma once
 
 #include <vector>
@@ -43,7 +43,11 @@ struct SlotAudit {
 std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& running, const SlotRound& slot);
 std::vector<UnitFinding> find_units(const RunningRound& running, const SlotRound& slot,
                                     const std::vector<SlotAudit>& audits);
-/// Makes empty postings for the verifiers drawn in `stage`.
+/// True when a drawn verifier said of any unit that it was served no bytes.
+bool any_unserved(const std::vector<SlotAudit>& audits);
+/// Makes empty postings for the verifiers drawn in `stage`. Before the pair's, adds to the drawn units of
+/// each diverged slot the one in which the divergence is claimed: a claim that ends the work early, and is
+/// paid in full, is never left to the draw.
 void call_audits(RunningRound& running, Stage stage);
 /// Draws a third verifier for each slot that the pair left open; true when one was drawn.
 bool draw_thirds(RunningRound& running);

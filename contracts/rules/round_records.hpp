@@ -13,8 +13,8 @@
 
 namespace assay::contracts {
 
-/// Order of phases (protocol.md §2). The draw happens at the end of kBeacon. The four "third" phases are
-/// entered only when a pair of verifiers did not settle something.
+/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The four "third" phases
+/// are entered only when a pair of verifiers did not settle something.
 enum class RoundPhase : std::uint8_t {
     kCommit = 1,
     kBeacon = 2,
@@ -69,7 +69,8 @@ struct Round {
     bool link_missing = false;         ///< then every slot is audited at rate 1
     Hash256 beacon;                    ///< zero until drawn
     std::vector<MergePosting> merges;  ///< the drawn pair, then the third if there is one
-    /// Result of the merge; merged_slots are those whose updates went in (weight 1 each), ascending.
+    /// Result of the merge; merged_slots are those whose updates went in (weight 1 each), ascending. An
+    /// agreed divergence is no merge: `merged` stays false.
     bool merged = false;
     MergeClaim result;
     std::vector<std::uint32_t> merged_slots;
@@ -92,10 +93,11 @@ struct SlotRound {
     bool newcomer = false;  ///< at the draw
     bool committed = false;
     Hash256 seal;
-    std::uint64_t committed_at = 0;          ///< height
-    std::vector<std::uint32_t> drawn_units;  ///< ascending; the last is always `finalise`
-    std::vector<PublicKey> verifiers;        ///< the drawn pair, then the third if there is one
-    bool revealed = false;                   ///< then its reveal is stored beside it (read_reveal)
+    std::uint64_t committed_at = 0;  ///< height
+    /// Ascending; the last is always `finalise`. After the reveal also the unit of a claimed divergence.
+    std::vector<std::uint32_t> drawn_units;
+    std::vector<PublicKey> verifiers;  ///< the drawn pair, then the third if there is one
+    bool revealed = false;             ///< then its reveal is stored beside it (read_reveal)
     bool diverged = false;
     Reason verdict = Reason::kNone;  ///< of the settlement
     std::uint32_t fault_unit = 0;    ///< for kMismatch: the first unit shown wrong

@@ -2,6 +2,7 @@
 // The end of a round: every payment, every loss, and a line for each with its reason.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "contracts/rules/costs.hpp"
 #include "contracts/rules/money.hpp"
@@ -48,15 +49,13 @@ Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount 
 
 namespace {
 
-/// What one verifier did in the whole round.
-struct Attendance {
-    bool called = false;
-    bool silent = false;
-};
-
 struct Settlement {
     RunningRound& running;
-    std::map<PublicKey, Attendance> attendance;
+    /// Each drawn verifier: whether it posted nothing, or says that it was served nothing where two others
+    /// were.
+    std::map<PublicKey, bool> absences;
+    std::set<PublicKey> disgraced;  ///< miners that this round makes newcomers again
+    std::set<PublicKey> unserving;  ///< those of them of whose slot drawn verifiers got no bytes
 
     State& state() { return running.work.state; }
     Job& job() { return running.job; }
@@ -159,12 +158,35 @@ Amount forfeit(Settlement& s, const SlotRound& slot, SettlementLine& line,
     return each;
 }
 
-/// A slot found right: one step out of probation; what is left of the fee comes back at its end.
+/// Verifiers were drawn, and one or more of them got no bytes. Their word proves nothing against a bond, but
+/// costs the miner its standing.
+bool is_unserved(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+    if (slot.verdict == Reason::kUnavailable) return true;
+    return slot.verdict == Reason::kUnresolved && any_unserved(audits);
+}
+
+/// Before anything is credited: no other slot of the same round carries a miner over what it lost here.
+void take_standing(Settlement& s) {
+    for (const SlotRound& slot : s.running.slots) {
+        if (!slot.assigned) continue;
+        const bool unserved = slot.revealed && is_unserved(slot, audits_of(s.state(), s.running, slot));
+        if (unserved) s.unserving.insert(slot.miner);
+        const bool lost = unserved || consequence(slot.verdict) == Consequence::kForfeit;
+        if (!lost || !s.disgraced.insert(slot.miner).second) continue;
+        Miner miner = *read_miner(s.state(), slot.miner);
+        miner.verified_rounds = 0;
+        store(s.state(), miner_key(slot.miner), miner);
+    }
+}
+
+/// A slot found right: one step out of probation, unless another slot of this round lost the miner its
+/// standing; what is left of the fee comes back at probation's end.
 void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
     Miner miner = *read_miner(s.state(), slot.miner);
-    ++miner.verified_rounds;
     miner.earned = sum(miner.earned, pay);
-    const bool proven = miner.verified_rounds >= s.running.work.params.probation_rounds;
+    const bool credited = !s.disgraced.contains(slot.miner);
+    if (credited) ++miner.verified_rounds;
+    const bool proven = credited && miner.verified_rounds >= s.running.work.params.probation_rounds;
     const Amount refund = proven ? miner.prepaid : Amount{};
     if (proven) miner.prepaid = {};
     store(s.state(), miner_key(slot.miner), miner);
@@ -209,20 +231,24 @@ struct AuditWorth {
     Reason reason = Reason::kAuditUndecided;
     std::uint64_t work = 0;
     std::uint64_t units = 0;
+    bool missed = false;  ///< silent, or not served what two others were
 };
 
 AuditWorth weigh(Settlement& s, const SlotAudit& audit, const std::vector<UnitFinding>& findings) {
     AuditWorth worth;
-    if (!audit.opened) return {Reason::kAuditSilent, 0, 0};
+    if (!audit.opened) return {Reason::kAuditSilent, 0, 0, true};
     bool computed = false;
     for (const UnitClaim& claim : audit.claims) {
         const auto finding = std::find_if(findings.begin(), findings.end(),
                                           [&](const UnitFinding& f) { return f.unit == claim.unit; });
         ASSAY_CHECK(finding != findings.end());
-        if (claim.unavailable) continue;
+        if (claim.unavailable) {
+            worth.missed = worth.missed || finding->decided;
+            continue;
+        }
         computed = true;
         if (!finding->decided) continue;
-        if (finding->root != claim.root) return {Reason::kAuditWrong, 0, 0};
+        if (finding->root != claim.root) return {Reason::kAuditWrong, 0, 0, worth.missed};
         worth.work += unit_work(s.job().spec, s.job().slot_work, claim.unit);
         ++worth.units;
     }
@@ -236,9 +262,8 @@ void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotA
     const auto findings = find_units(s.running, slot, audits);
     for (const SlotAudit& audit : audits) {
         const AuditWorth worth = weigh(s, audit, findings);
-        Attendance& attendance = s.attendance[audit.verifier];
-        attendance.called = true;
-        attendance.silent = attendance.silent || !audit.opened;
+        bool& absent = s.absences[audit.verifier];
+        absent = absent || worth.missed;
         SettlementLine line;
         line.kind = LineKind::kAudit;
         line.slot = slot.slot;
@@ -265,9 +290,8 @@ void settle_merge(Settlement& s) {
     Round& round = s.running.round;
     const auto agreed = agreed_merge(round);
     for (const MergePosting& posting : round.merges) {
-        Attendance& attendance = s.attendance[posting.verifier];
-        attendance.called = true;
-        attendance.silent = attendance.silent || !posting.opened;
+        bool& absent = s.absences[posting.verifier];
+        absent = absent || !posting.opened;
         SettlementLine line;
         line.kind = LineKind::kMerge;
         line.node = posting.verifier;
@@ -291,8 +315,9 @@ void settle_merge(Settlement& s) {
         add_line(s.running, std::move(line));
     }
     if (!agreed) return;
-    round.merged = true;
     round.result = *agreed;
+    if (agreed->diverged()) return;
+    round.merged = true;
     for (const SlotRound& slot : s.running.slots) {
         if (slot.verdict == Reason::kPaid) round.merged_slots.push_back(slot.slot);
     }
@@ -319,7 +344,7 @@ void measure(Settlement& s) {
         Tally& tally = tallies[slot.miner];
         ++tally.held;
         if (consequence(slot.verdict) == Consequence::kPaid) ++tally.right;
-        tally.missed = tally.missed || !slot.committed;
+        tally.missed = tally.missed || !slot.committed || s.unserving.contains(slot.miner);
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
     const Params& params = s.running.work.params;
@@ -340,9 +365,9 @@ void measure(Settlement& s) {
 }
 
 void note_attendance(Settlement& s) {
-    for (const auto& [node, attendance] : s.attendance) {
+    for (const auto& [node, absent] : s.absences) {
         EnlistedVerifier& verifier = enlisted(s, node);
-        verifier.missed = attendance.silent ? verifier.missed + 1 : 0;
+        verifier.missed = absent ? verifier.missed + 1 : 0;
         if (verifier.missed < s.running.work.params.max_missed || verifier.dropped) continue;
         verifier.dropped = true;
         s.running.work.tell({.kind = EventKind::kDropped,
@@ -356,7 +381,8 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running, {}};
+    Settlement s{running, {}, {}, {}};
+    take_standing(s);
     for (const SlotRound& slot : running.slots) {
         std::vector<SlotAudit> audits;
         if (slot.revealed) audits = audits_of(s.state(), running, slot);

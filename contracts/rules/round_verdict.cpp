@@ -54,7 +54,34 @@ std::vector<UnitFinding> find_units(const RunningRound& running, const SlotRound
     return findings;
 }
 
+bool any_unserved(const std::vector<SlotAudit>& audits) {
+    return std::any_of(audits.begin(), audits.end(), [](const SlotAudit& audit) {
+        return std::any_of(audit.claims.begin(), audit.claims.end(),
+                           [](const UnitClaim& claim) { return claim.unavailable; });
+    });
+}
+
+namespace {
+
+void draw_divergences(RunningRound& running) {
+    const JobSpec& spec = running.job.spec;
+    for (SlotRound& slot : running.slots) {
+        if (!slot.revealed || !slot.diverged) continue;
+        const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
+        ASSAY_CHECK(reveal.has_value() && reveal->trace.divergence.has_value());
+        const std::uint32_t step = reveal->trace.divergence->step;
+        if (step >= spec.train.inner_steps) continue;  // in `finalise`, which is always drawn
+        const std::uint32_t unit = step / spec.security.segment_steps;
+        auto& units = slot.drawn_units;
+        const auto place = std::lower_bound(units.begin(), units.end(), unit);
+        if (place == units.end() || *place != unit) units.insert(place, unit);
+    }
+}
+
+}  // namespace
+
 void call_audits(RunningRound& running, Stage stage) {
+    if (stage == Stage::kPair) draw_divergences(running);
     save(running);
     for (const EnlistedVerifier& verifier : running.job.verifiers) {
         if (assigned_units(running.work.state, running.job.id, running.round.number, stage, verifier.node)

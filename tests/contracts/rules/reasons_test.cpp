@@ -27,6 +27,7 @@ TEST_CASE("numbers of reasons and transactions never move") {
     CHECK(static_cast<int>(Reason::kPaid) == 43);
     CHECK(static_cast<int>(Reason::kMismatch) == 61);
     CHECK(static_cast<int>(Reason::kMergeUnresolved) == 70);
+    CHECK(static_cast<int>(Reason::kMergeDiverged) == 71);
     CHECK(static_cast<int>(TxType::kTransfer) == 1);
     CHECK(static_cast<int>(TxType::kMergeOpen) == 21);
 }

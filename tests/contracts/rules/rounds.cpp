@@ -72,6 +72,12 @@ TraceRecord claimed_trace(const Job& job, std::uint32_t round, std::uint32_t slo
     TraceRecord trace = true_trace(job, round, slot);
     if (manner == MinerManner::kCheats) trace.boundaries[1] = bytes_of("plausible");
     if (manner == MinerManner::kBadFinalise) trace.update = bytes_of("bad update");
+    if (manner == MinerManner::kFeignsDivergence) {
+        trace.boundaries.assign(trace.boundaries.size(), trace.boundaries.front());
+        trace.fingerprints.clear();
+        trace.divergence = program::Divergence{0, 0};
+        trace.update = {};
+    }
     return trace;
 }
 
@@ -174,6 +180,7 @@ void play_merges(Env& env, const Hash256& id, const Play& play, Stage stage) {
         if (manner == MergeManner::kAbsent) continue;
         MergeClaim claim = true_merge(job, job.round);
         if (manner == MergeManner::kLies) claim.base_root = bytes_of("wrong base of " + who.name);
+        if (manner == MergeManner::kDiverged) claim = {};
         const Hash256 salt = salt_of(who, "merge");
         env.send(who, MergeSeal{id, job.round, stage,
                                 merge_seal(env.chain(), id, job.round, stage, who.node_key(), claim, salt)});

@@ -10,7 +10,14 @@
 
 namespace assay::contracts::test {
 
-enum class MinerManner { kHonest, kAbsent, kSilent, kCheats, kBadFinalise };
+enum class MinerManner {
+    kHonest,
+    kAbsent,
+    kSilent,
+    kCheats,
+    kBadFinalise,
+    kFeignsDivergence,  ///< claims that step 0 diverged
+};
 enum class VerifierManner {
     kHonest,
     kAbsent,       ///< posts nothing
@@ -20,7 +27,13 @@ enum class VerifierManner {
     kRubberStamp,  ///< repeats the miner's claim
     kUnserved,     ///< was served no bytes
 };
-enum class MergeManner { kHonest, kAbsent, kSealsOnly, kLies };
+enum class MergeManner {
+    kHonest,
+    kAbsent,
+    kSealsOnly,
+    kLies,
+    kDiverged,  ///< finds the merged state not finite
+};
 
 /// Everybody not named is honest and opens its links.
 struct Play {

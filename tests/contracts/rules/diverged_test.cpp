@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is no longer finite: a slot's training, and the merged state itself.
+#include <algorithm>
+
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+struct World {
+    Env env;
+    Hash256 job;
+
+    explicit World(JobSpec spec = small_job(), Params params = short_windows()) : env(params) {
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    }
+    void play_to_merge() {
+        play_commits(env, job, {});
+        play_links(env, job, {});
+        play_reveals(env, job, {});
+        play_audits(env, job, {}, Stage::kPair);
+        REQUIRE(env.round(job).phase == RoundPhase::kMergeSeal);
+    }
+    std::vector<std::string> mergers() {
+        std::vector<std::string> names;
+        for (const MergePosting& posting : env.round(job).merges)
+            names.push_back(env.by_node(posting.verifier).name);
+        return names;
+    }
+    MergeOpen opening(Person& who, const MergeClaim& claim) {
+        const Hash256 salt = bytes_of("salt");
+        env.send(who, MergeSeal{job, 0, Stage::kPair,
+                                merge_seal(env.chain(), job, 0, Stage::kPair, who.node_key(), claim, salt)});
+        return {job, 0, Stage::kPair, claim, salt};
+    }
+};
+
+const Play kAllDiverged = {.mergers = {{"v1", MergeManner::kDiverged},
+                                       {"v2", MergeManner::kDiverged},
+                                       {"v3", MergeManner::kDiverged}}};
+
+}  // namespace
+
+TEST_CASE("a merged state that is not finite ends the job: slots and mergers are paid, the rest goes back") {
+    World w;
+    play_round(w.env, w.job, kAllDiverged);
+    const Job job = w.env.job(w.job);
+    CHECK(job.phase == JobPhase::kEnded);
+    CHECK(job.end_reason == Reason::kMergeDiverged);
+    CHECK(job.rounds_done == 0);
+    CHECK(job.base_root == job.spec.initial_root);
+    CHECK(job.escrow.is_zero());
+    CHECK(job.spent.units() + job.refunded.units() == job.spec.market.budget.units());
+    for (const char* name : {"m1", "m2"}) {
+        const auto line = line_of(w.env, w.job, 0, LineKind::kSlot, name);
+        CHECK(line.reason == Reason::kPaid);
+        CHECK(line.paid.units() == job.slot_work * job.auction.clearing_price.units());
+        CHECK(w.env.stake(name) == kPlenty);
+    }
+    const Round round = *read_round(w.env.state(), w.job, 0);
+    CHECK_FALSE(round.merged);
+    CHECK(round.merged_slots.empty());
+    REQUIRE(round.merges.size() == 2);
+    for (const MergePosting& posting : round.merges) {
+        const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, w.env.by_node(posting.verifier).name);
+        CHECK(line.reason == Reason::kPaidMerge);
+        CHECK(line.paid.units() > 0);
+    }
+}
+
+TEST_CASE("a merger that alone says diverged is outvoted, and one that alone denies it too") {
+    for (const bool truly : {false, true}) {
+        CAPTURE(truly);
+        World w;
+        w.play_to_merge();
+        const std::string odd = w.mergers().front();
+        Play play = truly ? kAllDiverged : Play{};
+        play.mergers[odd] = truly ? MergeManner::kHonest : MergeManner::kDiverged;
+        play_merges(w.env, w.job, play, Stage::kPair);
+        REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeThirdSeal);
+        play_merges(w.env, w.job, play, Stage::kThird);
+        CHECK(read_round(w.env.state(), w.job, 0)->merged != truly);
+        CHECK(w.env.job(w.job).end_reason == (truly ? Reason::kMergeDiverged : Reason::kNone));
+        CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, odd).reason == Reason::kMergeWrong);
+    }
+}
+
+TEST_CASE("a diverged merge has one spelling: with a blob or a loss beside it, it is malformed") {
+    World w;
+    w.play_to_merge();
+    const auto names = w.mergers();
+    Person& first = w.env.person(names[0]);
+    Person& second = w.env.person(names[1]);
+    const MergeOpen with_loss = w.opening(first, {{}, {}, 0, 110});
+    const MergeOpen with_blob = w.opening(second, {{}, bytes_of("blob"), 0, 0});
+    REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeOpen);
+    w.env.refuse(Reason::kMalformed, first, with_loss);
+    w.env.refuse(Reason::kMalformed, second, with_blob);
+    MergeOpen with_held_out = with_loss;
+    with_held_out.claim = {{}, {}, 100, 0};
+    w.env.refuse(Reason::kMalformed, first, with_held_out);
+    // The one spelling is well formed, but not what was sealed.
+    MergeOpen plain = with_loss;
+    plain.claim = {};
+    w.env.refuse(Reason::kSealMismatch, first, plain);
+}
+
+TEST_CASE("the unit of a claimed divergence is always among the drawn, in ascending order") {
+    JobSpec spec = small_job();
+    spec.seed = kDivergingSeed;  // slot 0, step 3: unit 1 of 0, 1 and finalise
+    spec.security.audit_threshold = UINT64_MAX / 10'000;
+    Params params = short_windows();
+    params.probation_rounds = 0;
+    World w(spec, params);
+    play_commits(w.env, w.job, {});
+    play_links(w.env, w.job, {});
+    CHECK(read_slot(w.env.state(), w.job, 0, 0)->drawn_units == std::vector<std::uint32_t>{2});
+    play_reveals(w.env, w.job, {});
+    const SlotRound slot = *read_slot(w.env.state(), w.job, 0, 0);
+    CHECK(slot.drawn_units == std::vector<std::uint32_t>{1, 2});
+    CHECK(read_slot(w.env.state(), w.job, 0, 1)->drawn_units == std::vector<std::uint32_t>{2});
+    const auto units = assigned_units(w.env.state(), w.job, 0, Stage::kPair, slot.verifiers[0]);
+    CHECK(std::count_if(units.begin(), units.end(), [](const auto& u) { return u.slot == 0; }) == 2);
+    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_merges(w.env, w.job, {}, Stage::kPair);
+    CHECK(read_slot(w.env.state(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
+}
+
+TEST_CASE("a divergence claimed falsely is found however low the rate, and a drawn unit is not drawn twice") {
+    Params params = short_windows();
+    params.probation_rounds = 0;
+    for (const std::uint64_t threshold : {UINT64_MAX / 10'000, UINT64_MAX}) {
+        JobSpec spec = small_job();
+        spec.security.audit_threshold = threshold;
+        World w(spec, params);
+        const Play play = {.miners = {{"m2", MinerManner::kFeignsDivergence}}};
+        const std::uint32_t number = slot_of(w.env, w.job, "m2");
+        play_round(w.env, w.job, play);
+        const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
+        // Diverged at step 0, they say: no work at all for a whole slot's pay.
+        const std::vector<std::uint32_t> all = {0, 1, 2};
+        CHECK(slot.drawn_units == (threshold == UINT64_MAX ? all : std::vector<std::uint32_t>{0, 2}));
+        CHECK(slot.verdict == Reason::kMismatch);
+        CHECK(slot.fault_unit == 0);
+        CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m2").lost == slot.bond);
+    }
+}
+
+}  // namespace assay::contracts::test
