@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// On purpose nothing of contracts/rules' costs or settlement is called here: a second opinion that shares the
-// code of the first is none.
+// On purpose nothing of contracts/rules' costs, verdicts or settlement is called here: a second opinion that
+// shares the code of the first is none. The pure functions of draws, seals and auction are the rules' text.
 #include "ledger/payout_audit.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/tables.hpp"
+#include "ledger/draw_audit.hpp"
+#include "ledger/verdict_audit.hpp"
 
 namespace assay::ledger {
 
@@ -24,116 +27,139 @@ using contracts::UnitClaim;
 
 constexpr std::uint64_t kMillion = 1'000'000;
 
-// floor(a · b / c). Saturates, so that an absurd product shows as a wrong amount and not as a wrap.
-std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    const Uint128 result = Uint128{a} * b / c;
-    return result > ~std::uint64_t{0} ? ~std::uint64_t{0} : static_cast<std::uint64_t>(result);
+std::uint64_t saturated(Uint128 value) {
+    return value > ~std::uint64_t{0} ? ~std::uint64_t{0} : static_cast<std::uint64_t>(value);
 }
 
-// One opened audit of one slot.
-struct Opened {
-    PublicKey verifier;
-    std::vector<UnitClaim> claims;
-};
+// floor(a · b / c). Saturates, so that an absurd product shows as a wrong amount and not as a wrap.
+std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    return saturated(Uint128{a} * b / c);
+}
 
-// What the opened audits of one slot prove, recounted.
-struct Evidence {
-    std::vector<Opened> opened;
+std::string place_of(const Job& job, std::uint32_t round) {
+    return "job " + job.id.brief() + " round " + std::to_string(round);
+}
 
-    [[nodiscard]] const Opened* by(const PublicKey& verifier) const {
-        const auto found = std::find_if(opened.begin(), opened.end(),
-                                        [&](const Opened& one) { return one.verifier == verifier; });
-        return found == opened.end() ? nullptr : &*found;
-    }
-    // The root that at least two verifiers computed for a unit.
-    [[nodiscard]] std::optional<Hash256> decided(std::uint32_t unit) const {
-        std::map<Hash256, int> votes;
-        for (const Opened& one : opened) {
-            for (const UnitClaim& claim : one.claims) {
-                if (claim.unit == unit && !claim.unavailable && ++votes[claim.root] >= 2) return claim.root;
-            }
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] bool proves(const Opened& one, const SlotRound& slot) const {
-        return std::any_of(one.claims.begin(), one.claims.end(), [&](const UnitClaim& claim) {
-            return claim.unit == slot.fault_unit && !claim.unavailable && claim.root == slot.fault_found;
-        });
-    }
-    [[nodiscard]] std::uint64_t provers(const SlotRound& slot) const {
-        return static_cast<std::uint64_t>(std::count_if(
-            opened.begin(), opened.end(), [&](const Opened& one) { return proves(one, slot); }));
-    }
-};
+std::string place_of(const Job& job, std::uint32_t round, std::uint32_t slot) {
+    return place_of(job, round) + " slot " + std::to_string(slot);
+}
 
 class RoundAudit {
 public:
     RoundAudit(const contracts::StateView& state, const Job& job, const contracts::Round& round,
-               const contracts::Params& params, JobPayouts& sums, PayoutReport& report)
-        : job_(job), round_(round), params_(params), sums_(sums), report_(report) {
+               JobPayouts& sums, PayoutReport& report)
+        : state_(state),
+          job_(job),
+          round_(round),
+          params_(contracts::read_params(state)),
+          sums_(sums),
+          report_(report),
+          lines_(contracts::list_settlement(state, job.id, round.number)) {
         for (const SlotRound& slot : contracts::list_slots(state, job.id, round.number))
-            slots_.emplace(slot.slot, slot);
-        for (const auto& posting : contracts::list_audits(state, job.id, round.number)) {
-            if (!posting.opened) continue;
-            std::map<std::uint32_t, Opened> per_slot;
-            for (const UnitClaim& claim : posting.claims) per_slot[claim.slot].claims.push_back(claim);
-            for (auto& [slot, opened] : per_slot) {
-                opened.verifier = posting.verifier;
-                evidence_[slot].opened.push_back(std::move(opened));
-            }
-        }
-        lines_ = contracts::list_settlement(state, job.id, round.number);
+            slots_.emplace(slot.slot, gather_evidence(state, job, round, slot));
     }
 
     void run() {
-        if (lines_.size() != round_.lines) {
-            wrong(0, "the round counts " + std::to_string(round_.lines) + " lines, " +
-                         std::to_string(lines_.size()) + " are stored");
+        const bool settled = round_.phase == contracts::RoundPhase::kSettled;
+        const bool drawn = round_.phase > contracts::RoundPhase::kBeacon;
+        const std::string chain = contracts::read_meta(state_).chain_id;
+        for (const auto& [number, slot] : slots_) {
+            const std::string place = place_of(job_, round_.number, number);
+            if (drawn) report(place, audit_draw(job_, round_, slot));
+            if (settled) report(place, audit_verdict(chain, job_, round_, slot));
         }
+        if (lines_.size() != round_.lines)
+            wrong("settlement: the round counts " + std::to_string(round_.lines) + " lines, " +
+                  std::to_string(lines_.size()) + " are stored");
         for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
-        if (round_.phase == contracts::RoundPhase::kSettled) check_complete();
+        if (settled) {
+            check_complete();
+            check_merged();
+        }
         sums_.lines += lines_.size();
         report_.lines += lines_.size();
     }
 
 private:
-    void wrong(std::size_t line, const std::string& what) {
-        report_.failures.push_back({"job " + job_.id.brief() + " round " + std::to_string(round_.number) +
-                                        " line " + std::to_string(line),
-                                    what, 0});
+    void report(const std::string& place, const std::vector<std::string>& failures) {
+        for (const std::string& what : failures) report_.failures.push_back({place, what, 0});
     }
-    void expect(std::size_t line, const char* what, std::uint64_t found, std::uint64_t expected) {
+    void wrong(const std::string& what) { report(place_of(job_, round_.number), {what}); }
+    void wrong_slot(std::uint32_t slot, const std::string& what) {
+        report(place_of(job_, round_.number, slot), {what});
+    }
+    // About a line. The rule is the kind of its line.
+    void wrong(std::size_t at, const std::string& what) {
+        const SettlementLine& line = lines_[at];
+        const bool of_slot = line.kind == LineKind::kSlot || line.kind == LineKind::kAudit;
+        const std::string place =
+            of_slot ? place_of(job_, round_.number, line.slot) : place_of(job_, round_.number);
+        report(place + " line " + std::to_string(at),
+               {std::string(contracts::to_text(line.kind)) + " payment: " + what});
+    }
+    void expect(std::size_t at, const char* what, std::uint64_t found, std::uint64_t expected) {
         if (found == expected) return;
-        wrong(line, std::string(what) + " is " + std::to_string(found) + ", the rule gives " +
-                        std::to_string(expected));
+        wrong(at, std::string(what) + " is " + std::to_string(found) + ", the rule gives " +
+                      std::to_string(expected));
+    }
+    void expect_reason(std::size_t at, Reason found, Reason expected) {
+        if (found == expected) return;
+        wrong(at, "its reason is " + std::string(contracts::to_text(found)) + ", the records show " +
+                      std::string(contracts::to_text(expected)));
     }
 
-    // One line per slot, per audit opened or missed, per merge posting: nobody is forgotten or counted twice.
+    // One line per slot, per verifier drawn for a revealed slot, per merge posting, per withheld link: nobody
+    // is forgotten or counted twice. That a silent verifier's line is a zero one is check_audit's to see.
     void check_complete() {
         std::map<std::uint32_t, int> slot_lines;
         std::map<std::pair<std::uint32_t, PublicKey>, int> audit_lines;
-        std::uint64_t merges = 0;
+        std::map<LineKind, std::map<PublicKey, int>> others;
         for (const SettlementLine& line : lines_) {
             if (line.kind == LineKind::kSlot) ++slot_lines[line.slot];
             if (line.kind == LineKind::kAudit) ++audit_lines[{line.slot, line.node}];
-            if (line.kind == LineKind::kMerge) ++merges;
+            if (line.kind == LineKind::kMerge || line.kind == LineKind::kLink) ++others[line.kind][line.node];
         }
-        for (const auto& [number, slot] : slots_) {
+        for (const auto& [number, evidence] : slots_) {
             if (slot_lines[number] != 1)
-                wrong(0, "slot " + std::to_string(number) + " has " + std::to_string(slot_lines[number]) +
-                             " lines");
-        }
-        for (const auto& [key, count] : audit_lines) {
-            if (count != 1) wrong(0, "an audit of slot " + std::to_string(key.first) + " is counted twice");
-        }
-        for (const auto& [number, evidence] : evidence_) {
-            for (const Opened& one : evidence.opened) {
-                if (!audit_lines.contains({number, one.verifier}))
-                    wrong(0, "the audit of slot " + std::to_string(number) + " by " + one.verifier.brief() +
-                                 " has no line");
+                wrong_slot(number,
+                           "settlement: the slot has " + std::to_string(slot_lines[number]) + " lines");
+            if (!evidence.slot.revealed) continue;
+            for (const DrawnAudit& audit : evidence.audits) {
+                const int count = audit_lines[{number, audit.verifier}];
+                if (count != 1)
+                    wrong_slot(number, "settlement: the audit by " + audit.verifier.brief() + " has " +
+                                           std::to_string(count) + " lines");
             }
         }
-        expect(0, "the number of merge lines", merges, round_.merges.size());
+        for (const auto& posting : round_.merges) {
+            if (others[LineKind::kMerge][posting.verifier] != 1)
+                wrong("settlement: the merge by " + posting.verifier.brief() + " has not one line");
+        }
+        for (const auto& link : round_.links) {
+            if (others[LineKind::kLink][link.node] != (link.opened ? 0 : 1))
+                wrong("settlement: lines and links of " + link.node.brief() + " do not agree");
+        }
+    }
+
+    [[nodiscard]] std::int64_t agreeing(const contracts::MergePosting& posting) const {
+        if (!posting.opened) return 0;
+        return std::count_if(round_.merges.begin(), round_.merges.end(),
+                             [&](const auto& one) { return one.opened && one.claim == posting.claim; });
+    }
+
+    // The merge that two verifiers opened alike, over the slots found right.
+    void check_merged() {
+        const auto agreed = std::find_if(round_.merges.begin(), round_.merges.end(),
+                                         [&](const auto& posting) { return agreeing(posting) >= 2; });
+        if (round_.merged != (agreed != round_.merges.end()))
+            return wrong("merge: whether the round was merged is not what the opened merges show");
+        if (!round_.merged) return;
+        if (round_.result != agreed->claim) wrong("merge: its result is not the one that two opened");
+        std::vector<std::uint32_t> right;
+        for (const auto& [number, evidence] : slots_) {
+            if (evidence.slot.verdict == Reason::kPaid) right.push_back(number);
+        }
+        if (round_.merged_slots != right) wrong("merge: the merged slots are not those found right");
     }
 
     void check(std::size_t at, const SettlementLine& line) {
@@ -156,12 +182,22 @@ private:
         (line.kind == LineKind::kSlot ? sums_.to_miners : sums_.to_verifiers) += line.from_escrow.units();
     }
 
+    // Work and gain at stake; for one who is audited at the job's rate q that much over q, rounded up.
+    [[nodiscard]] std::uint64_t bond_of(const SlotRound& slot) const {
+        const Uint128 stake = Uint128{job_.auction.clearing_price.units()} * job_.slot_work +
+                              job_.spec.security.gain_bound.units();
+        const std::uint64_t threshold = job_.spec.security.audit_threshold;
+        if (slot.newcomer || threshold == 0) return saturated(stake);
+        return saturated((stake * std::numeric_limits<std::uint64_t>::max() + threshold - 1) / threshold);
+    }
+
     void check_slot(std::size_t at, const SettlementLine& line) {
         const auto found = slots_.find(line.slot);
         if (found == slots_.end()) return wrong(at, "there is no such slot");
-        const SlotRound& slot = found->second;
+        const SlotRound& slot = found->second.slot;
         if (line.node != slot.miner || line.owner != slot.owner) wrong(at, "is not the slot's miner's");
-        if (line.reason != slot.verdict) wrong(at, "its reason is not the slot's verdict");
+        // That the verdict itself is right: audit_verdict.
+        expect_reason(at, line.reason, slot.verdict);
         expect(at, "the work units", line.work_units, job_.slot_work);
         const auto consequence = contracts::consequence(line.reason);
         const bool paid = slot.assigned && consequence == contracts::Consequence::kPaid;
@@ -169,14 +205,15 @@ private:
         expect(at, "the slot's pay", line.paid.units(),
                paid ? share(job_.auction.clearing_price.units(), job_.slot_work, 1) : 0);
         expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
+        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(slot) : 0);
         expect(at, "the forfeited bond", line.lost.units(), forfeit ? slot.bond.units() : 0);
-        if (paid && !slot.revealed) wrong(at, "pays a slot that was never revealed");
-        if (forfeit) check_forfeit(at, line, slot);
+        if (forfeit) check_forfeit(at, line, found->second);
     }
 
-    void check_forfeit(std::size_t at, const SettlementLine& line, const SlotRound& slot) {
+    void check_forfeit(std::size_t at, const SettlementLine& line, const SlotEvidence& evidence) {
+        const SlotRound& slot = evidence.slot;
         const bool mismatch = line.reason == Reason::kMismatch;
-        const std::uint64_t provers = mismatch ? evidence_[slot.slot].provers(slot) : 0;
+        const std::uint64_t provers = mismatch ? evidence.provers() : 0;
         if (mismatch && (provers < 2 || slot.fault_found == slot.fault_claimed))
             wrong(at, "forfeits a bond that two recomputations do not stand against");
         const std::uint64_t pot = share(slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
@@ -196,57 +233,75 @@ private:
         return static_cast<std::uint64_t>((Uint128{job_.slot_work} * count + steps - 1) / steps);
     }
 
-    // What an opened audit is worth: work units that a second verifier confirms; `contradicted` when two
-    // others agree on another root.
-    [[nodiscard]] std::uint64_t confirmed_work(const Evidence& evidence, const Opened& mine,
-                                               bool& contradicted) const {
+    struct Worth {
+        Reason reason = Reason::kAuditUndecided;
         std::uint64_t work = 0;
+    };
+    // Work units of the units that a second verifier confirms; nothing at all for one whom two others
+    // contradict in any unit.
+    [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
+        if (!mine.opened) return {Reason::kAuditSilent, 0};
+        Worth worth;
+        bool computed = false;
         for (const UnitClaim& claim : mine.claims) {
             if (claim.unavailable) continue;
+            computed = true;
             const auto root = evidence.decided(claim.unit);
             if (!root) continue;
-            if (*root != claim.root) contradicted = true;
-            work += work_of(claim.unit);
+            if (*root != claim.root) return {Reason::kAuditWrong, 0};
+            worth.work += work_of(claim.unit);
+            worth.reason = Reason::kPaidAudit;
         }
-        return work;
+        if (!computed) worth.reason = Reason::kAuditUnavailable;
+        return worth;
     }
 
     void check_audit(std::size_t at, const SettlementLine& line) {
-        const auto slot = slots_.find(line.slot);
-        if (slot == slots_.end()) return wrong(at, "there is no such slot");
-        const Evidence& evidence = evidence_[line.slot];
-        const Opened* mine = evidence.by(line.node);
-        bool contradicted = false;
-        std::uint64_t work = mine == nullptr ? 0 : confirmed_work(evidence, *mine, contradicted);
-        if (contradicted) work = 0;
-        if (contradicted != (line.reason == Reason::kAuditWrong))
-            wrong(at, "its reason is not what the opened audits show");
-        if ((work > 0) != (line.reason == Reason::kPaidAudit))
-            wrong(at, "is paid without confirmed work, or not paid for it");
-        expect(at, "the work units", line.work_units, work);
-        const std::uint64_t whole = share(job_.auction.clearing_price.units(), work, 1);
+        const auto found = slots_.find(line.slot);
+        if (found == slots_.end()) return wrong(at, "there is no such slot");
+        const SlotEvidence& evidence = found->second;
+        const DrawnAudit* mine = evidence.by(line.node);
+        if (mine == nullptr || !evidence.slot.revealed)
+            return wrong(at, "names a verifier that had nothing to audit");
+        check_receiver(at, line);
+        const Worth worth = worth_of(evidence, *mine);
+        expect_reason(at, line.reason, worth.reason);
+        expect(at, "the work units", line.work_units, worth.work);
+        const std::uint64_t whole = share(job_.auction.clearing_price.units(), worth.work, 1);
         expect(at, "the audit fee", line.paid.units(), share(whole, params_.audit_fee_ppm, kMillion));
-        if (!slot->second.newcomer)
+        if (!evidence.slot.newcomer)
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
-        if (line.lost.units() > (contradicted ? params_.verifier_penalty.units() : 0))
+        const bool outvoted = worth.reason == Reason::kAuditWrong;
+        if (line.lost.units() > (outvoted ? params_.verifier_penalty.units() : 0))
             wrong(at, "loses more than one penalty");
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
-        const bool proves = slot->second.verdict == Reason::kMismatch && mine != nullptr &&
-                            evidence.proves(*mine, slot->second);
-        const std::uint64_t pot = share(slot->second.bond.units(), params_.forfeit_verifier_ppm, kMillion);
+        const bool proves = evidence.slot.verdict == Reason::kMismatch && evidence.proves(*mine);
+        const std::uint64_t pot = share(evidence.slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
         expect(at, "the share of the forfeited bond", line.share.units(),
-               proves ? pot / evidence.provers(slot->second) : 0);
+               proves ? pot / evidence.provers() : 0);
+    }
+
+    // A verifier's fee goes to the owner under which it enlisted.
+    void check_receiver(std::size_t at, const SettlementLine& line) {
+        const auto enlisted = std::find_if(job_.verifiers.begin(), job_.verifiers.end(),
+                                           [&](const auto& verifier) { return verifier.node == line.node; });
+        if (enlisted == job_.verifiers.end() || enlisted->owner != line.owner)
+            wrong(at, "its receiver is not the enlisted verifier's owner");
     }
 
     void check_merge(std::size_t at, const SettlementLine& line) {
         const auto posting = std::find_if(round_.merges.begin(), round_.merges.end(),
                                           [&](const auto& one) { return one.verifier == line.node; });
         if (posting == round_.merges.end()) return wrong(at, "was not drawn for the merge");
-        const auto agreeing = std::count_if(round_.merges.begin(), round_.merges.end(), [&](const auto& one) {
-            return one.opened && posting->opened && one.claim == posting->claim;
-        });
-        const bool right = agreeing >= 2;
-        if (right != (line.reason == Reason::kPaidMerge)) wrong(at, "its reason is not what the merges show");
+        check_receiver(at, line);
+        const bool any = std::any_of(round_.merges.begin(), round_.merges.end(),
+                                     [&](const auto& one) { return agreeing(one) >= 2; });
+        const bool right = agreeing(*posting) >= 2;
+        expect_reason(at, line.reason,
+                      !posting->opened ? Reason::kMergeSilent
+                      : !any           ? Reason::kMergeUndecided
+                      : right          ? Reason::kPaidMerge
+                                       : Reason::kMergeWrong);
         const std::uint64_t pay = share(job_.auction.clearing_price.units(), job_.slot_work, 1);
         expect(at, "the merge fee", line.paid.units(),
                right ? share(pay, params_.merge_fee_ppm, kMillion) : 0);
@@ -266,44 +321,49 @@ private:
         if (link == round_.links.end() || link->opened) wrong(at, "names a party that withheld nothing");
     }
 
+    const contracts::StateView& state_;
     const Job& job_;
     const contracts::Round& round_;
-    const contracts::Params& params_;
+    const contracts::Params params_;
     JobPayouts& sums_;
     PayoutReport& report_;
-    std::map<std::uint32_t, SlotRound> slots_;
-    std::map<std::uint32_t, Evidence> evidence_;
     std::vector<SettlementLine> lines_;
+    std::map<std::uint32_t, SlotEvidence> slots_;
 };
+
+JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
+    JobPayouts sums;
+    sums.job = job.id;
+    sums.budget = job.spec.market.budget.units();
+    sums.refunded = job.refunded.units();
+    sums.escrow = job.escrow.units();
+    const std::string place = "job " + job.id.brief();
+    const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0}); };
+
+    for (const std::string& what : audit_auction(job, contracts::list_asks(state, job.id))) wrong(what);
+    std::vector<contracts::Round> rounds;
+    while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
+        rounds.push_back(std::move(*round));
+    for (const RoundFailure& failure : audit_beacons(job, rounds))
+        report.failures.push_back({place_of(job, failure.round), failure.what, 0});
+    for (const contracts::Round& round : rounds) RoundAudit(state, job, round, sums, report).run();
+    sums.rounds = rounds.size();
+
+    const std::uint64_t paid = sums.to_miners + sums.to_verifiers;
+    sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
+                 static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
+    if (sums.delta != 0) wrong("escrow: it is off by " + std::to_string(sums.delta) + " base units");
+    if (paid != job.spent.units()) wrong("escrow: the record of what was spent is not the sum of the lines");
+    if (job.phase == contracts::JobPhase::kEnded && sums.escrow != 0)
+        wrong("escrow: the job ended with money in it");
+    return sums;
+}
 
 }  // namespace
 
 PayoutReport audit_payouts(const contracts::StateView& state) {
     PayoutReport report;
-    const contracts::Params params = contracts::read_params(state);
-    for (const Job& job : contracts::list_jobs(state)) {
-        JobPayouts sums;
-        sums.job = job.id;
-        sums.budget = job.spec.market.budget.units();
-        sums.refunded = job.refunded.units();
-        sums.escrow = job.escrow.units();
-        for (std::uint32_t number = 0;; ++number, ++sums.rounds) {
-            const auto round = contracts::read_round(state, job.id, number);
-            if (!round) break;
-            RoundAudit(state, job, *round, params, sums, report).run();
-        }
-        const std::uint64_t paid = sums.to_miners + sums.to_verifiers;
-        sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
-                     static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
-        const auto wrong = [&](const std::string& what) {
-            report.failures.push_back({"job " + job.id.brief(), what, 0});
-        };
-        if (sums.delta != 0) wrong("its escrow is off by " + std::to_string(sums.delta) + " base units");
-        if (paid != job.spent.units()) wrong("its record of what was spent is not the sum of its lines");
-        if (job.phase == contracts::JobPhase::kEnded && sums.escrow != 0)
-            wrong("it ended with money in escrow");
-        report.jobs.push_back(sums);
-    }
+    for (const Job& job : contracts::list_jobs(state)) report.jobs.push_back(audit_job(state, job, report));
     return report;
 }
 

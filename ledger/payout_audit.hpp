@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of money: every line of every settlement computed a second time from the records that caused it
-// (reveals, opened audits, bonds, parameters), by code of its own, and every job's sum against its escrow.
+// The audit of money: every payment against the rule that produced it, from the records alone and by code of
+// its own. Asks give the price, links the beacons, beacons the drawn units, opened audits the verdicts
+// (draw_audit.hpp, verdict_audit.hpp), verdicts the lines, lines the escrow.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,10 @@ struct JobPayouts {
 struct PayoutReport {
     std::vector<JobPayouts> jobs;
     std::uint64_t lines = 0;
-    std::vector<AuditFailure> failures;  ///< `where` names job, round and line; height is 0
+    /// `where` names the job, and round, slot and line as far as it concerns one ("job 1f0c… round 0 slot 1
+    /// line 2"); `what` begins with the rule: auction, beacon, draw, reveal, audit, verdict, merge,
+    /// settlement, "… payment" or escrow; height is 0.
+    std::vector<AuditFailure> failures;
 
     [[nodiscard]] bool ok() const { return failures.empty(); }
 };

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit of verdicts: what the opened recomputations of a slot prove, counted again by code of its own,
+// and the draw of what had to be recomputed (docs/concepts/round.md). A payment is right only when both are.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/job_records.hpp"
+#include "contracts/rules/round_records.hpp"
+#include "contracts/rules/state.hpp"
+
+namespace assay::ledger {
+
+/// One verifier drawn for a slot and what it opened about it, in the stage for which it was drawn. What
+/// anybody else posted is no evidence and is not read.
+struct DrawnAudit {
+    contracts::PublicKey verifier;
+    bool opened = false;
+    std::vector<contracts::UnitClaim> claims;  ///< of this slot only
+};
+
+/// All that the ledger holds about one slot of one round.
+struct SlotEvidence {
+    contracts::SlotRound slot;
+    std::optional<contracts::Reveal> reveal;
+    std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third if there is one
+
+    [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;
+    /// The root that at least two drawn verifiers computed for a unit. Of three votes only one root can.
+    [[nodiscard]] std::optional<contracts::Hash256> decided(std::uint32_t unit) const;
+    /// True when this audit found the recorded fault.
+    [[nodiscard]] bool proves(const DrawnAudit& audit) const;
+    [[nodiscard]] std::uint64_t provers() const;
+};
+
+SlotEvidence gather_evidence(const contracts::StateView& state, const contracts::Job& job,
+                             const contracts::Round& round, const contracts::SlotRound& slot);
+
+// Each of the following returns what does not check, one sentence each that begins with the name of the
+// rule; nothing when all is right.
+
+/// Revealed trace against its seal, claims against the drawn units, recorded verdict and fault against what
+/// two equal recomputations say. For slots of settled rounds.
+std::vector<std::string> audit_verdict(const std::string& chain, const contracts::Job& job,
+                                       const contracts::Round& round, const SlotEvidence& evidence);
+
+/// Drawn units against the round's beacon, and the drawn verifiers: enlisted, of owners that differ from each
+/// other and from the miner's. Which of those were drawn depends on stakes of that moment, which no record
+/// keeps; executing the blocks again (audit_ledger) covers it. For rounds whose beacon is drawn.
+std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Round& round,
+                                    const SlotEvidence& evidence);
+
+}  // namespace assay::ledger
