@@ -108,6 +108,7 @@ std::string_view to_text(RefusalReason reason) {
         case RefusalReason::kNotSupported: return "not supported";
         case RefusalReason::kDrillForbidden: return "drills are for devnets only";
         case RefusalReason::kInternal: return "internal failure";
+        case RefusalReason::kDiverged: return "diverged";
     }
     return "unknown reason";
 }
