@@ -11,6 +11,7 @@
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/draw_audit.hpp"
+#include "ledger/settlement_audit.hpp"
 #include "ledger/verdict_audit.hpp"
 
 namespace assay::ledger {
@@ -68,13 +69,10 @@ public:
             if (drawn) report(place, audit_draw(job_, round_, slot));
             if (settled) report(place, audit_verdict(chain, job_, round_, slot));
         }
-        if (lines_.size() != round_.lines)
-            wrong("settlement: the round counts " + std::to_string(round_.lines) + " lines, " +
-                  std::to_string(lines_.size()) + " are stored");
         for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
         if (settled) {
-            check_complete();
-            check_merged();
+            report(audit_completeness(round_, slots_, lines_));
+            report(audit_merge(job_, round_, slots_));
         }
         sums_.lines += lines_.size();
         report_.lines += lines_.size();
@@ -84,9 +82,11 @@ private:
     void report(const std::string& place, const std::vector<std::string>& failures) {
         for (const std::string& what : failures) report_.failures.push_back({place, what, 0});
     }
-    void wrong(const std::string& what) { report(place_of(job_, round_.number), {what}); }
-    void wrong_slot(std::uint32_t slot, const std::string& what) {
-        report(place_of(job_, round_.number, slot), {what});
+    void report(const std::vector<SlotFailure>& failures) {
+        for (const SlotFailure& one : failures) {
+            report(one.slot ? place_of(job_, round_.number, *one.slot) : place_of(job_, round_.number),
+                   std::vector{one.what});
+        }
     }
     // About a line. The rule is the kind of its line.
     void wrong(std::size_t at, const std::string& what) {
@@ -95,7 +95,7 @@ private:
         const std::string place =
             of_slot ? place_of(job_, round_.number, line.slot) : place_of(job_, round_.number);
         report(place + " line " + std::to_string(at),
-               {std::string(contracts::to_text(line.kind)) + " payment: " + what});
+               std::vector{std::string(contracts::to_text(line.kind)) + " payment: " + what});
     }
     void expect(std::size_t at, const char* what, std::uint64_t found, std::uint64_t expected) {
         if (found == expected) return;
@@ -106,60 +106,6 @@ private:
         if (found == expected) return;
         wrong(at, "its reason is " + std::string(contracts::to_text(found)) + ", the records show " +
                       std::string(contracts::to_text(expected)));
-    }
-
-    // One line per slot, per verifier drawn for a revealed slot, per merge posting, per withheld link: nobody
-    // is forgotten or counted twice. That a silent verifier's line is a zero one is check_audit's to see.
-    void check_complete() {
-        std::map<std::uint32_t, int> slot_lines;
-        std::map<std::pair<std::uint32_t, PublicKey>, int> audit_lines;
-        std::map<LineKind, std::map<PublicKey, int>> others;
-        for (const SettlementLine& line : lines_) {
-            if (line.kind == LineKind::kSlot) ++slot_lines[line.slot];
-            if (line.kind == LineKind::kAudit) ++audit_lines[{line.slot, line.node}];
-            if (line.kind == LineKind::kMerge || line.kind == LineKind::kLink) ++others[line.kind][line.node];
-        }
-        for (const auto& [number, evidence] : slots_) {
-            if (slot_lines[number] != 1)
-                wrong_slot(number,
-                           "settlement: the slot has " + std::to_string(slot_lines[number]) + " lines");
-            if (!evidence.slot.revealed) continue;
-            for (const DrawnAudit& audit : evidence.audits) {
-                const int count = audit_lines[{number, audit.verifier}];
-                if (count != 1)
-                    wrong_slot(number, "settlement: the audit by " + audit.verifier.brief() + " has " +
-                                           std::to_string(count) + " lines");
-            }
-        }
-        for (const auto& posting : round_.merges) {
-            if (others[LineKind::kMerge][posting.verifier] != 1)
-                wrong("settlement: the merge by " + posting.verifier.brief() + " has not one line");
-        }
-        for (const auto& link : round_.links) {
-            if (others[LineKind::kLink][link.node] != (link.opened ? 0 : 1))
-                wrong("settlement: lines and links of " + link.node.brief() + " do not agree");
-        }
-    }
-
-    [[nodiscard]] std::int64_t agreeing(const contracts::MergePosting& posting) const {
-        if (!posting.opened) return 0;
-        return std::count_if(round_.merges.begin(), round_.merges.end(),
-                             [&](const auto& one) { return one.opened && one.claim == posting.claim; });
-    }
-
-    // The merge that two verifiers opened alike, over the slots found right.
-    void check_merged() {
-        const auto agreed = std::find_if(round_.merges.begin(), round_.merges.end(),
-                                         [&](const auto& posting) { return agreeing(posting) >= 2; });
-        if (round_.merged != (agreed != round_.merges.end()))
-            return wrong("merge: whether the round was merged is not what the opened merges show");
-        if (!round_.merged) return;
-        if (round_.result != agreed->claim) wrong("merge: its result is not the one that two opened");
-        std::vector<std::uint32_t> right;
-        for (const auto& [number, evidence] : slots_) {
-            if (evidence.slot.verdict == Reason::kPaid) right.push_back(number);
-        }
-        if (round_.merged_slots != right) wrong("merge: the merged slots are not those found right");
     }
 
     void check(std::size_t at, const SettlementLine& line) {
@@ -295,8 +241,8 @@ private:
         if (posting == round_.merges.end()) return wrong(at, "was not drawn for the merge");
         check_receiver(at, line);
         const bool any = std::any_of(round_.merges.begin(), round_.merges.end(),
-                                     [&](const auto& one) { return agreeing(one) >= 2; });
-        const bool right = agreeing(*posting) >= 2;
+                                     [&](const auto& one) { return agreeing(round_, one) >= 2; });
+        const bool right = agreeing(round_, *posting) >= 2;
         expect_reason(at, line.reason,
                       !posting->opened ? Reason::kMergeSilent
                       : !any           ? Reason::kMergeUndecided
@@ -328,7 +274,7 @@ private:
     JobPayouts& sums_;
     PayoutReport& report_;
     std::vector<SettlementLine> lines_;
-    std::map<std::uint32_t, SlotEvidence> slots_;
+    SlotsEvidence slots_;
 };
 
 JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {

@@ -219,15 +219,15 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
     const bool all = slot.newcomer || round.link_missing;
     const std::uint64_t threshold =
         all ? std::numeric_limits<std::uint64_t>::max() : job.spec.security.audit_threshold;
-    const auto drawn = contracts::draw_units(round.beacon, slot.slot, job.spec.segments(), threshold);
-    std::vector<std::uint32_t> with_divergence = drawn;
+    auto drawn = contracts::draw_units(round.beacon, slot.slot, job.spec.segments(), threshold);
+    // A claim that ends the work early and is paid in full is never left to the draw.
     const auto claimed_end = divergence_unit(job, evidence);
-    if (claimed_end && !std::binary_search(drawn.begin(), drawn.end(), *claimed_end)) {
-        with_divergence.push_back(*claimed_end);
-        std::sort(with_divergence.begin(), with_divergence.end());
+    if (claimed_end && round.phase > contracts::RoundPhase::kReveal) {
+        const auto place = std::lower_bound(drawn.begin(), drawn.end(), *claimed_end);
+        if (place == drawn.end() || *place != *claimed_end) drawn.insert(place, *claimed_end);
     }
-    if (slot.drawn_units != drawn && slot.drawn_units != with_divergence)
-        wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the beacon draws " +
+    if (slot.drawn_units != drawn)
+        wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +
                         listed(drawn));
     check_judges(job, slot, wrong);
     return wrong;

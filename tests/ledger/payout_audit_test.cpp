@@ -19,6 +19,7 @@ using namespace contracts::test;
 Params one_round_of_probation() {
     Params params = short_windows();
     params.probation_rounds = 1;
+    params.ask_deposit = amount(1'000);
     return params;
 }
 
@@ -145,6 +146,13 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
         {.miners = {{"m2", MinerManner::kCheats}}, .verifiers = {{"v2", VerifierManner::kRubberStamp}}},
         {.verifiers = {{"v1", VerifierManner::kAccuses}, {"v2", VerifierManner::kAccuses}}},
         {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kAbsent}}},
+        {.miners = {{"m2", MinerManner::kFeignsDivergence}}},
+        {.mergers = {{"v1", MergeManner::kDiverged},
+                     {"v2", MergeManner::kDiverged},
+                     {"v3", MergeManner::kDiverged}}},
+        {.mergers = {{"v1", MergeManner::kAbsent},
+                     {"v2", MergeManner::kAbsent},
+                     {"v3", MergeManner::kAbsent}}},
         {.withhold_links = {"buyer", "v2"}},
         {.withhold_links = {"buyer", "v1", "v2", "v3", "sequencer"}},
     };
@@ -153,12 +161,14 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
             Env env(one_round_of_probation());
             env.miner("m1");
             env.miner("m2");
-            env.miner("m3", 200'000);  // pays for its ask, not for a bond
+            env.miner("m3", 1'000);  // pays for its ask, not for a bond
             for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
             JobSpec spec = small_job();
             spec.seed = seed;
+            spec.security.audit_threshold = UINT64_MAX / 10;
             const Hash256 job = env.post(spec);
             env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 400}}, {"v1", "v2", "v3"});
+            REQUIRE(env.job(job).auction.short_stake == 1);
             while (env.job(job).phase == JobPhase::kRounds) {
                 const std::uint32_t round = env.job(job).round;
                 play_commits(env, job, plays[i]);
