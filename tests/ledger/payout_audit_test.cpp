@@ -80,7 +80,8 @@ struct Settled {
         return line(round,
                     [&](const SettlementLine& l) { return l.kind == LineKind::kSlot && l.slot == slot; });
     }
-    /// The audit with one record changed must report `rule` at `where`, and nothing outside this job.
+    /// The audit with one record changed must report at `where` something that begins with `rule`, and
+    /// nothing outside this job.
     template <class Record>
     void expect(const Bytes& key, const std::function<void(Record&)>& change, const std::string& where,
                 const std::string& rule) const {
@@ -95,7 +96,7 @@ struct Settled {
         bool found = false;
         for (const AuditFailure& failure : report.failures) {
             CHECK(failure.where.starts_with("job " + job.brief()));
-            found = found || (failure.where == where && failure.what.starts_with(rule + ": "));
+            found = found || (failure.where == where && failure.what.starts_with(rule));
         }
         CHECK(found);
     }
@@ -260,7 +261,7 @@ TEST_CASE("a silent verifier without its zero line is reported") {
         [&](SettlementLine& l) {
             l = list_settlement(s.env.state(), s.job, 2).at(s.slot_line(2, line.slot));
         },
-        s.place(2, line.slot), "settlement");
+        s.place(2, line.slot), "settlement: the audit by " + line.node.brief() + " has 0 lines");
 }
 
 TEST_CASE("a changed claim, reveal, verdict or fault is reported at its slot") {
