@@ -4,13 +4,12 @@
 #include "ledger/payout_audit.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 
-#include "contracts/base/wide.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/draw_audit.hpp"
+#include "ledger/payout_amounts.hpp"
 #include "ledger/settlement_audit.hpp"
 #include "ledger/verdict_audit.hpp"
 
@@ -18,24 +17,12 @@ namespace assay::ledger {
 
 namespace {
 
-using base::Uint128;
 using contracts::Job;
 using contracts::LineKind;
 using contracts::Reason;
 using contracts::SettlementLine;
 using contracts::SlotRound;
 using contracts::UnitClaim;
-
-constexpr std::uint64_t kMillion = 1'000'000;
-
-std::uint64_t saturated(Uint128 value) {
-    return value > ~std::uint64_t{0} ? ~std::uint64_t{0} : static_cast<std::uint64_t>(value);
-}
-
-// floor(a · b / c). Saturates, so that an absurd product shows as a wrong amount and not as a wrap.
-std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    return saturated(Uint128{a} * b / c);
-}
 
 std::string place_of(const Job& job, std::uint32_t round) {
     return "job " + job.id.brief() + " round " + std::to_string(round);
@@ -128,15 +115,6 @@ private:
         (line.kind == LineKind::kSlot ? sums_.to_miners : sums_.to_verifiers) += line.from_escrow.units();
     }
 
-    // Work and gain at stake; for one who is audited at the job's rate q that much over q, rounded up.
-    [[nodiscard]] std::uint64_t bond_of(const SlotRound& slot) const {
-        const Uint128 stake = Uint128{job_.auction.clearing_price.units()} * job_.slot_work +
-                              job_.spec.security.gain_bound.units();
-        const std::uint64_t threshold = job_.spec.security.audit_threshold;
-        if (slot.newcomer || threshold == 0) return saturated(stake);
-        return saturated((stake * std::numeric_limits<std::uint64_t>::max() + threshold - 1) / threshold);
-    }
-
     void check_slot(std::size_t at, const SettlementLine& line) {
         const auto found = slots_.find(line.slot);
         if (found == slots_.end()) return wrong(at, "there is no such slot");
@@ -151,7 +129,7 @@ private:
         expect(at, "the slot's pay", line.paid.units(),
                paid ? share(job_.auction.clearing_price.units(), job_.slot_work, 1) : 0);
         expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
-        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(slot) : 0);
+        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(job_, slot) : 0);
         expect(at, "the forfeited bond", line.lost.units(), forfeit ? slot.bond.units() : 0);
         if (forfeit) check_forfeit(at, line, found->second);
     }
@@ -170,15 +148,6 @@ private:
         expect(at, "the part to the escrow", line.lost_to_escrow.units(), 0);
     }
 
-    // Work of one audit unit: the segment's share of the slot's work, rounded up; `finalise` is one unit.
-    [[nodiscard]] std::uint64_t work_of(std::uint32_t unit) const {
-        const std::uint64_t steps = job_.spec.train.inner_steps, length = job_.spec.security.segment_steps;
-        const std::uint64_t first = unit * length;
-        if (first >= steps) return 1;
-        const std::uint64_t count = std::min(length, steps - first);
-        return static_cast<std::uint64_t>((Uint128{job_.slot_work} * count + steps - 1) / steps);
-    }
-
     struct Worth {
         Reason reason = Reason::kAuditUndecided;
         std::uint64_t work = 0;
@@ -195,7 +164,7 @@ private:
             const auto root = evidence.decided(claim.unit);
             if (!root) continue;
             if (*root != claim.root) return {Reason::kAuditWrong, 0};
-            worth.work += work_of(claim.unit);
+            worth.work += work_of(job_, claim.unit);
             worth.reason = Reason::kPaidAudit;
         }
         if (!computed) worth.reason = Reason::kAuditUnavailable;

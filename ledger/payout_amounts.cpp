@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/payout_amounts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "contracts/base/wide.hpp"
+
+namespace assay::ledger {
+
+using base::Uint128;
+
+namespace {
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t saturated(Uint128 value) { return value > kMost ? kMost : static_cast<std::uint64_t>(value); }
+
+}  // namespace
+
+std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    return saturated(Uint128{a} * b / c);
+}
+
+std::uint64_t bond_of(const contracts::Job& job, const contracts::SlotRound& slot) {
+    const Uint128 pay = Uint128{job.auction.clearing_price.units()} * job.slot_work;
+    // Saturated before the division by q, so that its product stays below 2^128.
+    const std::uint64_t stake = saturated(pay + job.spec.security.gain_bound.units());
+    const std::uint64_t threshold = job.spec.security.audit_threshold;
+    if (slot.newcomer || threshold == 0) return stake;
+    return saturated((Uint128{stake} * kMost + threshold - 1) / threshold);
+}
+
+std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit) {
+    const std::uint64_t steps = job.spec.train.inner_steps;
+    const std::uint64_t length = job.spec.security.segment_steps;
+    const std::uint64_t first = unit * length;
+    if (first >= steps) return 1;
+    const std::uint64_t count = std::min(length, steps - first);
+    return saturated((Uint128{job.slot_work} * count + steps - 1) / steps);
+}
+
+}  // namespace assay::ledger

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The amounts of docs/concepts/money.md, written a second time for the audit. All saturate, so that an absurd
+// product shows as a wrong amount and not as a wrap.
+#pragma once
+
+#include <cstdint>
+
+#include "contracts/rules/job_records.hpp"
+#include "contracts/rules/round_records.hpp"
+
+namespace assay::ledger {
+
+inline constexpr std::uint64_t kMillion = 1'000'000;
+
+/// floor(a · b / c). REQUIRES c > 0.
+std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c);
+
+/// The bond of a held slot: work and gain at stake; for a proven miner, audited at the job's rate q, that
+/// much over q, rounded up.
+std::uint64_t bond_of(const contracts::Job& job, const contracts::SlotRound& slot);
+
+/// Work units of one audit unit: the segment's share of the slot's work, rounded up; one for `finalise`.
+std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit);
+
+}  // namespace assay::ledger
