@@ -18,8 +18,9 @@ def main() -> int:
             problems += 1
             continue
         for line in listed.stdout.splitlines():
-            if any(word in line for word in words):
-                print(f"{path} links {line.strip()}")
+            library = line.split("=>")[0].strip()  # what follows is a path and an address
+            if any(word in library for word in words):
+                print(f"{path} links {library}")
                 problems += 1
     print(f"links: {len(FORBIDDEN)} programs, {problems} problems")
     return 1 if problems else 0
