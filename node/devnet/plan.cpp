@@ -99,11 +99,11 @@ std::string_view to_text(Behaviour behaviour) {
 
 contracts::Params devnet_params() {
     contracts::Params params;
-    params.ask_commit_window = 30;
-    params.ask_reveal_window = 30;
-    params.commit_window = 4'000;  // ten minutes at 150 ms a block
-    params.audit_seal_window = 4'000;
-    params.merge_seal_window = 4'000;
+    params.ask_commit_window = 40;
+    params.ask_reveal_window = 40;
+    params.commit_window = 8'000;  // ten minutes at 80 ms a block
+    params.audit_seal_window = 8'000;
+    params.merge_seal_window = 8'000;
     params.beacon_window = 400;
     params.reveal_window = 400;
     params.audit_open_window = 400;

@@ -34,7 +34,7 @@ struct DevnetPlan {
     std::vector<MinerPlan> miners;
     std::uint32_t verifiers = 2;
     contracts::Params params = devnet_params();
-    std::uint64_t block_interval_ms = 150;
+    std::uint64_t block_interval_ms = 80;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node
     std::filesystem::path program;       ///< `assay`; empty: the running program
 };

@@ -16,7 +16,7 @@ namespace {
 // Before bytes count as not served: so many tries, and so many heights of the phase (or half of it, where it
 // is shorter), in which a miner that crashed can come back.
 constexpr std::uint32_t kFetchAttempts = 3;
-constexpr std::uint64_t kPatienceBlocks = 200;
+constexpr std::uint64_t kPatienceBlocks = 300;
 
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
