@@ -110,11 +110,22 @@ base::Outcome<fs::path> tampered_copy(const Devnet& net) {
     return copy;
 }
 
-std::string one_line(std::string text) {
-    for (char& c : text) {
-        if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+// One printable line: what a young model writes need not be UTF-8, and line ends would break the table.
+std::string one_line(std::string_view text) {
+    std::string line;
+    while (!text.empty()) {
+        std::size_t length = 1;
+        while (length < 4 && length < text.size() && !base::is_utf8(text.substr(0, length))) ++length;
+        const std::string_view character = text.substr(0, length);
+        if (!base::is_utf8(character)) {
+            line += "\uFFFD";
+            text.remove_prefix(1);
+            continue;
+        }
+        line += character == "\n" || character == "\r" || character == "\t" ? " " : character;
+        text.remove_prefix(length);
     }
-    return text;
+    return line;
 }
 
 }  // namespace
@@ -167,7 +178,7 @@ base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Stat
         const auto checked = replay.value("checked", nlohmann::json::object());
         outcome.replayed += checked.value("slots", std::uint64_t{0});
         progress << ": " << checked.value("equal", 0) << " slots equal bit for bit, "
-                 << checked.value("cheats_confirmed", 0) << " cheat confirmed\n";
+                 << "cheats confirmed: " << checked.value("cheats_confirmed", 0) << "\n";
     }
     ASSAY_ASSIGN(const fs::path tampered, tampered_copy(net));
     ASSAY_ASSIGN(const auto broken, expect_audit(net, {"ledger", "--home", tampered.string()},
@@ -209,8 +220,8 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
         ASSAY_ASSIGN(const auto tokens, sample_tokens(*worker, state, request));
         std::vector<std::uint32_t> all = request.prompt;
         all.insert(all.end(), tokens.begin(), tokens.end());
-        ASSAY_ASSIGN(std::string text, tokenizer.decode(all));
-        return one_line(std::move(text));
+        ASSAY_ASSIGN(const std::string text, tokenizer.decode(all));
+        return one_line(text);
     };
     ASSAY_ASSIGN(report.sample_before, text_of(before.bytes));
     ASSAY_ASSIGN(report.sample_after, text_of(after));
