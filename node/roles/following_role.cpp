@@ -56,6 +56,55 @@ void FollowingRole::offer_as_owner(const std::string& name, contracts::Payload p
     if (owner_sender_) owner_sender_->offer(name, std::move(payload));
 }
 
+namespace {
+// Where the ledger says this node key serves its blobs; nothing while it is not registered for the role.
+std::optional<std::string> registered_endpoint(const contracts::StateView& state, WorkRole role,
+                                               const base::PublicKey& node) {
+    if (role == WorkRole::kMiner) {
+        const auto miner = contracts::read_miner(state, node);
+        return miner ? std::optional(miner->endpoint) : std::nullopt;
+    }
+    const auto verifier = contracts::read_verifier(state, node);
+    return verifier ? std::optional(verifier->endpoint) : std::nullopt;
+}
+}  // namespace
+
+bool FollowingRole::onboarded(WorkRole role, base::Amount stake) {
+    if (has_owner_key()) {
+        const base::PublicKey owner = parts_.owner_key->public_key();
+        const OnboardingWants wants{
+            .role = role,
+            .owner = owner,
+            .node = me(),
+            .node_proof = contracts::prove_node_key(parts_.node_key, owner, chain_id()),
+            .endpoint = parts_.endpoint,
+            .stake = stake};
+        if (!onboard(state(), wants, [this](const std::string& name, contracts::Payload payload) {
+                offer_as_owner(name, std::move(payload));
+            })) {
+            return false;
+        }
+    }
+    const auto endpoint = registered_endpoint(state(), role, me());
+    if (!endpoint) return false;
+    if (*endpoint != parts_.endpoint) {
+        offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts_.endpoint});
+    }
+    return true;
+}
+
+void FollowingRole::plan_jobs(const std::function<void(const contracts::Job&)>& bidding,
+                              const std::function<void(const contracts::Job&)>& round) {
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        const auto job = contracts::read_job(state(), id);
+        if (job->phase == contracts::JobPhase::kRounds) {
+            round(*job);
+        } else {
+            bidding(*job);
+        }
+    }
+}
+
 base::Hash256 FollowingRole::random_hash() {
     base::Hash256 hash;
     parts_.seams.random.fill(hash.bytes);

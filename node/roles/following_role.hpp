@@ -13,6 +13,7 @@
 #include "contracts/rules/tables.hpp"
 #include "node/roles/blob_files.hpp"
 #include "node/roles/follower.hpp"
+#include "node/roles/onboarding.hpp"
 #include "node/roles/requests.hpp"
 #include "node/roles/tx_sender.hpp"
 #include "node/seams/ports.hpp"
@@ -58,6 +59,13 @@ protected:
     }
     void offer_as_owner(const std::string& name, contracts::Payload payload);
     [[nodiscard]] bool has_owner_key() const { return owner_sender_.has_value(); }
+
+    /// Registers, stakes and keeps the endpoint current, one step at a time; true when this process may work
+    /// in `role`. Without an owner key at hand the owner must have registered the node key elsewhere.
+    bool onboarded(WorkRole role, base::Amount stake);
+    /// Plans every job that has not ended: `bidding` or `round`, by its phase.
+    void plan_jobs(const std::function<void(const contracts::Job&)>& bidding,
+                   const std::function<void(const contracts::Job&)>& round);
 
     base::Hash256 random_hash();
     void fail_with(const base::Error& error) { parts_.finish(error); }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "node/roles/onboarding.hpp"
 #include "node/runtime/log.hpp"
 
 namespace assay::node {
@@ -35,45 +34,16 @@ Miner::Miner(const RoleParts& parts, MinerOptions options)
       options_(std::move(options)),
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
-bool Miner::registered() {
-    if (has_owner_key()) {
-        const OnboardingWants wants{.role = WorkRole::kMiner,
-                                    .owner = parts().owner_key->public_key(),
-                                    .node = me(),
-                                    .node_proof = contracts::prove_node_key(
-                                        parts().node_key, parts().owner_key->public_key(), chain_id()),
-                                    .endpoint = parts().endpoint,
-                                    .stake = options_.stake};
-        if (!onboard(state(), wants, [this](const std::string& name, contracts::Payload payload) {
-                offer_as_owner(name, std::move(payload));
-            })) {
-            return false;
-        }
-    }
-    const auto miner = contracts::read_miner(state(), me());
-    if (!miner) return false;
-    if (miner->endpoint != parts().endpoint) {
-        offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts().endpoint});
-    }
-    return true;
-}
-
 void Miner::plan() {
-    if (!registered()) return;
+    if (!onboarded(WorkRole::kMiner, options_.stake)) return;
     if (training_request_) {
         const auto trained = contracts::read_job(state(), std::get<0>(*training_));
         if (trained && trained->phase == contracts::JobPhase::kEnded) {
             parts().seams.worker.cancel(*training_request_);
         }
     }
-    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
-        const auto job = contracts::read_job(state(), id);
-        if (job->phase == contracts::JobPhase::kRounds) {
-            plan_round(*job);
-        } else {
-            plan_bidding(*job);
-        }
-    }
+    plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
+              [this](const contracts::Job& job) { plan_round(job); });
 }
 
 void Miner::plan_bidding(const contracts::Job& job) {

@@ -51,7 +51,6 @@ private:
     using SlotKey = std::tuple<base::Hash256, std::uint32_t, std::uint32_t>;
 
     void plan() override;
-    bool registered();
     void plan_bidding(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
     void plan_slot(const contracts::Job& job, const contracts::Round& round,

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "node/roles/beacon_keeper.hpp"
-#include "node/roles/onboarding.hpp"
 #include "node/runtime/log.hpp"
 
 namespace assay::node {
@@ -17,39 +16,10 @@ Verifier::Verifier(const RoleParts& parts, VerifierOptions options)
       options_(options),
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
-bool Verifier::registered() {
-    if (has_owner_key()) {
-        const OnboardingWants wants{.role = WorkRole::kVerifier,
-                                    .owner = parts().owner_key->public_key(),
-                                    .node = me(),
-                                    .node_proof = contracts::prove_node_key(
-                                        parts().node_key, parts().owner_key->public_key(), chain_id()),
-                                    .endpoint = parts().endpoint,
-                                    .stake = options_.stake};
-        if (!onboard(state(), wants, [this](const std::string& name, contracts::Payload payload) {
-                offer_as_owner(name, std::move(payload));
-            })) {
-            return false;
-        }
-    }
-    const auto verifier = contracts::read_verifier(state(), me());
-    if (!verifier) return false;
-    if (verifier->endpoint != parts().endpoint) {
-        offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts().endpoint});
-    }
-    return true;
-}
-
 void Verifier::plan() {
-    if (!registered()) return;
-    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
-        const auto job = contracts::read_job(state(), id);
-        if (job->phase == contracts::JobPhase::kRounds) {
-            plan_round(*job);
-        } else {
-            plan_bidding(*job);
-        }
-    }
+    if (!onboarded(WorkRole::kVerifier, options_.stake)) return;
+    plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
+              [this](const contracts::Job& job) { plan_round(job); });
 }
 
 void Verifier::plan_bidding(const contracts::Job& job) {

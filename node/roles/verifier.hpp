@@ -80,7 +80,6 @@ private:
     };
 
     void plan() override;
-    bool registered();
     void plan_bidding(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
 
