@@ -14,7 +14,9 @@ namespace {
 constexpr double kDeviation = 0.02;
 
 float deviation_of(std::string_view name, std::uint32_t layers) {
-    if (name.ends_with(".c_proj.weight")) {
+    // Products that write into the residual stream, as GPT-2's authors did.
+    if (name.ends_with(".c_proj.weight") || name.ends_with(".o_proj.weight") ||
+        name.ends_with(".down_proj.weight")) {
         return static_cast<float>(kDeviation / std::sqrt(2.0 * static_cast<double>(layers)));
     }
     return static_cast<float>(kDeviation);

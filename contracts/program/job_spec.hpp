@@ -28,8 +28,11 @@ struct Float32 {
     }
 };
 
-enum class Family : std::uint8_t { kGpt2 = 1 };
-enum class Profile : std::uint8_t { kF32 = 1 };
+enum class Family : std::uint8_t { kGpt2 = 1, kLlama = 2 };
+/// How matrix products are defined: chains of binary32 fma, or exact integers over 16-bit fixed point.
+enum class Profile : std::uint8_t { kF32 = 1, kI16 = 2 };
+/// Whether the logits are made with the embedding's matrix or with one of their own.
+enum class Head : std::uint8_t { kTied = 1, kUntied = 2 };
 enum class Engine : std::uint8_t { kLocal = 1 };
 enum class Strategy : std::uint8_t { kDiloco = 1 };
 /// What becomes of a slot's AdamW moments at a round border.
@@ -37,8 +40,10 @@ enum class InnerState : std::uint8_t { kReset = 1 };
 /// When an update may be merged: only after its verdict.
 enum class MergeMode : std::uint8_t { kVerified = 1 };
 
-/// Shape of the model. GPT-2: learned positions, pre-LayerNorm, GELU(tanh), tied head, hidden layer of
-/// 4·width. `heads` divides `width`.
+/// Shape of the model; `heads` divides `width`.
+/// GPT-2: learned positions, LayerNorm first, GELU(tanh), tied head, hidden layer of 4·width. Its `kv_heads`,
+/// `hidden` and `rope_theta` are 0: the family fixes them.
+/// Llama: RMSNorm, rotary positions, grouped-query attention, SwiGLU, no biases; `kv_heads` divides `heads`.
 struct ModelConfig {
     Family family = Family::kGpt2;
     std::uint32_t layers = 0;
@@ -46,11 +51,23 @@ struct ModelConfig {
     std::uint32_t heads = 0;
     std::uint32_t context = 0;     ///< positions, and the length T of a training sequence
     std::uint32_t vocabulary = 0;  ///< tokens, without padding
+    std::uint32_t kv_heads = 0;    ///< Llama: heads of keys and values
+    std::uint32_t hidden = 0;      ///< Llama: numbers of the hidden layer
+    Float32 rope_theta = 0.0F;     ///< Llama: base of the rotary frequencies
+    Float32 norm_epsilon = 1e-5F;  ///< GPT-2's is 1e-5
+    Head head = Head::kTied;
+
+    [[nodiscard]] std::uint32_t head_dim() const { return width / heads; }
+    [[nodiscard]] std::uint32_t key_value_heads() const { return family == Family::kGpt2 ? heads : kv_heads; }
+    [[nodiscard]] std::uint32_t hidden_width() const { return family == Family::kGpt2 ? 4 * width : hidden; }
+    /// Numbers in a row of queries, keys and values: (heads + 2·kv_heads)·head_dim.
+    [[nodiscard]] std::uint32_t qkv_width() const { return (heads + 2 * key_value_heads()) * head_dim(); }
 
     friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.family, self.layers, self.width, self.heads, self.context, self.vocabulary);
+        visit(self.family, self.layers, self.width, self.heads, self.context, self.vocabulary, self.kv_heads,
+              self.hidden, self.rope_theta, self.norm_epsilon, self.head);
     }
 };
 
@@ -161,8 +178,9 @@ struct JobSpec {
 }  // namespace assay::program
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(program::Family, kGpt2, kGpt2);
-ASSAY_ENUM_RANGE(program::Profile, kF32, kF32);
+ASSAY_ENUM_RANGE(program::Family, kGpt2, kLlama);
+ASSAY_ENUM_RANGE(program::Profile, kF32, kI16);
+ASSAY_ENUM_RANGE(program::Head, kTied, kUntied);
 ASSAY_ENUM_RANGE(program::Engine, kLocal, kLocal);
 ASSAY_ENUM_RANGE(program::Strategy, kDiloco, kDiloco);
 ASSAY_ENUM_RANGE(program::InnerState, kReset, kReset);

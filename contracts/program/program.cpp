@@ -13,7 +13,9 @@ std::string_view to_text(OperatorKind kind) {
     switch (kind) {
         case OperatorKind::kEmbedding: return "embedding";
         case OperatorKind::kLayerNorm: return "layer_norm";
+        case OperatorKind::kRmsNorm: return "rms_norm";
         case OperatorKind::kLinear: return "linear";
+        case OperatorKind::kRope: return "rope";
         case OperatorKind::kAttentionScores: return "attention_scores";
         case OperatorKind::kSoftmaxMax: return "softmax_max";
         case OperatorKind::kSoftmaxExp: return "softmax_exp";
@@ -21,6 +23,7 @@ std::string_view to_text(OperatorKind kind) {
         case OperatorKind::kSoftmaxDivide: return "softmax_divide";
         case OperatorKind::kAttentionValues: return "attention_values";
         case OperatorKind::kGelu: return "gelu";
+        case OperatorKind::kSwiGlu: return "swiglu";
         case OperatorKind::kAdd: return "add";
         case OperatorKind::kHead: return "head";
         case OperatorKind::kLossMax: return "loss_max";
@@ -33,10 +36,14 @@ std::string_view to_text(OperatorKind kind) {
         case OperatorKind::kHeadWeightGradient: return "head_weight_gradient";
         case OperatorKind::kLayerNormInputGradient: return "layer_norm_input_gradient";
         case OperatorKind::kLayerNormParameterGradient: return "layer_norm_parameter_gradient";
+        case OperatorKind::kRmsNormInputGradient: return "rms_norm_input_gradient";
+        case OperatorKind::kRmsNormParameterGradient: return "rms_norm_parameter_gradient";
         case OperatorKind::kLinearInputGradient: return "linear_input_gradient";
         case OperatorKind::kLinearWeightGradient: return "linear_weight_gradient";
         case OperatorKind::kLinearBiasGradient: return "linear_bias_gradient";
         case OperatorKind::kGeluGradient: return "gelu_gradient";
+        case OperatorKind::kSwiGluGradient: return "swiglu_gradient";
+        case OperatorKind::kRopeGradient: return "rope_gradient";
         case OperatorKind::kAttentionValueGradient: return "attention_value_gradient";
         case OperatorKind::kAttentionProbabilityGradient: return "attention_probability_gradient";
         case OperatorKind::kSoftmaxDot: return "softmax_dot";

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "contracts/arithmetic/product_rule.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/tensors.hpp"
 
@@ -45,12 +46,18 @@ struct Tensor {
 };
 
 /// What an operator does: its function in contracts/arithmetic, then operands → outputs.
-/// T tokens, W width, V vocabulary; per-head operators run for every sequence and head.
+/// T tokens, W width, V vocabulary; per-head operators run for every sequence and query head, ascending.
+/// A row of qkv is queries, keys, values: query head h at column h·d, of H heads; its keys at (H+g)·d and its
+/// values at (H+K+g)·d, where K is the number of key heads and g = h / (H/K); d numbers each.
+/// Products are those of the program's profile: chains of product.hpp and attention.hpp, or exact_product.hpp
+/// and exact_attention.hpp by the operator's rule.
 enum class OperatorKind : std::uint8_t {
     // forward
-    kEmbedding = 1,    ///< embedding_forward: inputs, wte, wpe → x
+    kEmbedding = 1,    ///< embedding_forward: inputs, wte[, wpe] → x
     kLayerNorm,        ///< layer_norm_forward: x, gain, bias → y, mean, rstd
-    kLinear,           ///< product_nn, add_bias: x, weight, bias → y
+    kRmsNorm,          ///< rms_norm_forward: x, gain → y, rstd
+    kLinear,           ///< product, add_bias: x, weight[, bias] → y
+    kRope,             ///< rope_forward: qkv → qkv (in place, queries and keys)
     kAttentionScores,  ///< attention_scores: qkv → scores
     kSoftmaxMax,       ///< softmax_max: scores → max
     kSoftmaxExp,       ///< softmax_exp: scores, max → e
@@ -58,6 +65,7 @@ enum class OperatorKind : std::uint8_t {
     kSoftmaxDivide,    ///< softmax_divide: e, sum → p
     kAttentionValues,  ///< attention_values: p, qkv → o
     kGelu,             ///< gelu_forward: x → y
+    kSwiGlu,           ///< swiglu_forward: gate and up (halves of a row) → y
     kAdd,              ///< add: a, b → y
     kHead,             ///< product_nt: h, wte → logits
     kLossMax,          ///< loss_max: logits → max
@@ -71,19 +79,23 @@ enum class OperatorKind : std::uint8_t {
     kHeadWeightGradient,            ///< product_tn_carry: dlogits, h → dwte (head's accumulator) [V,W]
     kLayerNormInputGradient,        ///< dy, x, mean, rstd, gain → dx
     kLayerNormParameterGradient,    ///< dy, x, mean, rstd → dgain, dbias
-    kLinearInputGradient,           ///< product_nt: dy, weight → dx
-    kLinearWeightGradient,          ///< product_tn_carry: x, dy → dweight
+    kRmsNormInputGradient,          ///< dy, x, rstd, gain → dx
+    kRmsNormParameterGradient,      ///< dy, x, rstd → dgain
+    kLinearInputGradient,           ///< product: dy, weight → dx
+    kLinearWeightGradient,          ///< product, carried: x, dy → dweight
     kLinearBiasGradient,            ///< bias_gradient_carry: dy → dbias
     kGeluGradient,                  ///< gelu_backward: x, dy → dx
-    kAttentionValueGradient,        ///< attention_value_gradient: p, do → dv (columns 2W… of dqkv)
+    kSwiGluGradient,                ///< swiglu_backward: gate and up, dy → their gradients
+    kRopeGradient,                  ///< rope_backward: dqkv → dqkv (in place, queries and keys)
+    kAttentionValueGradient,        ///< attention_value_gradient: p, do → dv (values' columns of dqkv)
     kAttentionProbabilityGradient,  ///< attention_probability_gradient: do, qkv → dp
     kSoftmaxDot,                    ///< softmax_dot: dp, p → dot
     kSoftmaxGradient,               ///< softmax_gradient: dp, p, dot → ds
-    kAttentionQueryGradient,        ///< attention_query_gradient: ds, qkv → dq (columns 0… of dqkv)
-    kAttentionKeyGradient,          ///< attention_key_gradient: ds, qkv → dk (columns W… of dqkv)
-    kEmbeddingGradient,             ///< embedding_gradient_carry: inputs, dx → dwte (own accumulator), dwpe
+    kAttentionQueryGradient,        ///< attention_query_gradient: ds, qkv → dq (queries' columns of dqkv)
+    kAttentionKeyGradient,          ///< attention_key_gradient: ds, qkv → dk (keys' columns of dqkv)
+    kEmbeddingGradient,             ///< embedding_gradient_carry: inputs, dx → dwte[, dwpe]
     // once per step
-    kTiedGradient,  ///< add: dwte of head, dwte of embedding → gradient of wte.weight
+    kTiedGradient,  ///< add: gradient by the head, gradient by the embedding → gradient of the tied matrix
     kGlobalNorm,    ///< square_tiles, norm_of_tiles: every parameter gradient in canonical order → norm
     kClip,          ///< clip_scale: norm → clip
     kAdamW,         ///< adamw: gradient, clip, parameter, m, v → parameter, m, v (in place)
@@ -94,6 +106,9 @@ std::string_view to_text(OperatorKind kind);
 /// add, a divide, a square root and a comparison count 1, fma 2, exp, tanh and log 20.
 using Operations = Extent;
 
+/// How the weight of a linear layer lies: GPT-2's [in,out] or Llama's [out,in].
+enum class WeightLayout : std::uint8_t { kInOut = 1, kOutIn = 2 };
+
 struct Operator {
     OperatorKind kind = OperatorKind::kEmbedding;
     std::string name;         ///< "h.3.attn.scores.forward"
@@ -101,6 +116,9 @@ struct Operator {
     std::vector<TensorId> operands;
     std::vector<TensorId> outputs;
     Operations operations;
+    /// Of products: digits of both operands and length of a block of k. Profile f32 does not look at it.
+    arithmetic::ProductRule rule;
+    WeightLayout layout = WeightLayout::kInOut;  ///< of linear layers and their gradients
 };
 
 struct Program {

@@ -18,12 +18,32 @@ bool within(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
 // False for NaN.
 bool within(Float32 value, float low, float high) { return value.value() >= low && value.value() <= high; }
 
+Check check_family(const ModelConfig& model) {
+    if (model.family == Family::kGpt2) {
+        if (model.kv_heads != 0) return base::failed(SpecError::kKeyValueHeads);
+        if (model.hidden != 0) return base::failed(SpecError::kHidden);
+        if (model.rope_theta != Float32(0.0F)) return base::failed(SpecError::kRopeTheta);
+        if (model.norm_epsilon != Float32(1e-5F)) return base::failed(SpecError::kNormEpsilon);
+        if (model.head != Head::kTied) return base::failed(SpecError::kHead);
+        return {};
+    }
+    if (model.kv_heads == 0 || model.heads % model.kv_heads != 0) {
+        return base::failed(SpecError::kKeyValueHeads);
+    }
+    if (!within(model.hidden, 1, 262'144)) return base::failed(SpecError::kHidden);
+    if (model.head_dim() % 2 != 0) return base::failed(SpecError::kHeadDim);
+    if (!within(model.rope_theta, 1.0F, 1e9F)) return base::failed(SpecError::kRopeTheta);
+    if (!within(model.norm_epsilon, 1e-12F, 1.0F)) return base::failed(SpecError::kNormEpsilon);
+    return {};
+}
+
 Check check_model(const ModelConfig& model) {
     if (!within(model.layers, 1, 1024)) return base::failed(SpecError::kLayers);
     if (!within(model.width, 1, 65536)) return base::failed(SpecError::kWidth);
     if (model.heads == 0 || model.width % model.heads != 0) return base::failed(SpecError::kHeads);
     if (!within(model.context, 2, 16384)) return base::failed(SpecError::kContext);
     if (!within(model.vocabulary, 2, 1U << 22)) return base::failed(SpecError::kVocabulary);
+    ASSAY_TRY(check_family(model));
     if (parameter_count(model) > kMaxParameters) return base::failed(SpecError::kModelTooLarge);
     return {};
 }
@@ -57,7 +77,7 @@ struct Text {
 };
 
 // By number of the error.
-constexpr std::array<Text, 29> kTexts = {{
+constexpr std::array<Text, 35> kTexts = {{
     {"", "unknown error"},
     {"name", "the name has 1 to 64 bytes of UTF-8 without control characters"},
     {"model.layers", "layers is from 1 to 1024"},
@@ -87,6 +107,12 @@ constexpr std::array<Text, 29> kTexts = {{
     {"market.budget", "budget is above 0"},
     {"market.deadline_blocks", "deadline_blocks is from 1 to 10^9"},
     {"security.audit_rate", "the audit rate is above 0"},
+    {"model.kv_heads", "kv_heads divides heads in family llama and is absent in family gpt2"},
+    {"model.hidden", "hidden is from 1 to 262144 in family llama and absent in family gpt2"},
+    {"model.heads", "width / heads is even in family llama, whose positions turn pairs of numbers"},
+    {"model.rope_theta", "rope_theta is from 1 to 1e9 in family llama and absent in family gpt2"},
+    {"model.norm_epsilon", "norm_epsilon is from 1e-12 to 1 in family llama and 1e-5 in family gpt2"},
+    {"model.head", "the head is tied in family gpt2"},
 }};
 }  // namespace
 

@@ -10,7 +10,7 @@
 
 namespace assay::program {
 
-/// The first rule that a spec breaks, in this order. Frozen numbers.
+/// A rule that a spec breaks. Frozen numbers.
 enum class SpecError : std::uint8_t {
     kName = 1,
     kLayers = 2,
@@ -40,6 +40,12 @@ enum class SpecError : std::uint8_t {
     kBudget = 26,
     kDeadline = 27,
     kAuditThreshold = 28,
+    kKeyValueHeads = 29,
+    kHidden = 30,
+    kHeadDim = 31,
+    kRopeTheta = 32,
+    kNormEpsilon = 33,
+    kHead = 34,
 };
 
 inline constexpr std::uint64_t kMaxParameters = 1ULL << 34;
