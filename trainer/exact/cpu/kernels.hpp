@@ -9,20 +9,14 @@
 
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/layer_norm.hpp"
+#include "contracts/arithmetic/matrix.hpp"
 #include "contracts/arithmetic/optimizer.hpp"
 #include "trainer/targets.hpp"
 
 namespace assay::trainer {
 
-/// A matrix operand: element (i, j) is data[i · row_stride + j · col_stride]. Either stride may be 1, so one
-/// kernel serves the layouts x·W, dY·Wᵀ and Xᵀ·dY.
-struct MatrixView {
-    const float* data = nullptr;
-    std::uint64_t row_stride = 0;
-    std::uint64_t col_stride = 1;
-};
-
-enum class ChainStart : std::uint8_t { kZero, kCarry };
+using arithmetic::ChainStart;
+using arithmetic::MatrixView;
 
 /// c[m,n] = chain over k ascending of fma(a[m,k], b[k,n], c), from +0 or from what c holds; c is row-major.
 struct Product {
