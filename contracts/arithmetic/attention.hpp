@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Causal attention of ONE head of ONE sequence. Query i sees the keys j <= i; masked terms are skipped,
 // never added; entries above the diagonal of a [T,T] matrix are neither read nor written. q, k, v and their
-// gradients are strided views into rows of 3·width (c_attn's output: queries, keys, values; head h takes
-// columns h·d … h·d+d−1 of each); the output o into rows of width.
+// gradients are strided views into rows of queries, keys and values (H query heads, K key heads, K value
+// heads of d numbers each); the output o into rows of width. Query head h reads the keys and values of group
+// g = h / (H/K); with K = H every head has its own. The gradients of a group's keys and values are one chain
+// over its query heads, ascending: the first starts at +0, the others go on from what it holds.
 #pragma once
 
 #include <cstdint>
 #include <span>
+
+#include "contracts/arithmetic/matrix.hpp"
 
 namespace assay::arithmetic {
 
@@ -53,9 +57,14 @@ void softmax_gradient(HeadShape shape, std::span<const float> dp, std::span<cons
                       std::span<const float> dot, std::span<float> ds);
 /// dq[i,c] = chain over j = 0…i of fma(ds[i,j], k[j,c], ·).
 void attention_query_gradient(HeadShape shape, std::span<const float> ds, HeadView k, HeadOut dq);
-/// dk[j,c] = chain over i = j…T−1 of fma(ds[i,j], q[i,c], ·).
+/// dk[j,c] = chain over i = j…T−1 of fma(ds[i,j], q[i,c], ·), from `start`.
+void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, ChainStart start,
+                            HeadOut dk);
+/// dv[j,c] = chain over i = j…T−1 of fma(p[i,j], dO[i,c], ·), from `start`.
+void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, ChainStart start,
+                              HeadOut dv);
+/// Both with a chain of their own: a model whose heads share no keys.
 void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, HeadOut dk);
-/// dv[j,c] = chain over i = j…T−1 of fma(p[i,j], dO[i,c], ·).
 void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv);
 
 }  // namespace assay::arithmetic

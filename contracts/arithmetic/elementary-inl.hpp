@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operation sequences of exp, tanh, log, sin and cos: the law, written once, over a set of lanes. The
-// scalar definition (elementary.hpp) and every vector kernel include this same text, each inside its own
-// namespace and under its own target flags; that is why it has no include guard, no namespace and no
+// The operation sequences of exp, tanh, sigmoid, log, sin and cos: the law, written once, over a set of
+// lanes. The scalar definition (elementary.hpp) and every vector kernel include this same text, each inside
+// its own namespace and under its own target flags; that is why it has no include guard, no namespace and no
 // includes of its own.
 //
 // A lane set L is a class with types F (binary32 lanes), I (32-bit two's-complement lanes, arithmetic
@@ -72,6 +72,25 @@ inline typename L::F tanh_sequence(typename L::F x) {
     const F large = L::sub(L::set(1.0F), L::div(L::set(2.0F), L::add(e, L::set(1.0F))));
     const F y = L::select(L::less(a, L::set(0.625F)), small, large);
     return L::from_bits(L::ori(L::bits(y), sign));
+}
+
+/// 1 / (1 + e^-x), in [0, 1]: with e = exp(-|x|), 1 / (1 + e) from zero upwards and e / (1 + e) below, so
+/// that nothing overflows and small values keep their relative accuracy; sigmoid 0 = 0.5. A NaN gives 0.
+template <class L>
+inline typename L::F sigmoid_sequence(typename L::F x) {
+    using F = typename L::F;
+    using I = typename L::I;
+    const I sign = L::seti(static_cast<int>(0x80000000U));
+    const F e = exp_sequence<L>(L::from_bits(L::ori(L::bits(x), sign)));
+    const F one = L::set(1.0F);
+    return L::div(L::select(L::less(x, L::set(0.0F)), e, one), L::add(one, e));
+}
+
+/// Slope of silu(x) = x · s, where s = sigmoid x: s · fma(x, 1 - s, 1).
+template <class L>
+inline typename L::F silu_slope_sequence(typename L::F x, typename L::F s) {
+    const typename L::F one = L::set(1.0F);
+    return L::mul(s, L::fma(x, L::sub(one, s), one));
 }
 
 /// Natural logarithm of a positive normal finite x; log 1 = +0. The operators use it on [1, 2^24] (sums of

@@ -48,6 +48,7 @@ void report(const char* name, const Worst& worst) {
 
 const auto kExp = [](double x) { return std::exp(x); };
 const auto kTanh = [](double x) { return std::tanh(x); };
+const auto kSigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
 const auto kLog = [](double x) { return std::log(x); };
 const auto kSin = [](double x) { return std::sin(x); };
 const auto kCos = [](double x) { return std::cos(x); };
@@ -83,6 +84,22 @@ TEST_CASE("tanh32 stays within its stated error, is odd to the bit and saturates
     }
     CHECK(tanh32(3e38F) == 1.0F);
     CHECK(std::bit_cast<std::uint32_t>(tanh32(-0.0F)) == 0x80000000U);
+}
+
+TEST_CASE("sigmoid32 stays within its stated error on both sides and in [0, 1]") {
+    const Worst positive = sweep(1e-10F, 110.0F, 331, sigmoid32, kSigmoid);
+    const Worst negative = sweep(-1e-10F, -103.0F, 331, sigmoid32, kSigmoid);
+    report("sigmoid32, x > 0", positive);
+    report("sigmoid32, x < 0", negative);
+    CHECK(positive.error < 1.5);
+    CHECK(negative.error < 2.35);
+    CHECK(sigmoid32(0.0F) == 0.5F);
+    CHECK(sigmoid32(-0.0F) == 0.5F);
+    CHECK(sigmoid32(3e38F) == 1.0F);
+    CHECK(std::bit_cast<std::uint32_t>(sigmoid32(-3e38F)) == 0);
+    // s(x) + s(-x) = 1 up to the two roundings.
+    for (float x = 0.0F; x < 30.0F; x += 0.01F)
+        CHECK(sigmoid32(x) + sigmoid32(-x) == Approx(1.0).margin(2e-7));
 }
 
 TEST_CASE("log32 stays within its stated error on the domain that operators use") {
