@@ -34,7 +34,7 @@ void rows_times(HeadShape shape, std::span<const float> m, HeadView x, HeadOut o
 }
 
 // out[j,c] = chain over i = j…T−1 of fma(m[i,j], x[i,c], ·), from `start`.
-void columns_times(HeadShape shape, std::span<const float> m, HeadView x, ChainStart start, HeadOut out) {
+void columns_times(HeadShape shape, std::span<const float> m, HeadView x, HeadOut out, ChainStart start) {
     ASSAY_CHECK(m.size() == shape.tokens * shape.tokens);
     for (std::uint64_t j = 0; j < shape.tokens; ++j) {
         for (std::uint64_t c = 0; c < shape.head_dim; ++c) {
@@ -126,22 +126,22 @@ void attention_query_gradient(HeadShape shape, std::span<const float> ds, HeadVi
     rows_times(shape, ds, k, dq);
 }
 
-void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, ChainStart start,
-                            HeadOut dk) {
-    columns_times(shape, ds, q, start, dk);
-}
-
-void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, ChainStart start,
-                              HeadOut dv) {
-    columns_times(shape, p, d_o, start, dv);
+void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, HeadOut dk,
+                            ChainStart start) {
+    columns_times(shape, ds, q, dk, start);
 }
 
 void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, HeadOut dk) {
-    columns_times(shape, ds, q, ChainStart::kZero, dk);
+    columns_times(shape, ds, q, dk, ChainStart::kZero);
+}
+
+void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv,
+                              ChainStart start) {
+    columns_times(shape, p, d_o, dv, start);
 }
 
 void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv) {
-    columns_times(shape, p, d_o, ChainStart::kZero, dv);
+    columns_times(shape, p, d_o, dv, ChainStart::kZero);
 }
 
 }  // namespace assay::arithmetic

@@ -230,14 +230,11 @@ TEST_CASE("gradients of shared keys and values chain over their query heads") {
         for (std::uint64_t i = j; i < 6; ++i) sum = fma32(m2[i * 6 + j], x2[i * 3 + c], sum);
         return sum;
     };
-    for (const auto gradient :
-         {static_cast<void (*)(HeadShape, std::span<const float>, HeadView, ChainStart, HeadOut)>(
-              attention_key_gradient),
-          static_cast<void (*)(HeadShape, std::span<const float>, HeadView, ChainStart, HeadOut)>(
-              attention_value_gradient)}) {
+    using Gradient = void (*)(HeadShape, std::span<const float>, HeadView, HeadOut, ChainStart);
+    for (const Gradient gradient : {Gradient{attention_key_gradient}, Gradient{attention_value_gradient}}) {
         Floats out(18, 99.0F);
-        gradient(kShape, m1, {x1.data(), 3}, ChainStart::kZero, {out.data(), 3});
-        gradient(kShape, m2, {x2.data(), 3}, ChainStart::kCarry, {out.data(), 3});
+        gradient(kShape, m1, {x1.data(), 3}, {out.data(), 3}, ChainStart::kZero);
+        gradient(kShape, m2, {x2.data(), 3}, {out.data(), 3}, ChainStart::kCarry);
         for (std::uint64_t j = 0; j < 6; ++j) {
             for (std::uint64_t c = 0; c < 3; ++c) CHECK(out[j * 3 + c] == chain(j, c));
         }
