@@ -118,6 +118,14 @@ base::Outcome<void> check_rules(const toml::table& root, std::string_view file,
     return base::fail(ErrorKind::kUsage, line_of(root, file, key) + key + " breaks a rule", rule);
 }
 
+// What the job file leaves to the family.
+void fill_model(program::ModelConfig& model) {
+    if (model.family != program::Family::kLlama) return;
+    if (model.kv_heads == 0) model.kv_heads = model.heads;
+    if (model.hidden == 0) model.hidden = (model.width * 8 / 3 + 63) / 64 * 64;
+    if (model.rope_theta == program::Float32(0.0F)) model.rope_theta = 10'000.0F;
+}
+
 base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) {
     ASSAY_TRY(refuse_unknown(root, file));
     JobFile job;
@@ -138,6 +146,7 @@ base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) 
         return base::fail(ErrorKind::kUsage, line_of(root, file, "data.manifest") + "data.manifest is empty",
                           "name the manifest.json that `assay data pack` wrote");
     }
+    fill_model(job.spec.model);
     ASSAY_TRY(check_rules(root, file, job.spec));
     return job;
 }

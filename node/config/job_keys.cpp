@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 
 namespace assay::node {
 namespace {
@@ -33,17 +34,17 @@ template <auto Member>
 JobValue get_top(const JobFile& job) {
     return static_cast<std::int64_t>(job.spec.*Member);
 }
-template <Float32 program::TrainConfig::*Member>
+template <auto Part, auto Member>
 bool put_float(JobFile& job, const JobValue& value) {
-    job.spec.train.*Member = static_cast<float>(std::get<double>(value));
+    (job.spec.*Part).*Member = static_cast<float>(std::get<double>(value));
     return true;
 }
 // The decimal that a person would write: the shortest that reads back as the same binary32.
-template <Float32 program::TrainConfig::*Member>
+template <auto Part, auto Member>
 JobValue get_float(const JobFile& job) {
     std::array<char, 40> digits{};
     const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), (job.spec.train.*Member).value());
+        std::to_chars(digits.data(), digits.data() + digits.size(), ((job.spec.*Part).*Member).value());
     double value = 0;
     std::from_chars(digits.data(), end.ptr, value);
     return value;
@@ -67,6 +68,35 @@ template <std::filesystem::path JobFile::*Member>
 JobValue get_path(const JobFile& job) {
     return (job.*Member).string();
 }
+// Choices: the words of an enum that counts from 1, in its order.
+template <class Enum>
+bool put_word(std::initializer_list<const char*> words, const JobValue& value, Enum& out) {
+    std::uint8_t number = 1;
+    for (const char* word : words) {
+        if (std::get<std::string>(value) == word) {
+            out = static_cast<Enum>(number);
+            return true;
+        }
+        ++number;
+    }
+    return false;
+}
+template <class Enum>
+JobValue get_word(std::initializer_list<const char*> words, Enum value) {
+    return std::string(*(words.begin() + static_cast<std::uint8_t>(value) - 1));
+}
+bool put_profile(JobFile& job, const JobValue& value) {
+    return put_word({"f32", "i16"}, value, job.spec.profile);
+}
+JobValue get_profile(const JobFile& job) { return get_word({"f32", "i16"}, job.spec.profile); }
+bool put_family(JobFile& job, const JobValue& value) {
+    return put_word({"gpt2", "llama"}, value, job.spec.model.family);
+}
+JobValue get_family(const JobFile& job) { return get_word({"gpt2", "llama"}, job.spec.model.family); }
+bool put_head(JobFile& job, const JobValue& value) {
+    return put_word({"tied", "untied"}, value, job.spec.model.head);
+}
+JobValue get_head(const JobFile& job) { return get_word({"tied", "untied"}, job.spec.model.head); }
 // Choices with one word so far: the default member value is that word's.
 bool put_only(JobFile&, const JobValue&) { return true; }
 
@@ -113,8 +143,17 @@ std::vector<JobKey> make_keys() {
                     "what people call the job, 1 to 64 bytes",
                     put_name,
                     [](const JobFile& j) { return JobValue{j.spec.name}; }});
-    keys.push_back(word("job", "profile", "f32", "arithmetic in which every bit is defined",
-                        [](const JobFile&) { return JobValue{std::string("f32")}; }));
+    keys.push_back(
+        {"job",
+         "profile",
+         Type::kChoice,
+         0,
+         0,
+         {"f32", "i16"},
+         text("f32"),
+         "arithmetic of matrix products: binary32 chains, or exact integers over 16-bit fixed point",
+         put_profile,
+         get_profile});
     keys.push_back(word("job", "engine", "local", "how machines divide the work: each trains slots alone",
                         [](const JobFile&) { return JobValue{std::string("local")}; }));
     keys.push_back(word("job", "strategy", "diloco", "how the slots' updates become the next model",
@@ -150,8 +189,16 @@ std::vector<JobKey> make_keys() {
                     put_top<&JobSpec::seed>,
                     get_top<&JobSpec::seed>});
 
-    keys.push_back(word("model", "family", "gpt2", "shape of the model",
-                        [](const JobFile&) { return JobValue{std::string("gpt2")}; }));
+    keys.push_back({"model",
+                    "family",
+                    Type::kChoice,
+                    0,
+                    0,
+                    {"gpt2", "llama"},
+                    text("gpt2"),
+                    "shape of the model",
+                    put_family,
+                    get_family});
     const auto size = [&keys](const char* name, double least, double most, const char* meaning, auto put,
                               auto get) {
         keys.push_back({"model", name, Type::kWhole, least, most, {}, {}, meaning, put, get});
@@ -166,6 +213,44 @@ std::vector<JobKey> make_keys() {
          get_whole<&JobSpec::model, &M::context>);
     size("vocabulary", 257, 65536, "tokens of the tokenizer", put_whole<&JobSpec::model, &M::vocabulary>,
          get_whole<&JobSpec::model, &M::vocabulary>);
+    const auto llama = [&keys](const char* name, double most, const char* meaning, auto put, auto get) {
+        keys.push_back(
+            {"model", name, Type::kWhole, 0, most, {}, JobValue{std::int64_t{0}}, meaning, put, get});
+    };
+    llama("kv_heads", 65536, "llama: heads of keys and values, divides heads; 0: as many as heads",
+          put_whole<&JobSpec::model, &M::kv_heads>, get_whole<&JobSpec::model, &M::kv_heads>);
+    llama("hidden", 262'144, "llama: numbers of the hidden layer; 0: 8/3 of width, up to a multiple of 64",
+          put_whole<&JobSpec::model, &M::hidden>, get_whole<&JobSpec::model, &M::hidden>);
+    keys.push_back({"model",
+                    "rope_theta",
+                    Type::kNumber,
+                    0,
+                    1e9,
+                    {},
+                    number(0),
+                    "llama: base of the rotary frequencies; 0: 10000",
+                    put_float<&JobSpec::model, &M::rope_theta>,
+                    get_float<&JobSpec::model, &M::rope_theta>});
+    keys.push_back({"model",
+                    "norm_epsilon",
+                    Type::kNumber,
+                    1e-12,
+                    1,
+                    {},
+                    number(1e-5),
+                    "added to the mean square before the root; gpt2: 1e-5",
+                    put_float<&JobSpec::model, &M::norm_epsilon>,
+                    get_float<&JobSpec::model, &M::norm_epsilon>});
+    keys.push_back({"model",
+                    "head",
+                    Type::kChoice,
+                    0,
+                    0,
+                    {"tied", "untied"},
+                    text("tied"),
+                    "whether the logits use the embedding's matrix or, llama only, one of their own",
+                    put_head,
+                    get_head});
 
     keys.push_back({"data",
                     "manifest",
@@ -204,19 +289,23 @@ std::vector<JobKey> make_keys() {
           put_whole<&JobSpec::train, &T::batch>, get_whole<&JobSpec::train, &T::batch>);
     count("warmup_steps", 0, 1e9, whole(0), "inner steps of the whole job over which the rate rises",
           put_whole<&JobSpec::train, &T::warmup_steps>, get_whole<&JobSpec::train, &T::warmup_steps>);
-    real("learning_rate", 1e-9, 10, {}, "of AdamW, after the warm-up", put_float<&T::learning_rate>,
-         get_float<&T::learning_rate>);
-    real("beta1", 0, 0.9999, number(0.9), "of AdamW", put_float<&T::beta1>, get_float<&T::beta1>);
-    real("beta2", 0, 0.99999, number(0.95), "of AdamW", put_float<&T::beta2>, get_float<&T::beta2>);
-    real("epsilon", 1e-20, 1, number(1e-8), "of AdamW", put_float<&T::epsilon>, get_float<&T::epsilon>);
-    real("weight_decay", 0, 10, number(0.1), "of AdamW, on matrices only", put_float<&T::weight_decay>,
-         get_float<&T::weight_decay>);
-    real("clip_norm", 1e-6, 1e6, number(1.0), "largest gradient norm of a step", put_float<&T::clip_norm>,
-         get_float<&T::clip_norm>);
+    real("learning_rate", 1e-9, 10, {}, "of AdamW, after the warm-up",
+         put_float<&JobSpec::train, &T::learning_rate>, get_float<&JobSpec::train, &T::learning_rate>);
+    real("beta1", 0, 0.9999, number(0.9), "of AdamW", put_float<&JobSpec::train, &T::beta1>,
+         get_float<&JobSpec::train, &T::beta1>);
+    real("beta2", 0, 0.99999, number(0.95), "of AdamW", put_float<&JobSpec::train, &T::beta2>,
+         get_float<&JobSpec::train, &T::beta2>);
+    real("epsilon", 1e-20, 1, number(1e-8), "of AdamW", put_float<&JobSpec::train, &T::epsilon>,
+         get_float<&JobSpec::train, &T::epsilon>);
+    real("weight_decay", 0, 10, number(0.1), "of AdamW, on matrices only",
+         put_float<&JobSpec::train, &T::weight_decay>, get_float<&JobSpec::train, &T::weight_decay>);
+    real("clip_norm", 1e-6, 1e6, number(1.0), "largest gradient norm of a step",
+         put_float<&JobSpec::train, &T::clip_norm>, get_float<&JobSpec::train, &T::clip_norm>);
     real("outer_learning_rate", 1e-9, 10, number(0.7), "of the merge (Nesterov)",
-         put_float<&T::outer_learning_rate>, get_float<&T::outer_learning_rate>);
-    real("outer_momentum", 0, 0.9999, number(0.9), "of the merge (Nesterov)", put_float<&T::outer_momentum>,
-         get_float<&T::outer_momentum>);
+         put_float<&JobSpec::train, &T::outer_learning_rate>,
+         get_float<&JobSpec::train, &T::outer_learning_rate>);
+    real("outer_momentum", 0, 0.9999, number(0.9), "of the merge (Nesterov)",
+         put_float<&JobSpec::train, &T::outer_momentum>, get_float<&JobSpec::train, &T::outer_momentum>);
     count("sum_exponent", -64, 0, whole(-40), "updates are summed as integers at 2^sum_exponent",
           put_whole<&JobSpec::train, &T::sum_exponent>, get_whole<&JobSpec::train, &T::sum_exponent>);
     keys.push_back(word("train", "inner_state", "reset", "AdamW's moments at the start of a round",

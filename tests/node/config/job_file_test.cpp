@@ -77,7 +77,13 @@ const Bad kBad[] = {
     {"[job]", "[jobb]", "unknown section \"jobb\""},
     {"[job]\n", "extra = 1\n[job]\n", "unknown key \"extra\""},
     {"[job]\n", "market = 1\n[job]\n", "not TOML"},
-    {"family = \"gpt2\"", "family = \"llama\"", "model.family"},
+    {"family = \"gpt2\"", "family = \"mamba\"", "model.family"},
+    {"family = \"gpt2\"", "family = \"llama\"\nkv_heads = 3", "model.kv_heads breaks a rule"},
+    {"family = \"gpt2\"", "family = \"llama\"\nrope_theta = 0.5", "model.rope_theta breaks a rule"},
+    {"family = \"gpt2\"", "kv_heads = 2", "model.kv_heads breaks a rule"},
+    {"family = \"gpt2\"", "hidden = 64", "model.hidden breaks a rule"},
+    {"family = \"gpt2\"", "norm_epsilon = 1e-6", "model.norm_epsilon breaks a rule"},
+    {"family = \"gpt2\"", "head = \"untied\"", "model.head breaks a rule"},
     {"layers = 2", "layers = 0", "model.layers = 0 is out of range"},
     {"width = 64", "width = 70000", "model.width = 70000 is out of range"},
     {"heads = 4", "heads = 5", "model.heads breaks a rule"},
@@ -132,6 +138,23 @@ TEST_CASE("a good job file gives its job") {
     CHECK(job->spec.market.budget.units() == 100'000'000);
     CHECK(job->spec.security.audit_threshold == std::uint64_t{1} << 62);
     CHECK(job->manifest == "data/manifest.json");
+}
+
+TEST_CASE("a llama job fills in what its family leaves open") {
+    const auto job = parse_job_text(changed({"family = \"gpt2\"", "family = \"llama\"", ""}), "job.toml");
+    REQUIRE(job.ok());
+    CHECK(job->spec.model.kv_heads == job->spec.model.heads);
+    CHECK(job->spec.model.hidden == 192);  // 8/3 of 64, up to a multiple of 64
+    CHECK(job->spec.model.rope_theta == program::Float32(10'000.0F));
+    const auto back = parse_job_text(job_file_text(*job), "job.toml");
+    REQUIRE(back.ok());
+    CHECK(back->spec == job->spec);
+}
+
+TEST_CASE("the profile is chosen by name") {
+    const auto job = parse_job_text(changed({"profile = \"f32\"", "profile = \"i16\"", ""}), "job.toml");
+    REQUIRE(job.ok());
+    CHECK(job->spec.profile == program::Profile::kI16);
 }
 
 TEST_CASE("a written job file reads back as the same job") {
