@@ -18,10 +18,24 @@ void embedding_forward(std::uint64_t width, std::span<const std::uint32_t> token
     }
 }
 
+void embedding_forward(std::uint64_t width, std::span<const std::uint32_t> tokens, std::span<const float> wte,
+                       std::span<float> x) {
+    ASSAY_CHECK(x.size() == tokens.size() * width);
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+        std::copy_n(wte.subspan(tokens[t] * width, width).begin(), width, x.subspan(t * width).begin());
+    }
+}
+
 void embedding_gradient_carry(std::uint64_t width, std::span<const std::uint32_t> tokens,
                               std::span<const float> dx, std::span<float> dwte, std::span<float> dwpe) {
-    ASSAY_CHECK(dx.size() == tokens.size() * width && dwpe.size() >= dx.size());
+    ASSAY_CHECK(dwpe.size() >= dx.size());
     for (std::size_t i = 0; i < dx.size(); ++i) dwpe[i] = dwpe[i] + dx[i];
+    embedding_gradient_carry(width, tokens, dx, dwte);
+}
+
+void embedding_gradient_carry(std::uint64_t width, std::span<const std::uint32_t> tokens,
+                              std::span<const float> dx, std::span<float> dwte) {
+    ASSAY_CHECK(dx.size() == tokens.size() * width);
     // Places grouped by token, ascending within a group: one pass per token that occurs.
     std::vector<std::size_t> places(tokens.size());
     std::iota(places.begin(), places.end(), std::size_t{0});

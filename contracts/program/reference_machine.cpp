@@ -2,10 +2,13 @@
 #include "contracts/program/reference_machine.hpp"
 
 #include "contracts/arithmetic/embedding.hpp"
+#include "contracts/arithmetic/exact_product.hpp"
 #include "contracts/arithmetic/layer_norm.hpp"
 #include "contracts/arithmetic/loss.hpp"
 #include "contracts/arithmetic/pointwise.hpp"
-#include "contracts/arithmetic/product.hpp"
+#include "contracts/arithmetic/rms_norm.hpp"
+#include "contracts/arithmetic/rope.hpp"
+#include "contracts/arithmetic/swiglu.hpp"
 #include "contracts/base/check.hpp"
 
 namespace assay::program {
@@ -32,6 +35,30 @@ ReferenceMachine::ReferenceMachine(const Program& program, std::span<const std::
             tensor.role == Role::kTokens ? 0 : tensor.rows.of(sequences_) * tensor.cols;
         tensors_.emplace_back(size, 0.0F);
     }
+    if (program.model.family == Family::kLlama) {
+        const std::uint64_t angles = context_ * (program.model.head_dim() / 2);
+        rope_cos_.resize(angles);
+        rope_sin_.resize(angles);
+        rope_table(context_, program.model.head_dim(), static_cast<double>(program.model.rope_theta.value()),
+                   rope_cos_, rope_sin_);
+    }
+}
+
+void ReferenceMachine::product(const Operator& one, Form form, ProductShape shape, std::span<const float> a,
+                               std::span<const float> b, std::span<float> c) const {
+    if (!exact()) {
+        switch (form) {
+            case Form::kPlain: return product_nn(shape, a, b, c);
+            case Form::kTransposedB: return product_nt(shape, a, b, c);
+            case Form::kTransposedA: return product_tn_carry(shape, a, b, c);
+        }
+    }
+    const bool carried = form == Form::kTransposedA;
+    const MatrixView left = carried ? MatrixView{a.data(), 1, shape.m} : MatrixView{a.data(), shape.k, 1};
+    const MatrixView right =
+        form == Form::kTransposedB ? MatrixView{b.data(), 1, shape.k} : MatrixView{b.data(), shape.n, 1};
+    exact_product(shape, one.rule, left, right, carried ? ChainStart::kCarry : ChainStart::kZero, c.data(),
+                  shape.n);
 }
 
 std::span<float> ReferenceMachine::part(std::span<float> values, std::uint64_t sequence) const {
@@ -58,21 +85,32 @@ void ReferenceMachine::forward(const Operator& one) {
     switch (one.kind) {
         case Kind::kEmbedding:
             for (std::uint64_t s = 0; s < sequences_; ++s) {
-                embedding_forward(width, std::span(inputs_).subspan(s * context_, context_), in(one, 1),
-                                  in(one, 2), part(out(one, 0), s));
+                const auto tokens = std::span(inputs_).subspan(s * context_, context_);
+                if (one.operands.size() == 2) {
+                    embedding_forward(width, tokens, in(one, 1), part(out(one, 0), s));
+                } else {
+                    embedding_forward(width, tokens, in(one, 1), in(one, 2), part(out(one, 0), s));
+                }
             }
             return;
         case Kind::kLayerNorm:
             return layer_norm_forward(in(one, 0), in(one, 1), in(one, 2), out(one, 0),
                                       {out(one, 1), out(one, 2)});
+        case Kind::kRmsNorm:
+            return rms_norm_forward(program_.model.norm_epsilon.value(), in(one, 0), in(one, 1), out(one, 0),
+                                    out(one, 1));
         case Kind::kLinear:
-            product_nn({rows, cols(one.outputs[0]), cols(one.operands[0])}, in(one, 0), in(one, 1),
-                       out(one, 0));
-            return add_bias(in(one, 2), out(one, 0));
+            product(one, one.layout == WeightLayout::kInOut ? Form::kPlain : Form::kTransposedB,
+                    {rows, cols(one.outputs[0]), cols(one.operands[0])}, in(one, 0), in(one, 1), out(one, 0));
+            if (one.operands.size() > 2) add_bias(in(one, 2), out(one, 0));
+            return;
+        case Kind::kRope: return rope(one);
         case Kind::kGelu: return gelu_forward(in(one, 0), out(one, 0));
+        case Kind::kSwiGlu: return swiglu_forward(cols(one.outputs[0]), in(one, 0), out(one, 0));
         case Kind::kAdd: return add(in(one, 0), in(one, 1), out(one, 0));
         case Kind::kHead:
-            return product_nt({rows, program_.model.vocabulary, width}, in(one, 0), in(one, 1), out(one, 0));
+            return product(one, Form::kTransposedB, {rows, program_.model.vocabulary, width}, in(one, 0),
+                           in(one, 1), out(one, 0));
         default: ASSAY_CHECK(false);
     }
 }
@@ -106,120 +144,76 @@ void ReferenceMachine::backward(const Operator& one) {
     const std::uint64_t vocabulary = program_.model.vocabulary;
     switch (one.kind) {
         case Kind::kHeadInputGradient:
-            return product_nn({rows, width, vocabulary}, in(one, 0), in(one, 1), out(one, 0));
+            return product(one, Form::kPlain, {rows, width, vocabulary}, in(one, 0), in(one, 1), out(one, 0));
         case Kind::kHeadWeightGradient:
-            return product_tn_carry({vocabulary, width, rows}, in(one, 0), in(one, 1), out(one, 0));
+            return product(one, Form::kTransposedA, {vocabulary, width, rows}, in(one, 0), in(one, 1),
+                           out(one, 0));
         case Kind::kLayerNormInputGradient:
             return layer_norm_input_gradient(in(one, 0), in(one, 1), in(one, 4), {in(one, 2), in(one, 3)},
                                              out(one, 0));
-        case Kind::kLayerNormParameterGradient: return layer_norm_parameters(one);
+        case Kind::kRmsNormInputGradient:
+            return rms_norm_input_gradient(in(one, 0), in(one, 1), in(one, 3), in(one, 2), out(one, 0));
+        case Kind::kLayerNormParameterGradient:
+        case Kind::kRmsNormParameterGradient: return norm_parameters(one);
         case Kind::kLinearInputGradient:
-            return product_nt({rows, cols(one.outputs[0]), cols(one.operands[0])}, in(one, 0), in(one, 1),
-                              out(one, 0));
-        case Kind::kLinearWeightGradient:
-            return product_tn_carry({cols(one.operands[0]), cols(one.operands[1]), rows}, in(one, 0),
-                                    in(one, 1), out(one, 0));
+            return product(one, one.layout == WeightLayout::kInOut ? Form::kTransposedB : Form::kPlain,
+                           {rows, cols(one.outputs[0]), cols(one.operands[0])}, in(one, 0), in(one, 1),
+                           out(one, 0));
+        case Kind::kLinearWeightGradient: {
+            // The rows of the weight come from x when it is [in,out] and from dy when it is [out,in].
+            const std::size_t left = one.layout == WeightLayout::kInOut ? 0 : 1;
+            return product(one, Form::kTransposedA,
+                           {cols(one.operands[left]), cols(one.operands[1 - left]), rows}, in(one, left),
+                           in(one, 1 - left), out(one, 0));
+        }
         case Kind::kLinearBiasGradient:
             for (std::uint64_t s = 0; s < sequences_; ++s) {
                 bias_gradient_carry(part(in(one, 0), s), out(one, 0));
             }
             return;
         case Kind::kGeluGradient: return gelu_backward(in(one, 0), in(one, 1), out(one, 0));
+        case Kind::kSwiGluGradient:
+            return swiglu_backward(cols(one.operands[1]), in(one, 0), in(one, 1), out(one, 0));
+        case Kind::kRopeGradient: return rope(one);
         case Kind::kEmbeddingGradient:
             for (std::uint64_t s = 0; s < sequences_; ++s) {
-                embedding_gradient_carry(width, std::span(inputs_).subspan(s * context_, context_),
-                                         part(in(one, 1), s), out(one, 0), out(one, 1));
+                const auto tokens = std::span(inputs_).subspan(s * context_, context_);
+                if (one.outputs.size() == 1) {
+                    embedding_gradient_carry(width, tokens, part(in(one, 1), s), out(one, 0));
+                } else {
+                    embedding_gradient_carry(width, tokens, part(in(one, 1), s), out(one, 0), out(one, 1));
+                }
             }
             return;
         default: ASSAY_CHECK(false);
     }
 }
 
-void ReferenceMachine::layer_norm_parameters(const Operator& one) {
+void ReferenceMachine::norm_parameters(const Operator& one) {
     for (std::uint64_t s = 0; s < sequences_; ++s) {
-        layer_norm_parameter_gradient_carry(part(in(one, 0), s), part(in(one, 1), s),
-                                            {part(in(one, 2), s), part(in(one, 3), s)}, out(one, 0),
-                                            out(one, 1));
-    }
-}
-
-void ReferenceMachine::attention_forward(const Operator& one) {
-    const std::uint64_t width = program_.model.width;
-    const std::uint64_t heads = program_.model.heads;
-    const HeadShape shape{context_, width / heads};
-    for (std::uint64_t s = 0; s < sequences_; ++s) {
-        for (std::uint64_t h = 0; h < heads; ++h) {
-            // Matrices and vectors per head stand sequence by sequence, head by head.
-            const auto head = [&](std::span<float> values) {
-                const std::size_t size = values.size() / (sequences_ * heads);
-                return values.subspan((s * heads + h) * size, size);
-            };
-            const auto first = [&](std::span<float> qkv, std::uint64_t third) {
-                return HeadView{part(qkv, s).data() + third * width + h * shape.head_dim, 3 * width};
-            };
-            const auto result = head(out(one, 0));
-            switch (one.kind) {
-                case Kind::kAttentionScores:
-                    attention_scores(shape, first(in(one, 0), 0), first(in(one, 0), 1), result);
-                    break;
-                case Kind::kSoftmaxMax: softmax_max(context_, head(in(one, 0)), result); break;
-                case Kind::kSoftmaxExp:
-                    softmax_exp(context_, head(in(one, 0)), head(in(one, 1)), result);
-                    break;
-                case Kind::kSoftmaxSum: softmax_sum(context_, head(in(one, 0)), result); break;
-                case Kind::kSoftmaxDivide:
-                    softmax_divide(context_, head(in(one, 0)), head(in(one, 1)), result);
-                    break;
-                case Kind::kAttentionValues:
-                    attention_values(shape, head(in(one, 0)), first(in(one, 1), 2),
-                                     {part(out(one, 0), s).data() + h * shape.head_dim, width});
-                    break;
-                default: ASSAY_CHECK(false);
-            }
+        const std::span<float> dy = part(in(one, 0), s);
+        const std::span<float> x = part(in(one, 1), s);
+        if (one.kind == Kind::kRmsNormParameterGradient) {
+            rms_norm_parameter_gradient_carry(dy, x, part(in(one, 2), s), out(one, 0));
+        } else {
+            layer_norm_parameter_gradient_carry(dy, x, {part(in(one, 2), s), part(in(one, 3), s)},
+                                                out(one, 0), out(one, 1));
         }
     }
 }
 
-void ReferenceMachine::attention_backward(const Operator& one) {
-    const std::uint64_t width = program_.model.width;
-    const std::uint64_t heads = program_.model.heads;
-    const HeadShape shape{context_, width / heads};
+void ReferenceMachine::rope(const Operator& one) {
+    // Queries and keys stand side by side: one run of heads.
+    const RopeShape shape{.tokens = context_,
+                          .heads = program_.model.heads + program_.model.key_value_heads(),
+                          .head_dim = program_.model.head_dim(),
+                          .stride = program_.model.qkv_width()};
     for (std::uint64_t s = 0; s < sequences_; ++s) {
-        for (std::uint64_t h = 0; h < heads; ++h) {
-            const auto head = [&](std::span<float> values) {
-                const std::size_t size = values.size() / (sequences_ * heads);
-                return values.subspan((s * heads + h) * size, size);
-            };
-            const auto at = [&](std::span<float> rows, std::uint64_t third) {
-                return part(rows, s).data() + third * width + h * shape.head_dim;
-            };
-            const auto d_o = [&](std::size_t i) { return HeadView{at(in(one, i), 0), width}; };
-            const auto qkv = [&](std::size_t i, std::uint64_t third) {
-                return HeadView{at(in(one, i), third), 3 * width};
-            };
-            const auto dqkv = [&](std::uint64_t third) { return HeadOut{at(out(one, 0), third), 3 * width}; };
-            switch (one.kind) {
-                case Kind::kAttentionValueGradient:
-                    attention_value_gradient(shape, head(in(one, 0)), d_o(1), dqkv(2));
-                    break;
-                case Kind::kAttentionProbabilityGradient:
-                    attention_probability_gradient(shape, d_o(0), qkv(1, 2), head(out(one, 0)));
-                    break;
-                case Kind::kSoftmaxDot:
-                    softmax_dot(context_, head(in(one, 0)), head(in(one, 1)), head(out(one, 0)));
-                    break;
-                case Kind::kSoftmaxGradient:
-                    softmax_gradient(shape, head(in(one, 0)), head(in(one, 1)), head(in(one, 2)),
-                                     head(out(one, 0)));
-                    break;
-                case Kind::kAttentionQueryGradient:
-                    attention_query_gradient(shape, head(in(one, 0)), qkv(1, 1), dqkv(0));
-                    break;
-                case Kind::kAttentionKeyGradient:
-                    attention_key_gradient(shape, head(in(one, 0)), qkv(1, 0), dqkv(1));
-                    break;
-                default: ASSAY_CHECK(false);
-            }
+        float* rows = part(out(one, 0), s).data();
+        if (one.kind == Kind::kRope) {
+            rope_forward(shape, {rope_cos_, rope_sin_}, rows);
+        } else {
+            rope_backward(shape, {rope_cos_, rope_sin_}, rows);
         }
     }
 }
