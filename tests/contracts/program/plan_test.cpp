@@ -35,6 +35,23 @@ TEST_CASE("tensors stand in byte order of their names without gaps") {
           124'439'808);
 }
 
+TEST_CASE("llama models have the sizes that were published") {
+    ModelConfig model{.family = Family::kLlama, .layers = 32, .width = 4096, .heads = 32, .context = 4096};
+    model.vocabulary = 32000, model.kv_heads = 32, model.hidden = 11008, model.head = Head::kUntied;
+    CHECK(parameter_count(model) == 6'738'415'616);  // Llama 2 7B
+    model.layers = 22, model.width = 2048, model.kv_heads = 4, model.hidden = 5632;
+    CHECK(parameter_count(model) == 1'100'048'384);  // TinyLlama 1.1B
+    model.layers = 16, model.kv_heads = 8, model.hidden = 8192, model.vocabulary = 128256;
+    model.head = Head::kTied;
+    CHECK(parameter_count(model) == 1'235'814'400);  // Llama 3.2 1B
+    std::uint64_t offset = 0;
+    for (const TensorInfo& tensor : parameter_tensors(model)) {
+        CHECK(tensor.offset == offset);
+        offset += tensor.size();
+    }
+    CHECK(offset == parameter_count(model));
+}
+
 TEST_CASE("the program of a tiny model is the one that was agreed") {
     // tests/vectors/step_program.txt changes only with the law: a job's divergence indices and work units
     // follow from it.
@@ -47,8 +64,38 @@ TEST_CASE("the program of a tiny model is the one that was agreed") {
     CHECK(dump(build_step_program(model, tiny::spec().train, Profile::kF32), 3) == wanted);
 }
 
+TEST_CASE("the program of a tiny llama is the one that was agreed") {
+    const char* source = std::getenv("ASSAY_SOURCE_DIR");
+    REQUIRE(source != nullptr);
+    std::ifstream file(std::string(source) + "/tests/vectors/step_program_llama.txt");
+    REQUIRE(file.good());
+    const std::string wanted{std::istreambuf_iterator<char>(file), {}};
+    ModelConfig model = tiny::llama();
+    model.layers = 1;
+    CHECK(dump(build_step_program(model, tiny::spec().train, Profile::kF32), 3) == wanted);
+}
+
+TEST_CASE("only a product's rule and layout differ between profiles and families") {
+    const Program program = build_step_program(tiny::llama(), tiny::spec().train, Profile::kI16);
+    for (const Operator& one : program.operators) {
+        INFO(one.name);
+        const bool head_gradient =
+            one.kind == OperatorKind::kHeadInputGradient || one.kind == OperatorKind::kHeadWeightGradient;
+        CHECK(one.rule.a_digits == (head_gradient ? 3 : 2));
+        CHECK(one.rule.b_digits == 2);
+        const bool over_tokens =
+            one.kind == OperatorKind::kLinearWeightGradient || one.kind == OperatorKind::kHeadWeightGradient;
+        if (over_tokens) CHECK(one.rule.block == tiny::llama().context);
+        const bool linear = one.kind == OperatorKind::kLinear ||
+                            one.kind == OperatorKind::kLinearInputGradient ||
+                            one.kind == OperatorKind::kLinearWeightGradient;
+        CHECK((one.layout == WeightLayout::kOutIn) == linear);
+    }
+}
+
 TEST_CASE("every operand is an input or was written by an earlier operator") {
-    const Program program = build_step_program(tiny::model(), tiny::spec().train, Profile::kF32);
+    const ModelConfig model = GENERATE(tiny::model(), tiny::llama(), tiny::untied_llama());
+    const Program program = build_step_program(model, tiny::spec().train, Profile::kF32);
     std::set<TensorId> written;
     std::set<std::string> names;
     for (const Operator& one : program.operators) {

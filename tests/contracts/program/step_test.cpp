@@ -17,11 +17,36 @@ SlotArrays start(const ModelConfig& model) {
     state.second_moment = state.first_moment;
     return state;
 }
+
+// Both profiles of every family.
+struct Variant {
+    const char* name;
+    ModelConfig (*model)();
+    Profile profile;
+    const char* root;  // of the golden run below
+};
+const std::vector<Variant> kVariants = {
+    {"gpt2 f32", tiny::model, Profile::kF32,
+     "8736707014530d550914e74ad033b972e1bf23c626a38482d504dc422bd4a60a"},
+    {"gpt2 i16", tiny::model, Profile::kI16,
+     "43233df351b0c4f87fb4c9a60938395ca41fa8bfd35b90a00bcb8e4c42198ccb"},
+    {"llama f32", tiny::llama, Profile::kF32,
+     "2da08c5521cc1297a742470f92cf5d0ff6d74a4065f246185eb97da9056698c5"},
+    {"llama i16", tiny::llama, Profile::kI16,
+     "5d17c0858bf10821168fdad94f45cdaa1c980030b48af274894188593d6180ff"},
+    {"llama untied f32", tiny::untied_llama, Profile::kF32,
+     "e7d343140e69fe7a8cb121037258fa562b6fccfb362bdadba8d934fad9608ec1"},
+    {"llama untied i16", tiny::untied_llama, Profile::kI16,
+     "6d69249eaf85a04e9d17bbb173ce7a725f3b514680b6b3c4f927c26a9d9d44b6"},
+};
 }  // namespace
 
 TEST_CASE("training on one batch lowers its loss") {
-    const auto spec = tiny::spec();
-    const Program program = build_step_program(spec.model, spec.train, Profile::kF32);
+    const Variant variant = GENERATE(from_range(kVariants));
+    INFO(variant.name);
+    auto spec = tiny::spec();
+    spec.model = variant.model();
+    const Program program = build_step_program(spec.model, spec.train, variant.profile);
     const Schedule schedule(spec.train);
     const auto tokens = tiny::tokens(spec.model, 2, 1);
     SlotArrays state = start(spec.model);
@@ -40,10 +65,13 @@ TEST_CASE("training on one batch lowers its loss") {
 }
 
 TEST_CASE("five steps of the tiny job give the golden state root") {
-    // Recipe: tests/contracts/program/tiny.hpp's spec, tokens(model, 2, 100 + step), five steps of round 0
-    // from initial_parameters(model, 42) and zero moments; slot_state_root after the fifth.
-    const auto spec = tiny::spec();
-    const Program program = build_step_program(spec.model, spec.train, Profile::kF32);
+    // Recipe: tests/contracts/program/tiny.hpp's spec and models, tokens(model, 2, 100 + step), five steps of
+    // round 0 from initial_parameters(model, 42) and zero moments; slot_state_root after the fifth.
+    const Variant variant = GENERATE(from_range(kVariants));
+    INFO(variant.name);
+    auto spec = tiny::spec();
+    spec.model = variant.model();
+    const Program program = build_step_program(spec.model, spec.train, variant.profile);
     const Schedule schedule(spec.train);
     SlotArrays state = start(spec.model);
     for (std::uint32_t step = 0; step < spec.train.inner_steps; ++step) {
@@ -51,16 +79,19 @@ TEST_CASE("five steps of the tiny job give the golden state root") {
         REQUIRE_FALSE(reference_step(program, schedule.at(0, step), tokens, state).diverged);
     }
     CHECK(slot_state_root(program.parameters, state.parameters, state.first_moment, state.second_moment, 5, 5)
-              .hex() == "8736707014530d550914e74ad033b972e1bf23c626a38482d504dc422bd4a60a");
+              .hex() == variant.root);
 }
 
 TEST_CASE("the evaluation program gives the loss of the step") {
-    const auto spec = tiny::spec();
+    const Variant variant = GENERATE(from_range(kVariants));
+    INFO(variant.name);
+    auto spec = tiny::spec();
+    spec.model = variant.model();
     const auto tokens = tiny::tokens(spec.model, 3, 2);
     SlotArrays state = start(spec.model);
     const auto loss =
-        reference_loss(build_evaluate_program(spec.model, Profile::kF32), tokens, state.parameters);
-    const auto outcome = reference_step(build_step_program(spec.model, spec.train, Profile::kF32),
+        reference_loss(build_evaluate_program(spec.model, variant.profile), tokens, state.parameters);
+    const auto outcome = reference_step(build_step_program(spec.model, spec.train, variant.profile),
                                         Schedule(spec.train).at(0, 0), tokens, state);
     REQUIRE(loss);
     CHECK(std::bit_cast<std::uint32_t>(*loss) == outcome.fingerprint.loss);

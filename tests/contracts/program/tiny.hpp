@@ -16,6 +16,24 @@ inline assay::program::ModelConfig model() {
     return {.layers = 2, .width = 6, .heads = 2, .context = 5, .vocabulary = 11};
 }
 
+inline assay::program::ModelConfig llama() {
+    return {.family = assay::program::Family::kLlama,
+            .layers = 2,
+            .width = 8,
+            .heads = 4,
+            .context = 5,
+            .vocabulary = 11,
+            .kv_heads = 2,
+            .hidden = 6,
+            .rope_theta = 100.0F};
+}
+
+inline assay::program::ModelConfig untied_llama() {
+    assay::program::ModelConfig model = llama();
+    model.head = assay::program::Head::kUntied;
+    return model;
+}
+
 inline assay::program::JobSpec spec() {
     assay::program::JobSpec spec;
     spec.name = "tiny";
