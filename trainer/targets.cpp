@@ -5,12 +5,13 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "trainer/exact/cpu/vector_kernels.hpp"
+#include "trainer/exact/cpu/machine.hpp"
 
 namespace assay::trainer {
 
 namespace {
-constexpr std::array kFastestFirst = {Target::kAvx512, Target::kAvx2, Target::kScalar};
+constexpr std::array kFastestFirst = {Target::kAmx,  Target::kVnni, Target::kAvx512, Target::kAvxVnni,
+                                      Target::kAvx2, Target::kNeon, Target::kScalar};
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
@@ -35,8 +36,12 @@ base::Outcome<Target> parse_word(std::string_view word) {
 std::string_view to_text(Target target) {
     switch (target) {
         case Target::kScalar: return "scalar";
+        case Target::kNeon: return "neon";
         case Target::kAvx2: return "avx2";
+        case Target::kAvxVnni: return "avxvnni";
         case Target::kAvx512: return "avx512";
+        case Target::kVnni: return "vnni";
+        case Target::kAmx: return "amx";
     }
     return "?";
 }

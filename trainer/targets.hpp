@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels run. Every target gives the same bits; they differ in speed only. A vector target is compiled
 // only when its multiply-add is fused, as the law of numerics demands; below AVX2 the scalar definition runs.
+// A processor that has a target has those named before it too, as far as they are of its kind.
 #pragma once
 
 #include <string>
@@ -11,10 +12,11 @@
 
 namespace assay::trainer {
 
-/// Ascending speed.
-enum class Target { kScalar = 0, kAvx2 = 1, kAvx512 = 2 };
+/// Ascending speed. A target names the best instruction set in use: the kernels of profile f32 are AVX2's
+/// under kAvxVnni and AVX-512's under kVnni and kAmx, which differ in the exact integer products.
+enum class Target { kScalar = 0, kNeon = 1, kAvx2 = 2, kAvxVnni = 3, kAvx512 = 4, kVnni = 5, kAmx = 6 };
 
-/// "scalar", "avx2", "avx512": the words of ASSAY_TARGETS.
+/// "scalar", "neon", "avx2", "avxvnni", "avx512", "vnni", "amx": the words of ASSAY_TARGETS.
 std::string_view to_text(Target target);
 
 /// Words of the targets that this machine can run, fastest first; "scalar" is always the last.

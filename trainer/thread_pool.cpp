@@ -2,10 +2,9 @@
 #include "trainer/thread_pool.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cfenv>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -28,78 +27,106 @@ bool floating_point_mode_is_lawful() {
 #endif
 }
 
+namespace {
+// A little longer than the serial stretches of a step: a thread that sleeps takes tens of microseconds to wake.
+constexpr int kSpins = 4000;
+
+void pause() {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+}
+
+// Returns once `value` is not `old`.
+void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    for (int i = 0; i < kSpins; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        pause();
+    }
+    value.wait(old, std::memory_order_acquire);
+}
+}  // namespace
+
 struct ThreadPool::Shared {
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::condition_variable done;
-    std::uint64_t generation = 0;
-    std::size_t running = 0;
+    // Written by the caller before `generation` moves, read by the others after.
     std::size_t count = 0;
-    std::size_t share = 0;  // length of each range
-    const std::function<void(std::size_t, std::size_t)>* work = nullptr;
+    std::size_t share = 0;  // length of a range
+    const RangeWork* work = nullptr;
     bool stop = false;
+
+    alignas(64) std::atomic<std::uint32_t> generation = 0;
+    alignas(64) std::atomic<std::uint32_t> running = 0;
+    alignas(64) std::atomic<std::size_t> next = 0;  // start of the next range that nobody has taken
     std::vector<std::thread> threads;
 
-    void run_range(std::size_t index) const {
-        const std::size_t first = std::min(count, index * share);
-        const std::size_t last = std::min(count, first + share);
-        if (first < last) (*work)(first, last);
+    void take_ranges() {
+        while (true) {
+            const std::size_t first = next.fetch_add(share, std::memory_order_relaxed);
+            if (first >= count) return;
+            (*work)(first, std::min(count, first + share));
+        }
     }
 
-    void loop(std::size_t index) {
+    void loop() {
         std::fesetenv(FE_DFL_ENV);
         ASSAY_CHECK(floating_point_mode_is_lawful());
-        std::uint64_t seen = 0;
+        std::uint32_t seen = 0;
         while (true) {
-            std::unique_lock lock(mutex);
-            wake.wait(lock, [&] { return stop || generation != seen; });
+            wait_for_change(generation, seen);
+            ++seen;  // the caller waits for all before it goes on, so no generation is missed
             if (stop) return;
-            seen = generation;
-            lock.unlock();
-            run_range(index);
-            lock.lock();
-            if (--running == 0) done.notify_one();
+            take_ranges();
+            if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) running.notify_one();
         }
+    }
+
+    void start() {
+        generation.fetch_add(1, std::memory_order_release);
+        generation.notify_all();
     }
 };
 
 ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
     ASSAY_CHECK(threads >= 1);
-    for (int i = 1; i < threads; ++i) {
-        shared_->threads.emplace_back(&Shared::loop, shared_.get(), static_cast<std::size_t>(i));
-    }
+    for (int i = 1; i < threads; ++i) shared_->threads.emplace_back(&Shared::loop, shared_.get());
 }
 
 ThreadPool::~ThreadPool() {
-    {
-        const std::lock_guard lock(shared_->mutex);
-        shared_->stop = true;
-    }
-    shared_->wake.notify_all();
+    shared_->stop = true;
+    shared_->start();
     for (std::thread& thread : shared_->threads) thread.join();
 }
 
 std::size_t ThreadPool::threads() const { return shared_->threads.size() + 1; }
 
-void ThreadPool::split(std::size_t count, std::size_t grain,
-                       const std::function<void(std::size_t, std::size_t)>& work) {
+void ThreadPool::run(std::size_t count, std::size_t share, RangeWork work) {
+    Shared& shared = *shared_;
+    shared.count = count;
+    shared.share = share;
+    shared.work = &work;
+    shared.next.store(0, std::memory_order_relaxed);
+    shared.running.store(static_cast<std::uint32_t>(shared.threads.size()), std::memory_order_relaxed);
+    shared.start();
+    shared.take_ranges();
+    while (const std::uint32_t left = shared.running.load(std::memory_order_acquire)) {
+        wait_for_change(shared.running, left);
+    }
+}
+
+void ThreadPool::split(std::size_t count, std::size_t grain, RangeWork work) {
     const std::size_t grains = (count + grain - 1) / grain;
     if (threads() == 1 || grains <= 1) {
         if (count > 0) work(0, count);
         return;
     }
-    {
-        const std::lock_guard lock(shared_->mutex);
-        shared_->count = count;
-        shared_->share = (grains + threads() - 1) / threads() * grain;
-        shared_->work = &work;
-        shared_->running = shared_->threads.size();
-        ++shared_->generation;
-    }
-    shared_->wake.notify_all();
-    shared_->run_range(0);
-    std::unique_lock lock(shared_->mutex);
-    shared_->done.wait(lock, [&] { return shared_->running == 0; });
+    run(count, (grains + threads() - 1) / threads() * grain, work);
+}
+
+void ThreadPool::deal(std::size_t count, std::size_t grain, RangeWork work) {
+    if (threads() > 1 && count > grain) return run(count, grain, work);
+    if (count > 0) work(0, count);
 }
 
 }  // namespace assay::trainer

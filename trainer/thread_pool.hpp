@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// ThreadPool: a fixed number of threads that share the outputs of an operator among themselves.
+// ThreadPool: a fixed number of threads that share the outputs of an operator among themselves. Handing out
+// work neither allocates nor, while work keeps coming, sleeps.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 
 namespace assay::trainer {
 
 /// True when this thread rounds to nearest even and keeps denormals, as numerics demands.
 bool floating_point_mode_is_lawful();
+
+/// A callable of two numbers, borrowed: what it names must live as long as it is called.
+class RangeWork {
+public:
+    template <class Function>
+    RangeWork(const Function& function)
+        : object_(&function), call_([](const void* object, std::size_t first, std::size_t last) {
+              (*static_cast<const Function*>(object))(first, last);
+          }) {}
+    void operator()(std::size_t first, std::size_t last) const { call_(object_, first, last); }
+
+private:
+    const void* object_;
+    void (*call_)(const void*, std::size_t, std::size_t);
+};
 
 class ThreadPool {
 public:
@@ -23,11 +38,14 @@ public:
 
     /// Calls work(first, last) for ranges that cover [0, count) once, at most one per thread, cut at
     /// multiples of `grain`; returns when all are done. `work` must not throw. Not re-entrant.
-    void split(std::size_t count, std::size_t grain,
-               const std::function<void(std::size_t, std::size_t)>& work);
+    void split(std::size_t count, std::size_t grain, RangeWork work);
+
+    /// The same in ranges of `grain`, each taken by whichever thread is free: for shares of uneven length.
+    void deal(std::size_t count, std::size_t grain, RangeWork work);
 
 private:
     struct Shared;
+    void run(std::size_t count, std::size_t share, RangeWork work);
     std::unique_ptr<Shared> shared_;
 };
 

@@ -8,7 +8,9 @@ using D = hn::ScalableTag<float>;
 using DI = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 using VI = hn::Vec<DI>;
-#if HWY_TARGET == HWY_AVX2
+#if HWY_TARGET == HWY_NEON
+inline constexpr std::size_t kN = 4;
+#elif HWY_TARGET == HWY_AVX2
 inline constexpr std::size_t kN = 8;
 #else
 inline constexpr std::size_t kN = 16;
@@ -56,7 +58,8 @@ using L = VectorLanes;
 inline V load(const float* p) { return hn::LoadU(D(), p); }
 inline void store(V v, float* p) { hn::StoreU(v, D(), p); }
 
-// The first `count` < kN floats of p, the others zero.
+// The first `count` < kN floats of p, the others zero. Nothing beyond them is touched.
+#if HWY_TARGET == HWY_NEON
 inline V load_part(const float* p, std::size_t count) {
     HWY_ALIGN float buffer[kN] = {};
     for (std::size_t i = 0; i < count; ++i) buffer[i] = p[i];
@@ -67,68 +70,148 @@ inline void store_part(V v, float* p, std::size_t count) {
     hn::Store(v, D(), buffer);
     for (std::size_t i = 0; i < count; ++i) p[i] = buffer[i];
 }
+#else
+inline V load_part(const float* p, std::size_t count) {
+    return hn::MaskedLoad(hn::FirstN(D(), count), D(), p);
+}
+inline void store_part(V v, float* p, std::size_t count) {
+    hn::BlendedStore(v, hn::FirstN(D(), count), D(), p);
+}
+#endif
 
-// y[i] = f(x[i]); y may be x.
-template <class Function>
-inline void map1(std::size_t n, const float* x, float* y, const Function& f) {
+// Remembers whether an infinity or a NaN went by.
+class Watch {
+public:
+    HWY_INLINE void see(V v) { worst_ = hn::Max(worst_, hn::And(L::bits(v), exponent())); }
+    HWY_INLINE V pass(V v) {
+        see(v);
+        return v;
+    }
+    [[nodiscard]] bool good() const { return hn::AllTrue(DI(), hn::Lt(worst_, exponent())); }
+
+private:
+    static HWY_INLINE VI exponent() { return L::seti(0x7f800000); }
+    VI worst_ = hn::Zero(DI());
+};
+inline bool finite(float v) { return (__builtin_bit_cast(std::uint32_t, v) & 0x7f800000U) != 0x7f800000U; }
+
+// Calls whole(i) for each vector that starts at i, then part(i, count) for what is left.
+template <class Whole, class Part>
+HWY_INLINE void for_vectors(std::size_t n, const Whole& whole, const Part& part) {
     std::size_t i = 0;
-    for (; i + kN <= n; i += kN) store(f(load(x + i)), y + i);
-    if (i < n) store_part(f(load_part(x + i, n - i)), y + i, n - i);
+    for (; i + kN <= n; i += kN) whole(i);
+    if (i < n) part(i, n - i);
+}
+
+inline void watch_row(const float* x, std::size_t n, Watch& watch) {
+    for_vectors(
+        n, [&](std::size_t i) HWY_ATTR { watch.see(load(x + i)); },
+        [&](std::size_t i, std::size_t count) HWY_ATTR { watch.see(load_part(x + i, count)); });
+}
+
+// y[i] = f(x[i]); y may be x. True when every y is finite.
+template <class Function>
+HWY_INLINE bool map1(std::size_t n, const float* x, float* y, const Function& f) {
+    Watch watch;
+    for_vectors(
+        n, [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(x + i))), y + i); },
+        [&](std::size_t i, std::size_t count) HWY_ATTR {
+            const V v = f(load_part(x + i, count));
+            store_part(v, y + i, count);
+            watch.see(load_part(y + i, count));
+        });
+    return watch.good();
 }
 // y[i] = f(a[i], b[i]); y may be a or b.
 template <class Function>
-inline void map2(std::size_t n, const float* a, const float* b, float* y, const Function& f) {
-    std::size_t i = 0;
-    for (; i + kN <= n; i += kN) store(f(load(a + i), load(b + i)), y + i);
-    if (i < n) store_part(f(load_part(a + i, n - i), load_part(b + i, n - i)), y + i, n - i);
+HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, const Function& f) {
+    Watch watch;
+    for_vectors(
+        n, [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(a + i), load(b + i))), y + i); },
+        [&](std::size_t i, std::size_t count) HWY_ATTR {
+            const V v = f(load_part(a + i, count), load_part(b + i, count));
+            store_part(v, y + i, count);
+            watch.see(load_part(y + i, count));
+        });
+    return watch.good();
 }
 
-// Sum over the 32 lanes by the fixed tree.
-inline float fold(V* lanes, const float* tail, const float* tail2, std::size_t rest) {
-    HWY_ALIGN float buffer[arithmetic::kLanes];
-    for (std::size_t v = 0; v < kVectors; ++v) hn::Store(lanes[v], D(), buffer + v * kN);
-    for (std::size_t j = 0; j < rest; ++j) {
-        buffer[j] = tail2 == nullptr ? buffer[j] + tail[j] : __builtin_fmaf(tail[j], tail2[j], buffer[j]);
+// lane[j] = lane[j] + lane[j+s] for s = half the lanes, …, 1.
+template <class DD>
+HWY_INLINE float fold_vector(DD d, hn::Vec<DD> v) {
+    if constexpr (HWY_MAX_LANES_D(DD) == 1) {
+        return hn::GetLane(v);
+    } else {
+        const hn::Half<DD> half;
+        return fold_vector(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(d, v)));
     }
-    for (std::size_t s = arithmetic::kLanes / 2; s > 0; s /= 2) {
-        for (std::size_t j = 0; j < s; ++j) buffer[j] = buffer[j] + buffer[j + s];
-    }
-    return buffer[0];
 }
-inline float row_sum(const float* x, std::size_t n) {
+// The 32 lanes of a row sum (arithmetic::lane_sum), which take the row's elements in order.
+struct RowLanes {
     V lanes[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) lanes[v] = hn::Zero(D());
+    HWY_INLINE RowLanes() {
+        for (V& lane : lanes) lane = hn::Zero(D());
+    }
+    [[nodiscard]] HWY_INLINE float sum() const {
+        V all[kVectors];
+        for (std::size_t v = 0; v < kVectors; ++v) all[v] = lanes[v];
+        for (std::size_t s = kVectors / 2; s > 0; s /= 2) {
+            for (std::size_t v = 0; v < s; ++v) all[v] = hn::Add(all[v], all[v + s]);
+        }
+        return fold_vector(D(), all[0]);
+    }
+};
+// Calls step(lane, i) for each vector of a row, then, for a last partial one, part(lane, i, count); whichever
+// gives the new lane. An absent element leaves its lane alone.
+template <class Step, class Part>
+HWY_INLINE float sum_row(std::size_t n, const Step& step, const Part& part) {
+    RowLanes row;
     std::size_t i = 0;
     for (; i + arithmetic::kLanes <= n; i += arithmetic::kLanes) {
-        for (std::size_t v = 0; v < kVectors; ++v) lanes[v] = hn::Add(lanes[v], load(x + i + v * kN));
+        for (std::size_t v = 0; v < kVectors; ++v) row.lanes[v] = step(row.lanes[v], i + v * kN);
     }
-    return fold(lanes, x + i, nullptr, n - i);
-}
-inline float row_dot(const float* a, const float* b, std::size_t n) {
-    V lanes[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) lanes[v] = hn::Zero(D());
-    std::size_t i = 0;
-    for (; i + arithmetic::kLanes <= n; i += arithmetic::kLanes) {
-        for (std::size_t v = 0; v < kVectors; ++v) {
-            lanes[v] = hn::MulAdd(load(a + i + v * kN), load(b + i + v * kN), lanes[v]);
+    for (std::size_t v = 0; v < kVectors && i < n; ++v, i += kN) {
+        if (i + kN <= n) {
+            row.lanes[v] = step(row.lanes[v], i);
+        } else {
+            const V next = part(row.lanes[v], i, n - i);
+            row.lanes[v] = hn::IfThenElse(hn::FirstN(D(), n - i), next, row.lanes[v]);
         }
     }
-    return fold(lanes, a + i, b + i, n - i);
+    return row.sum();
+}
+inline float row_sum(const float* x, std::size_t n) {
+    return sum_row(
+        n, [&](V lane, std::size_t i) HWY_ATTR { return hn::Add(lane, load(x + i)); },
+        [&](V lane, std::size_t i, std::size_t count)
+            HWY_ATTR { return hn::Add(lane, load_part(x + i, count)); });
+}
+inline float row_dot(const float* a, const float* b, std::size_t n) {
+    return sum_row(
+        n, [&](V lane, std::size_t i) HWY_ATTR { return hn::MulAdd(load(a + i), load(b + i), lane); },
+        [&](V lane, std::size_t i, std::size_t count)
+            HWY_ATTR { return hn::MulAdd(load_part(a + i, count), load_part(b + i, count), lane); });
 }
 // The largest element, as the definition has it: among zeros of both signs the first one's.
 inline float row_max(const float* x, std::size_t n) {
     float best = x[0];
-    if (n >= kN) {
-        V most = load(x);
-        std::size_t i = kN;
-        for (; i + kN <= n; i += kN) most = hn::Max(most, load(x + i));
-        best = hn::GetLane(hn::MaxOfLanes(D(), most));
-        for (; i < n; ++i) best = best < x[i] ? x[i] : best;
-    } else {
-        for (std::size_t i = 1; i < n; ++i) best = best < x[i] ? x[i] : best;
+    std::size_t i = 0;
+    if (n >= 4 * kN) {
+        V most[4];
+        for (std::size_t v = 0; v < 4; ++v) most[v] = load(x + v * kN);
+        for (i = 4 * kN; i + 4 * kN <= n; i += 4 * kN) {
+            for (std::size_t v = 0; v < 4; ++v) most[v] = hn::Max(most[v], load(x + i + v * kN));
+        }
+        const V pair = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
+        best = hn::GetLane(hn::MaxOfLanes(D(), pair));
     }
+    for (; i + kN <= n; i += kN) {
+        const float most = hn::GetLane(hn::MaxOfLanes(D(), load(x + i)));
+        best = best < most ? most : best;
+    }
+    for (; i < n; ++i) best = best < x[i] ? x[i] : best;
     if (best == 0.0F) {
-        for (std::size_t i = 0; i < n; ++i) {
+        for (i = 0; i < n; ++i) {
             if (x[i] == 0.0F) return x[i];
         }
     }

@@ -4,7 +4,9 @@
 // blocks. A k-block after the first loads the tile back from C, so every output stays one chain over k.
 // Included once per target inside its namespace: no guard.
 
-#if HWY_TARGET == HWY_AVX2
+#if HWY_TARGET == HWY_NEON
+inline constexpr std::size_t kMr = 8;
+#elif HWY_TARGET == HWY_AVX2
 inline constexpr std::size_t kMr = 6;
 #else
 inline constexpr std::size_t kMr = 12;
@@ -107,7 +109,7 @@ inline void block(const Product& p, const PackBuffers& packed, std::size_t i0, s
     }
 }
 
-inline void product(const Product& p) {
+inline void product_part(const Product& p) {
     // On the heap: as thread-local storage it would come out of every thread's stack.
     static thread_local const std::unique_ptr<PackBuffers> buffers(new PackBuffers);
     PackBuffers& packed = *buffers;
@@ -138,4 +140,47 @@ inline void product(const Product& p) {
             }
         }
     }
+}
+
+// Bias and the finite check, over what a thread has just written.
+inline bool finish_part(const Product& p) {
+    bool good = true;
+    for (std::size_t i = 0; i < p.m; ++i) {
+        float* row = p.c + i * p.c_stride;
+        if (p.bias == nullptr) {
+            Watch watch;
+            watch_row(row, p.n, watch);
+            good = watch.good() && good;
+        } else {
+            good = map2(p.n, row, p.bias, row, [](V x, V y) HWY_ATTR { return hn::Add(x, y); }) && good;
+        }
+    }
+    return good;
+}
+
+inline bool product(const Product& p, ThreadPool& pool) {
+    std::atomic<bool> good = true;
+    const auto run = [&](const Product& part) {
+        product_part(part);
+        if (!finish_part(part)) good = false;
+    };
+    if (p.n >= p.m) {
+        pool.split(p.n, 3 * kNr, [&](std::size_t first, std::size_t last) {
+            Product part = p;
+            part.n = last - first;
+            part.b.data += first * p.b.col_stride;
+            part.c += first;
+            if (p.bias != nullptr) part.bias += first;
+            run(part);
+        });
+    } else {
+        pool.split(p.m, 2 * kMr, [&](std::size_t first, std::size_t last) {
+            Product part = p;
+            part.m = last - first;
+            part.a.data += first * p.a.row_stride;
+            part.c += first * p.c_stride;
+            run(part);
+        });
+    }
+    return good;
 }

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "trainer/exact/cpu/kernels.hpp"
+#include "trainer/exact/cpu/products.hpp"
 
 namespace assay::trainer {
 
 /// The definitions themselves.
 const Kernels& scalar_kernels();
+
+/// Those of profile f32.
+const ProductKernels& scalar_products();
 
 }  // namespace assay::trainer

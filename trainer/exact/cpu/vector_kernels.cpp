@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/exact/cpu/vector_kernels.hpp"
 
-#include <memory>
 #include <vector>
 
 #include "contracts/arithmetic/elementary.hpp"
 #include "contracts/arithmetic/pointwise.hpp"
 #include "contracts/arithmetic/reduce.hpp"
 #include "contracts/base/check.hpp"
-#include "trainer/exact/cpu/scalar_kernels.hpp"
 
 // Highway insists on a baseline pass; it compiles to nothing here (see the #if below).
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
@@ -17,39 +15,37 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 HWY_BEFORE_NAMESPACE();
 namespace assay::trainer {
 namespace HWY_NAMESPACE {
+namespace {
 
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/lanes-inl.hpp"
-#include "trainer/exact/cpu/product-inl.hpp"
 #include "trainer/exact/cpu/rows-inl.hpp"
-#include "trainer/exact/cpu/attention-inl.hpp"
+#include "trainer/exact/cpu/softmax-inl.hpp"
 // clang-format on
 
-const Kernels& table() {
+}  // namespace
+
+const Kernels& kernel_table() {
     static const Kernels kernels = {
-        .product = product,
         .add_bias = add_bias,
         .bias_gradient = bias_gradient,
         .layer_norm_forward = layer_norm_forward,
         .layer_norm_input_gradient = layer_norm_input_gradient,
         .layer_norm_parameter_gradient = layer_norm_parameter_gradient,
-        .attention_scores = attention_scores,
         .softmax_max = softmax_max,
         .softmax_exp = softmax_exp,
         .softmax_sum = softmax_sum,
         .softmax_divide = softmax_divide,
-        .attention_values = attention_values,
-        .attention_probability_gradient = attention_probability_gradient,
         .softmax_dot = softmax_dot,
         .softmax_gradient = softmax_gradient,
-        .attention_query_gradient = attention_query_gradient,
-        .attention_key_gradient = attention_key_gradient,
-        .attention_value_gradient = attention_value_gradient,
+        .softmax = softmax,
+        .softmax_again = softmax_again,
+        .softmax_backward = softmax_backward,
         .gelu_forward = gelu_forward,
         .gelu_backward = gelu_backward,
         .add = add,
@@ -57,6 +53,8 @@ const Kernels& table() {
         .loss_exp = loss_exp,
         .loss_sum = loss_sum,
         .loss_gradient = loss_gradient,
+        .loss_rows = loss_rows,
+        .loss_rows_forward = loss_rows_forward,
         .square_tiles = square_tiles,
         .adamw = adamw,
         .all_finite = all_finite,
@@ -72,28 +70,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::trainer {
 
-bool machine_has(Target target) {
-    switch (target) {
-        case Target::kScalar: return true;
+const Kernels& vector_kernels(FloatSet set) {
 #if HWY_ARCH_X86
-        case Target::kAvx2: return (hwy::SupportedTargets() & HWY_AVX2) != 0;
-        case Target::kAvx512: return (hwy::SupportedTargets() & HWY_AVX3) != 0;
-#endif
-        default: return false;
-    }
-}
-
-const Kernels& vector_kernels(Target target) {
-    ASSAY_CHECK(target != Target::kScalar && machine_has(target));
-#if HWY_ARCH_X86
-    return target == Target::kAvx2 ? N_AVX2::table() : N_AVX3::table();
+    ASSAY_CHECK(set == FloatSet::kAvx2 || set == FloatSet::kAvx512);
+    return set == FloatSet::kAvx2 ? N_AVX2::kernel_table() : N_AVX3::kernel_table();
+#elif HWY_ARCH_ARM_A64
+    ASSAY_CHECK(set == FloatSet::kNeon);
+    return N_NEON::kernel_table();
 #else
-    return scalar_kernels();
+#error "no vector kernels for this architecture"
 #endif
-}
-
-const Kernels& kernels(Target target) {
-    return target == Target::kScalar ? scalar_kernels() : vector_kernels(target);
 }
 
 }  // namespace assay::trainer

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Highway kernels of the targets whose multiply-add is fused. Highway's MulAdd is a multiply and an add on
-// SSE, EMU128 and SCALAR, so those are never compiled: there the definition runs.
+// Highway kernels of the instruction sets whose multiply-add is fused (machine.hpp).
 #pragma once
 
 #include "trainer/exact/cpu/kernels.hpp"
+#include "trainer/exact/cpu/machine.hpp"
+#include "trainer/exact/cpu/products.hpp"
 
 namespace assay::trainer {
 
-/// True when this build has the target's kernels and this processor and system can run them.
-bool machine_has(Target target);
+/// REQUIRES a set that this machine has, not kScalar.
+const Kernels& vector_kernels(FloatSet set);
 
-/// REQUIRES a vector target for which machine_has() holds.
-const Kernels& vector_kernels(Target target);
+/// Those of profile f32.
+const ProductKernels& vector_products(FloatSet set);
 
 }  // namespace assay::trainer

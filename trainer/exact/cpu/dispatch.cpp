@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/base/check.hpp"
+#include "trainer/exact/cpu/kernels.hpp"
+#include "trainer/exact/cpu/machine.hpp"
+#include "trainer/exact/cpu/products.hpp"
+#include "trainer/exact/cpu/scalar_kernels.hpp"
+#include "trainer/exact/cpu/vector_kernels.hpp"
+
+namespace assay::trainer {
+
+const Kernels& kernels(Target target) {
+    ASSAY_CHECK(machine_has(target));
+    const FloatSet set = float_set(target);
+    return set == FloatSet::kScalar ? scalar_kernels() : vector_kernels(set);
+}
+
+const ProductKernels& products(program::Profile profile, Target target) {
+    ASSAY_CHECK(profile == program::Profile::kF32 && machine_has(target));
+    const FloatSet set = float_set(target);
+    return set == FloatSet::kScalar ? scalar_products() : vector_products(set);
+}
+
+}  // namespace assay::trainer
