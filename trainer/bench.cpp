@@ -23,7 +23,7 @@ std::vector<float> noise(std::uint64_t count, std::uint32_t which) {
 // Matrices as a layer holds them: x [tokens,in], w [in,out], y [tokens,out].
 struct GemmBench {
     GemmBench(GemmShape shape, GemmKind kind, const BenchOptions& options)
-        : table(kernels(options.target)), pool(options.threads) {
+        : table(products(program::Profile::kF32, options.target)), pool(options.threads) {
         const auto [t, in, out] = shape;
         const bool first_is_x = kind != GemmKind::kInputGradient;
         const bool second_is_w = kind != GemmKind::kWeightGradient;
@@ -43,17 +43,8 @@ struct GemmBench {
         c.resize(p.m * p.n);
         p.c = c.data();
     }
-    void operator()() {
-        constexpr std::size_t kTileColumns = 96;
-        pool.split(p.n, kTileColumns, [&](std::size_t first, std::size_t last) {
-            Product part = p;
-            part.n = last - first;
-            part.b.data += first * p.b.col_stride;
-            part.c += first;
-            table.product(part);
-        });
-    }
-    const Kernels& table;
+    void operator()() { table.product(p, pool); }
+    const ProductKernels& table;
     ThreadPool pool;
     std::vector<float> a, b, c;
     Product p;
@@ -65,7 +56,9 @@ struct StepBench {
         : pool(options.threads),
           arena(make_heap_arena()),
           executor(program::build_step_program(model, train, program::Profile::kF32),
-                   Executor::Machine{kernels(options.target), pool, *arena}, train.batch),
+                   Executor::Machine{kernels(options.target),
+                                     products(program::Profile::kF32, options.target), pool, *arena},
+                   train.batch),
           parameters(program::initial_parameters(model, 1)),
           first(parameters.size(), 0.0F),
           second(parameters.size(), 0.0F) {

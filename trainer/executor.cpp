@@ -16,6 +16,7 @@ using Kind = program::OperatorKind;
 Executor::Executor(program::Program program, const Machine& machine, std::uint32_t micro_batch)
     : program_(std::move(program)),
       kernels_(machine.kernels),
+      products_(machine.products),
       pool_(machine.pool),
       micro_batch_(micro_batch),
       context_(program_.model.context),

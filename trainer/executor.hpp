@@ -35,6 +35,7 @@ class Executor {
 public:
     struct Machine {
         const Kernels& kernels;
+        const ProductKernels& products;
         ThreadPool& pool;
         Arena& arena;
     };
@@ -77,7 +78,7 @@ private:
     void loss(const Operator& one);
     void backward(const Operator& one);
     void attention(const Operator& one);
-    void attention_head(const Operator& one, std::uint64_t sequence, std::uint64_t head);
+    bool attention_head(const Operator& one, std::uint64_t sequence, std::uint64_t head);
     void update(const Operator& one);
     void global_norm(const Operator& one);
     void product(const Product& product);
@@ -94,6 +95,7 @@ private:
 
     program::Program program_;
     const Kernels& kernels_;
+    const ProductKernels& products_;
     ThreadPool& pool_;
     std::uint64_t micro_batch_;
     std::uint64_t context_;

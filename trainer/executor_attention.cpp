@@ -18,7 +18,7 @@ void Executor::attention(const Operator& one) {
     });
 }
 
-void Executor::attention_head(const Operator& one, std::uint64_t sequence, std::uint64_t head) {
+bool Executor::attention_head(const Operator& one, std::uint64_t sequence, std::uint64_t head) {
     const std::uint64_t n = context_;
     const HeadShape shape{n, width_ / heads_};
     const auto square = [&](float* p) {
@@ -37,7 +37,7 @@ void Executor::attention_head(const Operator& one, std::uint64_t sequence, std::
     const auto d_o = [&](std::size_t i) { return HeadView{at(in(one, i), width_, 0), width_}; };
     switch (one.kind) {
         case Kind::kAttentionScores:
-            return kernels_.attention_scores(shape, qkv(0, 0), qkv(0, 1), square(out(one, 0)));
+            return products_.attention_scores(shape, qkv(0, 0), qkv(0, 1), square(out(one, 0)));
         case Kind::kSoftmaxMax: return kernels_.softmax_max(n, square(in(one, 0)), column(out(one, 0)));
         case Kind::kSoftmaxExp:
             return kernels_.softmax_exp(n, square(in(one, 0)), column(in(one, 1)), square(out(one, 0)));
@@ -45,21 +45,23 @@ void Executor::attention_head(const Operator& one, std::uint64_t sequence, std::
         case Kind::kSoftmaxDivide:
             return kernels_.softmax_divide(n, square(in(one, 0)), column(in(one, 1)), square(out(one, 0)));
         case Kind::kAttentionValues:
-            return kernels_.attention_values(shape, square(in(one, 0)), qkv(1, 2),
-                                             HeadOut{at(out(one, 0), width_, 0), width_});
+            return products_.attention_values(shape, square(in(one, 0)), qkv(1, 2),
+                                              HeadOut{at(out(one, 0), width_, 0), width_});
         case Kind::kAttentionValueGradient:
-            return kernels_.attention_value_gradient(shape, square(in(one, 0)), d_o(1), dqkv(2));
+            return products_.attention_value_gradient(shape, square(in(one, 0)), d_o(1), dqkv(2),
+                                                      ChainStart::kZero);
         case Kind::kAttentionProbabilityGradient:
-            return kernels_.attention_probability_gradient(shape, d_o(0), qkv(1, 2), square(out(one, 0)));
+            return products_.attention_probability_gradient(shape, d_o(0), qkv(1, 2), square(out(one, 0)));
         case Kind::kSoftmaxDot:
             return kernels_.softmax_dot(n, square(in(one, 0)), square(in(one, 1)), column(out(one, 0)));
         case Kind::kSoftmaxGradient:
             return kernels_.softmax_gradient(shape, square(in(one, 0)), square(in(one, 1)),
                                              column(in(one, 2)), square(out(one, 0)));
         case Kind::kAttentionQueryGradient:
-            return kernels_.attention_query_gradient(shape, square(in(one, 0)), qkv(1, 1), dqkv(0));
+            return products_.attention_query_gradient(shape, square(in(one, 0)), qkv(1, 1), dqkv(0));
         case Kind::kAttentionKeyGradient:
-            return kernels_.attention_key_gradient(shape, square(in(one, 0)), qkv(1, 0), dqkv(1));
+            return products_.attention_key_gradient(shape, square(in(one, 0)), qkv(1, 0), dqkv(1),
+                                                    ChainStart::kZero);
         default: ASSAY_CHECK(false);
     }
 }

@@ -33,27 +33,7 @@ void Executor::execute(const Operator& one) {
     forward(one);
 }
 
-void Executor::product(const Product& p) {
-    constexpr std::size_t kTileRows = 24;
-    constexpr std::size_t kTileColumns = 96;
-    if (p.n >= p.m) {
-        pool_.split(p.n, kTileColumns, [&](std::size_t first, std::size_t last) {
-            Product part = p;
-            part.n = last - first;
-            part.b.data += first * p.b.col_stride;
-            part.c += first;
-            kernels_.product(part);
-        });
-    } else {
-        pool_.split(p.m, kTileRows, [&](std::size_t first, std::size_t last) {
-            Product part = p;
-            part.m = last - first;
-            part.a.data += first * p.a.row_stride;
-            part.c += first * p.c_stride;
-            kernels_.product(part);
-        });
-    }
-}
+void Executor::product(const Product& p) { products_.product(p, pool_); }
 
 void Executor::forward(const Operator& one) {
     const std::uint64_t n = cols(one.outputs[0]);
@@ -120,16 +100,18 @@ void Executor::loss(const Operator& one) {
         const auto thin = [&](float* p) { return floats(p + first, count); };
         const auto targets = std::span<const std::uint32_t>(targets_).subspan(first, count);
         switch (one.kind) {
-            case Kind::kLossMax: return kernels_.loss_max(v, wide(in(one, 0)), thin(out(one, 0)));
+            case Kind::kLossMax: kernels_.loss_max(v, wide(in(one, 0)), thin(out(one, 0))); return;
             case Kind::kLossExp:
-                return kernels_.loss_exp(v, wide(in(one, 0)), thin(in(one, 1)), wide(out(one, 0)));
-            case Kind::kLossSum: return kernels_.loss_sum(v, wide(in(one, 0)), thin(out(one, 0)));
+                kernels_.loss_exp(v, wide(in(one, 0)), thin(in(one, 1)), wide(out(one, 0)));
+                return;
+            case Kind::kLossSum: kernels_.loss_sum(v, wide(in(one, 0)), thin(out(one, 0))); return;
             case Kind::kLossTokens:
                 return arithmetic::loss_tokens(v, wide(in(one, 0)), thin(in(one, 1)), thin(in(one, 2)),
                                                targets, thin(out(one, 0)));
             case Kind::kLossGradient:
-                return kernels_.loss_gradient(v, arithmetic::reciprocal(step_tokens_), wide(in(one, 0)),
-                                              thin(in(one, 1)), targets, wide(out(one, 0)));
+                kernels_.loss_gradient(v, arithmetic::reciprocal(step_tokens_), wide(in(one, 0)),
+                                       thin(in(one, 1)), targets, wide(out(one, 0)));
+                return;
             default: ASSAY_CHECK(false);
         }
     });

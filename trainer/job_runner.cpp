@@ -55,12 +55,13 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
       own_arena(options.arena == nullptr ? make_heap_arena() : nullptr),
       arena(options.arena == nullptr ? *own_arena : *options.arena),
       pool(options.threads),
-      kernels(trainer::kernels(options.target)) {}
+      kernels(trainer::kernels(options.target)),
+      products(trainer::products(job.profile, options.target)) {}
 
 Executor& JobRunner::Impl::step_executor() {
     if (!step_) {
         step_.emplace(program::build_step_program(spec.model, spec.train, spec.profile),
-                      Executor::Machine{kernels, pool, arena}, micro_batch);
+                      Executor::Machine{kernels, products, pool, arena}, micro_batch);
     }
     return *step_;
 }
@@ -68,7 +69,7 @@ Executor& JobRunner::Impl::step_executor() {
 Executor& JobRunner::Impl::evaluator() {
     if (!evaluator_) {
         evaluator_.emplace(program::build_evaluate_program(spec.model, spec.profile),
-                           Executor::Machine{kernels, pool, arena}, micro_batch);
+                           Executor::Machine{kernels, products, pool, arena}, micro_batch);
     }
     return *evaluator_;
 }

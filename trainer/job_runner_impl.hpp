@@ -32,6 +32,7 @@ struct JobRunner::Impl {
     Arena& arena;
     ThreadPool pool;
     const Kernels& kernels;
+    const ProductKernels& products;
     std::optional<Executor> step_;
     std::optional<Executor> evaluator_;
     std::vector<std::uint32_t> tokens;  // of the step at hand

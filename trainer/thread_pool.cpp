@@ -28,7 +28,8 @@ bool floating_point_mode_is_lawful() {
 }
 
 namespace {
-// A little longer than the serial stretches of a step: a thread that sleeps takes tens of microseconds to wake.
+// A little longer than the serial stretches of a step: a thread that sleeps takes tens of microseconds to
+// wake.
 constexpr int kSpins = 4000;
 
 void pause() {

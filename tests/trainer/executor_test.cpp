@@ -17,7 +17,9 @@ struct Machine {
     Machine(const program::Program& program, Target target, int threads, std::uint32_t micro_batch)
         : pool(threads),
           arena(make_heap_arena()),
-          executor(program, Executor::Machine{kernels(target), pool, *arena}, micro_batch) {}
+          executor(program,
+                   Executor::Machine{kernels(target), products(program.profile, target), pool, *arena},
+                   micro_batch) {}
     ThreadPool pool;
     std::unique_ptr<Arena> arena;
     Executor executor;

@@ -42,6 +42,12 @@ bool same(const Values& a, const Values& b) {
     return true;
 }
 
+struct Tables {
+    const Kernels& kernels;
+    const ProductKernels& products;
+};
+Tables tables(Target target) { return {kernels(target), products(program::Profile::kF32, target)}; }
+
 // Calls check(definition, kernels, random) for every vector target.
 template <class Check>
 void for_each_target(unsigned seed, int repeats, const Check& check) {
@@ -50,7 +56,7 @@ void for_each_target(unsigned seed, int repeats, const Check& check) {
         std::mt19937 random(seed);
         for (int i = 0; i < repeats; ++i) {
             INFO("target " << to_text(target) << ", seed " << seed << ", repeat " << i);
-            check(kernels(Target::kScalar), kernels(target), random);
+            check(tables(Target::kScalar), tables(target), random);
         }
     }
 }
@@ -59,149 +65,198 @@ std::size_t pick(std::mt19937& random, std::size_t most) { return 1 + random() %
 }  // namespace
 
 TEST_CASE("products in every layout have the bits of their definition", "[trainer][kernels]") {
-    for_each_target(11, 60, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
-        const std::size_t m = pick(random, 70), n = pick(random, 90);
-        const std::size_t k = random() % 8 == 0 ? 1 : pick(random, random() % 6 == 0 ? 600 : 80);
+    ThreadPool one(1), two(2), three(3);
+    for_each_target(11, 90, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
+        const std::size_t m = pick(random, random() % 6 == 0 ? 300 : 70), n = pick(random, 90);
+        const std::size_t k = random() % 8 == 0 ? random() % 2 : pick(random, random() % 6 == 0 ? 900 : 80);
         const bool wide = random() % 10 == 0;  // more columns than a block of B has
-        const std::size_t columns = wide ? n + 600 : n;
+        const std::size_t columns = wide ? n + 600 : n, stride = columns + random() % 3;
         const Values a = numbers(random, m * k), b = numbers(random, k * columns);
-        Values c = numbers(random, m * columns), d = c;
-        Product p{m, columns, k, {}, {}, c.data(), columns};
+        const Values bias = numbers(random, columns);
+        Values c = numbers(random, m * stride), d = c;
+        Product p{m, columns, k, {}, {}, c.data(), stride};
         p.a = random() % 2 == 0 ? MatrixView{a.data(), k, 1} : MatrixView{a.data(), 1, m};
         p.b = random() % 2 == 0 ? MatrixView{b.data(), columns, 1} : MatrixView{b.data(), 1, k};
         p.start = random() % 2 == 0 ? ChainStart::kZero : ChainStart::kCarry;
-        law.product(p);
+        if (random() % 3 == 0) p.bias = bias.data();
+        const bool good = law.products.product(p, one);
         p.c = d.data();
-        fast.product(p);
-        INFO(m << "x" << columns << "x" << k);
+        ThreadPool& pool = random() % 3 == 0 ? one : random() % 2 == 0 ? two : three;
+        INFO(m << "x" << columns << "x" << k << " on " << pool.threads() << " threads");
+        REQUIRE(fast.products.product(p, pool) == good);
         REQUIRE(same(c, d));
     });
 }
 
+TEST_CASE("a product says whether all that it wrote is finite", "[trainer][kernels]") {
+    ThreadPool pool(2);
+    for (const Target target : test::all_targets()) {
+        std::mt19937 random(21);
+        for (int i = 0; i < 40; ++i) {
+            const std::size_t m = pick(random, 50), n = pick(random, 100), k = pick(random, 300);
+            Values a(m * k, 1.0F), b(k * n, 1.0F), c(m * n), bias(n, 1.0F);
+            Product p{m, n, k, {a.data(), k, 1}, {b.data(), n, 1}, c.data(), n};
+            if (i % 2 == 0) p.bias = bias.data();
+            REQUIRE(products(program::Profile::kF32, target).product(p, pool));
+            const std::size_t row = random() % m, column = random() % n;
+            a[row * k + random() % k] = 3e38F;  // the chain of one row goes beyond the range
+            for (std::size_t j = 0; j < k; ++j) b[j * n + column] = 3e38F;
+            REQUIRE_FALSE(products(program::Profile::kF32, target).product(p, pool));
+        }
+    }
+}
+
 TEST_CASE("pointwise kernels have the bits of their definition", "[trainer][kernels]") {
-    for_each_target(12, 60, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
+    for_each_target(12, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t n = pick(random, 200);
         const Values x = numbers(random, n), y = numbers(random, n);
         Values a(n), b(n);
-        law.gelu_forward(x, a), fast.gelu_forward(x, b);
+        law.kernels.gelu_forward(x, a), fast.kernels.gelu_forward(x, b);
         REQUIRE(same(a, b));
-        law.add(x, y, a), fast.add(x, y, b);
+        law.kernels.add(x, y, a), fast.kernels.add(x, y, b);
         REQUIRE(same(a, b));
         Values bounded = numbers(random, n, false);
-        law.gelu_backward(bounded, y, a), fast.gelu_backward(bounded, y, b);
+        law.kernels.gelu_backward(bounded, y, a), fast.kernels.gelu_backward(bounded, y, b);
         REQUIRE(same(a, b));
         Values c = numbers(random, 3 * n), d = c;
-        law.add_bias(x, c), fast.add_bias(x, d);
+        law.kernels.add_bias(x, c), fast.kernels.add_bias(x, d);
         REQUIRE(same(c, d));
     });
 }
 
 TEST_CASE("norms have the bits of their definition", "[trainer][kernels]") {
-    for_each_target(13, 60, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
+    for_each_target(13, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t n = pick(random, 150), rows = pick(random, 9);
         const Values x = numbers(random, n * rows), dy = numbers(random, n * rows, false);
         const Values gain = numbers(random, n), bias = numbers(random, n);
         Values y1(n * rows), y2(n * rows), m1(rows), m2(rows), r1(rows), r2(rows);
-        law.layer_norm_forward(x, gain, bias, y1, {m1, r1});
-        fast.layer_norm_forward(x, gain, bias, y2, {m2, r2});
+        law.kernels.layer_norm_forward(x, gain, bias, y1, {m1, r1});
+        fast.kernels.layer_norm_forward(x, gain, bias, y2, {m2, r2});
         REQUIRE(same(y1, y2));
         REQUIRE(same(m1, m2));
         REQUIRE(same(r1, r2));
-        law.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y1);
-        fast.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y2);
+        law.kernels.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y1);
+        fast.kernels.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y2);
         REQUIRE(same(y1, y2));
         Values g1 = numbers(random, n), g2 = g1, b1 = numbers(random, n), b2 = b1;
-        law.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1}, g1.data(), b1.data());
-        fast.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1}, g2.data(), b2.data());
+        law.kernels.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1}, g1.data(),
+                                                  b1.data());
+        fast.kernels.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1}, g2.data(),
+                                                   b2.data());
         REQUIRE(same(g1, g2));
         REQUIRE(same(b1, b2));
-        law.bias_gradient({rows, n, n}, x.data(), b1.data());
-        fast.bias_gradient({rows, n, n}, x.data(), b2.data());
+        law.kernels.bias_gradient({rows, n, n}, x.data(), b1.data());
+        fast.kernels.bias_gradient({rows, n, n}, x.data(), b2.data());
         REQUIRE(same(b1, b2));
     });
 }
 
 TEST_CASE("attention has the bits of its definition, forward and backward", "[trainer][kernels]") {
-    for_each_target(14, 30, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
-        const std::size_t n = pick(random, 70), d = pick(random, 40), stride = 3 * d + random() % 5;
+    for_each_target(14, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
+        const std::size_t n = pick(random, random() % 4 == 0 ? 200 : 70), d = pick(random, 70);
+        const std::size_t stride = 3 * d + random() % 5;
         const Values qkv = numbers(random, n * stride + 3 * d, random() % 2 == 0);
         const arithmetic::HeadShape shape{n, d};
         const auto third = [&](std::size_t i) { return arithmetic::HeadView{qkv.data() + i * d, stride}; };
-        Values a(n * n, 0.0F), b = a, p1 = a, p2 = a, v1(n), v2(n), o1(n * d), o2(n * d);
-        law.attention_scores(shape, third(0), third(1), a);
-        fast.attention_scores(shape, third(0), third(1), b);
+        // What lies above the diagonal, and beside a head's columns, must stay.
+        Values a = numbers(random, n * n), b = a, p1 = a, p2 = a, v1(n), v2(n), s1(n), s2(n);
+        const std::size_t wide = d + random() % 3;
+        Values o1 = numbers(random, n * wide), o2 = o1;
+        const auto same_out = [&](bool x, bool y) { return x == y && same(o1, o2); };
+        REQUIRE(law.products.attention_scores(shape, third(0), third(1), a) ==
+                fast.products.attention_scores(shape, third(0), third(1), b));
         REQUIRE(same(a, b));
-        law.attention_probability_gradient(shape, third(0), third(2), p1);
-        fast.attention_probability_gradient(shape, third(0), third(2), p2);
-        REQUIRE(same(p1, p2));
-        law.softmax_max(n, a, v1), fast.softmax_max(n, a, v2);
+        Values f1 = a, f2 = a;
+        REQUIRE(law.kernels.softmax(n, f1, v1, s1) == fast.kernels.softmax(n, f2, v2, s2));
+        REQUIRE(same(f1, f2));
         REQUIRE(same(v1, v2));
-        law.softmax_exp(n, a, v1, p1), fast.softmax_exp(n, a, v1, p2);
-        REQUIRE(same(p1, p2));
-        law.softmax_sum(n, p1, v1), fast.softmax_sum(n, p1, v2);
+        REQUIRE(same(s1, s2));
+        law.kernels.softmax_max(n, a, v1), fast.kernels.softmax_max(n, a, v2);
         REQUIRE(same(v1, v2));
-        law.softmax_divide(n, p1, v1, p1), fast.softmax_divide(n, p2, v1, p2);
+        law.kernels.softmax_exp(n, a, v1, p1), fast.kernels.softmax_exp(n, a, v1, p2);
         REQUIRE(same(p1, p2));
-        law.attention_values(shape, p1, third(2), {o1.data(), d});
-        fast.attention_values(shape, p1, third(2), {o2.data(), d});
-        REQUIRE(same(o1, o2));
-        law.softmax_dot(n, a, p1, v1), fast.softmax_dot(n, a, p1, v2);
-        REQUIRE(same(v1, v2));
-        law.softmax_gradient(shape, a, p1, v1, a), fast.softmax_gradient(shape, b, p1, v1, b);
+        law.kernels.softmax_sum(n, p1, s1), fast.kernels.softmax_sum(n, p1, s2);
+        REQUIRE(same(s1, s2));
+        law.kernels.softmax_divide(n, p1, s1, p1), fast.kernels.softmax_divide(n, p2, s1, p2);
+        REQUIRE(same(p1, p2));
+        f2 = a;
+        fast.kernels.softmax_again(n, f2, v1, s1);
+        REQUIRE(same(f1, f2));
+        REQUIRE(same_out(law.products.attention_values(shape, p1, third(2), {o1.data(), wide}),
+                         fast.products.attention_values(shape, p1, third(2), {o2.data(), wide})));
+        REQUIRE(law.products.attention_probability_gradient(shape, third(0), third(2), a) ==
+                fast.products.attention_probability_gradient(shape, third(0), third(2), b));
         REQUIRE(same(a, b));
-        law.attention_query_gradient(shape, a, third(1), {o1.data(), d});
-        fast.attention_query_gradient(shape, a, third(1), {o2.data(), d});
-        REQUIRE(same(o1, o2));
-        law.attention_key_gradient(shape, a, third(0), {o1.data(), d});
-        fast.attention_key_gradient(shape, a, third(0), {o2.data(), d});
-        REQUIRE(same(o1, o2));
-        law.attention_value_gradient(shape, p1, third(0), {o1.data(), d});
-        fast.attention_value_gradient(shape, p1, third(0), {o2.data(), d});
-        REQUIRE(same(o1, o2));
+        f1 = a, f2 = a;
+        REQUIRE(law.kernels.softmax_backward(shape, f1, p1) == fast.kernels.softmax_backward(shape, f2, p1));
+        REQUIRE(same(f1, f2));
+        law.kernels.softmax_dot(n, a, p1, v1), fast.kernels.softmax_dot(n, a, p1, v2);
+        REQUIRE(same(v1, v2));
+        law.kernels.softmax_gradient(shape, a, p1, v1, a), fast.kernels.softmax_gradient(shape, b, p1, v1, b);
+        REQUIRE(same(a, b));
+        REQUIRE(same_out(law.products.attention_query_gradient(shape, a, third(1), {o1.data(), wide}),
+                         fast.products.attention_query_gradient(shape, a, third(1), {o2.data(), wide})));
+        for (const ChainStart start : {ChainStart::kZero, ChainStart::kCarry}) {
+            REQUIRE(
+                same_out(law.products.attention_key_gradient(shape, a, third(0), {o1.data(), wide}, start),
+                         fast.products.attention_key_gradient(shape, a, third(0), {o2.data(), wide}, start)));
+            REQUIRE(same_out(
+                law.products.attention_value_gradient(shape, p1, third(0), {o1.data(), wide}, start),
+                fast.products.attention_value_gradient(shape, p1, third(0), {o2.data(), wide}, start)));
+        }
     });
 }
 
 TEST_CASE("the loss has the bits of its definition", "[trainer][kernels]") {
-    for_each_target(15, 60, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
+    for_each_target(15, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t v = pick(random, 300), rows = pick(random, 5);
         const Values x = numbers(random, v * rows);
         Values m1(rows), m2(rows), e1(v * rows), e2(v * rows);
-        law.loss_max(v, x, m1), fast.loss_max(v, x, m2);
+        Values whole = x, forward = x, loss1(rows), loss2(rows);
+        law.kernels.loss_max(v, x, m1), fast.kernels.loss_max(v, x, m2);
         REQUIRE(same(m1, m2));
-        law.loss_exp(v, x, m1, e1), fast.loss_exp(v, x, m1, e2);
+        law.kernels.loss_exp(v, x, m1, e1), fast.kernels.loss_exp(v, x, m1, e2);
         REQUIRE(same(e1, e2));
-        law.loss_sum(v, e1, m1), fast.loss_sum(v, e1, m2);
+        law.kernels.loss_sum(v, e1, m1), fast.kernels.loss_sum(v, e1, m2);
         REQUIRE(same(m1, m2));
         std::vector<std::uint32_t> targets(rows);
         for (auto& target : targets) target = static_cast<std::uint32_t>(random() % v);
-        law.loss_gradient(v, 0.01F, e1, m1, targets, e1), fast.loss_gradient(v, 0.01F, e2, m1, targets, e2);
+        fast.kernels.loss_rows_forward(v, targets, forward, loss2);
+        REQUIRE(same(e1, forward));
+        law.kernels.loss_gradient(v, 0.01F, e1, m1, targets, e1);
+        fast.kernels.loss_gradient(v, 0.01F, e2, m1, targets, e2);
         REQUIRE(same(e1, e2));
+        REQUIRE(fast.kernels.loss_rows(v, 0.01F, targets, whole, loss1));
+        REQUIRE(same(e1, whole));
+        REQUIRE(same(loss1, loss2));
+        law.kernels.loss_rows_forward(v, targets, forward = x, loss1);
+        REQUIRE(same(loss1, loss2));
     });
 }
 
 TEST_CASE("maxima take the lowest index among zeros of both signs", "[trainer][kernels]") {
-    for_each_target(16, 60, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
+    for_each_target(16, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t v = pick(random, 90);
         Values x(v);
         for (float& value : x) value = random() % 3 == 0 ? -1.0F : (random() % 2 == 0 ? 0.0F : -0.0F);
         Values a(1), b(1);
-        law.loss_max(v, x, a), fast.loss_max(v, x, b);
+        law.kernels.loss_max(v, x, a), fast.kernels.loss_max(v, x, b);
         REQUIRE(same(a, b));
     });
 }
 
 TEST_CASE("tile norms and AdamW have the bits of their definition", "[trainer][kernels]") {
-    for_each_target(17, 60, [](const Kernels& law, const Kernels& fast, std::mt19937& random) {
+    for_each_target(17, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t rows = pick(random, 40), cols = pick(random, 400), n = rows * cols;
         const Values g = numbers(random, n, false);
         Values s1(arithmetic::tile_count(rows, cols)), s2 = s1;
-        law.square_tiles(rows, cols, g, s1), fast.square_tiles(rows, cols, g, s2);
+        law.kernels.square_tiles(rows, cols, g, s1), fast.kernels.square_tiles(rows, cols, g, s2);
         REQUIRE(same(s1, s2));
         Values w1 = numbers(random, n), m1 = numbers(random, n), v1 = numbers(random, n);
         for (float& v : v1) v = std::bit_cast<float>(std::bit_cast<std::uint32_t>(v) & 0x7fffffffU);
         Values w2 = w1, m2 = m1, v2 = v1;
         const arithmetic::AdamWCoefficients c{1e-3F, 1e-4F, 0.9F, 0.1F, 0.95F, 0.05F, 2.0F, 3.0F, 1e-8F};
-        law.adamw(c, 0.7F, g, w1, m1, v1), fast.adamw(c, 0.7F, g, w2, m2, v2);
+        law.kernels.adamw(c, 0.7F, g, w1, m1, v1), fast.kernels.adamw(c, 0.7F, g, w2, m2, v2);
         REQUIRE(same(w1, w2));
         REQUIRE(same(m1, m2));
         REQUIRE(same(v1, v2));

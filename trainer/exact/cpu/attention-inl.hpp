@@ -41,12 +41,12 @@ inline void rows_times(arithmetic::HeadShape shape, const float* m, arithmetic::
     for (std::size_t i0 = 0; i0 < n; i0 += kBlockRows) {
         const std::size_t rows = n - i0 < kBlockRows ? n - i0 : kBlockRows;
         product_part({rows,
-                 shape.head_dim,
-                 i0,
-                 {m + i0 * n, n, 1},
-                 {x.data, x.stride, 1},
-                 out.data + i0 * out.stride,
-                 out.stride});
+                      shape.head_dim,
+                      i0,
+                      {m + i0 * n, n, 1},
+                      {x.data, x.stride, 1},
+                      out.data + i0 * out.stride,
+                      out.stride});
         for (std::size_t i = i0; i < i0 + rows; ++i) {
             for (std::size_t j = i0; j <= i; ++j) {
                 one_term(m[i * n + j], x.data + j * x.stride, out.data + i * out.stride, shape.head_dim);
@@ -69,13 +69,13 @@ inline void columns_times(arithmetic::HeadShape shape, const float* m, arithmeti
             }
         }
         product_part({rows,
-                 shape.head_dim,
-                 n - below,
-                 {m + below * n + j0, 1, n},
-                 {x.data + below * x.stride, x.stride, 1},
-                 out.data + j0 * out.stride,
-                 out.stride,
-                 ChainStart::kCarry});
+                      shape.head_dim,
+                      n - below,
+                      {m + below * n + j0, 1, n},
+                      {x.data + below * x.stride, x.stride, 1},
+                      out.data + j0 * out.stride,
+                      out.stride,
+                      ChainStart::kCarry});
     }
 }
 
@@ -89,7 +89,8 @@ inline bool finite_triangle(std::size_t n, const float* square) {
 }
 inline bool finite_head(arithmetic::HeadShape shape, arithmetic::HeadOut out) {
     Watch watch;
-    for (std::size_t i = 0; i < shape.tokens; ++i) watch_row(out.data + i * out.stride, shape.head_dim, watch);
+    for (std::size_t i = 0; i < shape.tokens; ++i)
+        watch_row(out.data + i * out.stride, shape.head_dim, watch);
     return watch.good();
 }
 

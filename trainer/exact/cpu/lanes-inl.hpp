@@ -82,16 +82,17 @@ inline void store_part(V v, float* p, std::size_t count) {
 // Remembers whether an infinity or a NaN went by.
 class Watch {
 public:
+    HWY_INLINE Watch() : worst_(hn::Zero(DI())) {}  // an implied one would lack the target
     HWY_INLINE void see(V v) { worst_ = hn::Max(worst_, hn::And(L::bits(v), exponent())); }
     HWY_INLINE V pass(V v) {
         see(v);
         return v;
     }
-    [[nodiscard]] bool good() const { return hn::AllTrue(DI(), hn::Lt(worst_, exponent())); }
+    [[nodiscard]] HWY_INLINE bool good() const { return hn::AllTrue(DI(), hn::Lt(worst_, exponent())); }
 
 private:
     static HWY_INLINE VI exponent() { return L::seti(0x7f800000); }
-    VI worst_ = hn::Zero(DI());
+    VI worst_;
 };
 inline bool finite(float v) { return (__builtin_bit_cast(std::uint32_t, v) & 0x7f800000U) != 0x7f800000U; }
 
@@ -138,12 +139,12 @@ HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, co
 
 // lane[j] = lane[j] + lane[j+s] for s = half the lanes, …, 1.
 template <class DD>
-HWY_INLINE float fold_vector(DD d, hn::Vec<DD> v) {
-    if constexpr (HWY_MAX_LANES_D(DD) == 1) {
+HWY_INLINE float fold_vector(DD, hn::Vec<DD> v) {
+    if constexpr (hn::MaxLanes(DD()) == 1) {
         return hn::GetLane(v);
     } else {
         const hn::Half<DD> half;
-        return fold_vector(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(d, v)));
+        return fold_vector(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
     }
 }
 // The 32 lanes of a row sum (arithmetic::lane_sum), which take the row's elements in order.

@@ -30,7 +30,8 @@ Features read_features() {
     constexpr unsigned kAmxInt8 = 1U << 25U;
     found.avx512_vnni = (c & (1U << 11U)) != 0;
     found.amx_int8 = (d & kAmxTile) != 0 && (d & kAmxInt8) != 0;
-    if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) found.avx_vnni = (a & (1U << 4U)) != 0;
+    if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0)
+        found.avx_vnni = (a & (1U << 4U)) != 0;
     return found;
 }
 

@@ -31,7 +31,8 @@ struct Product {
     std::uint64_t c_stride = 0;
     ChainStart start = ChainStart::kZero;
     arithmetic::ProductRule rule = {};
-    const float* bias = nullptr;  ///< n numbers or none: c[i,j] + bias[j], one more rounding, is what is stored
+    const float* bias =
+        nullptr;  ///< n numbers or none: c[i,j] + bias[j], one more rounding, is what is stored
 };
 
 /// Each returns whether every number that it wrote is finite.

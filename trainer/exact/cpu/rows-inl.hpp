@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over rows, columns and elements: norms, GELU, tile norms, AdamW. Included once per target inside its
-// namespace: no guard. What each computes is written at its definition in contracts/arithmetic.
+// Kernels over rows, columns and elements: norms, GELU, tile norms, AdamW. Included once per target inside
+// its namespace: no guard. What each computes is written at its definition in contracts/arithmetic.
 
 using View = Kernels::View;
 using Floats = Kernels::Floats;
@@ -22,7 +22,8 @@ inline bool add_bias(View bias, Floats y) {
 // out[j] = out[j] + sums[j] for `count` columns.
 inline void add_sums(const V* sums, std::size_t count, float* out, Watch& watch) {
     for_vectors(
-        count, [&](std::size_t j) HWY_ATTR { store(watch.pass(hn::Add(load(out + j), sums[j / kN])), out + j); },
+        count,
+        [&](std::size_t j) HWY_ATTR { store(watch.pass(hn::Add(load(out + j), sums[j / kN])), out + j); },
         [&](std::size_t j, std::size_t rest) HWY_ATTR {
             store_part(hn::Add(load_part(out + j, rest), sums[j / kN]), out + j, rest);
             watch.see(load_part(out + j, rest));
@@ -43,7 +44,9 @@ HWY_INLINE void strip_row(std::size_t count, const Term& term) {
         for (std::size_t v = 0; v * kN < count; ++v) term(v, count - v * kN < kN ? count - v * kN : kN);
     }
 }
-HWY_INLINE V load_up_to(const float* p, std::size_t count) { return count == kN ? load(p) : load_part(p, count); }
+HWY_INLINE V load_up_to(const float* p, std::size_t count) {
+    return count == kN ? load(p) : load_part(p, count);
+}
 
 inline bool bias_gradient(ColumnShape shape, const float* dy, float* db) {
     Watch watch;
@@ -53,9 +56,8 @@ inline bool bias_gradient(ColumnShape shape, const float* dy, float* db) {
         for (V& sum : sums) sum = hn::Zero(D());
         for (std::size_t t = 0; t < shape.rows; ++t) {
             const float* row = dy + t * shape.stride + j;
-            strip_row(count, [&](std::size_t v, std::size_t width) HWY_ATTR {
-                sums[v] = hn::Add(sums[v], load_up_to(row + v * kN, width));
-            });
+            strip_row(count, [&](std::size_t v, std::size_t width)
+                                 HWY_ATTR { sums[v] = hn::Add(sums[v], load_up_to(row + v * kN, width)); });
         }
         add_sums(sums, count, db + j, watch);
     }
@@ -113,7 +115,8 @@ inline bool layer_norm_forward(View x, View gain, View bias, Floats y, arithmeti
         for_vectors(
             n,
             [&](std::size_t i) HWY_ATTR {
-                store(watch.pass(normal(load(row + i), load(gain.data() + i), load(bias.data() + i))), out + i);
+                store(watch.pass(normal(load(row + i), load(gain.data() + i), load(bias.data() + i))),
+                      out + i);
             },
             [&](std::size_t i, std::size_t count) HWY_ATTR {
                 const V v = normal(load_part(row + i, count), load_part(gain.data() + i, count),
@@ -143,11 +146,11 @@ inline bool layer_norm_input_gradient(View dy, View x, View gain, arithmetic::La
         const auto normal = [mean, rstd](V v) HWY_ATTR { return hn::Mul(hn::Sub(v, mean), rstd); };
         const float sum = sum_row(
             n,
-            [&](V lane, std::size_t i) HWY_ATTR {
-                return hn::Add(lane, product(load(dy_row + i), load(gain.data() + i)));
-            },
+            [&](V lane, std::size_t i)
+                HWY_ATTR { return hn::Add(lane, product(load(dy_row + i), load(gain.data() + i))); },
             [&](V lane, std::size_t i, std::size_t count) HWY_ATTR {
-                return hn::Add(lane, product(load_part(dy_row + i, count), load_part(gain.data() + i, count)));
+                return hn::Add(lane,
+                               product(load_part(dy_row + i, count), load_part(gain.data() + i, count)));
             });
         const V a = L::set(sum / size);
         const float dot = sum_row(

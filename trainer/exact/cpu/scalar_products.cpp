@@ -42,7 +42,9 @@ using View = ProductKernels::View;
     }
 }
 
-void rows_by_definition(const Product& p, std::size_t first, std::size_t last) { product_rows(p, first, last); }
+void rows_by_definition(const Product& p, std::size_t first, std::size_t last) {
+    product_rows(p, first, last);
+}
 
 #if defined(__x86_64__)
 // The same loop with the fma instruction in place of the library's fmaf: IEEE-754 fixes the result.

@@ -85,9 +85,8 @@ inline bool softmax_again(std::uint64_t n, Floats scores, View max, View sum) {
         const V m = L::set(max[i]);
         const V s = L::set(sum[i]);
         float* row = scores.data() + i * n;
-        good = map1(i + 1, row, row, [m, s](V v) HWY_ATTR {
-                   return hn::Div(exp_sequence<L>(hn::Sub(v, m)), s);
-               }) &&
+        good = map1(i + 1, row, row,
+                    [m, s](V v) HWY_ATTR { return hn::Div(exp_sequence<L>(hn::Sub(v, m)), s); }) &&
                good;
     }
     return good;
@@ -125,8 +124,8 @@ inline bool loss_gradient_row(std::uint64_t vocabulary, float r, const float* e,
     const float p = e[target] / sum;  // read before the row is written: dlogits may be e
     const V s = L::set(sum);
     const V factor = L::set(r);
-    const bool good = map1(vocabulary, e, dlogits,
-                           [s, factor](V v) HWY_ATTR { return hn::Mul(hn::Div(v, s), factor); });
+    const bool good =
+        map1(vocabulary, e, dlogits, [s, factor](V v) HWY_ATTR { return hn::Mul(hn::Div(v, s), factor); });
     dlogits[target] = (p - 1.0F) * r;
     return finite(dlogits[target]) && good;
 }
@@ -135,7 +134,8 @@ inline bool loss_gradient(std::uint64_t vocabulary, float r, View e, View sum, T
     bool good = true;
     for (std::size_t t = 0; t < sum.size(); ++t) {
         const std::size_t at = t * vocabulary;
-        good = loss_gradient_row(vocabulary, r, e.data() + at, sum[t], targets[t], dlogits.data() + at) && good;
+        good =
+            loss_gradient_row(vocabulary, r, e.data() + at, sum[t], targets[t], dlogits.data() + at) && good;
     }
     return good;
 }
