@@ -21,7 +21,7 @@ base::Outcome<Stream> encode_runs(const Tokenizer& tokenizer, const std::vector<
                                   const char* part) {
     std::vector<std::uint16_t> tokens;
     for (const std::string_view run : runs) {
-        tokens.push_back(static_cast<std::uint16_t>(tokenizer.end_of_text()));
+        tokens.push_back(static_cast<std::uint16_t>(*tokenizer.begin_of_document()));
         ASSAY_ASSIGN(const std::vector<std::uint32_t> ids, tokenizer.encode(run));
         for (const std::uint32_t id : ids) tokens.push_back(static_cast<std::uint16_t>(id));
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPT-2 word pattern: cuts text into the words inside which BPE merges.
+// The word patterns: they cut text into the words inside which BPE merges.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -9,9 +10,19 @@
 
 namespace assay::trainer {
 
+/// Whose pattern cuts the text.
+enum class SplitRule : std::uint8_t {
+    kGpt2,   ///< openai/gpt-2, encoder.py; `ByteLevel` with its own pattern in tokenizer.json
+    kLlama3  ///< meta-llama/llama3, tokenizer.py: digits by threes, line ends apart, capitals in contractions
+};
+
+/// The pattern as tokenizer.json spells it.
+std::string_view split_pattern(SplitRule rule);
+
 /// Calls `take` with each word, in order; the words joined are the text. REQUIRES UTF-8 text; anything else
 /// is kUsage before the first call. White space is Unicode's White_Space, letters and numbers are those of
 /// PCRE2's Unicode tables (14 in Debian 12): characters younger than that split as symbols.
-base::Outcome<void> split_words(std::string_view text, const std::function<void(std::string_view)>& take);
+base::Outcome<void> split_words(SplitRule rule, std::string_view text,
+                                const std::function<void(std::string_view)>& take);
 
 }  // namespace assay::trainer

@@ -1,56 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-level BPE as GPT-2 defines it (Radford et al. 2019; Sennrich et al. 2016 for the merges): text is cut
-// into words by the GPT-2 pattern, each word starts as its UTF-8 bytes, and the pair with the lowest merge
-// rank is joined until none is left. Gives the same ids as Hugging Face `tokenizers` for the same file.
+// Byte-level BPE as GPT-2 defines it (Radford et al. 2019; Sennrich et al. 2016 for the merges): added tokens
+// are taken out of the text, the rest is put into NFC if the tokenizer asks, cut into words by a pattern, and
+// in each word, from its UTF-8 bytes, the pair with the lowest merge rank is joined until none is left. Gives
+// the same ids as Hugging Face `tokenizers` for the same file.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "contracts/base/error.hpp"
+#include "trainer/data/added_tokens.hpp"
+#include "trainer/data/split_words.hpp"
 
 namespace assay::trainer {
 
-/// Marks the border between documents; its id is Tokenizer::end_of_text().
+/// The special token of tokenizers that are trained here.
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
-/// What the text "<|endoftext|>" inside an input becomes.
+/// Token files hold 16 bits a token, so data are packed with vocabularies up to this size.
+inline constexpr std::uint32_t kMaxPackedVocabulary = 65536;
+
+/// What the spelling of a special token inside an input becomes.
 enum class SpecialText : std::uint8_t {
     kOrdinary,   ///< spelled out in ordinary tokens: text of strangers cannot end a document
     kRecognised  ///< the special token, as Hugging Face does by default
 };
 
+/// A token that is found in the text before words are cut. The longest of those that begin first is taken.
+struct AddedToken {
+    std::uint32_t id = 0;
+    bool special = true;         ///< stands for no text; left alone under SpecialText::kOrdinary
+    bool normalised = false;     ///< looked for after NFC, in what the others left over
+    bool in_vocabulary = false;  ///< tokenizer.json lists it in `model.vocab` too
+    friend bool operator==(const AddedToken&, const AddedToken&) = default;
+};
+
 /// The tables that define a tokenizer. Ids are positions in `tokens`.
 struct BpeTables {
-    std::vector<std::string> tokens;  ///< raw bytes of each token; the special token holds its spelling
+    std::vector<std::string> tokens;  ///< raw bytes of each token; an added token holds its spelling
     std::vector<std::pair<std::uint32_t, std::uint32_t>> merges;  ///< in order of rank
-    std::uint32_t end_of_text = 0;
+    std::vector<AddedToken> added;                                ///< by id
+    /// What Hugging Face puts around a text when asked to add special tokens; encode() never does.
+    std::vector<std::uint32_t> before_text;
+    std::vector<std::uint32_t> after_text;
+    SplitRule split = SplitRule::kGpt2;
+    bool nfc = false;            ///< text is put into Normalisation Form C
+    bool ignore_merges = false;  ///< a word that is a token is that token, whatever the merges say
+    friend bool operator==(const BpeTables&, const BpeTables&) = default;
 };
 
 /// Immutable after creation; const members may be called from several threads.
 class Tokenizer {
 public:
     /// Checks the tables: all 256 single bytes present, no token twice, every merge joins two tokens into a
-    /// third that exists, end_of_text inside. Errors: kUsage.
+    /// third that exists, added tokens inside and by id. Errors: kUsage.
     static base::Outcome<Tokenizer> create(BpeTables tables);
 
     /// Ids of `text`, which must be UTF-8 (base::is_utf8); anything else is kUsage.
     [[nodiscard]] base::Outcome<std::vector<std::uint32_t>> encode(
         std::string_view text, SpecialText special = SpecialText::kOrdinary) const;
 
-    /// Bytes of the ids joined; the special token gives its spelling. A token may end inside a character,
+    /// Bytes of the ids joined; added tokens give their spelling. A token may end inside a character,
     /// so the result need not be UTF-8. Errors: kUsage for an id outside the vocabulary.
     [[nodiscard]] base::Outcome<std::string> decode(std::span<const std::uint32_t> ids) const;
 
     [[nodiscard]] std::uint32_t vocabulary() const {
         return static_cast<std::uint32_t>(tables_.tokens.size());
     }
-    [[nodiscard]] std::uint32_t end_of_text() const { return tables_.end_of_text; }
+    /// The special token that marks where a document begins: the first of `before_text`, else
+    /// <|begin_of_text|>, <|endoftext|>, <s>, <|end_of_text|> or </s>, the first that is there.
+    [[nodiscard]] std::optional<std::uint32_t> begin_of_document() const { return begin_; }
+    /// The special token after which a text ends: <|endoftext|>, <|end_of_text|> or </s>, the first that is
+    /// there; else begin_of_document().
+    [[nodiscard]] std::optional<std::uint32_t> end_of_document() const { return end_; }
     [[nodiscard]] const BpeTables& tables() const { return tables_; }
 
 private:
@@ -59,14 +87,27 @@ private:
         std::uint32_t rank = kNoMerge;
         std::uint32_t joined = 0;
     };
+    class Encoder;
+
     Tokenizer() = default;
+    base::Outcome<void> take_tokens();
+    base::Outcome<void> take_merges();
+    base::Outcome<void> take_added();
+    void choose_borders();
     [[nodiscard]] Merge merge_of(std::uint32_t left, std::uint32_t right) const;
+    void encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
     void encode_short_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
     void encode_long_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
 
     BpeTables tables_;
     std::uint32_t byte_ids_[256] = {};
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Merge> ranks_;
+    // Only looked up, never walked.
+    std::unordered_map<std::string, std::uint32_t> ordinary_;  ///< ids of tokens that are not added
+    std::unordered_map<std::uint64_t, Merge> ranks_;           ///< by left << 32 | right
+    AddedTokenFinder raw_;         ///< in the text as it is; numbers are places in tables_.added
+    AddedTokenFinder normalised_;  ///< in the text after NFC
+    std::optional<std::uint32_t> begin_;
+    std::optional<std::uint32_t> end_;
 };
 
 /// Learns merges from UTF-8 text until `vocabulary` tokens exist: id 0 is the special token, id 1 + b the

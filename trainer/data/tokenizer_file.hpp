@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tokenizer.json, the file of Hugging Face `tokenizers` (model BPE, ByteLevel pre-tokenizer and decoder).
+// tokenizer.json, the file of Hugging Face `tokenizers` (model BPE, byte level).
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,11 @@ namespace assay::trainer {
 /// (tokenizers >= 0.20).
 std::string tokenizer_to_json(const Tokenizer& tokenizer);
 
-/// Reads what tokenizer_to_json writes and what Hugging Face writes for a GPT-2-like tokenizer: merges as
-/// arrays or as "a b" texts. Refuses what would give other ids than ours: another model, normalizer or
-/// pre-tokenizer, dropout, holes in the ids. Errors: kUsage.
+/// Reads what tokenizer_to_json writes and what Hugging Face writes for byte-level BPE with the word pattern
+/// of GPT-2 or Llama 3: normalizer NFC or none, added tokens, ignore_merges, merges as arrays or as "a b"
+/// texts, a template of special tokens around texts. Refuses what would give other ids than ours, naming the
+/// field: another model, normalizer or pre-tokenizer, dropout, truncation, padding, added tokens that strip
+/// or stand for single words, holes in the ids. Errors: kUsage.
 base::Outcome<Tokenizer> tokenizer_from_json(std::string_view json);
 
 base::Outcome<Tokenizer> read_tokenizer(const std::filesystem::path& path);

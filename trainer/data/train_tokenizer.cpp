@@ -50,6 +50,7 @@ class Trainer {
 public:
     explicit Trainer(const std::map<std::string, std::int64_t>& counts) {
         tables_.tokens.emplace_back(kEndOfText);
+        tables_.added.push_back({.id = 0, .special = true, .normalised = false, .in_vocabulary = true});
         for (std::uint32_t byte = 0; byte < 256; ++byte) {
             tables_.tokens.emplace_back(1, static_cast<char>(static_cast<unsigned char>(byte)));
         }
@@ -142,14 +143,14 @@ private:
 }  // namespace
 
 base::Outcome<Tokenizer> train_tokenizer(std::span<const std::string_view> texts, std::uint32_t vocabulary) {
-    if (vocabulary < 257 || vocabulary > 65536) {
+    if (vocabulary < 257 || vocabulary > kMaxPackedVocabulary) {
         return base::fail(base::ErrorKind::kUsage,
                           "a vocabulary of " + std::to_string(vocabulary) + " tokens is not possible",
                           "choose a number from 257 (256 bytes and the end of text) to 65536");
     }
     std::unordered_map<std::string, std::int64_t> seen;
     for (const std::string_view text : texts) {
-        ASSAY_TRY(split_words(text, [&seen](std::string_view word) {
+        ASSAY_TRY(split_words(SplitRule::kGpt2, text, [&seen](std::string_view word) {
             if (word.size() <= kLongestWord) ++seen[std::string(word)];
         }));
     }

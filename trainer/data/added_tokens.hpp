@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the spellings of added tokens in a text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::trainer {
+
+/// Where a spelling was found; `number` is what add() was told.
+struct AddedMatch {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+    std::size_t number = 0;
+};
+
+/// Leftmost first, then longest: the rule of Hugging Face `tokenizers` (Aho-Corasick, leftmost-longest).
+class AddedTokenFinder {
+public:
+    /// REQUIRES a spelling that is not empty and was not added before.
+    void add(std::string spelling, std::size_t number);
+    /// The first match that begins at `from` or behind it.
+    [[nodiscard]] std::optional<AddedMatch> find(std::string_view text, std::size_t from) const;
+    [[nodiscard]] bool empty() const { return empty_; }
+
+private:
+    struct Spelling {
+        std::string text;
+        std::size_t number = 0;
+    };
+    std::array<std::vector<Spelling>, 256> by_first_byte_;  ///< each longest first
+    bool empty_ = true;
+};
+
+}  // namespace assay::trainer
