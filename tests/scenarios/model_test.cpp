@@ -8,6 +8,7 @@
 #include "tests/scenarios/small_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/run_program.hpp"
+#include "tests/support/venv_python.hpp"
 
 namespace assay::tests {
 
@@ -76,15 +77,6 @@ const Trained& trained() {
     return model;
 }
 
-/// The Python of the project's own test setup; a missing one is a failure, never a skip.
-fs::path venv_python() {
-    const char* source = std::getenv("ASSAY_SOURCE_DIR");
-    REQUIRE(source != nullptr);
-    const fs::path python = fs::path(source) / ".venv" / "bin" / "python";
-    if (!fs::exists(python)) FAIL(python.string() + " is missing; `.ci/setup test` makes it");
-    return python;
-}
-
 }  // namespace
 
 TEST_CASE("model train prints what scripts rely on, and the loss falls") {
@@ -126,7 +118,7 @@ TEST_CASE("a trained model has the same root with every kernel target that this 
 }
 
 TEST_CASE("transformers computes the loss that model eval computes") {
-    const fs::path python = venv_python();
+    const fs::path python = test::venv_python();
     const std::string model = trained().folder / "model";
     const std::string data = trained().held_out();
     const json ours = run_assay({"model", "eval", "--model", model, "--data", data});

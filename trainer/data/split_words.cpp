@@ -18,14 +18,32 @@ namespace {
 #define ASSAY_SPACE                                                                    \
     "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}" \
     "\\x{202f}\\x{205f}\\x{3000}"
-constexpr const char* kGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" ASSAY_SPACE
-                              "\\p{L}\\p{N}]+"
-                              "|[" ASSAY_SPACE "]+(?![^" ASSAY_SPACE "])|[" ASSAY_SPACE "]+";
+// Letters and numbers of Unicode 16, as the library that the ids are compared with has them: what PCRE2's own
+// tables have (14 in Debian 12), and what versions 15, 15.1 and 16 added.
+#define ASSAY_LETTER                                                                       \
+    "\\p{L}\\x{1c89}-\\x{1c8a}\\x{a7cb}-\\x{a7cd}\\x{a7da}-\\x{a7dc}\\x{105c0}-\\x{105f3}" \
+    "\\x{10d4a}-\\x{10d65}\\x{10d6f}-\\x{10d85}\\x{10ec2}-\\x{10ec4}\\x{1123f}-\\x{11240}" \
+    "\\x{11380}-\\x{11389}\\x{1138b}\\x{1138e}\\x{11390}-\\x{113b5}\\x{113b7}\\x{113d1}"   \
+    "\\x{113d3}\\x{11bc0}-\\x{11be0}\\x{11f02}\\x{11f04}-\\x{11f10}\\x{11f12}-\\x{11f33}"  \
+    "\\x{1342f}\\x{13441}-\\x{13446}\\x{13460}-\\x{143fa}\\x{16100}-\\x{1611d}"            \
+    "\\x{16d40}-\\x{16d6c}\\x{18cff}\\x{1b132}\\x{1b155}\\x{1df25}-\\x{1df2a}"             \
+    "\\x{1e030}-\\x{1e06d}\\x{1e4d0}-\\x{1e4eb}\\x{1e5d0}-\\x{1e5ed}\\x{1e5f0}\\x{2b739}"  \
+    "\\x{2ebf0}-\\x{2ee5d}\\x{31350}-\\x{323af}"
+#define ASSAY_NUMBER                                                                       \
+    "\\p{N}\\x{10d40}-\\x{10d49}\\x{116d0}-\\x{116e3}\\x{11bf0}-\\x{11bf9}"                \
+    "\\x{11f50}-\\x{11f59}\\x{16130}-\\x{16139}\\x{16d70}-\\x{16d79}\\x{1ccf0}-\\x{1ccf9}" \
+    "\\x{1d2c0}-\\x{1d2d3}\\x{1e4f0}-\\x{1e4f9}\\x{1e5f1}-\\x{1e5fa}"
+constexpr const char* kGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?[" ASSAY_LETTER "]+| ?[" ASSAY_NUMBER
+                              "]+| ?[^" ASSAY_SPACE ASSAY_LETTER ASSAY_NUMBER "]+|[" ASSAY_SPACE
+                              "]+(?![^" ASSAY_SPACE "])|[" ASSAY_SPACE "]+";
 constexpr const char* kLlama3 =
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"
-    "| ?[^" ASSAY_SPACE "\\p{L}\\p{N}]+[\\r\\n]*|[" ASSAY_SPACE
-    "]*[\\r\\n]+"
-    "|[" ASSAY_SPACE "]+(?![^" ASSAY_SPACE "])|[" ASSAY_SPACE "]+";
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n" ASSAY_LETTER ASSAY_NUMBER "]?[" ASSAY_LETTER
+    "]+"
+    "|[" ASSAY_NUMBER "]{1,3}| ?[^" ASSAY_SPACE ASSAY_LETTER ASSAY_NUMBER
+    "]+[\\r\\n]*"
+    "|[" ASSAY_SPACE "]*[\\r\\n]+|[" ASSAY_SPACE "]+(?![^" ASSAY_SPACE "])|[" ASSAY_SPACE "]+";
+#undef ASSAY_NUMBER
+#undef ASSAY_LETTER
 #undef ASSAY_SPACE
 
 struct FreeCode {

@@ -21,7 +21,7 @@ std::string_view split_pattern(SplitRule rule);
 
 /// Calls `take` with each word, in order; the words joined are the text. REQUIRES UTF-8 text; anything else
 /// is kUsage before the first call. White space is Unicode's White_Space, letters and numbers are those of
-/// PCRE2's Unicode tables (14 in Debian 12): characters younger than that split as symbols.
+/// Unicode 16: characters younger than that split as symbols.
 base::Outcome<void> split_words(SplitRule rule, std::string_view text,
                                 const std::function<void(std::string_view)>& take);
 

@@ -55,6 +55,7 @@ base::Outcome<void> Tokenizer::take_added() {
             return bad_tables("the added token " + std::to_string(token.id) + " has no spelling");
         if (token.normalised && tables_.nfc) {
             ASSAY_ASSIGN(spelling, to_nfc(spelling));
+            tables_.tokens[token.id] = spelling;
         }
         if (!spellings.insert(spelling).second)
             return bad_tables("the added token \"" + spelling + "\" is there twice");
