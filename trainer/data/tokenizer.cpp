@@ -42,6 +42,11 @@ base::Outcome<Tokenizer> Tokenizer::create(BpeTables tables) {
     return made;
 }
 
+bool Tokenizer::is_added(std::uint32_t id) const {
+    return std::binary_search(tables_.added.begin(), tables_.added.end(), AddedToken{.id = id},
+                              [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+}
+
 base::Outcome<void> Tokenizer::take_added() {
     if (tables_.tokens.size() > kMaxVocabulary)
         return bad_tables("it has more than " + std::to_string(kMaxVocabulary) + " tokens");
@@ -63,7 +68,7 @@ base::Outcome<void> Tokenizer::take_added() {
     }
     for (const std::vector<std::uint32_t>* around : {&tables_.before_text, &tables_.after_text}) {
         for (const std::uint32_t id : *around) {
-            if (id >= tables_.tokens.size()) return bad_tables("a token around texts does not exist");
+            if (!is_added(id)) return bad_tables("a token around texts is not an added token");
         }
     }
     return {};
@@ -92,10 +97,6 @@ base::Outcome<void> Tokenizer::take_tokens() {
 
 base::Outcome<void> Tokenizer::take_merges() {
     ranks_.reserve(tables_.merges.size());
-    const auto is_added = [this](std::uint32_t id) {
-        return std::binary_search(tables_.added.begin(), tables_.added.end(), AddedToken{.id = id},
-                                  [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
-    };
     for (std::uint32_t rank = 0; rank < tables_.merges.size(); ++rank) {
         const auto [left, right] = tables_.merges[rank];
         const std::string where = "merge " + std::to_string(rank);

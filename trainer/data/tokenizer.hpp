@@ -94,6 +94,7 @@ private:
     base::Outcome<void> take_merges();
     base::Outcome<void> take_added();
     void choose_borders();
+    [[nodiscard]] bool is_added(std::uint32_t id) const;
     [[nodiscard]] Merge merge_of(std::uint32_t left, std::uint32_t right) const;
     void encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
     void encode_short_word(std::string_view word, std::vector<std::uint32_t>& ids) const;

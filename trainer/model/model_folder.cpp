@@ -171,7 +171,8 @@ base::Outcome<base::Hash256> write_model_folder(const fs::path& folder, const Mo
     std::error_code error;
     fs::remove_all(temporary, error);
     ASSAY_TRY(make_folder(temporary));
-    const auto written = write_files(temporary, options, parameters, tokenizer.end_of_text(), root);
+    const auto written =
+        write_files(temporary, options, parameters, tokenizer.end_of_document().value_or(0), root);
     if (!written.ok()) {
         fs::remove_all(temporary, error);
         return base::failed(written.error());
