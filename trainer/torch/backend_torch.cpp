@@ -8,7 +8,7 @@
 
 #include "contracts/program/initial.hpp"
 #include "trainer/torch/backend.hpp"
-#include "trainer/torch/torch_gpt2.hpp"
+#include "trainer/torch/torch_model.hpp"
 
 namespace assay::trainer {
 
@@ -77,7 +77,7 @@ std::function<void()> make_peer_gemm(GemmShape shape, GemmKind kind, int threads
 
 std::function<void()> make_peer_step(const program::ModelConfig& model, std::uint32_t batch, int threads) {
     const auto parameters = program::initial_parameters(model, 7);
-    auto peer = std::make_shared<TorchGpt2>(model, parameters, TorchPrecision::kFloat32);
+    auto peer = std::make_shared<TorchModel>(model, parameters, TorchPrecision::kFloat32);
     std::vector<std::uint32_t> tokens(std::size_t{batch} * (model.context + 1));
     std::uint32_t state = 1;
     for (std::uint32_t& token : tokens) {

@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
 #include "trainer/job_runner.hpp"
-#include "trainer/torch/torch_gpt2.hpp"
+#include "trainer/torch/torch_model.hpp"
 
 using namespace assay;
 
@@ -64,7 +64,7 @@ TEST_CASE("loss and every parameter gradient of the law are those of LibTorch in
     const auto ours =
         program::reference_step(program, program::Schedule(job.spec.train).at(0, 0), tokens, state);
     REQUIRE_FALSE(ours.diverged.has_value());
-    trainer::TorchGpt2 oracle(job.spec.model, parameters, trainer::TorchPrecision::kFloat64);
+    trainer::TorchModel oracle(job.spec.model, parameters, trainer::TorchPrecision::kFloat64);
     const trainer::TorchLoss theirs = oracle.loss_and_gradient(tokens);
 
     const double loss = static_cast<double>(std::bit_cast<float>(ours.fingerprint.loss));
@@ -105,7 +105,7 @@ TEST_CASE("a step of the executor has the loss, norm and new parameters of LibTo
     REQUIRE(round->trace.fingerprints.size() == 1);
     const program::Fingerprint ours = round->trace.fingerprints.front();
 
-    trainer::TorchGpt2 oracle(job.spec.model, base.parameters, trainer::TorchPrecision::kFloat64);
+    trainer::TorchModel oracle(job.spec.model, base.parameters, trainer::TorchPrecision::kFloat64);
     const trainer::TorchLoss theirs = oracle.loss_and_gradient(tokens);
     const double gradient_norm = norm(theirs.gradient);
     CHECK(std::abs(static_cast<double>(std::bit_cast<float>(ours.loss)) - theirs.loss) <
@@ -133,7 +133,7 @@ TEST_CASE("a step of the executor has the loss, norm and new parameters of LibTo
 TEST_CASE("the binary32 peer lowers its loss on a batch that it sees again and again") {
     const tests::TinyJob job = tests::tiny_job();
     const auto tokens = first_batch(job);
-    trainer::TorchGpt2 peer(job.spec.model, program::initial_parameters(job.spec.model, job.spec.seed),
+    trainer::TorchModel peer(job.spec.model, program::initial_parameters(job.spec.model, job.spec.seed),
                             trainer::TorchPrecision::kFloat32);
     const double first = peer.train_step(job.spec.train, tokens);
     double last = first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPT-2 in LibTorch's own operators and autograd: the oracle that our gradients are tested against (binary64)
-// and the peer that our speed is measured against (binary32). Its numbers never enter a claim.
+// Both families in LibTorch's own operators and autograd: the oracle that our gradients are tested against
+// (binary64) and the peer that our speed is measured against (binary32). Its numbers never enter a claim.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct TorchLoss {
     std::vector<double> gradient;  ///< flat, canonical order (contracts/program/tensors.hpp)
 };
 
-/// Same function as our step program: pre-LayerNorm (epsilon 1e-5), GELU(tanh), tied head, mean
-/// cross-entropy.
-class TorchGpt2 {
+/// Same function as our step program (contracts/program): the family's forward pass, mean cross-entropy.
+class TorchModel {
 public:
     /// `parameters` is flat in canonical order. REQUIRES parameters.size() == parameter_count(model).
-    TorchGpt2(const program::ModelConfig& model, std::span<const float> parameters, TorchPrecision precision);
-    ~TorchGpt2();
+    TorchModel(const program::ModelConfig& model, std::span<const float> parameters,
+               TorchPrecision precision);
+    ~TorchModel();
 
     /// Loss of `sequences` runs of context+1 tokens and its gradient, before any clipping.
     [[nodiscard]] TorchLoss loss_and_gradient(std::span<const std::uint32_t> tokens);
