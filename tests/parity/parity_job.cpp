@@ -22,7 +22,7 @@ const Words& defaults() {
     static const Words kDefaults = {
         {"data", ""},      {"out", ""},        {"family", "gpt2"}, {"profile", "f32"},
         {"layers", "4"},   {"width", "256"},   {"heads", "4"},     {"kv_heads", "2"},
-        {"hidden", "768"}, {"context", "256"}, {"batch", "8"},     {"steps", "1000"},
+        {"hidden", "768"}, {"context", "256"}, {"batch", "4"},     {"steps", "1000"},
         {"every", "100"},  {"held_out", "0"},  {"seed", "1"},      {"vocabulary", "8192"},
         {"warmup", "100"}, {"rate", "0.001"},  {"threads", "1"},   {"micro_batch", "0"},
     };
