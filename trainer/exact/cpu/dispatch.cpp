@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/base/check.hpp"
+#include "trainer/exact/cpu/integer/integer_products.hpp"
 #include "trainer/exact/cpu/kernels.hpp"
 #include "trainer/exact/cpu/machine.hpp"
 #include "trainer/exact/cpu/products.hpp"
@@ -15,7 +16,8 @@ const Kernels& kernels(Target target) {
 }
 
 const ProductKernels& products(program::Profile profile, Target target) {
-    ASSAY_CHECK(profile == program::Profile::kF32 && machine_has(target));
+    ASSAY_CHECK(machine_has(target));
+    if (profile == program::Profile::kI16) return integer_products(target);
     const FloatSet set = float_set(target);
     return set == FloatSet::kScalar ? scalar_products() : vector_products(set);
 }

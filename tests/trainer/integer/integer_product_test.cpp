@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact-integer products of every machine against the law, bit for bit.
+#include "trainer/exact/cpu/integer/product.hpp"
+
+#include <algorithm>
+
+#include "contracts/arithmetic/exact_product.hpp"
+#include "tests/trainer/integer/integer_support.hpp"
+
+namespace assay::trainer::integer {
+namespace {
+
+using test::Values;
+
+struct Case {
+    std::uint64_t m = 0, n = 0, k = 0;
+    arithmetic::ProductRule rule;
+    ChainStart start = ChainStart::kZero;
+    bool with_bias = false;
+    int layout = 0;  // bit 0: a lies by columns, bit 1: b does, bit 2: neither stride of a is 1
+};
+
+void check(const test::Named& named, const Case& x, std::mt19937& random, ThreadPool& pool) {
+    INFO(named.name << ", " << x.m << "x" << x.n << "x" << x.k << ", block " << x.rule.block << ", digits "
+                    << int{x.rule.a_digits} << ", layout " << x.layout << ", threads " << pool.threads());
+    const std::uint64_t spread = (x.layout & 4) != 0 ? 2 : 1;
+    const Values a = test::numbers(random, std::max<std::uint64_t>(1, x.m * x.k * spread));
+    const Values b = test::numbers(random, std::max<std::uint64_t>(1, x.n * x.k));
+    const std::uint64_t stride = x.n + random() % 3;
+    Values bias = test::numbers(random, x.n);
+    for (float& value : bias) value = std::fabs(value) < 1e30F ? value : 1.0F;
+    Values c(x.m * stride);
+    for (float& value : c) value = 0.25F * static_cast<float>(static_cast<int>(random() % 9) - 4);
+    Values expected = c;
+    Product p{x.m, x.n, x.k, {}, {}, c.data(), stride, x.start, x.rule};
+    p.a = (x.layout & 1) == 0 ? MatrixView{a.data(), x.k * spread, spread}
+                              : MatrixView{a.data(), spread, x.m * spread};
+    p.b = (x.layout & 2) == 0 ? MatrixView{b.data(), x.n, 1} : MatrixView{b.data(), 1, x.k};
+    p.bias = x.with_bias ? bias.data() : nullptr;
+    arithmetic::exact_product({x.m, x.n, x.k}, x.rule, p.a, p.b, x.start, expected.data(), stride);
+    bool finite = true;
+    for (std::uint64_t i = 0; i < x.m; ++i) {
+        for (std::uint64_t j = 0; j < x.n; ++j) {
+            float& value = expected[i * stride + j];
+            if (x.with_bias) value = value + bias[j];
+            finite = finite && std::isfinite(value);
+        }
+    }
+    const bool said = product(*named.machine, p, pool);
+    REQUIRE(test::same(expected, c));
+    REQUIRE(said == finite);
+}
+}  // namespace
+
+TEST_CASE("exact products of every machine have the bits of the law", "[integer]") {
+    for (const test::Named& named : test::machines()) {
+        for (const int threads : {1, 2, 3}) {
+            ThreadPool pool(threads);
+            std::mt19937 random(71);
+            for (int repeat = 0; repeat < 120; ++repeat) {
+                const auto pick = [&](std::uint64_t most) { return random() % (most + 1); };
+                Case x{pick(random() % 4 == 0 ? 120 : 20),
+                       pick(random() % 4 == 0 ? 120 : 40),
+                       pick(random() % 8 == 0   ? 1500
+                            : random() % 3 == 0 ? 300
+                                                : 70),
+                       {},
+                       {},
+                       false,
+                       0};
+                const std::uint64_t blocks[] = {1, 7, 64, 100, 256, arithmetic::kMaxProductBlock};
+                x.rule.block = blocks[random() % 6];
+                if (x.rule.block == 1) x.k = std::min<std::uint64_t>(x.k, 60);
+                x.rule.a_digits = random() % 3 == 0 ? 3 : 2;
+                x.start = random() % 2 == 0 ? ChainStart::kZero : ChainStart::kCarry;
+                x.with_bias = random() % 3 == 0;
+                x.layout = static_cast<int>(random() % 8);
+                check(named, x, random, pool);
+            }
+        }
+    }
+}
+
+TEST_CASE("exact products of empty and of single operands", "[integer]") {
+    ThreadPool pool(2);
+    std::mt19937 random(72);
+    for (const test::Named& named : test::machines()) {
+        for (const std::uint64_t m : {0U, 1U, 3U}) {
+            for (const std::uint64_t n : {0U, 1U, 2U}) {
+                for (const std::uint64_t k : {0U, 1U, 2U, 64U, 65U}) {
+                    for (const ChainStart start : {ChainStart::kZero, ChainStart::kCarry}) {
+                        check(named, {m, n, k, {}, start, (m + n + k) % 2 == 0, static_cast<int>(k % 4)},
+                              random, pool);
+                    }
+                }
+            }
+        }
+    }
+}
+}  // namespace assay::trainer::integer

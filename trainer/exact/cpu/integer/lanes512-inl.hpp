@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// 16 lanes of AVX-512 (F, BW, DQ, VL) under the names that the common code uses. Included once per target
+// inside its namespace: no guard.
+
+inline constexpr std::size_t kL = 16;
+using I = __m512i;
+using F = __m512;
+
+inline I load(const void* p) { return _mm512_loadu_si512(p); }
+inline void store(void* p, I x) { _mm512_storeu_si512(p, x); }
+inline F load_float(const float* p) { return _mm512_loadu_ps(p); }
+inline void store_float(float* p, F x) { _mm512_storeu_ps(p, x); }
+inline I set(std::int32_t x) { return _mm512_set1_epi32(x); }
+inline F set_float(float x) { return _mm512_set1_ps(x); }
+inline F zero_float() { return _mm512_setzero_ps(); }
+inline F add(F a, F b) { return _mm512_add_ps(a, b); }
+inline F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+
+inline I add(I a, I b) { return _mm512_add_epi32(a, b); }
+inline I sub(I a, I b) { return _mm512_sub_epi32(a, b); }
+inline I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
+inline I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
+inline I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
+inline I max(I a, I b) { return _mm512_max_epi32(a, b); }
+template <int n>
+inline I shift_left(I a) {
+    return _mm512_slli_epi32(a, n);
+}
+template <int n>
+inline I shift_right(I a) {
+    return _mm512_srai_epi32(a, n);
+}
+/// 32 numbers of 16 bits.
+inline I add16(I a, I b) { return _mm512_add_epi16(a, b); }
+template <int n>
+inline I shift_left16(I a) {
+    return _mm512_slli_epi16(a, n);
+}
+template <int n>
+inline I shift_right16(I a) {
+    return _mm512_srai_epi16(a, n);
+}
+
+/// Magnitude of a float as an integer.
+inline I magnitude(F x) { return bit_and(_mm512_castps_si512(x), set(0x7fffffff)); }
+inline std::int32_t largest(I x) { return _mm512_reduce_max_epi32(x); }
+
+/// Multiplication by powers of two, exact but for a result below the normal numbers.
+struct Power {
+    F exponent;
+};
+inline Power power(I exponent) { return {_mm512_cvtepi32_ps(exponent)}; }
+/// RNE(x · 2^power).
+inline I to_integer(F x, Power p) { return _mm512_cvtps_epi32(_mm512_scalef_ps(x, p.exponent)); }
+
+/// The lower 16 bits of each lane, in order.
+inline void store_narrow(void* p, I x) {
+    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtepi32_epi16(x));
+}
+
+inline __m512d low_half(I x) { return _mm512_cvtepi32_pd(_mm512_castsi512_si256(x)); }
+inline __m512d high_half(I x) { return _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(x, 1)); }
+inline F narrow(__m512d low, __m512d high) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+}
+inline __m512d times_plus(__m512d a, double b, __m512d c) { return _mm512_fmadd_pd(a, _mm512_set1_pd(b), c); }
+
+/// The low bytes of 32 numbers of 16 bits; of each four those of k, k + 2, k + 1, k + 3.
+inline void store_bytes(void* p, I x) {
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_shuffle_epi8(_mm512_cvtepi16_epi8(x), order));
+}
+
+/// RNE32(65536·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <=
+/// 2^24.
+template <bool kShort>
+inline F finish(I hi, I lo, I exponent) {
+    F rounded;
+    if constexpr (kShort) {
+        rounded = _mm512_fmadd_ps(_mm512_cvtepi32_ps(hi), set_float(65536.0F), _mm512_cvtepi32_ps(lo));
+    } else {
+        rounded = narrow(times_plus(low_half(hi), 65536.0, low_half(lo)),
+                         times_plus(high_half(hi), 65536.0, high_half(lo)));
+    }
+    return _mm512_scalef_ps(rounded, _mm512_cvtepi32_ps(exponent));
+}
+/// The same of 256 · (65536·hi + lo) + (65536·hi0 + lo0).
+inline F finish24(I hi, I lo, I hi0, I lo0, I exponent) {
+    const __m512d low = times_plus(times_plus(low_half(hi), 65536.0, low_half(lo)), 256.0,
+                                   times_plus(low_half(hi0), 65536.0, low_half(lo0)));
+    const __m512d high = times_plus(times_plus(high_half(hi), 65536.0, high_half(lo)), 256.0,
+                                    times_plus(high_half(hi0), 65536.0, high_half(lo0)));
+    return _mm512_scalef_ps(narrow(low, high), _mm512_cvtepi32_ps(exponent));
+}
+
+/// out row r, lane i (rows `out_stride` apart) = in row i, lane r: 16 × 16 numbers of 32 bits.
+inline void transpose(const std::int32_t* in, std::size_t in_stride, std::int32_t* out,
+                      std::size_t out_stride) {
+    I a[16], b[16];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 16; ++i) a[i] = load(in + i * in_stride);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 16; i += 2) {
+        b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
+    }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 16; i += 4) {  // a[i + c]: column 4·lane + c of rows i … i + 3
+        a[i] = _mm512_unpacklo_epi64(b[i], b[i + 2]);
+        a[i + 1] = _mm512_unpackhi_epi64(b[i], b[i + 2]);
+        a[i + 2] = _mm512_unpacklo_epi64(b[i + 1], b[i + 3]);
+        a[i + 3] = _mm512_unpackhi_epi64(b[i + 1], b[i + 3]);
+    }
+#pragma GCC unroll 4
+    for (std::size_t c = 0; c < 4; ++c) {
+        const I lo01 = _mm512_shuffle_i32x4(a[c], a[c + 4], 0x88);
+        const I hi01 = _mm512_shuffle_i32x4(a[c], a[c + 4], 0xdd);
+        const I lo23 = _mm512_shuffle_i32x4(a[c + 8], a[c + 12], 0x88);
+        const I hi23 = _mm512_shuffle_i32x4(a[c + 8], a[c + 12], 0xdd);
+        store(out + c * out_stride, _mm512_shuffle_i32x4(lo01, lo23, 0x88));
+        store(out + (c + 8) * out_stride, _mm512_shuffle_i32x4(lo01, lo23, 0xdd));
+        store(out + (c + 4) * out_stride, _mm512_shuffle_i32x4(hi01, hi23, 0x88));
+        store(out + (c + 12) * out_stride, _mm512_shuffle_i32x4(hi01, hi23, 0xdd));
+    }
+}

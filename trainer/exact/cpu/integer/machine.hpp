@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one instruction set brings to the exact-integer product: how it packs operands and multiplies packed
+// blocks. Everything else (slabs, threads, memory, attention) is common code.
+//
+// A packed operand is cut along k into the blocks of the rule, and across into panels of a_rows rows of A or
+// b_cols columns of B; both count as "lanes" here. A panel is a run of units of 64 k (the last one filled up
+// with zeros), whose inside only the instruction set knows. Digits: v = 256·hi + lo, lo in [−128, 127].
+// A 24-bit operand is packed as two: its upper 16 bits (256·hi + lo of them) and its lowest digit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::trainer::integer {
+
+inline constexpr std::uint64_t kUnit = 64;       ///< k of a unit
+inline constexpr std::uint64_t kGroup = 96;      ///< lanes packed at a time: a multiple of every panel
+inline constexpr std::uint64_t kAlignment = 64;  ///< of packed memory, in bytes
+
+constexpr std::uint64_t units_of(std::uint64_t depth) { return (depth + kUnit - 1) / kUnit; }
+
+/// Which 16 bits of a number are packed.
+enum class Part : std::uint8_t {
+    kWhole,   ///< of 16
+    kUpper,   ///< of 24: (v + 128) >> 8
+    kLowest,  ///< of 24: the lowest digit, v − 256 · upper
+};
+
+/// Up to kGroup lanes of one block of an operand: element (lane, k) is data[lane·lane_stride + k·k_stride].
+struct Slice {
+    const float* data = nullptr;
+    std::uint64_t lane_stride = 0;
+    std::uint64_t k_stride = 0;
+    std::uint64_t lanes = 0;
+    std::uint64_t depth = 0;  ///< k of this block, at least 1
+};
+
+/// A packed operand's memory: panel p of block b starts at data + b·block_stride + p·panel_stride (bytes),
+/// the exponent of lane l in block b is exponents[b·exponent_stride + l].
+struct Packed {
+    const std::byte* data = nullptr;
+    const std::byte* lowest = nullptr;  ///< of a 24-bit operand A; else nullptr
+    const std::int32_t* exponents = nullptr;
+    std::uint64_t panel_stride = 0;
+    std::uint64_t block_stride = 0;
+    std::uint64_t exponent_stride = 0;
+    /// The same operand from lane `first` (a multiple of `panel`, the lanes of one) on.
+    [[nodiscard]] Packed from(std::uint64_t first, std::uint64_t panel) const {
+        Packed out = *this;
+        const std::uint64_t bytes = first / panel * panel_stride;
+        out.data += bytes;
+        if (lowest != nullptr) out.lowest += bytes;
+        out.exponents += first;
+        return out;
+    }
+};
+
+/// rows × cols outputs: c = (0 or c) + the value of block after block, then, where wanted, · scale and +
+/// bias.
+struct Block {
+    Packed a;
+    Packed b;
+    std::uint64_t rows = 0;
+    std::uint64_t cols = 0;
+    std::uint64_t depth = 0;       ///< k of each block but the last
+    std::uint64_t last_depth = 0;  ///< k of the last
+    std::uint64_t blocks = 0;      ///< at least 1
+    float* c = nullptr;
+    std::uint64_t c_stride = 0;
+    bool carry = false;
+    float scale = 1.0F;
+    const float* bias = nullptr;
+};
+
+struct Machine {
+    std::uint64_t a_rows = 0;  ///< lanes of a panel
+    std::uint64_t b_cols = 0;
+    /// Bytes of a panel of `depth` k (a multiple of kAlignment).
+    std::uint64_t (*a_panel_bytes)(std::uint64_t depth) = nullptr;
+    std::uint64_t (*b_panel_bytes)(std::uint64_t depth) = nullptr;
+    /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel.
+    void (*exponents_a)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
+    void (*exponents_b)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
+    /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before.
+    void (*pack_a)(const Slice& slice, Part part, const std::int32_t* exponents, std::uint64_t panel_stride,
+                   std::byte* out) = nullptr;
+    void (*pack_b)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
+                   std::byte* out) = nullptr;
+    /// Returns whether every output is finite.
+    bool (*multiply)(const Block& block) = nullptr;
+};
+
+}  // namespace assay::trainer::integer

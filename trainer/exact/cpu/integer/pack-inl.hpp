@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing: exponents of lanes, then 16-bit numbers of kL lanes × kUnit k at a time. They come in the form
+// that the source has, rows [lane][k] or lanes [pair of k][lane], and leave in the one that the side needs
+// (A: rows, B: lanes; a transposition of 32-bit pairs turns one into the other). What is then written for a
+// unit is the business of emit_a and emit_b, which each way of multiplying defines. Included once per target
+// inside its namespace: no guard.
+
+struct UnitBuffers {
+    alignas(64) float source[kL * kUnit];
+    alignas(64) std::int32_t rows[kL * kUnit / 2];   // kUnit numbers of 16 bits per lane
+    alignas(64) std::int32_t lanes[kUnit / 2 * kL];  // per pair of k, one pair per lane
+};
+
+// The largest magnitude of a lane whose numbers lie side by side.
+inline std::uint32_t row_maximum(const float* row, std::uint64_t depth) {
+    I most = set(0), more = set(0);
+    std::uint64_t k = 0;
+    for (; k + 2 * kL <= depth; k += 2 * kL) {
+        most = max(most, magnitude(load_float(row + k)));
+        more = max(more, magnitude(load_float(row + k + kL)));
+    }
+    auto result = static_cast<std::uint32_t>(largest(max(most, more)));
+    for (; k < depth; ++k) {
+        const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, row[k]) & 0x7fffffffU;
+        result = bits > result ? bits : result;
+    }
+    return result;
+}
+
+// The largest magnitudes of kCount · kL lanes that lie side by side.
+template <std::size_t kCount>
+inline void column_maxima(const float* data, std::uint64_t k_stride, std::uint64_t depth,
+                          std::int32_t* most) {
+    I m[kCount];
+#pragma GCC unroll 24
+    for (std::size_t v = 0; v < kCount; ++v) m[v] = set(0);
+    for (std::uint64_t k = 0; k < depth; ++k) {
+#pragma GCC unroll 24
+        for (std::size_t v = 0; v < kCount; ++v) {
+            m[v] = max(m[v], magnitude(load_float(data + k * k_stride + v * kL)));
+        }
+    }
+#pragma GCC unroll 24
+    for (std::size_t v = 0; v < kCount; ++v) store(most + v * kL, m[v]);
+}
+
+inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::int32_t* out) {
+    alignas(64) std::int32_t most[kGroup] = {};
+    const bool side_by_side = slice.lane_stride == 1 && slice.k_stride != 1;
+    std::uint64_t lane = 0;
+    if (slice.k_stride == 1) {
+        for (; lane < slice.lanes; ++lane) {
+            most[lane] =
+                static_cast<std::int32_t>(row_maximum(slice.data + lane * slice.lane_stride, slice.depth));
+        }
+    } else if (side_by_side) {
+        constexpr std::size_t kWide = kGroup / kL;
+        if (slice.lanes == kGroup) {
+            column_maxima<kWide>(slice.data, slice.k_stride, slice.depth, most);
+            lane = kGroup;
+        }
+        for (; lane + kL <= slice.lanes; lane += kL) {
+            column_maxima<1>(slice.data + lane, slice.k_stride, slice.depth, most + lane);
+        }
+    }
+    for (; lane < slice.lanes; ++lane) {
+        const float* data = slice.data + lane * slice.lane_stride;
+        for (std::uint64_t k = 0; k < slice.depth; ++k) {
+            const auto bits = __builtin_bit_cast(std::int32_t, data[k * slice.k_stride]) & 0x7fffffff;
+            most[lane] = bits > most[lane] ? bits : most[lane];
+        }
+    }
+    const std::uint64_t padded = (slice.lanes + panel - 1) / panel * panel;
+    for (std::uint64_t i = 0; i < padded; ++i) {
+        out[i] = arithmetic::row_exponent(static_cast<std::uint32_t>(most[i]), digits);
+    }
+}
+
+template <Part kPart>
+inline I part_of(I v) {
+    if constexpr (kPart == Part::kUpper) return shift_right<8>(add(v, set(128)));
+    if constexpr (kPart == Part::kLowest) return shift_right<24>(shift_left<24>(v));
+    return v;
+}
+
+template <Part kPart>
+inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const std::int32_t* exponents,
+                             std::int32_t* rows) {
+    for (std::size_t lane = 0; lane < kL; ++lane) {
+        const Power p = power(set(-exponents[lane]));
+        const float* row = data + lane * lane_stride;
+#pragma GCC unroll 4
+        for (std::size_t k = 0; k < kUnit; k += kL) {
+            store_narrow(rows + (lane * kUnit + k) / 2, part_of<kPart>(to_integer(load_float(row + k), p)));
+        }
+    }
+}
+
+template <Part kPart>
+inline void integers_of_lanes(const float* data, std::uint64_t k_stride, const std::int32_t* exponents,
+                              std::int32_t* lanes) {
+    const Power p = power(sub(set(0), load(exponents)));
+    const I low = set(0xffff);
+    for (std::size_t k = 0; k < kUnit; k += 2) {
+        const I even = part_of<kPart>(to_integer(load_float(data + k * k_stride), p));
+        const I odd = part_of<kPart>(to_integer(load_float(data + (k + 1) * k_stride), p));
+        store(lanes + k / 2 * kL, bit_or(bit_and(even, low), shift_left<16>(odd)));
+    }
+}
+
+inline void rows_to_lanes(const std::int32_t* rows, std::int32_t* lanes) {
+    for (std::size_t t = 0; t < kUnit / 2; t += kL) transpose(rows + t, kUnit / 2, lanes + t * kL, kL);
+}
+inline void lanes_to_rows(const std::int32_t* lanes, std::int32_t* rows) {
+    for (std::size_t t = 0; t < kUnit / 2; t += kL) transpose(lanes + t * kL, kL, rows + t, kUnit / 2);
+}
+
+enum class Form : std::uint8_t { kByRow, kByPair };
+
+// kL lanes from `lane` on, k from `k` on, in the form `wanted`.
+template <Part kPart>
+inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, const std::int32_t* exponents,
+                     Form wanted, UnitBuffers& to) {
+    const float* data = slice.data + lane * slice.lane_stride + k * slice.k_stride;
+    const std::uint64_t lanes = slice.lanes > lane ? slice.lanes - lane : 0;
+    const std::uint64_t depth = slice.depth - k;
+    std::uint64_t lane_stride = slice.lane_stride;
+    Form form = Form::kByRow;
+    if (lanes < kL || depth < kUnit || (slice.k_stride != 1 && slice.lane_stride != 1)) {
+        __builtin_memset(to.source, 0, sizeof(to.source));
+        for (std::uint64_t i = 0; i < lanes && i < kL; ++i) {
+            for (std::uint64_t j = 0; j < depth && j < kUnit; ++j) {
+                to.source[i * kUnit + j] = data[i * slice.lane_stride + j * slice.k_stride];
+            }
+        }
+        data = to.source;
+        lane_stride = kUnit;
+    } else if (slice.k_stride != 1) {
+        form = Form::kByPair;
+    }
+    if (form == Form::kByRow) {
+        integers_of_rows<kPart>(data, lane_stride, exponents, to.rows);
+        if (wanted == Form::kByPair) rows_to_lanes(to.rows, to.lanes);
+    } else {
+        integers_of_lanes<kPart>(data, slice.k_stride, exponents, to.lanes);
+        if (wanted == Form::kByRow) lanes_to_rows(to.lanes, to.rows);
+    }
+}
+
+template <Part kPart>
+inline void pack_rows(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
+                      std::byte* out) {
+    UnitBuffers buffers;
+    const std::uint64_t padded = (slice.lanes + kRows - 1) / kRows * kRows;
+    alignas(64) std::int32_t scales[kGroup + kL] = {};
+    for (std::uint64_t i = 0; i < padded; ++i) scales[i] = exponents[i];
+    for (std::uint64_t lane = 0; lane < padded; lane += kL) {
+        for (std::uint64_t u = 0; u < units_of(slice.depth); ++u) {
+            integers<kPart>(slice, lane, u * kUnit, scales + lane, Form::kByRow, buffers);
+            for (std::uint64_t i = 0; i < kL && lane + i < padded; ++i) {
+                const std::uint64_t at = lane + i;
+                emit_a(buffers.rows + i * kUnit / 2, out + at / kRows * panel_stride + u * kUnitBytesA,
+                       at % kRows);
+            }
+        }
+    }
+}
+
+inline void pack_a(const Slice& slice, Part part, const std::int32_t* exponents, std::uint64_t panel_stride,
+                   std::byte* out) {
+    if (part == Part::kWhole) pack_rows<Part::kWhole>(slice, exponents, panel_stride, out);
+    if (part == Part::kUpper) pack_rows<Part::kUpper>(slice, exponents, panel_stride, out);
+    if (part == Part::kLowest) pack_rows<Part::kLowest>(slice, exponents, panel_stride, out);
+}
+
+inline void pack_b(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
+                   std::byte* out) {
+    static_assert(kCols % kL == 0);
+    UnitBuffers buffers;
+    const std::uint64_t padded = (slice.lanes + kCols - 1) / kCols * kCols;
+    for (std::uint64_t lane = 0; lane < padded; lane += kL) {
+        std::byte* panel = out + lane / kCols * panel_stride;
+        for (std::uint64_t u = 0; u < units_of(slice.depth); ++u) {
+            integers<Part::kWhole>(slice, lane, u * kUnit, exponents + lane, Form::kByPair, buffers);
+            emit_b(buffers.lanes, panel + u * kUnitBytesB, lane % kCols);
+        }
+        if (lane % kCols == kCols - kL) complete_b(panel, units_of(slice.depth));
+    }
+}
+
+inline void exponents_a(const Slice& slice, int digits, std::int32_t* out) {
+    exponents(slice, digits, kRows, out);
+}
+inline void exponents_b(const Slice& slice, int digits, std::int32_t* out) {
+    exponents(slice, digits, kCols, out);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/exact/cpu/integer/product.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "contracts/arithmetic/exact_product.hpp"
+#include "contracts/base/check.hpp"
+#include "trainer/exact/cpu/integer/scratch.hpp"
+
+namespace assay::trainer::integer {
+
+namespace {
+constexpr std::uint64_t kResidentBytes = 24U << 20U;  ///< of the operand that is packed once
+constexpr std::uint64_t kStreamedBytes = 3U << 20U;   ///< of a slab of the other one
+constexpr std::uint64_t kSlabDepth = 8192;            ///< blocks of k are packed together up to this depth
+constexpr std::uint64_t kTaskBytes = 256U << 10U;     ///< of A in a task: it should stay in the second cache
+
+std::uint64_t round_up(std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit * unit; }
+std::uint64_t groups_of(std::uint64_t lanes) { return (lanes + kGroup - 1) / kGroup; }
+
+// One operand: how its slabs lie in memory, and where the current one is.
+struct Side {
+    MatrixView view;  // element (lane, k) is data[lane · row_stride + k · col_stride]
+    std::uint64_t lanes = 0;
+    std::uint64_t panel = 0;  // lanes of one
+    std::uint64_t panel_bytes = 0;
+    int digits = 2;
+    bool is_a = false;
+    std::uint64_t slab_lanes = 0;  // a multiple of kGroup, or all lanes
+    std::uint64_t first = 0;       // of the current slab
+    std::uint64_t count = 0;
+    std::byte* data = nullptr;
+    std::byte* lowest = nullptr;
+    std::int32_t* exponents = nullptr;
+
+    [[nodiscard]] std::uint64_t slab_groups() const { return groups_of(slab_lanes); }
+    [[nodiscard]] std::uint64_t block_bytes() const { return slab_groups() * (kGroup / panel) * panel_bytes; }
+    [[nodiscard]] std::uint64_t parts() const { return digits == 3 ? 2 : 1; }
+    [[nodiscard]] std::uint64_t exponent_stride() const { return slab_groups() * kGroup; }
+    [[nodiscard]] std::uint64_t bytes(std::uint64_t blocks) const {
+        return blocks * (parts() * block_bytes() + round_up(exponent_stride() * 4, kAlignment));
+    }
+    [[nodiscard]] std::uint64_t lane_bytes(std::uint64_t blocks) const {
+        return std::max<std::uint64_t>(1, blocks * parts() * panel_bytes / panel);
+    }
+    void choose_slab(std::uint64_t limit, std::uint64_t blocks) {
+        const std::uint64_t most = std::max(kGroup, limit / lane_bytes(blocks) / kGroup * kGroup);
+        slab_lanes = std::min(lanes, most);
+    }
+    void place(std::byte* memory, std::uint64_t blocks) {
+        data = memory;
+        lowest = parts() == 2 ? memory + blocks * block_bytes() : nullptr;
+        exponents = reinterpret_cast<std::int32_t*>(memory + blocks * parts() * block_bytes());
+    }
+    void go_to(std::uint64_t lane) {
+        first = lane;
+        count = std::min(slab_lanes, lanes - lane);
+    }
+    [[nodiscard]] Packed packed() const {
+        return {data, lowest, exponents, panel_bytes, block_bytes(), exponent_stride()};
+    }
+};
+
+struct Plan {
+    Side a, b;
+    bool a_resident = false;
+    std::uint64_t block = 0;        // k of one
+    std::uint64_t slab_blocks = 0;  // blocks packed together
+    [[nodiscard]] std::uint64_t bytes() const { return a.bytes(slab_blocks) + b.bytes(slab_blocks); }
+};
+
+Plan plan_of(const Machine& machine, const Product& p) {
+    Plan plan;
+    plan.block = std::min(p.rule.block, p.k);
+    const std::uint64_t blocks = (p.k + plan.block - 1) / plan.block;
+    plan.slab_blocks = std::clamp<std::uint64_t>(kSlabDepth / round_up(plan.block, kUnit), 1, blocks);
+    plan.a = {p.a, p.m, machine.a_rows, machine.a_panel_bytes(plan.block), p.rule.a_digits, true};
+    plan.b = {{p.b.data, p.b.col_stride, p.b.row_stride},
+              p.n,
+              machine.b_cols,
+              machine.b_panel_bytes(plan.block),
+              p.rule.b_digits,
+              false};
+    const std::uint64_t a_bytes = plan.a.lanes * plan.a.lane_bytes(plan.slab_blocks);
+    const std::uint64_t b_bytes = plan.b.lanes * plan.b.lane_bytes(plan.slab_blocks);
+    // Every slab of the resident operand costs one packing of all of the other.
+    plan.a_resident = a_bytes <= b_bytes;
+    plan.a.choose_slab(plan.a_resident ? kResidentBytes : kStreamedBytes, plan.slab_blocks);
+    plan.b.choose_slab(plan.a_resident ? kStreamedBytes : kResidentBytes, plan.slab_blocks);
+    return plan;
+}
+
+// The blocks [first, first + count) of k, `depth` each but the last.
+struct Depths {
+    std::uint64_t first_k = 0;
+    std::uint64_t blocks = 0;
+    std::uint64_t depth = 0;
+    std::uint64_t last_depth = 0;
+};
+
+// One task: a group of lanes of a block.
+void pack_group(const Machine& machine, const Side& side, const Depths& depths, std::uint64_t task) {
+    const std::uint64_t groups = groups_of(side.count);
+    const std::uint64_t block = task / groups, lane = task % groups * kGroup;
+    const std::uint64_t depth = block + 1 == depths.blocks ? depths.last_depth : depths.depth;
+    const float* data = side.view.data + (side.first + lane) * side.view.row_stride +
+                        (depths.first_k + block * depths.depth) * side.view.col_stride;
+    const Slice slice{data, side.view.row_stride, side.view.col_stride, std::min(kGroup, side.count - lane),
+                      depth};
+    std::int32_t* exponents = side.exponents + block * side.exponent_stride() + lane;
+    const std::uint64_t at = block * side.block_bytes() + lane / side.panel * side.panel_bytes;
+    if (!side.is_a) {
+        machine.exponents_b(slice, 2, exponents);
+        machine.pack_b(slice, exponents, side.panel_bytes, side.data + at);
+        return;
+    }
+    machine.exponents_a(slice, side.digits, exponents);
+    if (side.digits == 2) {
+        machine.pack_a(slice, Part::kWhole, exponents, side.panel_bytes, side.data + at);
+    } else {
+        machine.pack_a(slice, Part::kUpper, exponents, side.panel_bytes, side.data + at);
+        machine.pack_a(slice, Part::kLowest, exponents, side.panel_bytes, side.lowest + at);
+    }
+}
+
+void pack(const Machine& machine, const Side* first, const Side* second, const Depths& depths,
+          ThreadPool& pool) {
+    const std::uint64_t before = first == nullptr ? 0 : groups_of(first->count) * depths.blocks;
+    const std::uint64_t all = before + groups_of(second->count) * depths.blocks;
+    pool.split(all, 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t task = from; task < to; ++task) {
+            if (task < before) {
+                pack_group(machine, *first, depths, task);
+            } else {
+                pack_group(machine, *second, depths, task - before);
+            }
+        }
+    });
+}
+
+bool multiply(const Machine& machine, const Product& p, const Plan& plan, const Depths& depths,
+              ThreadPool& pool) {
+    const Side &a = plan.a, &b = plan.b;
+    const std::uint64_t fit = kTaskBytes / a.lane_bytes(depths.blocks);
+    std::uint64_t rows = std::clamp<std::uint64_t>(fit / kGroup * kGroup, kGroup, round_up(a.count, kGroup));
+    std::uint64_t cols = round_up(b.count, kGroup);
+    const auto tasks = [&] { return (a.count + rows - 1) / rows * ((b.count + cols - 1) / cols); };
+    while (pool.threads() > 1 && tasks() < 4 * pool.threads() && (cols > kGroup || rows > kGroup)) {
+        std::uint64_t& side = cols > kGroup ? cols : rows;
+        side = round_up(side / 2, kGroup);
+    }
+    const std::uint64_t across = (b.count + cols - 1) / cols;
+    std::atomic<bool> finite = true;
+    const Packed packed_a = a.packed(), packed_b = b.packed();
+    pool.split(tasks(), 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t task = from; task < to; ++task) {
+            const std::uint64_t i = task / across * rows, j = task % across * cols;
+            Block block;
+            block.a = packed_a.from(i, a.panel);
+            block.b = packed_b.from(j, b.panel);
+            block.rows = std::min(rows, a.count - i);
+            block.cols = std::min(cols, b.count - j);
+            block.depth = depths.depth;
+            block.last_depth = depths.last_depth;
+            block.blocks = depths.blocks;
+            block.c = p.c + (a.first + i) * p.c_stride + b.first + j;
+            block.c_stride = p.c_stride;
+            block.carry = p.start == ChainStart::kCarry || depths.first_k > 0;
+            const bool last = depths.first_k + (depths.blocks - 1) * depths.depth + depths.last_depth == p.k;
+            block.bias = p.bias == nullptr || !last ? nullptr : p.bias + b.first + j;
+            if (!machine.multiply(block)) finite.store(false, std::memory_order_relaxed);
+        }
+    });
+    return finite;
+}
+
+// k = 0: the sum is what it starts from.
+bool nothing_to_multiply(const Product& p) {
+    bool finite = true;
+    for (std::uint64_t i = 0; i < p.m; ++i) {
+        for (std::uint64_t j = 0; j < p.n; ++j) {
+            float& c = p.c[i * p.c_stride + j];
+            if (p.start == ChainStart::kZero) c = 0.0F;
+            if (p.bias != nullptr) c = c + p.bias[j];
+            finite = finite && c - c == 0.0F;
+        }
+    }
+    return finite;
+}
+}  // namespace
+
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p) {
+    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p).bytes();
+}
+
+bool product(const Machine& machine, const Product& p, ThreadPool& pool) {
+    ASSAY_CHECK(p.rule.block >= 1 && p.rule.block <= arithmetic::kMaxProductBlock);
+    ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
+    if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
+    Plan plan = plan_of(machine, p);
+    std::byte* memory = product_scratch().take(plan.bytes());
+    plan.a.place(memory, plan.slab_blocks);
+    plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);
+    Side& resident = plan.a_resident ? plan.a : plan.b;
+    Side& streamed = plan.a_resident ? plan.b : plan.a;
+    bool finite = true;
+    for (std::uint64_t k = 0; k < p.k; k += plan.slab_blocks * plan.block) {
+        const std::uint64_t all = std::min(plan.slab_blocks * plan.block, p.k - k);
+        const std::uint64_t blocks = (all + plan.block - 1) / plan.block;
+        const Depths depths{k, blocks, plan.block, all - (blocks - 1) * plan.block};
+        for (std::uint64_t r = 0; r < resident.lanes; r += resident.slab_lanes) {
+            resident.go_to(r);
+            for (std::uint64_t s = 0; s < streamed.lanes; s += streamed.slab_lanes) {
+                streamed.go_to(s);
+                pack(machine, s == 0 ? &resident : nullptr, &streamed, depths, pool);
+                finite = multiply(machine, p, plan, depths, pool) && finite;
+            }
+        }
+    }
+    return finite;
+}
+
+}  // namespace assay::trainer::integer

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiplication by two dot-product instructions, one of 16-bit pairs and one of bytes in fours (VNNI). For a
+// chunk of k both give an int32: `hh`, the sum of hi_a · hi_b, exactly; and `w`, the sum of v_a · v_b modulo
+// 2^32, for the instruction wraps around. The sum is hh · 2^16 + r, where
+//   r = sum of (v_a · lo_b + lo_a · 256 · hi_b),  |r| <= kChunk · (32,639 · 128 + 128 · 256 · 127) < 2^31,
+// so r is w − hh · 2^16 modulo 2^32, as a signed number. That is three quarters of the instructions of four
+// digit products. hi_a goes in as an unsigned byte, hi_a + 128; −128 · (sum of hi_b) is where hh starts.
+//
+// A unit of A: kRows rows of kUnit 16-bit numbers, then kRows rows of kUnit bytes hi + 128. A unit of B: per
+// pair of k the pairs of kCols columns, then per four k their bytes hi. Behind the units of B the starts of
+// hh, per chunk. Bytes of four k stand in the order k, k + 2, k + 1, k + 3 on both sides. Included once per
+// target inside its namespace, between lanes and pack: no guard.
+
+inline constexpr std::uint64_t kChunk = 256;
+inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
+static_assert(kChunk * (32'639 * 128 + 128 * 256 * 127) < (1ULL << 31U));
+static_assert(kChunk * 255 * 127 < (1ULL << 31U));
+inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 3;
+inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 3;
+inline constexpr std::uint64_t kBytesAt = kUnit * 2;  // times lanes: where the bytes of a unit start
+
+inline std::uint64_t chunks(std::uint64_t units) { return (units + kChunkUnits - 1) / kChunkUnits; }
+
+inline std::uint64_t a_panel_bytes(std::uint64_t depth) { return units_of(depth) * kUnitBytesA; }
+inline std::uint64_t b_panel_bytes(std::uint64_t depth) {
+    const std::uint64_t units = units_of(depth);
+    const std::uint64_t bytes = units * kUnitBytesB + chunks(units) * kCols * sizeof(std::int32_t);
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
+    std::byte* pairs = unit + row * kUnit * 2;
+    std::byte* bytes = unit + kRows * kBytesAt + row * kUnit;
+    // hi + 128 is the upper byte of v + 128 + 2^15.
+    const I half = set(0x00800080), flip = set(static_cast<std::int32_t>(0x80008000U));
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kUnit / 2; v += kL) {
+        const I x = load(numbers + v);
+        store(pairs + v * 4, x);
+        store_bytes(bytes + v * 2, shift_right16<8>(bit_xor(add16(x, half), flip)));
+    }
+}
+
+inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
+    std::byte* out = unit + column * 4;
+    std::byte* bytes = unit + kCols * kBytesAt + column * 4;
+    const I half = set(0x00800080);
+    const I even = set(0x00ff00ff), odd = set(static_cast<std::int32_t>(0xff00ff00U));
+    for (std::size_t t = 0; t < kUnit / 2; t += 2) {
+        const I x0 = load(pairs + t * kL), x1 = load(pairs + (t + 1) * kL);
+        store(out + t * kCols * 4, x0);
+        store(out + (t + 1) * kCols * 4, x1);
+        store(bytes + t / 2 * kCols * 4,
+              bit_or(bit_and(shift_right16<8>(add16(x0, half)), even), bit_and(add16(x1, half), odd)));
+    }
+}
+
+inline void complete_b(std::byte* panel, std::uint64_t units) {
+    std::byte* starts = panel + units * kUnitBytesB;
+    for (std::uint64_t chunk = 0; chunk < chunks(units); ++chunk) {
+        const std::uint64_t last = (chunk + 1) * kChunkUnits < units ? (chunk + 1) * kChunkUnits : units;
+        for (std::uint64_t column = 0; column < kCols; column += kL) {
+            I sum = set(0);
+            for (std::uint64_t u = chunk * kChunkUnits; u < last; ++u) {
+                const std::byte* bytes = panel + u * kUnitBytesB + kCols * kBytesAt + column * 4;
+                for (std::uint64_t q = 0; q < kUnit / 4; ++q) {
+                    dot_bytes(sum, set(static_cast<std::int32_t>(0x80808080U)), load(bytes + q * kCols * 4));
+                }
+            }
+            store(starts + (chunk * kCols + column) * 4, sub(set(0), sum));
+        }
+    }
+}
+
+inline constexpr std::size_t kVectors = kCols / kL;
+
+struct Sums {
+    alignas(64) std::int32_t hi[kRows * kCols];  // the sum is hi · 2^16 + lo, lo >= 0
+    alignas(64) std::int32_t lo[kRows * kCols];
+};
+
+inline I four_bytes(const std::byte* p) {
+    std::int32_t word;
+    __builtin_memcpy(&word, p, 4);
+    return set(word);
+}
+
+[[gnu::noinline]] inline void sum_pairs(const std::byte* a, const std::byte* b, std::uint64_t units,
+                                        std::int32_t* out) {
+    I sum[kRows][kVectors];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = set(0);
+    }
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB) {
+        for (std::size_t t = 0; t < kUnit / 2; ++t) {
+            I column[kVectors];
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < kRows; ++i) {
+                const I row = four_bytes(a + i * kUnit * 2 + t * 4);
+#pragma GCC unroll 4
+                for (std::size_t v = 0; v < kVectors; ++v) dot_pairs(sum[i][v], row, column[v]);
+            }
+        }
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) store(out + i * kCols + v * kL, sum[i][v]);
+    }
+}
+
+// Adds the chunk's sum to `to`, or puts it there.
+[[gnu::noinline]] inline void sum_bytes(const std::byte* a, const std::byte* b, std::uint64_t units,
+                                        const std::byte* starts, const std::int32_t* pairs, bool first,
+                                        Sums& to) {
+    I sum[kRows][kVectors];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = load(starts + v * kL * 4);
+    }
+    a += kRows * kBytesAt;
+    b += kCols * kBytesAt;
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB) {
+        for (std::size_t q = 0; q < kUnit / 4; ++q) {
+            I column[kVectors];
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < kRows; ++i) {
+                const I row = four_bytes(a + i * kUnit + q * 4);
+#pragma GCC unroll 4
+                for (std::size_t v = 0; v < kVectors; ++v) dot_bytes(sum[i][v], row, column[v]);
+            }
+        }
+    }
+    const I low = set(0xffff);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            const std::size_t at = i * kCols + v * kL;
+            const I rest = sub(load(pairs + at), shift_left<16>(sum[i][v]));
+            I hi = add(sum[i][v], shift_right<16>(rest)), lo = bit_and(rest, low);
+            if (!first) hi = add(hi, load(to.hi + at)), lo = add(lo, load(to.lo + at));
+            store(to.hi + at, hi);
+            store(to.lo + at, lo);
+        }
+    }
+}
+
+// The sums of kPanels panels of A with one of B: a chunk of B is read once for all of them.
+
+inline void tile_sums(const std::byte* a, std::uint64_t a_stride, const std::byte* b, std::uint64_t depth,
+                      Sums* sums, std::size_t panels) {
+    const std::uint64_t all = units_of(depth);
+    for (std::uint64_t u = 0; u < all; u += kChunkUnits) {
+        const std::uint64_t count = all - u < kChunkUnits ? all - u : kChunkUnits;
+        const std::byte* starts = b + all * kUnitBytesB + u / kChunkUnits * kCols * 4;
+        for (std::size_t p = 0; p < panels; ++p) {
+            alignas(64) std::int32_t pairs[kRows * kCols];
+            const std::byte* panel = a + p * a_stride + u * kUnitBytesA;
+            sum_pairs(panel, b + u * kUnitBytesB, count, pairs);
+            sum_bytes(panel, b + u * kUnitBytesB, count, starts, pairs, u == 0, sums[p]);
+        }
+    }
+}
