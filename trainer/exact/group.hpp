@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups: operators of a program that a backend runs as one piece of work, so that what lies between them
+// stays in registers and caches. A group may hold operators that are not neighbours in the program; every
+// operator still finds its operands, so no bit changes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contracts/program/program.hpp"
+
+namespace assay::trainer {
+
+enum class GroupKind : std::uint8_t {
+    kRows,               ///< operators that work row by row: embedding, norms, activations, adds, rotations
+    kLinear,             ///< a linear layer, or its input gradient, then such operators
+    kAttention,          ///< scores … values, a head at a time
+    kAttentionGradient,  ///< probabilities again from max and sum, then all gradients, a head at a time
+    kHead,               ///< head and loss and, in a step, their gradients, some rows at a time
+    kLogits,             ///< the head for one row
+    kWeightGradient,     ///< of one linear layer
+    kColumnGradient,     ///< of one bias or of one norm's parameters
+    kEmbeddingGradient,
+    kCollect,  ///< tied gradient, global norm, clip: once per step
+    kUpdate,   ///< AdamW of all parameters: all of them or, when one would not be finite, none
+};
+
+struct Group {
+    GroupKind kind = GroupKind::kRows;
+    std::vector<std::uint32_t> operators;   ///< in program order
+    std::vector<program::TensorId> reads;   ///< tensors in memory that it reads before writing them, once each
+    std::vector<program::TensorId> writes;  ///< tensors in memory that it writes, once each
+    /// kAttentionGradient: max and sum of the softmax, by which probabilities are made again.
+    program::TensorId max = 0;
+    program::TensorId sum = 0;
+};
+
+/// Operators in groups. `operators` are places in the program, ascending; groups are in an order in which
+/// they may run. Tensors that live inside one group only and never as a whole (an attention head's squares,
+/// logits) are in no list of reads or writes.
+std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators);
+
+/// True for an operator of kind `kind` whose outputs never lie in memory as a whole.
+bool is_transient(program::OperatorKind kind);
+
+}  // namespace assay::trainer
