@@ -13,175 +13,159 @@ using program::Role;
 using program::TensorId;
 using Kind = program::OperatorKind;
 
-Executor::Executor(program::Program program, const Machine& machine, std::uint32_t micro_batch)
+Executor::Executor(program::Program program, Backend& backend, MemoryPlan plan)
     : program_(std::move(program)),
-      kernels_(machine.kernels),
-      products_(machine.products),
-      pool_(machine.pool),
-      micro_batch_(micro_batch),
+      backend_(backend),
+      plan_(std::move(plan)),
       context_(program_.model.context),
-      width_(program_.model.width),
-      vocabulary_(program_.model.vocabulary),
-      heads_(program_.model.heads),
-      parameter_count_(program::parameter_count(program_.model)) {
-    ASSAY_CHECK(micro_batch >= 1);
-    once_ = program_.operators.size();
-    for (std::size_t i = program_.operators.size(); i-- > 0;) {
-        const Operator& one = program_.operators[i];
-        if (one.kind >= Kind::kTiedGradient) once_ = i;
-        if (one.kind == Kind::kHead) head_operator_ = i, logits_ = one.outputs[0];
+      parameter_count_(program::parameter_count(program_.model)),
+      tensors_(program_.tensors.size(), nullptr) {
+    block_ = backend_.allocate(plan_.block);
+    if (plan_.gradient != 0) {
+        gradient_ = backend_.allocate(plan_.gradient);
+        if (plan_.embedding_rows != 0) embedding_rows_ = backend_.allocate(plan_.embedding_rows);
+        place_gradients();
+        return;
     }
-    const MemoryPlan plan = plan_memory(program_, micro_batch_, {program_.loss, logits_});
-    float* block = machine.arena.allocate(plan.size);
-    tensors_.assign(program_.tensors.size(), nullptr);
-    for (TensorId id = 0; id < tensors_.size(); ++id) tensors_[id] = block + plan.offsets[id];
-    if (once_ < program_.operators.size()) {
-        accumulator_size_ = 2 * vocabulary_ * width_;
-        gradient_ = machine.arena.allocate(parameter_count_);
-        accumulators_ = machine.arena.allocate(accumulator_size_);
-        backup_ = machine.arena.allocate(3 * parameter_count_);
+    for (std::uint32_t i = 0; i < program_.operators.size(); ++i) {
+        const program::Operator& one = program_.operators[i];
+        if (one.kind == Kind::kHead) logits_group_ = Group{GroupKind::kLogits, {i}, one.operands, {}};
     }
-    place_tensors();
 }
 
-void Executor::place_tensors() {
-    std::size_t gradient = 0;
-    std::uint64_t accumulator = 0;
-    std::uint64_t tiles = 0;
+void Executor::place_gradients() {
+    std::size_t next = 0;
     for (TensorId id = 0; id < tensors_.size(); ++id) {
         if (program_.tensors[id].role != Role::kParameterGradient) continue;
-        if (gradient < program_.parameters.size()) {
-            const program::TensorInfo& info = program_.parameters[gradient++];
-            tensors_[id] = gradient_ + info.offset;
-            tiles += arithmetic::tile_count(info.rows, info.cols);
-        } else {
-            tensors_[id] = accumulators_ + accumulator;
-            accumulator += size(id);
-            ASSAY_CHECK(accumulator <= accumulator_size_);
-        }
+        if (next < program_.parameters.size()) tensors_[id] = gradient_ + program_.parameters[next++].offset;
     }
-    tile_sums_.resize(tiles);
-    inputs_.reserve(micro_batch_ * context_);
-    targets_.reserve(micro_batch_ * context_);
+    // The tied matrix: the head accumulates where the sum will be, the embedding in its own rows.
+    for (const program::Operator& one : program_.operators) {
+        if (one.kind != Kind::kTiedGradient) continue;
+        tensors_[one.operands[0]] = tensors_[one.outputs[0]];
+        tensors_[one.operands[1]] = embedding_rows_;
+    }
 }
 
-std::uint64_t Executor::size(TensorId id) const {
-    return program_.tensors[id].rows.of(sequences_) * program_.tensors[id].cols;
-}
-
-void Executor::bind_state(const StateSpans& state) {
-    std::size_t next[3] = {0, 0, 0};
+void Executor::bind(Role role, std::span<float> flat) {
+    ASSAY_CHECK(flat.size() == parameter_count_);
+    float* address = backend_.bind(flat);
+    std::size_t next = 0;
     for (TensorId id = 0; id < tensors_.size(); ++id) {
-        const Role role = program_.tensors[id].role;
-        const auto bind = [&](std::size_t which, std::span<float> flat) {
-            tensors_[id] = flat.data() + program_.parameters[next[which]++].offset;
-        };
-        if (role == Role::kParameter) bind(0, state.parameters);
-        if (role == Role::kFirstMoment) bind(1, state.first_moment);
-        if (role == Role::kSecondMoment) bind(2, state.second_moment);
-    }
-}
-
-void Executor::load_tokens(std::span<const std::uint32_t> tokens) {
-    sequences_ = tokens.size() / (context_ + 1);
-    inputs_.clear();
-    targets_.clear();
-    for (std::uint64_t s = 0; s < sequences_; ++s) {
-        const auto one = tokens.subspan(s * (context_ + 1), context_ + 1);
-        for (const std::uint32_t token : one) ASSAY_CHECK(token < vocabulary_);
-        inputs_.insert(inputs_.end(), one.begin(), one.end() - 1);
-        targets_.insert(targets_.end(), one.begin() + 1, one.end());
+        if (program_.tensors[id].role == role) tensors_[id] = address + program_.parameters[next++].offset;
     }
 }
 
 void Executor::clear_accumulators() {
-    std::fill_n(gradient_, parameter_count_, 0.0F);
-    std::fill_n(accumulators_, accumulator_size_, 0.0F);
-    loss_total_ = 0.0F;
+    backend_.zero(gradient_, plan_.gradient);
+    if (plan_.embedding_rows != 0) backend_.zero(embedding_rows_, plan_.embedding_rows);
 }
 
-std::optional<std::uint32_t> Executor::run(std::size_t first, std::size_t last) {
+void Executor::run(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
-        execute(program_.operators[i]);
-        if (!finite(program_.operators[i])) return static_cast<std::uint32_t>(i);
+        const PlannedGroup& planned = plan_.groups[i];
+        for (const PlannedGroup::Place& place : planned.places) {
+            tensors_[place.tensor] = block_ + place.offset;
+        }
+        backend_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
     }
-    return std::nullopt;
+}
+
+float Executor::scalar(TensorId id) const {
+    float value = 0.0F;
+    backend_.read(tensors_[id], {&value, 1});
+    return value;
+}
+
+void Executor::gradient(std::span<float> out) const {
+    ASSAY_CHECK(gradient_ != nullptr && out.size() == parameter_count_);
+    backend_.read(gradient_, out);
 }
 
 StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
                           std::span<const std::uint32_t> tokens, const StateSpans& state) {
-    const std::uint64_t stride = context_ + 1;
-    const std::uint64_t count = tokens.size() / stride;
-    ASSAY_CHECK(count >= 1 && tokens.size() % stride == 0 && gradient_ != nullptr);
-    ASSAY_CHECK(state.parameters.size() == parameter_count_ &&
-                state.first_moment.size() == parameter_count_ &&
-                state.second_moment.size() == parameter_count_);
-    bind_state(state);
+    const std::uint64_t count = tokens.size() / (context_ + 1);
+    ASSAY_CHECK(count >= 1 && tokens.size() % (context_ + 1) == 0 && gradient_ != nullptr);
+    ASSAY_CHECK(count <= plan_.batch);
+    bind(Role::kParameter, state.parameters);
+    bind(Role::kFirstMoment, state.first_moment);
+    bind(Role::kSecondMoment, state.second_moment);
+    backend_.begin(program_, {count * context_, coefficients});
+    backend_.load(tokens);
     clear_accumulators();
-    coefficients_ = coefficients;
-    step_tokens_ = count * context_;
-    // A later micro-batch may diverge at an earlier operator: each runs up to the earliest seen so far. What
-    // has become infinite or NaN in an accumulator stays so, so looking after each micro-batch is as good as
-    // looking once.
+    for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
+        backend_.select(s, std::min<std::uint64_t>(plan_.choice.micro_batch, count - s));
+        run(0, plan_.once);
+    }
+    // All micro-batches and all accumulators are seen before anything is said of a divergence: the operator to
+    // be named is the first of all in program order. The update itself changes everything or nothing.
+    const std::size_t update = plan_.groups.size() - 1;
+    ASSAY_CHECK(plan_.groups[update].group.kind == GroupKind::kUpdate);
+    run(plan_.once, update);
     StepResult result;
-    std::size_t limit = once_;
-    for (std::uint64_t s = 0; s < count; s += micro_batch_) {
-        load_tokens(tokens.subspan(s * stride, std::min(micro_batch_, count - s) * stride));
-        if (const auto diverged = run(0, limit)) limit = *diverged, result.diverged = diverged;
+    result.diverged = backend_.wait();
+    if (!result.diverged) {
+        run(update, update + 1);
+        result.diverged = backend_.wait();
     }
+    backend_.release();
     if (result.diverged) return result;
-    const std::span<float> arrays[3] = {state.parameters, state.first_moment, state.second_moment};
-    for (std::size_t i = 0; i < 3; ++i) {
-        std::copy(arrays[i].begin(), arrays[i].end(), backup_ + i * parameter_count_);
-    }
-    result.diverged = run(once_, program_.operators.size());
-    if (result.diverged) {
-        for (std::size_t i = 0; i < 3; ++i) {
-            std::copy_n(backup_ + i * parameter_count_, parameter_count_, arrays[i].begin());
-        }
-        return result;
-    }
-    result.fingerprint = {std::bit_cast<std::uint32_t>(*data(program_.loss)),
-                          std::bit_cast<std::uint32_t>(*data(program_.norm))};
+    result.fingerprint = {std::bit_cast<std::uint32_t>(scalar(program_.loss)),
+                          std::bit_cast<std::uint32_t>(scalar(program_.norm))};
     return result;
 }
 
 namespace {
-// An evaluation reads parameters only; the executor's tensors are mutable because a step's are.
-StateSpans read_only(std::span<const float> parameters) {
-    return {{const_cast<float*>(parameters.data()), parameters.size()}, {}, {}};
+// An evaluation reads parameters only; a backend binds mutable arrays because a step's are.
+std::span<float> read_only(std::span<const float> parameters) {
+    return {const_cast<float*>(parameters.data()), parameters.size()};
 }
 }  // namespace
 
 std::optional<float> Executor::evaluate(std::span<const float> parameters, std::uint64_t count,
                                         const Sequences& sequences, const std::function<bool()>& stop) {
-    ASSAY_CHECK(parameters.size() == parameter_count_ && gradient_ == nullptr && count >= 1);
-    bind_state(read_only(parameters));
-    loss_total_ = 0.0F;
-    step_tokens_ = count * context_;
-    std::vector<std::uint32_t> tokens;
-    for (std::uint64_t s = 0; s < count; s += micro_batch_) {
-        const std::uint64_t now = std::min(micro_batch_, count - s);
-        tokens.resize(now * (context_ + 1));
+    ASSAY_CHECK(gradient_ == nullptr && count >= 1);
+    bind(Role::kParameter, read_only(parameters));
+    backend_.begin(program_, {count * context_, {}});
+    std::optional<std::uint32_t> diverged;
+    for (std::uint64_t s = 0; s < count && !diverged; s += plan_.choice.micro_batch) {
+        const std::uint64_t now = std::min<std::uint64_t>(plan_.choice.micro_batch, count - s);
+        tokens_.resize(now * (context_ + 1));
         for (std::uint64_t i = 0; i < now; ++i) {
-            sequences(s + i, std::span(tokens).subspan(i * (context_ + 1), context_ + 1));
+            sequences(s + i, std::span(tokens_).subspan(i * (context_ + 1), context_ + 1));
         }
         if (stop && stop()) return std::nullopt;
-        load_tokens(tokens);
-        if (run(0, program_.operators.size())) return std::nullopt;
+        backend_.load(tokens_);
+        backend_.select(0, now);
+        run(0, plan_.groups.size());
+        diverged = backend_.wait();
     }
-    return *data(program_.loss);
+    backend_.release();
+    if (diverged) return std::nullopt;
+    return scalar(program_.loss);
 }
 
 std::optional<std::span<const float>> Executor::logits(std::span<const float> parameters,
                                                        std::span<const std::uint32_t> inputs,
                                                        std::uint64_t row) {
-    ASSAY_CHECK(parameters.size() == parameter_count_ && inputs.size() == context_ && row < context_);
-    bind_state(read_only(parameters));
-    sequences_ = 1;
-    inputs_.assign(inputs.begin(), inputs.end());
-    if (run(0, head_operator_ + 1)) return std::nullopt;
-    return std::span<const float>(data(logits_) + row * vocabulary_, vocabulary_);
+    ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
+    bind(Role::kParameter, read_only(parameters));
+    backend_.begin(program_, {context_, {}});
+    tokens_.assign(inputs.begin(), inputs.end());
+    tokens_.push_back(0);  // a target that nobody looks at
+    backend_.load(tokens_);
+    backend_.select(0, 1);
+    const std::size_t head = plan_.groups.size() - 1;
+    ASSAY_CHECK(plan_.groups[head].group.kind == GroupKind::kHead);
+    run(0, head);
+    float* scratch = block_ + plan_.groups[head].scratch;
+    backend_.run({*logits_group_, tensors_, scratch, 1, row});
+    const bool diverged = backend_.wait().has_value();
+    logits_.resize(program_.model.vocabulary);
+    if (!diverged) backend_.read(scratch, logits_);
+    backend_.release();
+    if (diverged) return std::nullopt;
+    return std::span<const float>(logits_);
 }
 
 }  // namespace assay::trainer

@@ -189,6 +189,7 @@ MemoryPlan plan_memory(const program::Program& program, const Backend& backend, 
     const GroupShape shape{choice.micro_batch, choice.head_rows};
     MemoryPlan plan = Planner(program, backend, shape, order_work(program, choice.recompute)).take();
     plan.choice = choice;
+    plan.batch = batch;
     if (plan.once == plan.groups.size()) return plan;
     plan.gradient = program::parameter_count(program.model);
     if (program.model.head == program::Head::kTied) {

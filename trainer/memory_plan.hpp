@@ -34,6 +34,7 @@ struct PlannedGroup {
 
 struct MemoryPlan {
     PlanChoice choice;
+    std::uint32_t batch = 1;  ///< the most sequences of a step
     std::vector<PlannedGroup> groups;
     std::size_t once = 0;              ///< groups from here on run once per step
     std::uint64_t block = 0;           ///< floats of activations, their gradients and scratch
@@ -46,7 +47,7 @@ struct MemoryPlan {
     }
 };
 
-/// `batch`: the most sequences of a step. Of a tied matrix the head's gradient accumulates in the gradient
+/// Of a tied matrix the head's gradient accumulates in the gradient
 /// array itself and the embedding's in rows of its own, one for each different token of the step.
 MemoryPlan plan_memory(const program::Program& program, const Backend& backend, const PlanChoice& choice,
                        std::uint32_t batch);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes that CpuBackend's source files share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace assay::trainer {
+
+/// AdamW on trial: a thread's copies of parameters and both moments.
+inline constexpr std::uint64_t kTrialArrays = 3;
+inline constexpr std::uint64_t kTrialLength = 1024;
+
+inline std::span<const float> view(const float* data, std::size_t size) { return {data, size}; }
+inline std::span<float> floats(float* data, std::size_t size) { return {data, size}; }
+
+}  // namespace assay::trainer

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The embedding's gradient, and what happens once per step: the tied gradient, the norm, AdamW.
+#include <algorithm>
+#include <bit>
+
+#include "contracts/base/check.hpp"
+#include "trainer/exact/cpu/cpu_backend.hpp"
+#include "trainer/exact/cpu/cpu_scratch.hpp"
+
+namespace assay::trainer {
+
+using Kind = program::OperatorKind;
+
+namespace {
+void add_to(float* sum, const float* x, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) sum[i] = sum[i] + x[i];
+}
+}  // namespace
+
+// Threads share the columns: each goes through the tokens of a sequence in order.
+void CpuBackend::embedding_gradient(const GroupCall& call) {
+    constexpr std::size_t kColumns = 64;
+    const std::uint32_t index = call.group.operators.front();
+    const Operator& one = program_->operators[index];
+    const float* dx = in(call, one, 1);
+    float* rows = out(call, one, 0);
+    float* positions = one.outputs.size() > 1 ? out(call, one, 1) : nullptr;
+    const bool is_compact = program_->model.head == program::Head::kTied;
+    pool_.split(width_, kColumns, [&](std::size_t first, std::size_t last) {
+        bool finite = true;
+        for (std::size_t column = first; column < last; column += kColumns) {
+            const std::size_t n = std::min(kColumns, last - column);
+            for (std::uint64_t t = 0; t < row_count(); ++t) {
+                const auto place = static_cast<std::uint32_t>(first_ * context_ + t);
+                if (positions != nullptr) {
+                    float* row = positions + t % context_ * width_ + column;
+                    add_to(row, dx + t * width_ + column, n);
+                    finite &= kernels_.all_finite(view(row, n));
+                }
+                if (!is_first_place_[place]) continue;
+                float sum[kColumns] = {};
+                for (std::uint32_t at = place; at != kNone; at = next_place_[at]) {
+                    add_to(sum, dx + (at - first_ * context_) * width_ + column, n);
+                }
+                const std::uint32_t token = inputs_[place];
+                float* row = rows + (is_compact ? row_of_token_[token] : token) * width_ + column;
+                add_to(row, sum, n);
+                finite &= kernels_.all_finite(view(row, n));
+            }
+        }
+        note(index, finite);
+    });
+}
+
+void CpuBackend::collect(const GroupCall& call) {
+    const std::uint32_t index = place_of(call.group, Kind::kGlobalNorm);
+    const Operator& norm = program_->operators[index];
+    std::uint64_t tiles = 0;
+    for (std::size_t i = 0; i < norm.operands.size(); ++i) {
+        square_tensor(call, i, call.scratch + tiles);
+        const program::TensorInfo& info = program_->parameters[i];
+        tiles += arithmetic::tile_count(info.rows, info.cols);
+    }
+    float* value = out(call, norm, 0);
+    *value = arithmetic::norm_of_tiles(floats(call.scratch, tiles));
+    note(index, kernels_.all_finite({value, 1}));
+    float* clip = out(call, *find(call.group, Kind::kClip), 0);
+    *clip = arithmetic::clip_scale(*value, program_->clip_norm);
+    note(place_of(call.group, Kind::kClip), kernels_.all_finite({clip, 1}));
+}
+
+// Tiles of one gradient; of the tied matrix the two gradients are added on the way: rows whose tokens do not
+// occur have an embedding gradient of +0, and adding it still turns −0 into +0.
+void CpuBackend::square_tensor(const GroupCall& call, std::size_t operand, float* sums) {
+    const Operator* tied = find(call.group, Kind::kTiedGradient);
+    const program::TensorId id = find(call.group, Kind::kGlobalNorm)->operands[operand];
+    const program::TensorInfo& info = program_->parameters[operand];
+    const bool is_tied = tied != nullptr && tied->outputs[0] == id;
+    const std::size_t across = arithmetic::tile_count(1, info.cols);
+    pool_.split(info.rows, arithmetic::kTile, [&](std::size_t first, std::size_t last) {
+        for (std::size_t top = first; top < last; top += arithmetic::kTile) {
+            const std::size_t count = std::min<std::size_t>(arithmetic::kTile, last - top);
+            float* block = call.tensors[id] + top * info.cols;
+            if (is_tied) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    const std::uint32_t row = row_of_token_[top + i];
+                    float* sum = block + i * info.cols;
+                    if (row == kNone) {
+                        for (std::size_t j = 0; j < info.cols; ++j) sum[j] = sum[j] + 0.0F;
+                    } else {
+                        add_to(sum, in(call, *tied, 1) + row * info.cols, info.cols);
+                    }
+                }
+                note(place_of(call.group, Kind::kTiedGradient),
+                     kernels_.all_finite(view(block, count * info.cols)));
+            }
+            kernels_.square_tiles(count, info.cols, view(block, count * info.cols),
+                                  floats(sums + top / arithmetic::kTile * across, across));
+        }
+    });
+}
+
+void CpuBackend::update(const GroupCall& call) {
+    constexpr std::size_t kElements = 4096;
+    if (!is_sure_to_stay_finite(call)) {
+        try_update(call);
+        if (diverged_ != kNone) return;
+    }
+    for (const std::uint32_t index : call.group.operators) {
+        const Operator& one = program_->operators[index];
+        const program::TensorInfo& info = program_->parameters[one.operands[2]];
+        arithmetic::AdamWCoefficients own = numbers_.coefficients;
+        if (!info.decays()) own.decay = 0.0F;
+        pool_.split(info.size(), kElements, [&](std::size_t first, std::size_t last) {
+            const auto part = [&](float* p) { return floats(p + first, last - first); };
+            kernels_.adamw(own, *in(call, one, 1), part(in(call, one, 0)), part(out(call, one, 0)),
+                           part(out(call, one, 1)), part(out(call, one, 2)));
+        });
+    }
+}
+
+namespace {
+// Every |x| <= 2^60 and, where asked, no sign bit (−0 included: the proof does without it).
+bool is_moderate(const float* x, std::size_t n, bool not_negative) {
+    constexpr std::int32_t kLimit = 0x5d800000;  // bits of 2^60
+    const std::int32_t mask = not_negative ? -1 : 0x7fffffff;
+    std::int32_t beyond = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t bits = std::bit_cast<std::int32_t>(x[i]) & mask;
+        beyond |= static_cast<std::int32_t>(bits > kLimit) | static_cast<std::int32_t>(bits < 0);
+    }
+    return beyond == 0;
+}
+}  // namespace
+
+// Bounds that no rounding can break: |g| <= 2·norm + 2^-60 and clip <= 1, so with the limits below |h| <= 2^42,
+// |m| <= 2^61, 0 <= v <= 2^86, the quotient's denominator is at least epsilon >= 2^-40, the quotient at most
+// 2^122, and |w| <= 2^61 + 2^122.
+bool CpuBackend::is_sure_to_stay_finite(const GroupCall& call) {
+    constexpr std::size_t kShare = 1U << 14;
+    const arithmetic::AdamWCoefficients& c = numbers_.coefficients;
+    const auto is_part = [](float x) { return x >= 0.0F && x <= 1.0F; };
+    const auto is_factor = [](float x) { return x >= 0.0F && x <= 0x1p20F; };
+    const Operator& any = program_->operators[call.group.operators.front()];
+    const float norm = *call.tensors[program_->norm];
+    const float clip = *in(call, any, 1);
+    const bool moderate = is_part(c.learning_rate) && is_part(c.decay) && is_part(c.beta1) &&
+                          is_part(c.one_minus_beta1) && is_part(c.beta2) && is_part(c.one_minus_beta2) &&
+                          is_factor(c.correction1) && is_factor(c.correction2) && c.epsilon >= 0x1p-40F &&
+                          c.epsilon <= 1.0F && is_part(clip) && norm >= 0.0F && norm <= 0x1p40F;
+    if (!moderate) return false;
+    std::atomic<bool> sure = true;
+    for (const std::uint32_t index : call.group.operators) {
+        const Operator& one = program_->operators[index];
+        const std::uint64_t size = program_->parameters[one.operands[2]].size();
+        pool_.split(size, kShare, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = 0; i < one.outputs.size(); ++i) {
+                if (!is_moderate(out(call, one, i) + first, last - first, i == 2)) sure = false;
+            }
+        });
+    }
+    return sure;
+}
+
+// The whole update on copies, a piece at a time; what it would write is looked at and dropped.
+void CpuBackend::try_update(const GroupCall& call) {
+    for (const std::uint32_t index : call.group.operators) {
+        const Operator& one = program_->operators[index];
+        const program::TensorInfo& info = program_->parameters[one.operands[2]];
+        arithmetic::AdamWCoefficients own = numbers_.coefficients;
+        if (!info.decays()) own.decay = 0.0F;
+        const std::uint64_t pieces = (info.size() + kTrialLength - 1) / kTrialLength;
+        deal(pieces, [&](std::size_t slot, std::uint64_t piece) {
+            const std::uint64_t first = piece * kTrialLength;
+            const std::uint64_t count = std::min(kTrialLength, info.size() - first);
+            float* copies = call.scratch + slot * kTrialArrays * kTrialLength;
+            for (std::size_t i = 0; i < kTrialArrays; ++i) {
+                std::copy_n(out(call, one, i) + first, count, copies + i * kTrialLength);
+            }
+            const auto copy = [&](std::size_t i) { return floats(copies + i * kTrialLength, count); };
+            note(index, kernels_.adamw(own, *in(call, one, 1), view(in(call, one, 0) + first, count), copy(0),
+                                       copy(1), copy(2)));
+        });
+    }
+}
+
+}  // namespace assay::trainer
