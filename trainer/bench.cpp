@@ -6,7 +6,9 @@
 
 #include "contracts/arithmetic/philox.hpp"
 #include "contracts/program/initial.hpp"
+#include "trainer/exact/cpu/cpu_backend.hpp"
 #include "trainer/executor.hpp"
+#include "trainer/memory_budget.hpp"
 
 namespace assay::trainer {
 
@@ -23,7 +25,7 @@ std::vector<float> noise(std::uint64_t count, std::uint32_t which) {
 // Matrices as a layer holds them: x [tokens,in], w [in,out], y [tokens,out].
 struct GemmBench {
     GemmBench(GemmShape shape, GemmKind kind, const BenchOptions& options)
-        : table(products(program::Profile::kF32, options.target)), pool(options.threads) {
+        : table(products(options.profile, options.target)), pool(options.threads) {
         const auto [t, in, out] = shape;
         const bool first_is_x = kind != GemmKind::kInputGradient;
         const bool second_is_w = kind != GemmKind::kWeightGradient;
@@ -43,7 +45,9 @@ struct GemmBench {
         c.resize(p.m * p.n);
         p.c = c.data();
     }
-    void operator()() { table.product(p, pool); }
+    void operator()() {
+        table.product(p, pool);
+    }
     const ProductKernels& table;
     ThreadPool pool;
     std::vector<float> a, b, c;
@@ -55,10 +59,8 @@ struct StepBench {
               const BenchOptions& options)
         : pool(options.threads),
           arena(make_heap_arena()),
-          executor(program::build_step_program(model, train, program::Profile::kF32),
-                   Executor::Machine{kernels(options.target),
-                                     products(program::Profile::kF32, options.target), pool, *arena},
-                   train.batch),
+          backend(options.target, pool, *arena),
+          executor(make_executor(program::build_step_program(model, train, options.profile), train.batch)),
           parameters(program::initial_parameters(model, 1)),
           first(parameters.size(), 0.0F),
           second(parameters.size(), 0.0F) {
@@ -71,8 +73,13 @@ struct StepBench {
         arithmetic::AdamWCoefficients c{1e-3F, 1e-4F, 0.9F, 0.1F, 0.95F, 0.05F, 1.0F, 1.0F, 1e-8F};
         executor.step(c, tokens, {parameters, first, second});
     }
+    Executor make_executor(const program::Program& program, std::uint32_t batch) {
+        const auto plan = choose_plan(program, backend, {batch, 0, 0});
+        return {program, backend, plan.value()};
+    }
     ThreadPool pool;
     std::unique_ptr<Arena> arena;
+    CpuBackend backend;
     Executor executor;
     std::vector<float> parameters, first, second;
     std::vector<std::uint32_t> tokens;

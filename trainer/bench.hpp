@@ -15,6 +15,7 @@ namespace assay::trainer {
 struct BenchOptions {
     Target target = Target::kScalar;
     int threads = 1;
+    program::Profile profile = program::Profile::kF32;
 };
 
 /// Matrix product of a linear layer: `tokens` rows of `in` numbers times a weight of in × out.

@@ -12,13 +12,13 @@
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/state_root.hpp"
 #include "trainer/job_runner_impl.hpp"
+#include "trainer/memory_budget.hpp"
 
 namespace assay::trainer {
 
 using base::ErrorKind;
 
 namespace {
-constexpr std::uint32_t kDefaultMicroBatch = 4;
 constexpr int kMaxThreads = 256;
 
 // Every token of a stream must name a row of the embedding: an executor reads rows by them.
@@ -46,8 +46,8 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
     : spec(job),
       train(train_tokens),
       held_out(held_out_tokens),
-      micro_batch(options.micro_batch != 0 ? std::min(options.micro_batch, job.train.batch)
-                                           : std::min(kDefaultMicroBatch, job.train.batch)),
+      micro_batch(options.micro_batch),
+      memory(options.memory),
       tensors(program::parameter_tensors(job.model)),
       parameters(program::parameter_count(job.model)),
       batches(job),
@@ -56,20 +56,36 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
       arena(options.arena == nullptr ? *own_arena : *options.arena),
       pool(options.threads),
       kernels(trainer::kernels(options.target)),
-      products(trainer::products(job.profile, options.target)) {}
+      backend(options.target, pool, arena) {}
+
+base::Outcome<void> JobRunner::Impl::plan() {
+    const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
+    const auto evaluation = program::build_evaluate_program(spec.model, spec.profile);
+    const std::uint32_t batch = spec.train.batch;
+    // A step and an evaluation take turns in one process; the evaluation gets what the step leaves, and at
+    // least what one sequence needs.
+    std::uint64_t left = memory;
+    if (memory != 0) {
+        const std::uint64_t least = smallest_plan(evaluation, backend, batch).bytes();
+        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, memory - std::min(memory, least)}));
+        left = memory - state_bytes(step) - step_plan.bytes() + state_bytes(evaluation);
+    } else {
+        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, 0}));
+    }
+    ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, backend, {batch, micro_batch, left}));
+    return {};
+}
 
 Executor& JobRunner::Impl::step_executor() {
     if (!step_) {
-        step_.emplace(program::build_step_program(spec.model, spec.train, spec.profile),
-                      Executor::Machine{kernels, products, pool, arena}, micro_batch);
+        step_.emplace(program::build_step_program(spec.model, spec.train, spec.profile), backend, step_plan);
     }
     return *step_;
 }
 
 Executor& JobRunner::Impl::evaluator() {
     if (!evaluator_) {
-        evaluator_.emplace(program::build_evaluate_program(spec.model, spec.profile),
-                           Executor::Machine{kernels, products, pool, arena}, micro_batch);
+        evaluator_.emplace(program::build_evaluate_program(spec.model, spec.profile), backend, evaluate_plan);
     }
     return *evaluator_;
 }
@@ -106,8 +122,9 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
                           "find the library that changed MXCSR and keep it out of this process");
     }
     try {
-        return std::unique_ptr<JobRunner>(
-            new JobRunner(std::make_unique<Impl>(spec, train, held_out, options)));
+        auto impl = std::make_unique<Impl>(spec, train, held_out, options);
+        ASSAY_TRY(impl->plan());
+        return std::unique_ptr<JobRunner>(new JobRunner(std::move(impl)));
     } catch (const std::bad_alloc&) {
         return out_of_memory();
     }

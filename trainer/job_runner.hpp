@@ -28,6 +28,7 @@ struct RunnerOptions {
     Target target = Target::kScalar;
     std::uint32_t micro_batch = 0;  ///< sequences at a time; 0 chooses. Leaves the bits alone
     Arena* arena = nullptr;         ///< must outlive the runner; null: an own heap arena
+    std::uint64_t memory = 0;       ///< bytes that a step may take, its slot's arrays included; 0: no limit
 };
 
 /// A finished inner step, for whoever watches.
@@ -115,7 +116,7 @@ class JobRunner {
 public:
     /// `train` and `held_out` are borrowed for the runner's life. kUsage when the spec breaks a rule, options
     /// are out of range or there are fewer tokens than one sequence; kPreflight when the machine's
-    /// floating-point mode is not that of the law. `held_out` may be empty: evaluate() then needs tokens.
+    /// floating-point mode is not that of the law or `memory` cannot hold one sequence. `held_out` may be empty: evaluate() then needs tokens.
     static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
                                                             TokenView held_out, const RunnerOptions& options);
     JobRunner(const JobRunner&) = delete;

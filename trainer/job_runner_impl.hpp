@@ -7,6 +7,7 @@
 
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/schedule.hpp"
+#include "trainer/exact/cpu/cpu_backend.hpp"
 #include "trainer/executor.hpp"
 #include "trainer/job_runner.hpp"
 
@@ -16,6 +17,8 @@ struct JobRunner::Impl {
     Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
          const RunnerOptions& options);
 
+    /// Memory plans within the budget; kPreflight when there are none.
+    base::Outcome<void> plan();
     /// Made when first needed: a verifier that only merges never pays for a step's memory.
     Executor& step_executor();
     Executor& evaluator();
@@ -24,6 +27,7 @@ struct JobRunner::Impl {
     TokenView train;
     TokenView held_out;
     std::uint32_t micro_batch;
+    std::uint64_t memory;
     std::vector<program::TensorInfo> tensors;
     std::uint64_t parameters;
     program::BatchMap batches;
@@ -32,7 +36,9 @@ struct JobRunner::Impl {
     Arena& arena;
     ThreadPool pool;
     const Kernels& kernels;
-    const ProductKernels& products;
+    CpuBackend backend;
+    MemoryPlan step_plan;
+    MemoryPlan evaluate_plan;
     std::optional<Executor> step_;
     std::optional<Executor> evaluator_;
     std::vector<std::uint32_t> tokens;  // of the step at hand

@@ -32,6 +32,12 @@ inline program::JobSpec small_job() {
     return spec;
 }
 
+/// Small jobs of every family and profile.
+inline std::vector<program::JobSpec> small_jobs() {
+    std::vector<program::JobSpec> jobs = {small_job()};
+    return jobs;
+}
+
 inline std::vector<std::uint16_t> small_tokens(std::size_t count, std::uint32_t vocabulary, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<std::uint16_t> tokens(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, a head of a sequence at a time, its squares in a thread's own scratch. Between the passes only
 // the maximum and the sum of each row are kept: the backward pass makes the same probabilities again.
-#include "contracts/base/check.hpp"
+#include "contracts/arithmetic/reduce.hpp"
 #include "trainer/exact/cpu/cpu_backend.hpp"
 #include "trainer/exact/cpu/cpu_scratch.hpp"
 

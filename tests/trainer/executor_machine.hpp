@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// An executor with all that it stands on, and states for it.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "contracts/program/initial.hpp"
+#include "contracts/program/reference_step.hpp"
+#include "contracts/program/schedule.hpp"
+#include "tests/trainer/small_job.hpp"
+#include "trainer/exact/cpu/cpu_backend.hpp"
+#include "trainer/executor.hpp"
+
+namespace assay::trainer::test {
+
+/// Gives out memory of the heap and counts it.
+class CountingArena final : public Arena {
+public:
+    float* allocate(std::size_t count) override {
+        floats += count;
+        return heap_->allocate(count);
+    }
+    [[nodiscard]] std::string_view name() const override { return "counting"; }
+    std::uint64_t floats = 0;
+
+private:
+    std::unique_ptr<Arena> heap_ = make_heap_arena();
+};
+
+struct ExecutorMachine {
+    ExecutorMachine(const program::Program& program, Target target, int threads, const PlanChoice& choice,
+                    std::uint32_t batch)
+        : pool(threads),
+          backend(target, pool, arena),
+          executor(program, backend, plan_memory(program, backend, choice, batch)) {}
+    ThreadPool pool;
+    CountingArena arena;
+    CpuBackend backend;
+    Executor executor;
+};
+
+inline program::SlotArrays initial_state(const program::JobSpec& spec) {
+    program::SlotArrays state;
+    state.parameters = program::initial_parameters(spec.model, spec.seed);
+    state.first_moment.assign(state.parameters.size(), 0.0F);
+    state.second_moment = state.first_moment;
+    return state;
+}
+
+inline StateSpans spans(program::SlotArrays& state) {
+    return {state.parameters, state.first_moment, state.second_moment};
+}
+
+inline std::vector<std::uint32_t> batch_of(const program::JobSpec& spec, std::uint32_t sequences,
+                                           unsigned seed) {
+    const auto tokens = small_tokens(sequences * (spec.model.context + 1), spec.model.vocabulary, seed);
+    return {tokens.begin(), tokens.end()};
+}
+
+inline bool same(const std::vector<float>& a, const std::vector<float>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+inline bool same(const program::SlotArrays& a, const program::SlotArrays& b) {
+    return same(a.parameters, b.parameters) && same(a.first_moment, b.first_moment) &&
+           same(a.second_moment, b.second_moment);
+}
+
+inline constexpr Recompute kAllRecompute[] = {Recompute::kNothing, Recompute::kCheap, Recompute::kLayers};
+
+}  // namespace assay::trainer::test
