@@ -45,9 +45,7 @@ struct GemmBench {
         c.resize(p.m * p.n);
         p.c = c.data();
     }
-    void operator()() {
-        table.product(p, pool);
-    }
+    void operator()() { table.product(p, pool); }
     const ProductKernels& table;
     ThreadPool pool;
     std::vector<float> a, b, c;

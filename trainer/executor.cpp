@@ -97,8 +97,8 @@ StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
         backend_.select(s, std::min<std::uint64_t>(plan_.choice.micro_batch, count - s));
         run(0, plan_.once);
     }
-    // All micro-batches and all accumulators are seen before anything is said of a divergence: the operator to
-    // be named is the first of all in program order. The update itself changes everything or nothing.
+    // All micro-batches and all accumulators are seen before anything is said of a divergence: the operator
+    // to be named is the first of all in program order. The update itself changes everything or nothing.
     const std::size_t update = plan_.groups.size() - 1;
     ASSAY_CHECK(plan_.groups[update].group.kind == GroupKind::kUpdate);
     run(plan_.once, update);

@@ -116,7 +116,8 @@ class JobRunner {
 public:
     /// `train` and `held_out` are borrowed for the runner's life. kUsage when the spec breaks a rule, options
     /// are out of range or there are fewer tokens than one sequence; kPreflight when the machine's
-    /// floating-point mode is not that of the law or `memory` cannot hold one sequence. `held_out` may be empty: evaluate() then needs tokens.
+    /// floating-point mode is not that of the law or `memory` cannot hold one sequence. `held_out` may be
+    /// empty: evaluate() then needs tokens.
     static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
                                                             TokenView held_out, const RunnerOptions& options);
     JobRunner(const JobRunner&) = delete;

@@ -48,9 +48,9 @@ base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Bac
     PlanChoice least{limits.micro_batch != 0 ? most : 1, Recompute::kLayers, kLeastHeadRows};
     const std::uint64_t needed = state + plan_memory(program, backend, least, limits.batch).bytes();
     return base::fail(base::ErrorKind::kPreflight,
-                      "a memory budget of " + std::to_string(limits.bytes) + " bytes (" + mebibytes(limits.bytes) +
-                          ") cannot hold one sequence of this model: " + std::to_string(needed) + " bytes (" +
-                          mebibytes(needed) + ") are needed",
+                      "a memory budget of " + std::to_string(limits.bytes) + " bytes (" +
+                          mebibytes(limits.bytes) + ") cannot hold one sequence of this model: " +
+                          std::to_string(needed) + " bytes (" + mebibytes(needed) + ") are needed",
                       "give at least " + mebibytes(needed));
 }
 

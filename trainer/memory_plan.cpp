@@ -165,7 +165,7 @@ private:
     const program::Program& program_;
     GroupShape shape_;
     WorkOrder order_;
-    std::vector<std::size_t> current_;  // per tensor: its life so far
+    std::vector<std::size_t> current_;                                   // per tensor: its life so far
     std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
     std::vector<std::size_t> scratch_;                                   // per group
     std::vector<Life> lives_;

@@ -28,8 +28,8 @@ struct PlannedGroup {
         std::uint64_t offset = 0;  ///< in floats
     };
     Group group;
-    std::vector<Place> places;   ///< tensors that begin to live here
-    std::uint64_t scratch = 0;   ///< offset in floats
+    std::vector<Place> places;  ///< tensors that begin to live here
+    std::uint64_t scratch = 0;  ///< offset in floats
 };
 
 struct MemoryPlan {
@@ -42,9 +42,7 @@ struct MemoryPlan {
     std::uint64_t embedding_rows = 0;  ///< floats of the tied embedding's own accumulator, see below
 
     /// All memory of a step but the slot's parameters and moments.
-    [[nodiscard]] std::uint64_t bytes() const {
-        return (block + gradient + embedding_rows) * sizeof(float);
-    }
+    [[nodiscard]] std::uint64_t bytes() const { return (block + gradient + embedding_rows) * sizeof(float); }
 };
 
 /// Of a tied matrix the head's gradient accumulates in the gradient

@@ -55,8 +55,8 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const Expected expected = expected_of(spec, program);
         for (const Target target : test::all_targets()) {
-            for (const int threads : {1, 2, 3}) {
-                for (const std::uint32_t micro_batch : {1U, 2U, 3U, 5U}) {
+            for (const int threads : {1, 3}) {
+                for (const std::uint32_t micro_batch : {1U, 2U, 5U}) {
                     INFO(spec.name << ", " << to_text(target) << ", threads " << threads << ", micro-batch "
                                    << micro_batch);
                     ExecutorMachine machine(program, target, threads, {micro_batch}, kBatch);
@@ -99,7 +99,8 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
             const auto loss = machine.executor.evaluate(
                 state.parameters, 5,
                 [&](std::uint64_t i, std::span<std::uint32_t> out) {
-                    std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * length), length, out.begin());
+                    std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * length), length,
+                                out.begin());
                 },
                 {});
             REQUIRE(loss);

@@ -111,9 +111,8 @@ private:
             const auto touched = [&](TensorId id) {
                 return contains(group.writes, id) || contains(group.reads, id);
             };
-            const bool produces =
-                std::any_of(one.operands.begin(), one.operands.end(),
-                            [&](TensorId id) { return contains(group.writes, id); });
+            const bool produces = std::any_of(one.operands.begin(), one.operands.end(),
+                                              [&](TensorId id) { return contains(group.writes, id); });
             if (produces) {
                 return group.kind == GroupKind::kRows || group.kind == GroupKind::kLinear ? &group : nullptr;
             }

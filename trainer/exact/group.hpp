@@ -28,8 +28,8 @@ enum class GroupKind : std::uint8_t {
 
 struct Group {
     GroupKind kind = GroupKind::kRows;
-    std::vector<std::uint32_t> operators;   ///< in program order
-    std::vector<program::TensorId> reads;   ///< tensors in memory that it reads before writing them, once each
+    std::vector<std::uint32_t> operators;  ///< in program order
+    std::vector<program::TensorId> reads;  ///< tensors in memory that it reads before writing them, once each
     std::vector<program::TensorId> writes;  ///< tensors in memory that it writes, once each
     /// kAttentionGradient: max and sum of the softmax, by which probabilities are made again.
     program::TensorId max = 0;

@@ -43,7 +43,8 @@ void CpuBackend::attention(const GroupCall& call) {
     });
 }
 
-void CpuBackend::attention_head(const GroupCall& call, const Heads& heads, std::uint64_t item, float* square) {
+void CpuBackend::attention_head(const GroupCall& call, const Heads& heads, std::uint64_t item,
+                                float* square) {
     const std::uint32_t first = call.group.operators.front();
     const auto one = [&](Kind kind) -> const Operator& { return *find(call.group, kind); };
     const std::uint64_t n = heads.shape.tokens;
@@ -54,8 +55,8 @@ void CpuBackend::attention_head(const GroupCall& call, const Heads& heads, std::
     const auto view_at = [&](std::uint64_t column) { return HeadView{qkv + column, heads.stride}; };
     const auto squares = floats(square, heads.square());
     const auto column = [&](Kind kind) { return floats(out(call, one(kind), 0) + item * n, n); };
-    note(first, products_->attention_scores(heads.shape, view_at(heads.query(h)), view_at(heads.key(g)),
-                                            squares));
+    note(first,
+         products_->attention_scores(heads.shape, view_at(heads.query(h)), view_at(heads.key(g)), squares));
     // Of finite scores everything up to the probabilities is finite.
     kernels_.softmax(n, squares, column(Kind::kSoftmaxMax), column(Kind::kSoftmaxSum));
     const HeadOut o{out(call, one(Kind::kAttentionValues), 0) + s * n * heads.width + heads.query(h),

@@ -19,9 +19,8 @@ float* CpuBackend::allocate(std::uint64_t count) { return arena_.allocate(count)
 
 void CpuBackend::zero(float* at, std::uint64_t count) {
     constexpr std::size_t kShare = 1U << 16;
-    pool_.split(count, kShare, [&](std::size_t first, std::size_t last) {
-        std::fill(at + first, at + last, 0.0F);
-    });
+    pool_.split(count, kShare,
+                [&](std::size_t first, std::size_t last) { std::fill(at + first, at + last, 0.0F); });
 }
 
 void CpuBackend::read(const float* from, std::span<float> to) {
@@ -34,8 +33,7 @@ std::uint64_t CpuBackend::scratch(const program::Program& program, const Group& 
     switch (group.kind) {
         case GroupKind::kAttention: return pool_.threads() * context * context;
         case GroupKind::kAttentionGradient: return 2 * pool_.threads() * context * context;
-        case GroupKind::kHead:
-            return shape.head_rows * program.model.vocabulary + shape.sequences * context;
+        case GroupKind::kHead: return shape.head_rows * program.model.vocabulary + shape.sequences * context;
         case GroupKind::kCollect: {
             std::uint64_t tiles = 0;
             for (const program::TensorInfo& info : program.parameters) {

@@ -80,7 +80,8 @@ private:
     }
     [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program_->tensors[id].cols; }
     [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
-    // Calls work(slot, item) for every item in [0, count): slots run at the same time, each a part of scratch.
+    // Calls work(slot, item) for every item in [0, count): slots run at the same time, each a part of
+    // scratch.
     template <class Work>
     void deal(std::uint64_t count, const Work& work);
 

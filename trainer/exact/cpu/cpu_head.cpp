@@ -31,15 +31,14 @@ void CpuBackend::head(const GroupCall& call) {
         product.rule = forward.rule;
         note(place_of(group, Kind::kHead), products_->product(product, pool_));
         pool_.split(count, kRows, [&](std::size_t first, std::size_t last) {
-            const auto targets =
-                std::span<const std::uint32_t>(targets_).subspan(first_ * context_ + at + first, last - first);
+            const auto targets = std::span<const std::uint32_t>(targets_).subspan(
+                first_ * context_ + at + first, last - first);
             const auto part = floats(logits + first * v, (last - first) * v);
             const auto loss = floats(losses + at + first, last - first);
             // Of finite logits only the difference to the target's can overflow.
             note(place_of(group, Kind::kLossTokens),
-                 input_gradient != nullptr
-                     ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
-                     : kernels_.loss_rows_forward(v, targets, part, loss));
+                 input_gradient != nullptr ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
+                                           : kernels_.loss_rows_forward(v, targets, part, loss));
         });
         if (input_gradient == nullptr) continue;
         Product down{count, w, v, {logits, v, 1}, {weight, w, 1}, out(call, *input_gradient, 0) + at * w, w};

@@ -16,7 +16,7 @@ void CpuBackend::linear(const GroupCall& call) {
     const std::uint64_t k = cols(one.operands[0]);
     // The weight as the product's right side [k,n]: x·W of [in,out] and dy·W of [out,in] take it as it lies.
     const bool as_it_lies = (one.kind == Kind::kLinear) == (one.layout == WeightLayout::kInOut);
-    Product product{row_count(),        n, k, {in(call, one, 0), k, 1}, {in(call, one, 1), n, 1},
+    Product product{row_count(),       n, k, {in(call, one, 0), k, 1}, {in(call, one, 1), n, 1},
                     out(call, one, 0), n};
     if (!as_it_lies) product.b = {in(call, one, 1), 1, k};
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
@@ -32,8 +32,9 @@ void CpuBackend::weight_gradient(const GroupCall& call) {
     const std::size_t left = one.layout == WeightLayout::kInOut ? 0 : 1;
     const std::uint64_t m = cols(one.operands[left]);
     const std::uint64_t n = cols(one.operands[1 - left]);
-    Product product{m, n, row_count(), {in(call, one, left), 1, m}, {in(call, one, 1 - left), n, 1},
-                    out(call, one, 0), n};
+    Product product{
+        m, n, row_count(), {in(call, one, left), 1, m}, {in(call, one, 1 - left), n, 1}, out(call, one, 0),
+        n};
     product.start = ChainStart::kCarry;
     product.rule = one.rule;
     note(index, products_->product(product, pool_));
@@ -55,10 +56,9 @@ void CpuBackend::column_gradient(const GroupCall& call) {
             switch (one.kind) {
                 case Kind::kLinearBiasGradient: finite &= kernels_.bias_gradient(shape, dy, sum); break;
                 case Kind::kLayerNormParameterGradient:
-                    finite &= kernels_.layer_norm_parameter_gradient(shape, dy,
-                                                                     in(call, one, 1) + row * n + first,
-                                                                     {thin(2), thin(3)}, sum,
-                                                                     out(call, one, 1) + first);
+                    finite &= kernels_.layer_norm_parameter_gradient(
+                        shape, dy, in(call, one, 1) + row * n + first, {thin(2), thin(3)}, sum,
+                        out(call, one, 1) + first);
                     break;
                 default: ASSAY_CHECK(false);
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that work row by row: all of a group's on some rows while they are in the cache, then on the next.
+// Operators that work row by row: all of a group's on some rows while they are in the cache, then on the
+// next.
 #include <algorithm>
 
 #include "contracts/arithmetic/rms_norm.hpp"
@@ -14,7 +15,7 @@ namespace assay::trainer {
 using Kind = program::OperatorKind;
 
 void CpuBackend::rows(const GroupCall& call, std::size_t skip) {
-    constexpr std::size_t kGrain = 4;        // rows: least share of a thread
+    constexpr std::size_t kGrain = 4;       // rows: least share of a thread
     constexpr std::uint64_t kBlock = 8192;  // floats of the widest tensor at a time
     const std::span<const std::uint32_t> places = std::span(call.group.operators).subspan(skip);
     if (places.empty()) return;
@@ -47,7 +48,7 @@ bool CpuBackend::rows_of(const GroupCall& call, const Operator& one, std::size_t
         case Kind::kAdd: return kernels_.add(operand(0), operand(1), result);
         case Kind::kGelu: return kernels_.gelu_forward(operand(0), result);
         case Kind::kGeluGradient: return kernels_.gelu_backward(operand(0), operand(1), result);
-        case Kind::kSwiGlu: 
+        case Kind::kSwiGlu:
             arithmetic::swiglu_forward(n, operand(0), result);
             return kernels_.all_finite(result);
         case Kind::kSwiGluGradient:
@@ -78,7 +79,8 @@ bool CpuBackend::norm_rows(const GroupCall& call, const Operator& one, std::size
             arithmetic::rms_norm_forward(program_->model.norm_epsilon.value(), wide(in(call, one, 0)),
                                          view(in(call, one, 1), n), wide(out(call, one, 0)),
                                          thin(out(call, one, 1)));
-            return kernels_.all_finite(wide(out(call, one, 0))) && kernels_.all_finite(thin(out(call, one, 1)));
+            return kernels_.all_finite(wide(out(call, one, 0))) &&
+                   kernels_.all_finite(thin(out(call, one, 1)));
         case Kind::kRmsNormInputGradient:
             arithmetic::rms_norm_input_gradient(wide(in(call, one, 0)), wide(in(call, one, 1)),
                                                 view(in(call, one, 3), n), thin(in(call, one, 2)),

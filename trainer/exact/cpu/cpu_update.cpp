@@ -133,9 +133,9 @@ bool is_moderate(const float* x, std::size_t n, bool not_negative) {
 }
 }  // namespace
 
-// Bounds that no rounding can break: |g| <= 2·norm + 2^-60 and clip <= 1, so with the limits below |h| <= 2^42,
-// |m| <= 2^61, 0 <= v <= 2^86, the quotient's denominator is at least epsilon >= 2^-40, the quotient at most
-// 2^122, and |w| <= 2^61 + 2^122.
+// Bounds that no rounding can break: |g| <= 2·norm + 2^-60 and clip <= 1, so with the limits below |h| <=
+// 2^42, |m| <= 2^61, 0 <= v <= 2^86, the quotient's denominator is at least epsilon >= 2^-40, the quotient at
+// most 2^122, and |w| <= 2^61 + 2^122.
 bool CpuBackend::is_sure_to_stay_finite(const GroupCall& call) {
     constexpr std::size_t kShare = 1U << 14;
     const arithmetic::AdamWCoefficients& c = numbers_.coefficients;

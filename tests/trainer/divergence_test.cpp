@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step that diverges names the operator that the reference names, and leaves the state alone.
+#include <limits>
+#include <set>
+
+#include "tests/support/catch.hpp"
+#include "tests/trainer/executor_machine.hpp"
+
+namespace assay::trainer {
+namespace {
+
+constexpr std::uint32_t kBatch = 3;
+
+struct Fault {
+    std::uint64_t element;
+    float value;
+    int array;  // 0 parameters, 1 first moment, 2 second moment
+};
+
+// Numbers that overflow in different places: at once, in a product, in a square, or in AdamW only.
+std::vector<Fault> faults_of(const program::Program& program) {
+    constexpr float kValues[] = {3e38F, -1e30F, 2e19F};
+    std::vector<Fault> faults;
+    std::uint64_t place = 0;
+    for (const program::TensorInfo& info : program.parameters) {
+        for (const float value : kValues) faults.push_back({info.offset + place++ % info.size(), value, 0});
+    }
+    for (const std::uint64_t element : {0U, 70U, 500U}) {
+        faults.push_back({element, 3e38F, 1});
+        faults.push_back({element, -1.0F, 2});
+        faults.push_back({element, std::numeric_limits<float>::max(), 2});
+    }
+    return faults;
+}
+
+// The smallest models in which every operator still has something to do.
+program::JobSpec smaller(program::JobSpec spec) {
+    spec.model.width = 4 * spec.model.heads;
+    spec.model.context = 7;
+    spec.model.vocabulary = 19;
+    if (spec.model.family == program::Family::kLlama) spec.model.hidden = 10;
+    return spec;
+}
+
+std::vector<float>& array_of(program::SlotArrays& state, int array) {
+    return array == 0 ? state.parameters : array == 1 ? state.first_moment : state.second_moment;
+}
+}  // namespace
+
+TEST_CASE("a diverging step names the reference's operator and leaves the state alone",
+          "[trainer][executor]") {
+    for (const program::JobSpec& job : test::small_jobs()) {
+        const program::JobSpec spec = smaller(job);
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto coefficients = program::Schedule(spec.train).at(0, 0);
+        const auto tokens = test::batch_of(spec, kBatch, 200);
+        std::vector<std::unique_ptr<test::ExecutorMachine>> machines;
+        for (const Target target : test::all_targets()) {
+            for (const PlanChoice& choice : {PlanChoice{1}, PlanChoice{2, Recompute::kLayers, 9}}) {
+                machines.push_back(
+                    std::make_unique<test::ExecutorMachine>(program, target, 1, choice, kBatch));
+            }
+        }
+        std::set<program::OperatorKind> named;
+        for (const Fault& fault : faults_of(program)) {
+            INFO(spec.name << ", element " << fault.element << " of array " << fault.array << " is "
+                           << fault.value);
+            program::SlotArrays before = test::initial_state(spec);
+            array_of(before, fault.array)[fault.element] = fault.value;
+            program::SlotArrays expected = before;
+            const auto reference = program::reference_step(program, coefficients, tokens, expected);
+            if (reference.diverged) named.insert(program.operators[*reference.diverged].kind);
+            for (const auto& machine : machines) {
+                program::SlotArrays state = before;
+                const auto result = machine->executor.step(coefficients, tokens, test::spans(state));
+                REQUIRE(result.diverged == reference.diverged);
+                REQUIRE(test::same(state, reference.diverged ? before : expected));
+            }
+        }
+        for (const program::OperatorKind kind : named) UNSCOPED_INFO(to_text(kind));
+        CHECK(named.size() >= 8);
+    }
+}
+
+TEST_CASE("a step after a diverging one has the bits of the reference", "[trainer][executor]") {
+    const program::JobSpec spec = test::small_job();
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const auto coefficients = program::Schedule(spec.train).at(0, 0);
+    const auto tokens = test::batch_of(spec, kBatch, 200);
+    test::ExecutorMachine machine(program, test::all_targets().front(), 2, {2}, kBatch);
+    program::SlotArrays broken = test::initial_state(spec);
+    broken.parameters[program.parameters.back().offset] = 3e38F;  // token 0's row of the embedding
+    REQUIRE(machine.executor.step(coefficients, tokens, test::spans(broken)).diverged);
+    program::SlotArrays expected = test::initial_state(spec);
+    program::SlotArrays state = expected;
+    program::reference_step(program, coefficients, tokens, expected);
+    REQUIRE_FALSE(machine.executor.step(coefficients, tokens, test::spans(state)).diverged);
+    CHECK(test::same(state, expected));
+}
+
+}  // namespace assay::trainer
