@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench fuzz soak format lint clean
+.PHONY: help setup build demo test bench parity fuzz soak format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -32,6 +32,12 @@ test: ## build everything, run every test and lint
 bench: build ## speed of the kernels and of a training step, beside LibTorch's
 	@build/bin/assay bench gemm
 	@build/bin/assay bench train
+
+parity: ## hours: our profiles beside PyTorch on the same text; resumable; writes docs/parity.md
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target assay assay_parity
+	@python3 tests/parity/run.py $(PARITY_FLAGS)
 
 fuzz: ## fuzz every decoder, FUZZ_SECONDS each
 	@.ci/setup test

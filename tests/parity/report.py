@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves of parity runs, and the table, the JSON file and the picture made of them (run.py)."""
+import json
+import os
+import statistics
+
+NAMES = {"f32": "Assay `f32`", "i16": "Assay `i16`", "fp32": "PyTorch fp32", "bf16": "PyTorch bf16 autocast"}
+FAMILIES = {"gpt2": "GPT-2", "llama": "Llama"}
+COLOURS = {"f32": "#1b6ca8", "i16": "#c2410c", "fp32": "#111827", "bf16": "#7c9a2f"}
+DASHES = {"f32": "7 4", "i16": "none", "fp32": "none", "bf16": "2 3"}
+BEGIN, END = "<!-- table: made by make parity -->", "<!-- end of table -->"
+
+
+def curve_path(folder, family, seed, arithmetic):
+    return os.path.join(folder, "runs", f"{family}-{seed}-{arithmetic}.jsonl")
+
+
+def read_curve(path):
+    """{"run", "train": [loss of each step], "held_out": {step: loss}, "done"} of a finished run, else None."""
+    try:
+        with open(path) as file:
+            lines = [json.loads(line) for line in file]
+    except (OSError, ValueError):
+        return None
+    if not lines or "done" not in lines[-1]:
+        return None
+    return {"run": lines[0]["run"], "train": [line["train"] for line in lines if "train" in line],
+            "held_out": {line["step"]: line["held_out"] for line in lines if "held_out" in line},
+            "done": lines[-1]}
+
+
+def summary(curve):
+    """What is worth keeping of a curve: held-out losses, and the training loss as a mean of every 50 steps."""
+    train, body = curve["train"], dict(curve["run"])
+    body["held_out"] = [[step, round(loss, 5)] for step, loss in curve["held_out"].items()]
+    body["train"] = [[first + 50, round(statistics.mean(train[first : first + 50]), 5)]
+                     for first in range(0, len(train) - 49, 50)]
+    body.update({key: curve["done"][key] for key in ("loss_bits", "root") if key in curve["done"]})
+    return body
+
+
+def final(curve):
+    return curve["held_out"][curve["done"]["done"]]
+
+
+def rows_of(curves, family):
+    """Lines of the table of one family, and the words on the spread between seeds."""
+    seeds = sorted({seed for kind, seed, _ in curves if kind == family})
+    lines = ["| arithmetic | " + " | ".join(f"seed {seed}" for seed in seeds) +
+             " | mean | largest difference from PyTorch fp32, same seed | while training |",
+             "|---|" + "---|" * (len(seeds) + 3)]
+    for arithmetic, name in NAMES.items():
+        found = {seed: curves[family, seed, arithmetic] for seed in seeds if (family, seed, arithmetic) in curves}
+        if not found:
+            continue
+        losses = [f"{final(found[seed]):.4f}" if seed in found else "–" for seed in seeds]
+        pairs = [(one, curves[family, seed, "fp32"]) for seed, one in found.items()
+                 if (family, seed, "fp32") in curves and arithmetic != "fp32"]
+        at_end = max((abs(final(a) - final(b)) for a, b in pairs), default=None)
+        anywhere = max((abs(a["held_out"][step] - b["held_out"][step])
+                        for a, b in pairs for step in a["held_out"] if step in b["held_out"]), default=None)
+        mean = statistics.mean(final(one) for one in found.values())
+        lines.append(f"| {name} | " + " | ".join(losses) + f" | {mean:.4f} | " +
+                     " | ".join("–" if value is None else f"{value:.4f}" for value in (at_end, anywhere)) + " |")
+    spreads = []
+    for arithmetic, name in NAMES.items():
+        losses = [final(curves[family, seed, arithmetic]) for seed in seeds if (family, seed, arithmetic) in curves]
+        if len(losses) > 1:
+            spreads.append(f"{name} {max(losses) - min(losses):.4f} over {len(losses)} seeds")
+    return lines, spreads
+
+
+def table(curves, runs):
+    lines = []
+    for family, name in FAMILIES.items():
+        found = [curve for (kind, _, _), curve in curves.items() if kind == family]
+        if not found:
+            continue
+        run = found[0]["run"]
+        lines += ["", f"### {name}, {run['parameters']:,} parameters, {run['steps']:,} steps of {run['batch']} × "
+                  f"{run['context']} tokens", "", "Held-out loss after the last step.", ""]
+        rows, spreads = rows_of(curves, family)
+        lines += rows
+        if spreads:
+            lines += ["", "Spread between seeds (largest less smallest): " + "; ".join(spreads) + "."]
+    missing = [f"{FAMILIES[family]} {NAMES[arithmetic]} seed {seed}"
+               for family, seed, arithmetic in runs if (family, seed, arithmetic) not in curves]
+    lines += ["", "Not run yet: " + ", ".join(missing) + "." if missing else "Every run of the list is there."]
+    return "\n".join(lines).strip()
+
+
+def polyline(points, colour, dash, scale):
+    text = " ".join(f"{scale[0](x):.1f},{scale[1](y):.1f}" for x, y in points)
+    return (f'<polyline fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}" '
+            f'points="{text}"/>')
+
+
+def panel(curves, family, left):
+    """One picture, 460 × 300: held-out loss against steps, one line for each run."""
+    found = {key: curve for key, curve in curves.items() if key[0] == family}
+    points = {key: [(step, loss) for step, loss in curve["held_out"].items() if step > 0]
+              for key, curve in found.items()}
+    flat = [point for one in points.values() for point in one]
+    last, low, high = max(p[0] for p in flat), min(p[1] for p in flat), max(p[1] for p in flat)
+    span = max(high - low, 1e-6)
+    scale = (lambda x: left + 50 + 390 * x / last, lambda y: 40 + 220 * (high - y) / span)
+    parts = [f'<text x="{left + 50}" y="24" font-weight="bold">{FAMILIES[family]}: held-out loss</text>']
+    for i in range(5):
+        loss, step = low + span * i / 4, last * i // 4
+        y, x = scale[1](loss), scale[0](step)
+        parts += [f'<line x1="{left + 50}" x2="{left + 440}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d1d5db"/>',
+                  f'<text x="{left + 44}" y="{y + 4:.1f}" text-anchor="end">{loss:.2f}</text>',
+                  f'<text x="{x:.1f}" y="278" text-anchor="middle">{step}</text>']
+    for (_, _, arithmetic), one in points.items():
+        parts.append(polyline(one, COLOURS[arithmetic], DASHES[arithmetic], scale))
+    return parts
+
+
+def picture(curves):
+    families = [family for family in FAMILIES if any(key[0] == family for key in curves)]
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{460 * max(1, len(families))}" height="320" '
+             'font-family="sans-serif" font-size="11" fill="#374151">',
+             '<rect width="100%" height="100%" fill="#ffffff"/>']
+    for i, family in enumerate(families):
+        parts += panel(curves, family, 460 * i)
+    for i, (arithmetic, name) in enumerate(NAMES.items()):
+        x = 20 + 110 * i
+        parts += [f'<line x1="{x}" x2="{x + 24}" y1="304" y2="304" stroke="{COLOURS[arithmetic]}" stroke-width="2" '
+                  f'stroke-dasharray="{DASHES[arithmetic]}"/>',
+                  f'<text x="{x + 28}" y="308">{name.replace("`", "").replace(" autocast", "")}</text>']
+    return "\n".join(parts + ["</svg>"]) + "\n"
+
+
+def write(folder, runs, docs):
+    curves = {run: read_curve(curve_path(folder, *run)) for run in runs}
+    curves = {run: curve for run, curve in curves.items() if curve}
+    with open(os.path.join(docs, "parity.json"), "w") as file:
+        body = {"schema": "assay.parity/v1", "runs": [summary(curve) for curve in curves.values()]}
+        text = json.dumps(body, separators=(",", ":")).replace('{"family"', '\n{"family"')
+        file.write(text + "\n")
+    with open(os.path.join(docs, "parity.svg"), "w") as file:
+        file.write(picture(curves))
+    page = os.path.join(docs, "parity.md")
+    with open(page) as file:
+        text = file.read()
+    before, rest = text.split(BEGIN)
+    with open(page, "w") as file:
+        file.write(before + BEGIN + "\n\n" + table(curves, runs) + "\n\n" + END + rest.split(END)[1])
