@@ -10,7 +10,7 @@
 namespace assay::arithmetic {
 
 /// cos[t · d/2 + i] and sin[…] of the angle t · theta^(−2i/d), for t < tokens and i < d/2: the exact value
-/// rounded to binary32 once, up to an error of 2^-25 ulp (computed in binary64; rope.cpp). Costs about
+/// rounded to binary32 once, up to an error of 2^-26 ulp (computed by double_word.hpp). Costs about
 /// 200 ns an entry: once per process, not once per step.
 /// REQUIRES d even and > 0, 1 <= theta < 2^64, tokens <= 2^31, both spans of tokens · d/2 numbers.
 void rope_table(std::uint64_t tokens, std::uint64_t head_dim, double theta, std::span<float> cos,

@@ -163,3 +163,16 @@ TEST_CASE("sequences added one at a time have the bits of all at once") {
     }
     check_bits(whole, split);
 }
+
+TEST_CASE("the example of docs/formats/arithmetic.md is right") {
+    const Floats a{1.0F, -0.3F, 0x1p-20F};
+    const Floats b{3.0F, 0.7F, 1000.0F};
+    CHECK(row_exponent(0x3f800000U, 2) == -14);
+    CHECK(row_exponent(0x447a0000U, 2) == -5);
+    CHECK(quantise(a[1], -14) == -4915);
+    CHECK(quantise(b[1], -5) == 22);
+    CHECK(std::bit_cast<std::uint32_t>(product({1, 1, 3}, {2, 2, 16'384}, a, b)[0]) == 0x4032ccf0U);
+    Floats chain(1);
+    product_nn({1, 1, 3}, a, b, chain);
+    CHECK(std::bit_cast<std::uint32_t>(chain[0]) == 0x40329efcU);
+}
