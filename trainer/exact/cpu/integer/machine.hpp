@@ -53,6 +53,13 @@ struct Packed {
         out.exponents += first;
         return out;
     }
+    [[nodiscard]] Packed at_block(std::uint64_t block) const {
+        Packed out = *this;
+        out.data += block * block_stride;
+        if (lowest != nullptr) out.lowest += block * block_stride;
+        out.exponents += block * exponent_stride;
+        return out;
+    }
 };
 
 /// rows × cols outputs: c = (0 or c) + the value of block after block, then, where wanted, · scale and +
@@ -70,6 +77,12 @@ struct Block {
     bool carry = false;
     float scale = 1.0F;
     const float* bias = nullptr;
+};
+
+/// Where the multiplication will read next: hints for the caches, so any address does.
+struct Ahead {
+    const std::byte* a = nullptr;
+    const std::byte* b = nullptr;
 };
 
 struct Machine {

@@ -3,7 +3,18 @@
 // of k, and what follows the last one while the tile is still at hand. Included once per target inside its
 // namespace, last: no guard.
 
-inline constexpr std::size_t kPanels = 4;  // panels of A that share a reading of B
+// A region of outputs keeps its sums while k goes by, so that what a stretch of k needs stays in the caches:
+// a chunk of a panel of B in the first, a stretch of all panels of the region in the second.
+inline constexpr std::size_t kRegionRows = kGroup / kRows;  // panels
+inline constexpr std::size_t kRegionCols = kGroup / kCols;
+inline constexpr std::uint64_t kStretchUnits = 8;
+static_assert(kGroup % kRows == 0 && kGroup % kCols == 0 && kStretchUnits % kChunkUnits == 0);
+
+struct Region {
+    Sums sums[kRegionCols][kRegionRows];
+    Sums lowest[kRegionCols][kRegionRows];  // of a 24-bit operand A
+};
+
 /// Sums of at most this many k have |hi| <= 2^24 and go through binary32 alone.
 inline constexpr std::uint64_t kShortDepth = 1024;
 static_assert(kShortDepth * 32'639 * 32'639 / 65'536 + kShortDepth < (1U << 24U));
@@ -20,9 +31,9 @@ struct Finish {
 };
 
 template <bool kShort>
-inline F value_of(const Sums* sums, std::size_t at, I exponent, bool wide) {
-    const I hi = load(sums->hi + at), lo = load(sums->lo + at);
-    if (wide) return finish24(hi, lo, load(sums[kPanels].hi + at), load(sums[kPanels].lo + at), exponent);
+inline F value_of(const Sums& sums, const Sums& lowest, std::size_t at, I exponent, bool wide) {
+    const I hi = load(sums.hi + at), lo = load(sums.lo + at);
+    if (wide) return finish24(hi, lo, load(lowest.hi + at), load(lowest.lo + at), exponent);
     return finish<kShort>(hi, lo, exponent);
 }
 
@@ -36,16 +47,16 @@ inline F follow(F c, const Finish& how, const float* bias, I& worst) {
 }
 
 template <bool kShort>
-inline void finish_tile(const Sums* sums, const std::int32_t* a_exponents, const std::int32_t* b_exponents,
-                        std::uint64_t rows, std::uint64_t cols, const Finish& how, float* c,
-                        std::uint64_t c_stride, I& worst) {
+inline void finish_tile(const Sums& sums, const Sums& lowest, const std::int32_t* a_exponents,
+                        const std::int32_t* b_exponents, std::uint64_t rows, std::uint64_t cols,
+                        const Finish& how, float* c, std::uint64_t c_stride, I& worst) {
     for (std::uint64_t i = 0; i < rows; ++i) {
         const I row_exponent = set(a_exponents[i]);
         float* out = c + i * c_stride;
         std::uint64_t j = 0;
         for (; j + kL <= cols; j += kL) {
             const I exponent = add(row_exponent, load(b_exponents + j));
-            const F value = value_of<kShort>(sums, i * kCols + j, exponent, how.wide);
+            const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
             const F before = how.from_zero ? zero_float() : load_float(out + j);
             store_float(out + j,
                         follow(add(before, value), how, how.bias == nullptr ? nullptr : how.bias + j, worst));
@@ -57,7 +68,7 @@ inline void finish_tile(const Sums* sums, const std::int32_t* a_exponents, const
                 if (how.bias != nullptr) bias[l] = how.bias[j + l];
             }
             const I exponent = add(row_exponent, load(b_exponents + j));
-            const F value = value_of<kShort>(sums, i * kCols + j, exponent, how.wide);
+            const F value = value_of<kShort>(sums, lowest, i * kCols + j, exponent, how.wide);
             store_float(buffer, follow(add(load_float(buffer), value), how,
                                        how.bias == nullptr ? nullptr : bias, worst));
             for (std::uint64_t l = 0; l < cols - j; ++l) out[j + l] = buffer[l];
@@ -65,44 +76,70 @@ inline void finish_tile(const Sums* sums, const std::int32_t* a_exponents, const
     }
 }
 
-// rows <= kPanels · kRows, cols <= kCols.
-inline void multiply_tiles(const Block& x, std::uint64_t row, std::uint64_t column, std::uint64_t rows,
-                           std::uint64_t cols, Sums* sums, I& worst) {
-    const std::size_t panels = (rows + kRows - 1) / kRows;
-    const Packed a = x.a.from(row, kRows), b = x.b.from(column, kCols);
-    for (std::uint64_t block = 0; block < x.blocks; ++block) {
-        const bool last = block + 1 == x.blocks;
-        const std::uint64_t depth = last ? x.last_depth : x.depth;
-        const std::byte* b_data = b.data + block * b.block_stride;
-        tile_sums(a.data + block * a.block_stride, a.panel_stride, b_data, depth, sums, panels);
-        const bool wide = a.lowest != nullptr;
-        if (wide) {
-            tile_sums(a.lowest + block * a.block_stride, a.panel_stride, b_data, depth, sums + kPanels,
-                      panels);
-        }
-        const Finish how{block == 0 && !x.carry, last, wide, x.scale,
-                         x.bias == nullptr ? nullptr : x.bias + column};
-        for (std::size_t p = 0; p < panels; ++p) {
-            const std::uint64_t left = rows - p * kRows;
-            const std::int32_t* a_exponents = a.exponents + block * a.exponent_stride + p * kRows;
-            const std::int32_t* b_exponents = b.exponents + block * b.exponent_stride;
-            float* c = x.c + (row + p * kRows) * x.c_stride + column;
-            (depth <= kShortDepth ? finish_tile<true> : finish_tile<false>)(sums + p, a_exponents,
-                                                                            b_exponents,
-                                                                            left < kRows ? left : kRows, cols,
-                                                                            how, c, x.c_stride, worst);
+// A block of k of a region: rows, cols <= kGroup.
+template <bool kShort>
+inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t depth, std::uint64_t rows,
+                            std::uint64_t cols, const Finish& how, float* c, std::uint64_t c_stride,
+                            Region& region, I& worst) {
+    const std::uint64_t all = units_of(depth);
+    const std::size_t down = (rows + kRows - 1) / kRows, across = (cols + kCols - 1) / kCols;
+    for (std::uint64_t stretch = 0; stretch < all; stretch += kStretchUnits) {
+        const std::uint64_t end = stretch + kStretchUnits < all ? stretch + kStretchUnits : all;
+        for (std::size_t j = 0; j < across; ++j) {
+            Sums* sums = region.sums[all <= kStretchUnits ? 0 : j];
+            Sums* lowest = region.lowest[all <= kStretchUnits ? 0 : j];
+            const std::byte* b_panel = b.data + j * b.panel_stride;
+            const std::uint64_t left = cols - j * kCols;
+            Finish here = how;
+            if (here.bias != nullptr) here.bias += j * kCols;
+            for (std::uint64_t u = stretch; u < end; u += kChunkUnits) {
+                const std::uint64_t count = end - u < kChunkUnits ? end - u : kChunkUnits;
+                const bool more = u + count < end;
+                const std::byte* next_b = j + 1 < across ? b_panel + b.panel_stride + stretch * kUnitBytesB
+                                                         : b.data + end * kUnitBytesB;
+                if (more) next_b = b_panel + (u + count) * kUnitBytesB;
+                for (std::size_t i = 0; i < down; ++i) {
+                    const std::byte* a_panel = a.data + i * a.panel_stride;
+                    const std::byte* next_a = i + 1 < down
+                                                  ? a_panel + a.panel_stride + u * kUnitBytesA
+                                                  : a.data + (more ? u + count : stretch) * kUnitBytesA;
+                    const Ahead ahead{next_a, next_b + i * kUnit * kUnit};
+                    if (how.wide) {
+                        const std::byte* low = a.lowest + i * a.panel_stride;
+                        sum_chunk(a_panel, b_panel, u, count, all, {low + u * kUnitBytesA, ahead.b}, sums[i]);
+                        sum_lowest_chunk(low, b_panel, u, count, all, ahead, lowest[i]);
+                    } else {
+                        sum_chunk(a_panel, b_panel, u, count, all, ahead, sums[i]);
+                    }
+                    if (u + count < all) continue;
+                    const std::uint64_t below = rows - i * kRows;
+                    finish_tile<kShort>(sums[i], lowest[i], a.exponents + i * kRows, b.exponents + j * kCols,
+                                        below < kRows ? below : kRows, left < kCols ? left : kCols, here,
+                                        c + i * kRows * c_stride + j * kCols, c_stride, worst);
+                }
+            }
         }
     }
 }
 
 inline bool multiply(const Block& x) {
-    Sums sums[2 * kPanels];
+    Region region;
     I worst = set(0);
-    for (std::uint64_t j = 0; j < x.cols; j += kCols) {
-        const std::uint64_t cols = x.cols - j < kCols ? x.cols - j : kCols;
-        for (std::uint64_t i = 0; i < x.rows; i += kPanels * kRows) {
-            const std::uint64_t rows = x.rows - i < kPanels * kRows ? x.rows - i : kPanels * kRows;
-            multiply_tiles(x, i, j, rows, cols, sums, worst);
+    for (std::uint64_t j = 0; j < x.cols; j += kGroup) {
+        const std::uint64_t cols = x.cols - j < kGroup ? x.cols - j : kGroup;
+        for (std::uint64_t i = 0; i < x.rows; i += kGroup) {
+            const std::uint64_t rows = x.rows - i < kGroup ? x.rows - i : kGroup;
+            const Packed a = x.a.from(i, kRows), b = x.b.from(j, kCols);
+            for (std::uint64_t block = 0; block < x.blocks; ++block) {
+                const bool last = block + 1 == x.blocks;
+                const std::uint64_t depth = last ? x.last_depth : x.depth;
+                const Finish how{block == 0 && !x.carry, last, a.lowest != nullptr, x.scale,
+                                 x.bias == nullptr ? nullptr : x.bias + j};
+                (depth <= kShortDepth ? multiply_region<true>
+                                      : multiply_region<false>)(a.at_block(block), b.at_block(block), depth,
+                                                                rows, cols, how, x.c + i * x.c_stride + j,
+                                                                x.c_stride, region, worst);
+            }
         }
     }
     return largest(worst) < 0x7f800000;

@@ -34,9 +34,12 @@ inline void column_maxima(const float* data, std::uint64_t k_stride, std::uint64
     I m[kCount];
 #pragma GCC unroll 24
     for (std::size_t v = 0; v < kCount; ++v) m[v] = set(0);
+    constexpr std::uint64_t kAhead =
+        16;  // rows; each lies on a page of its own, so the processor cannot guess
     for (std::uint64_t k = 0; k < depth; ++k) {
 #pragma GCC unroll 24
         for (std::size_t v = 0; v < kCount; ++v) {
+            __builtin_prefetch(data + (k + kAhead) * k_stride + v * kL);
             m[v] = max(m[v], magnitude(load_float(data + k * k_stride + v * kL)));
         }
     }

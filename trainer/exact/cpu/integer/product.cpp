@@ -14,9 +14,11 @@ namespace {
 constexpr std::uint64_t kResidentBytes = 24U << 20U;  ///< of the operand that is packed once
 constexpr std::uint64_t kStreamedBytes = 3U << 20U;   ///< of a slab of the other one
 constexpr std::uint64_t kSlabDepth = 8192;            ///< blocks of k are packed together up to this depth
-constexpr std::uint64_t kTaskBytes = 256U << 10U;     ///< of A in a task: it should stay in the second cache
+constexpr std::uint64_t kTaskRows = 4 * kGroup;
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit * unit; }
+// Panels must not all start in the same sets of a cache.
+std::uint64_t panel_stride(std::uint64_t bytes) { return bytes % 32768 == 0 ? bytes + 12288 + 64 : bytes; }
 std::uint64_t groups_of(std::uint64_t lanes) { return (lanes + kGroup - 1) / kGroup; }
 
 // One operand: how its slabs lie in memory, and where the current one is.
@@ -75,7 +77,8 @@ Plan plan_of(const Machine& machine, const Product& p) {
     plan.block = std::min(p.rule.block, p.k);
     const std::uint64_t blocks = (p.k + plan.block - 1) / plan.block;
     plan.slab_blocks = std::clamp<std::uint64_t>(kSlabDepth / round_up(plan.block, kUnit), 1, blocks);
-    plan.a = {p.a, p.m, machine.a_rows, machine.a_panel_bytes(plan.block), p.rule.a_digits, true};
+    plan.a = {p.a, p.m, machine.a_rows, panel_stride(machine.a_panel_bytes(plan.block)), p.rule.a_digits,
+              true};
     plan.b = {{p.b.data, p.b.col_stride, p.b.row_stride},
               p.n,
               machine.b_cols,
@@ -142,8 +145,7 @@ void pack(const Machine& machine, const Side* first, const Side* second, const D
 bool multiply(const Machine& machine, const Product& p, const Plan& plan, const Depths& depths,
               ThreadPool& pool) {
     const Side &a = plan.a, &b = plan.b;
-    const std::uint64_t fit = kTaskBytes / a.lane_bytes(depths.blocks);
-    std::uint64_t rows = std::clamp<std::uint64_t>(fit / kGroup * kGroup, kGroup, round_up(a.count, kGroup));
+    std::uint64_t rows = std::min(kTaskRows, round_up(a.count, kGroup));
     std::uint64_t cols = round_up(b.count, kGroup);
     const auto tasks = [&] { return (a.count + rows - 1) / rows * ((b.count + cols - 1) / cols); };
     while (pool.threads() > 1 && tasks() < 4 * pool.threads() && (cols > kGroup || rows > kGroup)) {

@@ -86,15 +86,16 @@ inline I four_bytes(const std::byte* p) {
 }
 
 [[gnu::noinline]] inline void sum_pairs(const std::byte* a, const std::byte* b, std::uint64_t units,
-                                        std::int32_t* out) {
+                                        const std::byte* next, std::int32_t* out) {
     I sum[kRows][kVectors];
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = set(0);
     }
-    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB) {
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 2 * 64) {
         for (std::size_t t = 0; t < kUnit / 2; ++t) {
+            __builtin_prefetch(next + t * 64);
             I column[kVectors];
 #pragma GCC unroll 4
             for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
@@ -116,7 +117,7 @@ inline I four_bytes(const std::byte* p) {
 // Adds the chunk's sum to `to`, or puts it there.
 [[gnu::noinline]] inline void sum_bytes(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* starts, const std::int32_t* pairs, bool first,
-                                        Sums& to) {
+                                        const std::byte* next, Sums& to) {
     I sum[kRows][kVectors];
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kRows; ++i) {
@@ -125,8 +126,9 @@ inline I four_bytes(const std::byte* p) {
     }
     a += kRows * kBytesAt;
     b += kCols * kBytesAt;
-    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB) {
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 4 * 64) {
         for (std::size_t q = 0; q < kUnit / 4; ++q) {
+            __builtin_prefetch(next + q * 64, 0, 2);
             I column[kVectors];
 #pragma GCC unroll 4
             for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
@@ -153,19 +155,29 @@ inline I four_bytes(const std::byte* p) {
     }
 }
 
-// The sums of kPanels panels of A with one of B: a chunk of B is read once for all of them.
+// Sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two panels of
+// `all` units: added to `to`, or put there when it is the first.
+inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
+                      std::uint64_t all, Ahead ahead, Sums& to) {
+    alignas(64) std::int32_t pairs[kRows * kCols];
+    const std::byte* starts = b + all * kUnitBytesB + first / kChunkUnits * kCols * 4;
+    a += first * kUnitBytesA;
+    b += first * kUnitBytesB;
+    sum_pairs(a, b, units, ahead.a, pairs);
+    sum_bytes(a, b, units, starts, pairs, first == 0, ahead.b, to);
+}
 
-inline void tile_sums(const std::byte* a, std::uint64_t a_stride, const std::byte* b, std::uint64_t depth,
-                      Sums* sums, std::size_t panels) {
-    const std::uint64_t all = units_of(depth);
-    for (std::uint64_t u = 0; u < all; u += kChunkUnits) {
-        const std::uint64_t count = all - u < kChunkUnits ? all - u : kChunkUnits;
-        const std::byte* starts = b + all * kUnitBytesB + u / kChunkUnits * kCols * 4;
-        for (std::size_t p = 0; p < panels; ++p) {
-            alignas(64) std::int32_t pairs[kRows * kCols];
-            const std::byte* panel = a + p * a_stride + u * kUnitBytesA;
-            sum_pairs(panel, b + u * kUnitBytesB, count, pairs);
-            sum_bytes(panel, b + u * kUnitBytesB, count, starts, pairs, u == 0, sums[p]);
-        }
+// The same where A has lowest digits only: hh is 0 and w exact.
+inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
+                             std::uint64_t /*all*/, Ahead ahead, Sums& to) {
+    static_assert(kChunk * 128 * 32'639 < (1ULL << 31U));
+    alignas(64) std::int32_t pairs[kRows * kCols];
+    sum_pairs(a + first * kUnitBytesA, b + first * kUnitBytesB, units, ahead.a, pairs);
+    for (std::size_t at = 0; at < kRows * kCols; at += kL) {
+        const I w = load(pairs + at);
+        I hi = shift_right<16>(w), lo = bit_and(w, set(0xffff));
+        if (first != 0) hi = add(hi, load(to.hi + at)), lo = add(lo, load(to.lo + at));
+        store(to.hi + at, hi);
+        store(to.lo + at, lo);
     }
 }
