@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/portability/golden.hpp"
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include "contracts/program/batch_map.hpp"
+#include "contracts/program/initial.hpp"
+#include "contracts/program/reference_step.hpp"
+#include "contracts/program/schedule.hpp"
+#include "contracts/program/state_root.hpp"
+#include "trainer/targets.hpp"
+
+namespace assay::portability {
+
+namespace {
+
+constexpr std::uint32_t kSteps = 3;
+constexpr std::uint32_t kContext = 70;
+constexpr std::uint32_t kVocabulary = 61;
+constexpr std::uint64_t kTokens = 12 * kContext + 1;
+
+program::JobSpec job(const program::ModelConfig& model, program::Profile profile) {
+    program::JobSpec spec;
+    spec.name = "golden";
+    spec.profile = profile;
+    spec.slots = 1;
+    spec.rounds = 1;
+    spec.seed = 20261121;
+    spec.model = model;
+    spec.train.inner_steps = kSteps;
+    spec.train.batch = 3;
+    spec.train.warmup_steps = 2;
+    spec.train.learning_rate = 1e-2F;
+    spec.data.train_tokens = kTokens;
+    spec.data.held_out_tokens = kTokens;
+    spec.market = {base::units(1), base::units(1), 1};
+    spec.security.segment_steps = 1;  // a state root after each step
+    return spec;
+}
+
+std::vector<std::uint16_t> tokens() {
+    std::vector<std::uint16_t> stream;
+    std::uint32_t state = 1;
+    for (std::uint64_t i = 0; i < kTokens; ++i) {
+        state = state * 1664525U + 1013904223U;  // Numerical Recipes' generator
+        const std::uint32_t noise = (state >> 16) % 5;
+        stream.push_back(static_cast<std::uint16_t>((i * 7 + noise) % kVocabulary));
+    }
+    return stream;
+}
+
+std::string name_of(const program::JobSpec& spec) {
+    const std::string family = spec.model.family == program::Family::kGpt2 ? "gpt2" : "llama";
+    return family + (spec.profile == program::Profile::kF32 ? " f32" : " i16");
+}
+
+std::string line(const program::JobSpec& spec, std::uint32_t step, const program::Fingerprint& fingerprint,
+                 const base::Hash256& root) {
+    std::array<char, 64> numbers{};
+    std::snprintf(numbers.data(), numbers.size(), " step %u loss %08x norm %08x state ", step + 1,
+                  fingerprint.loss, fingerprint.norm);
+    return name_of(spec) + numbers.data() + root.hex();
+}
+
+bool same(const Lines& golden, const Lines& lines, const std::string& who) {
+    std::printf("%-44s %s\n", who.c_str(), lines == golden ? "same" : "DIFFERENT");
+    if (lines == golden) return true;
+    for (const std::string& wanted : golden) std::printf("  expected %s\n", wanted.c_str());
+    for (const std::string& got : lines) std::printf("  got      %s\n", got.c_str());
+    return false;
+}
+
+}  // namespace
+
+std::vector<program::JobSpec> golden_jobs() {
+    const program::ModelConfig gpt2{program::Family::kGpt2, 2, 24, 3, kContext, kVocabulary};
+    return {job(gpt2, program::Profile::kF32)};
+}
+
+Lines reference_lines(const program::JobSpec& spec) {
+    const auto stream = tokens();
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const program::Schedule schedule(spec.train);
+    const program::BatchMap map(spec);
+    program::SlotArrays state;
+    state.parameters = program::initial_parameters(spec.model, spec.seed);
+    state.first_moment.assign(state.parameters.size(), 0.0F);
+    state.second_moment = state.first_moment;
+    Lines lines;
+    for (std::uint32_t step = 0; step < spec.train.inner_steps; ++step) {
+        std::vector<std::uint32_t> batch;
+        for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
+            const std::uint64_t first = map.first_token({0, step, 0, i});
+            for (std::uint64_t k = 0; k <= spec.model.context; ++k) batch.push_back(stream[first + k]);
+        }
+        const auto outcome = program::reference_step(program, schedule.at(0, step), batch, state);
+        if (outcome.diverged) return {};
+        const auto root =
+            program::slot_state_root(program::parameter_tensors(spec.model), state.parameters,
+                                     state.first_moment, state.second_moment, step + 1, step + 1);
+        lines.push_back(line(spec, step, outcome.fingerprint, root));
+    }
+    return lines;
+}
+
+Lines trainer_lines(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
+    const auto stream = tokens();
+    const auto runner = trainer::JobRunner::create(spec, {stream}, {stream}, options);
+    if (!runner.ok()) {
+        std::printf("%s\n", runner.error().what.c_str());
+        return {};
+    }
+    const auto round = (*runner)->run_slot_round((*runner)->initial(), 0, 0, std::nullopt, {}, {});
+    if (!round.ok() || round->trace.divergence) return {};
+    Lines lines;
+    for (std::uint32_t step = 0; step < spec.train.inner_steps; ++step) {
+        lines.push_back(line(spec, step, round->trace.fingerprints[step], round->trace.boundaries[step + 1]));
+    }
+    return lines;
+}
+
+Lines read_lines(const std::string& file) {
+    std::ifstream in(file);
+    Lines lines;
+    for (std::string text; std::getline(in, text);) {
+        if (!text.empty() && text.front() != '#') lines.push_back(text);
+    }
+    return lines;
+}
+
+bool check(const Lines& golden, trainer::Arena* arena) {
+    bool sound = true;
+    std::size_t expected = 0;
+    for (const program::JobSpec& spec : golden_jobs()) {
+        const std::string name = name_of(spec);
+        Lines mine;
+        for (const std::string& one : golden) {
+            if (one.starts_with(name + " step ")) mine.push_back(one);
+        }
+        expected += spec.train.inner_steps;
+        sound &= same(mine, reference_lines(spec), name + ", reference machine");
+        for (const std::string& word : trainer::machine_targets()) {
+            const auto target = trainer::choose_target(word);
+            if (!target.ok()) return false;
+            for (const int threads : {1, 2}) {
+                for (const std::uint32_t micro_batch : {1U, 2U, 3U}) {
+                    const auto lines = trainer_lines(spec, {threads, *target, micro_batch, arena});
+                    sound &= same(mine, lines,
+                                  name + ", " + word + ", threads " + std::to_string(threads) +
+                                      ", micro-batch " + std::to_string(micro_batch));
+                }
+            }
+        }
+    }
+    if (golden.size() != expected) std::printf("%zu golden lines, %zu expected\n", golden.size(), expected);
+    return sound && golden.size() == expected;
+}
+
+}  // namespace assay::portability
