@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench parity fuzz soak format lint clean
+.PHONY: help setup build demo test bench exhaustive parity fuzz soak format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -38,6 +38,12 @@ parity: ## hours: our profiles beside PyTorch on the same text; resumable; write
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target assay assay_parity
 	@python3 tests/parity/run.py $(PARITY_FLAGS)
+
+exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all 2^32 inputs (half an hour of one core)
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target exhaustive
+	@ASSAY_THREADS=$${ASSAY_THREADS:-$$(nproc)} build/bin/exhaustive
 
 fuzz: ## fuzz every decoder, FUZZ_SECONDS each
 	@.ci/setup test

@@ -10,8 +10,8 @@
 
 namespace assay::exhaustive {
 
-inline constexpr std::array<std::string_view, 7> kNames = {"exp", "tanh",  "log", "sin",
-                                                           "cos", "rsqrt", "gelu"};
+inline constexpr std::array<std::string_view, 9> kNames = {"exp",   "tanh",    "log",  "sin", "cos",
+                                                           "rsqrt", "sigmoid", "silu", "gelu"};
 inline constexpr std::size_t kFunctions = kNames.size();
 
 /// y[i] = f(x[i]) for n numbers.

@@ -66,6 +66,7 @@ struct Measure {
 constexpr float kQuarterTurn = 0.78539816F;
 bool nowhere(float) { return false; }
 bool finite(float x) { return std::isfinite(x); }
+double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double gelu(double x) {
     return 0.5 * x * (1.0 + std::tanh(0.79788456080286535588 * x * (1.0 + 0.044715 * x * x)));
 }
@@ -81,6 +82,9 @@ constexpr std::array<Measure, kFunctions> kMeasures = {{
      "[-pi/4, pi/4]", [](float x) { return std::fabs(x) <= 8192; }, "[-8192, 8192]"},
     {[](double x) { return 1.0 / std::sqrt(x); }, [](float x) { return std::isfinite(x) && x > 0; },
      "positive finite", nowhere, ""},
+    {sigmoid, finite, "finite", [](float x) { return std::isfinite(x) && x >= 0; }, "finite, x >= 0"},
+    {[](double x) { return x * sigmoid(x); }, finite, "finite",
+     [](float x) { return std::isfinite(x) && x < 0; }, "finite, x < 0"},
     {gelu, [](float x) { return std::isfinite(x) && x >= 0; }, "finite, x >= 0",
      [](float x) { return std::isfinite(x) && x < 0; }, "finite, x < 0"},
 }};

