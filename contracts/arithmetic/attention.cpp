@@ -131,17 +131,9 @@ void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView
     columns_times(shape, ds, q, dk, start);
 }
 
-void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, HeadOut dk) {
-    columns_times(shape, ds, q, dk, ChainStart::kZero);
-}
-
 void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv,
                               ChainStart start) {
     columns_times(shape, p, d_o, dv, start);
-}
-
-void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv) {
-    columns_times(shape, p, d_o, dv, ChainStart::kZero);
 }
 
 }  // namespace assay::arithmetic

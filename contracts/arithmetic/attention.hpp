@@ -57,13 +57,11 @@ void softmax_gradient(HeadShape shape, std::span<const float> dp, std::span<cons
                       std::span<const float> dot, std::span<float> ds);
 /// dq[i,c] = chain over j = 0…i of fma(ds[i,j], k[j,c], ·).
 void attention_query_gradient(HeadShape shape, std::span<const float> ds, HeadView k, HeadOut dq);
-/// dk[j,c] = chain over i = j…T−1 of fma(ds[i,j], q[i,c], ·), from `start`; without one from +0.
+/// dk[j,c] = chain over i = j…T−1 of fma(ds[i,j], q[i,c], ·), from `start`.
 void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, HeadOut dk,
                             ChainStart start);
-void attention_key_gradient(HeadShape shape, std::span<const float> ds, HeadView q, HeadOut dk);
-/// dv[j,c] = chain over i = j…T−1 of fma(p[i,j], dO[i,c], ·), from `start`; without one from +0.
+/// dv[j,c] = chain over i = j…T−1 of fma(p[i,j], dO[i,c], ·), from `start`.
 void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv,
                               ChainStart start);
-void attention_value_gradient(HeadShape shape, std::span<const float> p, HeadView d_o, HeadOut dv);
 
 }  // namespace assay::arithmetic

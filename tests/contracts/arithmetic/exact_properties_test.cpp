@@ -164,6 +164,30 @@ TEST_CASE("sequences added one at a time have the bits of all at once") {
     check_bits(whole, split);
 }
 
+TEST_CASE("sixteen bits lose most of a gradient over a large vocabulary, twenty-four do not") {
+    // Softmax of normal logits minus the target's one: what the head's gradient looks like early in training.
+    constexpr std::size_t kVocabulary = 50'257;
+    std::mt19937_64 random(37);
+    std::normal_distribution<float> normal;
+    Floats row(kVocabulary);
+    double sum = 0;
+    for (float& x : row) {
+        x = std::exp(normal(random));
+        sum += static_cast<double>(x);
+    }
+    for (float& x : row) x = static_cast<float>(static_cast<double>(x) / sum);
+    row[1234] -= 1.0F;
+    const auto lost = [&](int digits) {
+        const std::int32_t exponent =
+            row_exponent(std::bit_cast<std::uint32_t>(row[1234]) & 0x7fffffffU, digits);
+        const auto zeros =
+            std::count_if(row.begin(), row.end(), [&](float x) { return quantise(x, exponent) == 0; });
+        return static_cast<double>(zeros) / static_cast<double>(kVocabulary);
+    };
+    CHECK(lost(2) > 0.8);
+    CHECK(lost(3) < 0.001);
+}
+
 TEST_CASE("the example of docs/formats/arithmetic.md is right") {
     const Floats a{1.0F, -0.3F, 0x1p-20F};
     const Floats b{3.0F, 0.7F, 1000.0F};
