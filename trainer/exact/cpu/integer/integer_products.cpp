@@ -4,6 +4,7 @@
 #include "contracts/arithmetic/exact_attention.hpp"
 #include "contracts/arithmetic/exact_product.hpp"
 #include "contracts/arithmetic/reduce.hpp"
+#include "trainer/exact/cpu/integer/attention.hpp"
 #include "trainer/exact/cpu/integer/machines.hpp"
 #include "trainer/exact/cpu/integer/product.hpp"
 
@@ -71,18 +72,31 @@ bool law_value_gradient(HeadShape shape, View p, HeadView d_o, HeadOut dv, Chain
 }
 
 template <const integer::Machine& (*machine)()>
-const ProductKernels& table() {
-    static const ProductKernels kernels = {
-        .product = [](const Product& p, ThreadPool& pool) { return integer::product(machine(), p, pool); },
-        .attention_scores = law_scores,
-        .attention_values = law_values,
-        .attention_probability_gradient = law_probability_gradient,
-        .attention_query_gradient = law_query_gradient,
-        .attention_key_gradient = law_key_gradient,
-        .attention_value_gradient = law_value_gradient,
+struct On {
+    static bool product(const Product& p, ThreadPool& pool) { return integer::product(machine(), p, pool); }
+    static bool scores(HeadShape shape, HeadView q, HeadView k, Floats scores) {
+        return integer::lower_products(machine(), shape, q, k, arithmetic::attention_scale(shape.head_dim),
+                                       scores);
+    }
+    static bool lower(HeadShape shape, HeadView a, HeadView b, Floats out) {
+        return integer::lower_products(machine(), shape, a, b, 1.0F, out);
+    }
+    static bool rows(HeadShape shape, View m, HeadView x, HeadOut out) {
+        return integer::rows_times(machine(), shape, m, x, out);
+    }
+    static bool columns(HeadShape shape, View m, HeadView x, HeadOut out, ChainStart start) {
+        return integer::columns_times(machine(), shape, m, x, out, start);
+    }
+    static constexpr ProductKernels kTable = {
+        .product = product,
+        .attention_scores = scores,
+        .attention_values = rows,
+        .attention_probability_gradient = lower,
+        .attention_query_gradient = rows,
+        .attention_key_gradient = columns,
+        .attention_value_gradient = columns,
     };
-    return kernels;
-}
+};
 
 const ProductKernels& law_table() {
     static const ProductKernels kernels = {
@@ -100,7 +114,7 @@ const ProductKernels& law_table() {
 
 const ProductKernels& integer_products(Target target) {
 #if defined(__x86_64__)
-    if (target == Target::kVnni || target == Target::kAmx) return table<integer::vnni_machine>();
+    if (target == Target::kVnni || target == Target::kAmx) return On<integer::vnni_machine>::kTable;
 #endif
     static_cast<void>(target);
     return law_table();

@@ -91,7 +91,7 @@ struct Machine {
     /// Bytes of a panel of `depth` k (a multiple of kAlignment).
     std::uint64_t (*a_panel_bytes)(std::uint64_t depth) = nullptr;
     std::uint64_t (*b_panel_bytes)(std::uint64_t depth) = nullptr;
-    /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel.
+    /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel. Needs room for kGroup.
     void (*exponents_a)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     void (*exponents_b)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before.

@@ -73,9 +73,13 @@ inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::
             most[lane] = bits > most[lane] ? bits : most[lane];
         }
     }
-    const std::uint64_t padded = (slice.lanes + panel - 1) / panel * panel;
-    for (std::uint64_t i = 0; i < padded; ++i) {
-        out[i] = arithmetic::row_exponent(static_cast<std::uint32_t>(most[i]), digits);
+    // arithmetic::row_exponent, lane by lane; no magnitude is large enough to reach the sign.
+    const I offset = set(digits == 2 ? 0x10100 : 0x10101), base = set(digits == 2 ? 141 : 149);
+    for (std::uint64_t i = 0; i < slice.lanes; i += kL) {
+        store(out + i, sub(max(set(1), shift_right<23>(add(load(most + i), offset))), base));
+    }
+    for (std::uint64_t i = slice.lanes; i < (slice.lanes + panel - 1) / panel * panel; ++i) {
+        out[i] = arithmetic::row_exponent(0, digits);
     }
 }
 
