@@ -6,6 +6,10 @@
 
 namespace assay::trainer::integer {
 
-const Machine& vnni_machine();  ///< AVX-512 with VNNI
+const Machine& plain_machine();     ///< any processor
+const Machine& avx2_machine();      ///< AVX2 and FMA
+const Machine& avx_vnni_machine();  ///< those and AVX-VNNI
+const Machine& avx512_machine();    ///< AVX-512 F, BW, DQ, VL
+const Machine& vnni_machine();      ///< those and VNNI
 
 }  // namespace assay::trainer::integer

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 without VNNI: 16 lanes, products of 16-bit pairs.
+#include "trainer/exact/cpu/integer/machines.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "contracts/arithmetic/exact_product.hpp"
+#include "trainer/exact/cpu/integer/target.hpp"
+
+ASSAY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
+namespace assay::trainer::integer {
+namespace avx512 {
+
+inline constexpr std::size_t kRows = 8;
+inline constexpr std::size_t kCols = 32;
+
+#include "trainer/exact/cpu/integer/lanes512-inl.hpp"
+
+inline void dot_pairs(I& sum, I a, I b) { sum = add(sum, _mm512_madd_epi16(a, b)); }
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/exact/cpu/integer/pack-inl.hpp"
+#include "trainer/exact/cpu/integer/multiply-inl.hpp"
+// clang-format on
+
+}  // namespace avx512
+
+const Machine& avx512_machine() { return avx512::machine(); }
+
+}  // namespace assay::trainer::integer
+ASSAY_TARGET_END
+#endif

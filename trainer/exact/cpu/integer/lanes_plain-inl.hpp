@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// 4 lanes in plain C++ under the names that the common code uses. Included once per target inside its
+// namespace: no guard.
+
+inline constexpr std::size_t kL = 4;
+struct I {
+    std::int32_t lane[kL];
+};
+struct F {
+    float lane[kL];
+};
+
+inline I load(const void* p) {
+    I x;
+    __builtin_memcpy(&x, p, sizeof(x));
+    return x;
+}
+inline void store(void* p, I x) { __builtin_memcpy(p, &x, sizeof(x)); }
+inline F load_float(const float* p) {
+    F x;
+    __builtin_memcpy(&x, p, sizeof(x));
+    return x;
+}
+inline void store_float(float* p, F x) { __builtin_memcpy(p, &x, sizeof(x)); }
+inline I set(std::int32_t x) { return {{x, x, x, x}}; }
+inline F set_float(float x) { return {{x, x, x, x}}; }
+inline F zero_float() { return set_float(0.0F); }
+
+inline std::uint32_t as_unsigned(std::int32_t x) { return static_cast<std::uint32_t>(x); }
+inline std::int32_t as_signed(std::uint32_t x) { return static_cast<std::int32_t>(x); }
+// Lane by lane; integers wrap around.
+#define ASSAY_LANES(type, name, expression)          \
+    inline type name(type a, type b) {               \
+        type out;                                    \
+        for (std::size_t i = 0; i < kL; ++i) {       \
+            const auto x = a.lane[i], y = b.lane[i]; \
+            out.lane[i] = expression;                \
+        }                                            \
+        return out;                                  \
+    }
+ASSAY_LANES(F, add, x + y)
+ASSAY_LANES(F, mul, x* y)
+ASSAY_LANES(I, add, as_signed(as_unsigned(x) + as_unsigned(y)))
+ASSAY_LANES(I, sub, as_signed(as_unsigned(x) - as_unsigned(y)))
+ASSAY_LANES(I, bit_and, x& y)
+ASSAY_LANES(I, bit_or, x | y)
+ASSAY_LANES(I, max, x > y ? x : y)
+ASSAY_LANES(I, min, x < y ? x : y)
+ASSAY_LANES(I, add16,
+            as_signed(((as_unsigned(x) + as_unsigned(y)) & 0xffffU) |
+                      ((as_unsigned(x) & 0xffff0000U) + (as_unsigned(y) & 0xffff0000U))))
+#undef ASSAY_LANES
+
+template <int n>
+inline I shift_left(I a) {
+    for (std::int32_t& x : a.lane) x = as_signed(as_unsigned(x) << static_cast<unsigned>(n));
+    return a;
+}
+template <int n>
+inline I shift_right(I a) {
+    for (std::int32_t& x : a.lane) x >>= n;
+    return a;
+}
+template <int n>
+inline I shift_left16(I a) {
+    const I upper = bit_and(a, set(as_signed(0xffff0000U)));
+    return bit_or(shift_left<n>(upper), bit_and(shift_left<n>(a), set(0xffff)));
+}
+template <int n>
+inline I shift_right16(I a) {
+    const I lower = shift_right<16>(shift_left<16>(a));
+    return bit_or(bit_and(shift_right<n>(a), set(as_signed(0xffff0000U))),
+                  bit_and(shift_right<n>(lower), set(0xffff)));
+}
+
+/// Magnitude of a float as an integer.
+inline I magnitude(F x) {
+    I out;
+    __builtin_memcpy(&out, &x, sizeof(x));
+    return bit_and(out, set(0x7fffffff));
+}
+inline std::int32_t largest(I x) {
+    std::int32_t most = x.lane[0];
+    for (const std::int32_t lane : x.lane) most = lane > most ? lane : most;
+    return most;
+}
+
+/// Multiplication by a power of two between 2^-126 and 2^148 in two steps: a number that needs the second is
+/// below 2^-105, so the first is exact.
+struct Power {
+    F first, second;
+};
+inline F power_of_two(I exponent) {
+    const I bits = shift_left<23>(add(exponent, set(127)));
+    F out;
+    __builtin_memcpy(&out, &bits, sizeof(bits));
+    return out;
+}
+inline Power power(I exponent) {
+    const I first = min(exponent, set(127));
+    return {power_of_two(first), power_of_two(sub(exponent, first))};
+}
+/// RNE(x · 2^power), as the law has it.
+inline I to_integer(F x, Power p) {
+    constexpr double kUlpOne = 0x1.8p52;
+    I out;
+    for (std::size_t i = 0; i < kL; ++i) {
+        const double scaled = static_cast<double>(x.lane[i] * p.first.lane[i] * p.second.lane[i]);
+        out.lane[i] = static_cast<std::int32_t>((scaled + kUlpOne) - kUlpOne);
+    }
+    return out;
+}
+
+/// The lower 16 bits of each lane, in order.
+inline void store_narrow(void* p, I x) {
+    std::int16_t narrow[kL];
+    for (std::size_t i = 0; i < kL; ++i) narrow[i] = static_cast<std::int16_t>(x.lane[i]);
+    __builtin_memcpy(p, narrow, sizeof(narrow));
+}
+
+inline float finish_one(double sum, std::int32_t exponent) {
+    const auto bits = static_cast<std::uint64_t>(1023 + exponent) << 52U;
+    return static_cast<float>(static_cast<double>(static_cast<float>(sum)) *
+                              __builtin_bit_cast(double, bits));
+}
+inline double wide(I hi, I lo, std::size_t i) {
+    return static_cast<double>(hi.lane[i]) * 65536.0 + static_cast<double>(lo.lane[i]);
+}
+
+/// RNE32(65536·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <=
+/// 2^24.
+template <bool kShort>
+inline F finish(I hi, I lo, I exponent) {
+    F out;
+    for (std::size_t i = 0; i < kL; ++i) out.lane[i] = finish_one(wide(hi, lo, i), exponent.lane[i]);
+    return out;
+}
+/// The same of 256 · (65536·hi + lo) + (65536·hi0 + lo0).
+inline F finish24(I hi, I lo, I hi0, I lo0, I exponent) {
+    F out;
+    for (std::size_t i = 0; i < kL; ++i) {
+        out.lane[i] = finish_one(wide(hi, lo, i) * 256.0 + wide(hi0, lo0, i), exponent.lane[i]);
+    }
+    return out;
+}
+
+/// out row r, lane i (rows `out_stride` apart) = in row i, lane r: 4 × 4 numbers of 32 bits.
+inline void transpose(const std::int32_t* in, std::size_t in_stride, std::int32_t* out,
+                      std::size_t out_stride) {
+    for (std::size_t i = 0; i < kL; ++i) {
+        for (std::size_t r = 0; r < kL; ++r) out[r * out_stride + i] = in[i * in_stride + r];
+    }
+}

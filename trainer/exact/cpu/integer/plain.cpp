@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain C++, for processors without any of the instruction sets: pairs are multiplied one by one.
+#include "contracts/arithmetic/exact_product.hpp"
+#include "trainer/exact/cpu/integer/machines.hpp"
+
+namespace assay::trainer::integer {
+namespace plain {
+
+inline constexpr std::size_t kRows = 4;
+inline constexpr std::size_t kCols = 8;
+
+#include "trainer/exact/cpu/integer/lanes_plain-inl.hpp"
+
+inline void dot_pairs(I& sum, I a, I b) {
+    for (std::size_t i = 0; i < kL; ++i) {
+        const std::int32_t low = static_cast<std::int16_t>(a.lane[i]) * static_cast<std::int16_t>(b.lane[i]);
+        sum.lane[i] += low + (a.lane[i] >> 16) * (b.lane[i] >> 16);
+    }
+}
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/exact/cpu/integer/pack-inl.hpp"
+#include "trainer/exact/cpu/integer/multiply-inl.hpp"
+// clang-format on
+
+}  // namespace plain
+
+const Machine& plain_machine() { return plain::machine(); }
+
+}  // namespace assay::trainer::integer
