@@ -84,6 +84,7 @@ class Watch {
 public:
     HWY_INLINE Watch() : worst_(hn::Zero(DI())) {}  // an implied one would lack the target
     HWY_INLINE void see(V v) { worst_ = hn::Max(worst_, hn::And(L::bits(v), exponent())); }
+    HWY_INLINE void add(const Watch& other) { worst_ = hn::Max(worst_, other.worst_); }
     HWY_INLINE V pass(V v) {
         see(v);
         return v;

@@ -22,6 +22,7 @@ namespace {
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/lanes-inl.hpp"
+#include "trainer/exact/cpu/tile-inl.hpp"
 #include "trainer/exact/cpu/product-inl.hpp"
 #include "trainer/exact/cpu/attention-inl.hpp"
 // clang-format on
