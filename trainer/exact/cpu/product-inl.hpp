@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product, after BLIS (Van Zee & van de Geijn, "BLIS: a framework for rapidly instantiating BLAS
 // functionality", TOMS 2015). A block of B, packed, stays in the second cache while rows of A go past it: a
-// panel of A, unpacked where its k is contiguous, against one panel of B after the other, so that C is written
-// along its rows. k goes in blocks; each after the first loads the tile back from C, so every output stays one
-// chain over k. Threads take blocks of columns (of rows, where there are few columns); nothing is shared, so
-// nothing waits. Included once per target inside its namespace: no guard.
+// panel of A, unpacked where its k is contiguous, against one panel of B after the other, so that C is
+// written along its rows. k goes in blocks; each after the first loads the tile back from C, so every output
+// stays one chain over k. Threads take blocks of columns (of rows, where there are few columns); nothing is
+// shared, so nothing waits. Included once per target inside its namespace: no guard.
 
-inline constexpr std::size_t kKc = HWY_TARGET == HWY_AVX2 ? 384 : 512;
-inline constexpr std::size_t kNc = 256;
-inline constexpr std::size_t kMc = 8 * kMr;  // rows of A that are packed at a time
+// Terms and columns in a block of B. Packed A is packed again for each block of columns: those are wider.
+struct BlockShape {
+    std::size_t depth;
+    std::size_t cols;
+};
+inline constexpr std::size_t kDepth = HWY_TARGET == HWY_AVX2 ? 384 : 512;
+inline constexpr std::size_t kCols = 256;
+constexpr BlockShape block_shape(bool pack_a) {
+    return pack_a ? BlockShape{kDepth / 2, kCols * 2} : BlockShape{kDepth, kCols};
+}
+inline constexpr std::size_t kMc = 16 * kMr;  // rows of A that are packed at a time
 
 struct PackBuffers {
-    alignas(64) float a[kMc * kKc];
-    alignas(64) float b[kNc * kKc];
+    alignas(64) float a[kMc / kMr * panel_stride(kMr, kDepth / 2)];
+    alignas(64) float b[2 * kCols / kNr * panel_stride(kNr, kDepth)];
 };
 
 template <bool kPackedA>
@@ -20,9 +28,10 @@ inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed,
                        std::size_t rows, std::size_t j0, std::size_t cols, std::size_t k0, Watch& watch) {
     for (std::size_t i = 0; i < rows; i += kMr) {
         const std::size_t height = rows - i < kMr ? rows - i : kMr;
-        const float* a = kPackedA ? packed.a + i * run.depth : p.a.data + (i0 + i) * p.a.row_stride + k0;
+        const float* a = kPackedA ? packed.a + i / kMr * panel_stride(kMr, run.depth)
+                                  : p.a.data + (i0 + i) * p.a.row_stride + k0;
         for (std::size_t j = 0; j < cols; j += kNr) {
-            const float* b = packed.b + j * run.depth;
+            const float* b = packed.b + j / kNr * panel_stride(kNr, run.depth);
             float* c = p.c + (i0 + i) * p.c_stride + j0 + j;
             if (p.bias != nullptr) run.bias = p.bias + j0 + j;
             if (cols - j >= kNr) {
@@ -40,19 +49,20 @@ inline bool product_part(const Product& p) {
     static thread_local const std::unique_ptr<PackBuffers> buffers(new PackBuffers);
     PackBuffers& packed = *buffers;
     const bool pack_a = p.a.col_stride != 1;
+    const BlockShape block = block_shape(pack_a);
     Watch watch;
-    for (std::size_t j0 = 0; j0 < p.n; j0 += kNc) {
-        const std::size_t cols = p.n - j0 < kNc ? p.n - j0 : kNc;
+    for (std::size_t j0 = 0; j0 < p.n; j0 += block.cols) {
+        const std::size_t cols = p.n - j0 < block.cols ? p.n - j0 : block.cols;
         std::size_t k0 = 0;
         do {  // once even where k is 0: then c is what it starts with
             TileRun run;
-            run.depth = p.k - k0 < kKc ? p.k - k0 : kKc;
+            run.depth = p.k - k0 < block.depth ? p.k - k0 : block.depth;
             run.a_stride = pack_a ? kMr : p.a.row_stride;
             run.c_stride = p.c_stride;
             run.carry = k0 > 0 || p.start == ChainStart::kCarry;
             run.last = k0 + run.depth == p.k;
-            pack<kNr>(p.b.data + k0 * p.b.row_stride + j0 * p.b.col_stride, p.b.col_stride, p.b.row_stride, cols,
-                      run.depth, packed.b);
+            pack<kNr>(p.b.data + k0 * p.b.row_stride + j0 * p.b.col_stride, p.b.col_stride, p.b.row_stride,
+                      cols, run.depth, packed.b);
             if (pack_a) {
                 for (std::size_t i0 = 0; i0 < p.m; i0 += kMc) {
                     const std::size_t rows = p.m - i0 < kMc ? p.m - i0 : kMc;
@@ -63,7 +73,7 @@ inline bool product_part(const Product& p) {
             } else {
                 row_panels<false>(p, run, packed, 0, p.m, j0, cols, k0, watch);
             }
-            k0 += kKc;
+            k0 += block.depth;
         } while (k0 < p.k);
     }
     return watch.good();
@@ -82,7 +92,8 @@ inline bool product(const Product& p, ThreadPool& pool) {
     if (threads == 1) return product_part(p);
     std::atomic<bool> good = true;
     if (p.n >= threads * 4 * kNr) {
-        pool.deal(p.n, share_of(p.n, threads, kNr, kNc), [&](std::size_t first, std::size_t last) {
+        const std::size_t share = share_of(p.n, threads, kNr, block_shape(p.a.col_stride != 1).cols);
+        pool.deal(p.n, share, [&](std::size_t first, std::size_t last) {
             Product part = p;
             part.n = last - first;
             part.b.data += first * p.b.col_stride;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register tile of the matrix product and the packing of its operands. Included once per target inside its
-// namespace: no guard.
+// The register tile of the matrix product and the packing of its operands. Included once per target inside
+// its namespace: no guard.
 
 #if HWY_TARGET == HWY_NEON
 inline constexpr std::size_t kMr = 8;
@@ -14,9 +14,9 @@ inline constexpr std::size_t kNr = kNv * kN;
 
 // What a tile needs beside its operands. It belongs to one thread.
 struct TileRun {
-    std::size_t depth = 0;        // terms of the chain
-    std::size_t a_stride = 0;     // rows of A: floats from one to the next; of packed A: from one k to the next
-    std::size_t b_stride = kNr;   // rows of B
+    std::size_t depth = 0;     // terms of the chain
+    std::size_t a_stride = 0;  // rows of A: floats from one to the next; of packed A: from one k to the next
+    std::size_t b_stride = kNr;  // rows of B
     std::size_t c_stride = 0;
     bool carry = false;           // go on from what c holds
     bool last = false;            // this is the end of the chain: add the bias, look for infinities and NaN
@@ -148,8 +148,8 @@ inline void tile_rows(const TileRun& run, std::size_t rows, const float* a, cons
 
 // The same for fewer columns than kNr: through a buffer. B must be readable to the full width, with numbers.
 template <bool kPackedA>
-inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols, const float* a, const float* b,
-                         float* c, Watch& watch) {
+inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols, const float* a,
+                         const float* b, float* c, Watch& watch) {
     HWY_ALIGN float buffer[kMr * kNr] = {};
     HWY_ALIGN float bias[kNr] = {};
     TileRun own = run;
@@ -189,28 +189,33 @@ HWY_INLINE void transpose_4x4(const float* in, std::size_t in_stride, float* out
     put(hn::InterleaveUpper(D2(), high01, high23), 3);
 }
 
+// Floats from one packed panel to the next. The odd cache line keeps panels, which are written side by side,
+// out of each other's sets.
+constexpr std::size_t panel_stride(std::size_t side, std::size_t depth) { return side * depth + 16; }
+
 // Packs `count` lanes (rows of A or columns of B) over `depth` terms into panels of `side` lanes, a panel
-// after the other: out[panel][k·side + lane], zero for lanes that do not exist.
+// after the other: out[panel · panel_stride + k·side + lane], zero for lanes that do not exist.
 template <std::size_t side>
 inline void pack(const float* data, std::size_t lane_stride, std::size_t k_stride, std::size_t count,
                  std::size_t depth, float* out) {
     const std::size_t whole = count / side * side;
+    const std::size_t stride = panel_stride(side, depth);
     if (lane_stride == 1) {
         for (std::size_t k = 0; k < depth; ++k) {
             const float* source = data + k * k_stride;
             for (std::size_t i = 0; i < whole; i += side) {
-                __builtin_memcpy(out + i * depth + k * side, source + i, side * sizeof(float));
+                __builtin_memcpy(out + i / side * stride + k * side, source + i, side * sizeof(float));
             }
         }
     } else if (k_stride == 1 && side % 4 == 0) {
         for (std::size_t i = 0; i < whole; i += side) {
-            float* panel = out + i * depth;
+            float* panel = out + i / side * stride;
             std::size_t k = 0;
             for (; k + 16 <= depth; k += 16) {  // a cache line of each lane
                 for (std::size_t lane = 0; lane < side; lane += 4) {
                     for (std::size_t u = k; u < k + 16; u += 4) {
-                        transpose_4x4(data + (i + lane) * lane_stride + u, lane_stride, panel + u * side + lane,
-                                      side);
+                        transpose_4x4(data + (i + lane) * lane_stride + u, lane_stride,
+                                      panel + u * side + lane, side);
                     }
                 }
             }
@@ -224,13 +229,13 @@ inline void pack(const float* data, std::size_t lane_stride, std::size_t k_strid
         for (std::size_t i = 0; i < whole; i += side) {
             for (std::size_t k = 0; k < depth; ++k) {
                 for (std::size_t lane = 0; lane < side; ++lane) {
-                    out[i * depth + k * side + lane] = data[(i + lane) * lane_stride + k * k_stride];
+                    out[i / side * stride + k * side + lane] = data[(i + lane) * lane_stride + k * k_stride];
                 }
             }
         }
     }
     if (whole == count) return;
-    float* panel = out + whole * depth;
+    float* panel = out + whole / side * stride;
     for (std::size_t k = 0; k < depth; ++k) {
         for (std::size_t lane = 0; lane < side; ++lane) {
             panel[k * side + lane] =
