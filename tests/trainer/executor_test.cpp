@@ -73,8 +73,8 @@ TEST_CASE("steps have the bits of the reference whatever is made again and howev
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const Expected expected = expected_of(spec, program);
         for (const Recompute recompute : test::kAllRecompute) {
-            for (const std::uint32_t micro_batch : {1U, 2U, 5U}) {
-                for (const std::uint64_t head_rows : {1U, 10U, 21U, 50U}) {
+            for (const std::uint32_t micro_batch : {1U, 3U}) {
+                for (const std::uint64_t head_rows : {1U, 10U, 42U}) {
                     INFO(spec.name << ", again " << to_text(recompute) << ", micro-batch " << micro_batch
                                    << ", logits " << head_rows);
                     ExecutorMachine machine(program, test::all_targets().front(), 2,

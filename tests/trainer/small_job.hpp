@@ -34,8 +34,24 @@ inline program::JobSpec small_job() {
 
 /// Small jobs of every family and profile.
 inline std::vector<program::JobSpec> small_jobs() {
-    std::vector<program::JobSpec> jobs = {small_job()};
-    return jobs;
+    program::JobSpec gpt2 = small_job();
+    program::JobSpec llama = gpt2;
+    llama.name = "llama";
+    llama.model.family = program::Family::kLlama;
+    llama.model.width = 24;
+    llama.model.heads = 4;
+    llama.model.kv_heads = 2;
+    llama.model.hidden = 37;
+    llama.model.rope_theta = 10000.0F;
+    llama.model.head = program::Head::kUntied;
+    program::JobSpec exact_gpt2 = gpt2;
+    exact_gpt2.name = "small, i16";
+    exact_gpt2.profile = program::Profile::kI16;
+    program::JobSpec exact_llama = llama;
+    exact_llama.name = "llama, i16";
+    exact_llama.profile = program::Profile::kI16;
+    exact_llama.model.head = program::Head::kTied;
+    return {gpt2, llama, exact_gpt2, exact_llama};
 }
 
 inline std::vector<std::uint16_t> small_tokens(std::size_t count, std::uint32_t vocabulary, unsigned seed) {
