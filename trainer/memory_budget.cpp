@@ -10,8 +10,8 @@ namespace assay::trainer {
 namespace {
 constexpr std::array kLevels = {Recompute::kNothing, Recompute::kCheap, Recompute::kLayers};
 // Enough for a product to run at full speed; more only takes memory.
-constexpr std::uint64_t kUsefulTokens = 1024;
-constexpr std::uint64_t kUsefulHeadRows = 512;
+constexpr std::uint64_t kUsefulTokens = 2048;
+constexpr std::uint64_t kUsefulHeadRows = 1024;
 constexpr std::uint64_t kLeastHeadRows = 64;
 
 std::uint32_t useful_micro_batch(const program::Program& program, const PlanLimits& limits) {

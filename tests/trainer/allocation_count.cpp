@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/trainer/allocation_count.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<std::uint64_t> count = 0;
+}
+
+namespace assay::trainer::test {
+std::uint64_t allocations() { return count; }
+}  // namespace assay::trainer::test
+
+void* operator new(std::size_t size) {
+    ++count;
+    if (void* block = std::malloc(size == 0 ? 1 : size)) return block;
+    throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    ++count;
+    const auto unit = static_cast<std::size_t>(alignment);
+    if (void* block = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return block;
+    throw std::bad_alloc();
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a step: planned beforehand, taken once, and within the budget.
+#include "tests/support/catch.hpp"
+#include "tests/trainer/allocation_count.hpp"
+#include "tests/trainer/executor_machine.hpp"
+#include "trainer/job_runner.hpp"
+#include "trainer/memory_budget.hpp"
+
+namespace assay::trainer {
+namespace {
+
+constexpr std::uint32_t kBatch = 4;
+
+base::Outcome<MemoryPlan> plan_within(const program::Program& program, const Backend& backend,
+                                      std::uint64_t bytes) {
+    return choose_plan(program, backend, {kBatch, 0, bytes});
+}
+}  // namespace
+
+TEST_CASE("an executor takes what its plan says and no step takes more", "[trainer][memory]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto coefficients = program::Schedule(spec.train).at(0, 0);
+        for (const Target target : test::all_targets()) {
+            for (const Recompute recompute : test::kAllRecompute) {
+                INFO(spec.name << ", " << to_text(target) << ", again " << to_text(recompute));
+                test::ExecutorMachine machine(program, target, 2, {2, recompute, 30}, kBatch);
+                CHECK(machine.arena.floats * sizeof(float) == machine.executor.plan().bytes());
+                const auto tokens = test::batch_of(spec, kBatch, 7);
+                program::SlotArrays state = test::initial_state(spec);
+                machine.executor.step(coefficients, tokens, test::spans(state));
+                const std::uint64_t floats = machine.arena.floats;
+                const std::uint64_t before = test::allocations();
+                machine.executor.step(coefficients, tokens, test::spans(state));
+                machine.executor.step(coefficients, tokens, test::spans(state));
+                // What runs by its definition, as everything does on the scalar target, may ask the heap.
+                const bool by_definition = target == Target::kScalar ||
+                                           spec.profile == program::Profile::kI16 ||
+                                           spec.model.family == program::Family::kLlama;
+                if (!by_definition) CHECK(test::allocations() == before);
+                CHECK(machine.arena.floats == floats);
+            }
+        }
+    }
+}
+
+TEST_CASE("less memory is bought with smaller micro-batches, then with work done again",
+          "[trainer][memory]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        INFO(spec.name);
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        ThreadPool pool(2);
+        test::CountingArena arena;
+        const CpuBackend backend(Target::kScalar, pool, arena);
+        const std::uint64_t state = state_bytes(program);
+        CHECK(state == 3 * sizeof(float) * program::parameter_count(spec.model));
+        const MemoryPlan free = plan_within(program, backend, 0).value();
+        const MemoryPlan least = smallest_plan(program, backend, kBatch);
+        CHECK(free.choice.recompute == Recompute::kNothing);
+        CHECK(free.choice.micro_batch == kBatch);
+        CHECK(least.bytes() < free.bytes());
+        CHECK(least.choice.micro_batch == 1);
+        // The budget is kept, and a smaller one never gets the quicker plan.
+        Recompute seen = Recompute::kNothing;
+        for (std::uint64_t bytes = state + free.bytes(); bytes >= state + least.bytes(); bytes -= 997) {
+            const auto plan = plan_within(program, backend, bytes);
+            REQUIRE(plan.ok());
+            REQUIRE(state + plan.value().bytes() <= bytes);
+            REQUIRE(plan.value().choice.recompute >= seen);
+            seen = plan.value().choice.recompute;
+        }
+        CHECK(seen == Recompute::kLayers);
+        const auto refused = plan_within(program, backend, state + least.bytes() - 1);
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+        CHECK(refused.error().what.find(std::to_string(state + least.bytes()) + " bytes") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("what is made again need not be kept", "[trainer][memory]") {
+    program::JobSpec spec = test::small_job();
+    spec.model.layers = 12;
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    ThreadPool pool(1);
+    test::CountingArena arena;
+    const CpuBackend backend(Target::kScalar, pool, arena);
+    const auto block = [&](Recompute recompute) {
+        return plan_memory(program, backend, {4, recompute, 21}, kBatch).block;
+    };
+    // Of 16 widths a token and layer: without norms and activations 10, of a layer's input alone 1.
+    CHECK(block(Recompute::kCheap) < block(Recompute::kNothing) * 3 / 4);
+    CHECK(block(Recompute::kLayers) < block(Recompute::kNothing) / 4);
+}
+
+TEST_CASE("a job's state does not depend on its memory budget", "[trainer][memory]") {
+    const program::JobSpec spec = test::small_job();
+    const auto train = test::small_tokens(spec.data.train_tokens, spec.model.vocabulary, 1);
+    const auto held_out = test::small_tokens(spec.data.held_out_tokens, spec.model.vocabulary, 2);
+    const auto run = [&](std::uint64_t memory) -> base::Outcome<base::Hash256> {
+        RunnerOptions options;
+        options.memory = memory;
+        ASSAY_ASSIGN(auto runner, JobRunner::create(spec, {train}, {held_out}, options));
+        ASSAY_ASSIGN(const SlotRound round,
+                     runner->run_slot_round(runner->initial(), 0, 0, std::nullopt, {}, {}));
+        ASSAY_TRY(runner->evaluate_held_out(round.end.parameters, 0, {}));
+        return runner->state_root(round.end);
+    };
+    const auto unlimited = run(0);
+    REQUIRE(unlimited.ok());
+    std::uint64_t memory = 4U << 20;
+    for (; memory > 0; memory -= memory / 8) {
+        const auto root = run(memory);
+        if (!root.ok()) {
+            CHECK(root.error().kind == base::ErrorKind::kPreflight);
+            break;
+        }
+        CHECK(root.value() == unlimited.value());
+    }
+    CHECK(memory < (1U << 20));
+    CHECK(memory > 0);
+}
+
+}  // namespace assay::trainer
