@@ -90,7 +90,7 @@ StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
     bind(Role::kParameter, state.parameters);
     bind(Role::kFirstMoment, state.first_moment);
     bind(Role::kSecondMoment, state.second_moment);
-    backend_.begin(program_, {count * context_, coefficients});
+    backend_.begin(program_, {count * context_, coefficients, state.unchanged});
     backend_.load(tokens);
     clear_accumulators();
     for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
@@ -126,7 +126,7 @@ std::optional<float> Executor::evaluate(std::span<const float> parameters, std::
                                         const Sequences& sequences, const std::function<bool()>& stop) {
     ASSAY_CHECK(gradient_ == nullptr && count >= 1);
     bind(Role::kParameter, read_only(parameters));
-    backend_.begin(program_, {count * context_, {}});
+    backend_.begin(program_, {count * context_, {}, false});
     std::optional<std::uint32_t> diverged;
     for (std::uint64_t s = 0; s < count && !diverged; s += plan_.choice.micro_batch) {
         const std::uint64_t now = std::min<std::uint64_t>(plan_.choice.micro_batch, count - s);
@@ -150,7 +150,7 @@ std::optional<std::span<const float>> Executor::logits(std::span<const float> pa
                                                        std::uint64_t row) {
     ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
     bind(Role::kParameter, read_only(parameters));
-    backend_.begin(program_, {context_, {}});
+    backend_.begin(program_, {context_, {}, false});
     tokens_.assign(inputs.begin(), inputs.end());
     tokens_.push_back(0);  // a target that nobody looks at
     backend_.load(tokens_);

@@ -23,6 +23,9 @@ struct StateSpans {
     std::span<float> parameters;
     std::span<float> first_moment;
     std::span<float> second_moment;
+    /// True only when no number has changed since this executor's last step, and nothing else ran between:
+    /// what that step proved of the numbers then holds still.
+    bool unchanged = false;
 };
 
 struct StepResult {

@@ -135,6 +135,10 @@ const program::JobSpec& JobRunner::spec() const { return impl_->spec; }
 const std::vector<program::TensorInfo>& JobRunner::tensors() const { return impl_->tensors; }
 std::uint64_t JobRunner::parameter_count() const { return impl_->parameters; }
 
+std::uint64_t JobRunner::step_bytes() const {
+    return 3 * sizeof(float) * impl_->parameters + impl_->step_plan.bytes();
+}
+
 BaseState JobRunner::initial() const {
     return {0, program::initial_parameters(impl_->spec.model, impl_->spec.seed),
             std::vector<float>(impl_->parameters, 0.0F)};

@@ -128,6 +128,9 @@ public:
     [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const;
     [[nodiscard]] std::uint64_t parameter_count() const;
 
+    /// Memory of a step, as planned: the slot's arrays and all that the step takes besides.
+    [[nodiscard]] std::uint64_t step_bytes() const;
+
     /// Base state of round 0: initial weights, zero outer momentum.
     [[nodiscard]] BaseState initial() const;
     /// The slot's start in the round whose base state is `base`: θ_r, zero moments.

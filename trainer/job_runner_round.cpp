@@ -48,9 +48,9 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
                                        impl_->batches.first_token({place.round, step, place.slot, i}));
                 impl_->tokens.insert(impl_->tokens.end(), first, first + static_cast<std::ptrdiff_t>(length));
             }
-            const StepResult result =
-                executor.step(impl_->schedule.at(place.round, step), impl_->tokens,
-                              {state.parameters, state.first_moment, state.second_moment});
+            const StepResult result = executor.step(
+                impl_->schedule.at(place.round, step), impl_->tokens,
+                {state.parameters, state.first_moment, state.second_moment, step != range.first});
             if (result.diverged) {
                 outcome.divergence = program::Divergence{step, *result.diverged};
                 return outcome;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <string>
 
 namespace assay::trainer {
@@ -22,6 +25,31 @@ std::uint32_t useful_micro_batch(const program::Program& program, const PlanLimi
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
 }  // namespace
+
+base::Outcome<std::uint64_t> parse_memory(std::string_view text) {
+    constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+    constexpr double kMost = 0x1p50;
+    double number = 0;
+    const auto parsed =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    std::string_view unit = text.substr(static_cast<std::size_t>(parsed.ptr - text.data()));
+    if (unit.starts_with(' ')) unit.remove_prefix(1);
+    const auto* found = std::find(kUnits.begin(), kUnits.end(), unit);
+    if (parsed.ec == std::errc() && found != kUnits.end()) {
+        number = std::ldexp(number, 10 * static_cast<int>(found - kUnits.begin()));
+        if (number >= 1 && number <= kMost) return static_cast<std::uint64_t>(number);
+    }
+    return base::fail(base::ErrorKind::kUsage, "'" + std::string(text) + "' is not an amount of memory",
+                      "write it like 2GiB or 512MiB");
+}
+
+base::Outcome<std::uint64_t> memory_from_environment() {
+    const char* value = std::getenv("ASSAY_MEMORY");
+    if (value == nullptr || *value == '\0') return 0;
+    auto bytes = parse_memory(value);
+    if (bytes.ok()) return bytes;
+    return base::fail(bytes.error().kind, "ASSAY_MEMORY: " + bytes.error().what, bytes.error().fix);
+}
 
 std::uint64_t state_bytes(const program::Program& program) {
     const bool trains = program.operators.back().kind == program::OperatorKind::kAdamW;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "contracts/base/error.hpp"
 #include "trainer/memory_plan.hpp"
@@ -14,6 +15,12 @@ struct PlanLimits {
     std::uint32_t micro_batch = 0;  ///< 0: chosen here
     std::uint64_t bytes = 0;        ///< for the plan and the slot's arrays; 0: as much as speed asks for
 };
+
+/// Bytes that a text names: a number, then B, KiB, MiB, GiB or TiB ("2GiB", "1.5 GiB"); kUsage otherwise.
+base::Outcome<std::uint64_t> parse_memory(std::string_view text);
+
+/// Value of ASSAY_MEMORY; 0, no limit, when it is not set.
+base::Outcome<std::uint64_t> memory_from_environment();
 
 /// Bytes of the slot's own arrays: parameters and, for a step program, both moments.
 std::uint64_t state_bytes(const program::Program& program);

@@ -190,6 +190,7 @@ MemoryPlan plan_memory(const program::Program& program, const Backend& backend, 
     MemoryPlan plan = Planner(program, backend, shape, order_work(program, choice.recompute)).take();
     plan.choice = choice;
     plan.batch = batch;
+    plan.device = backend.own_bytes(program, shape);
     if (plan.once == plan.groups.size()) return plan;
     plan.gradient = program::parameter_count(program.model);
     if (program.model.head == program::Head::kTied) {

@@ -41,8 +41,12 @@ struct MemoryPlan {
     std::uint64_t gradient = 0;        ///< floats of the flat gradient; 0 for an evaluation
     std::uint64_t embedding_rows = 0;  ///< floats of the tied embedding's own accumulator, see below
 
+    std::uint64_t device = 0;  ///< bytes that the backend keeps for itself
+
     /// All memory of a step but the slot's parameters and moments.
-    [[nodiscard]] std::uint64_t bytes() const { return (block + gradient + embedding_rows) * sizeof(float); }
+    [[nodiscard]] std::uint64_t bytes() const {
+        return (block + gradient + embedding_rows) * sizeof(float) + device;
+    }
 };
 
 /// Of a tied matrix the head's gradient accumulates in the gradient

@@ -15,6 +15,7 @@ base::Error to_error(const frames::Refusal& refusal) {
             return {base::ErrorKind::kVerification, what, "fetch the file again from another holder"};
         case RefusalReason::kBadRequest:
         case RefusalReason::kDrillForbidden: return {base::ErrorKind::kUsage, what, ""};
+        case RefusalReason::kMachine: return {base::ErrorKind::kPreflight, what, ""};
         case RefusalReason::kBadFrame:
         case RefusalReason::kNoJob:
         case RefusalReason::kNotSupported:

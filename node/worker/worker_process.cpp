@@ -157,6 +157,7 @@ private:
         if (options_.threads != 0) {
             process.environment.emplace_back("ASSAY_THREADS", std::to_string(options_.threads));
         }
+        if (!options_.memory.empty()) process.environment.emplace_back("ASSAY_MEMORY", options_.memory);
         if (!options_.targets.empty()) process.environment.emplace_back("ASSAY_TARGETS", options_.targets);
         ASSAY_ASSIGN(auto child, Process::spawn(process));
         pid_ = child.pid();

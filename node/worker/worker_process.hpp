@@ -19,6 +19,7 @@ struct WorkerOptions {
     /// Empty: ASSAY_WORKER from the environment, else `assay-worker` beside the running program.
     std::filesystem::path program;
     unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
+    std::string memory;    ///< budget of a step as ASSAY_MEMORY ("2GiB"); empty: inherit the environment's
     std::string targets;   ///< as ASSAY_TARGETS; empty: inherit the environment's
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client

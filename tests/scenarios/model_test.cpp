@@ -117,6 +117,27 @@ TEST_CASE("a trained model has the same root with every kernel target that this 
     }
 }
 
+TEST_CASE("a trained model has the same root in little memory, and too little is refused") {
+    const auto train = [](const std::string& memory) {
+        return test::run_program(test::built_program_path("assay"),
+                                 {"model", "train", trained().folder / "job.toml", "--out",
+                                  trained().folder / "model-small", "--memory", memory, "-o", "json"});
+    };
+    const ProgramRun refused = train("64KiB");
+    INFO(refused.err);
+    CHECK(refused.code == 8);
+    const std::string marker = "one sequence of this model: ";
+    const std::size_t at = refused.err.find(marker);
+    REQUIRE(at != std::string::npos);
+    const std::uint64_t needed = std::stoull(refused.err.substr(at + marker.size()));
+    CHECK(train(std::to_string(needed - 1) + "B").code == 8);
+    const ProgramRun run = train(std::to_string(needed + (64U << 10U)) + "B");
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(json::parse(run.out).at("model_root") == trained().report.at("model_root"));
+    CHECK(train("much").code == 2);
+}
+
 TEST_CASE("transformers computes the loss that model eval computes") {
     const fs::path python = test::venv_python();
     const std::string model = trained().folder / "model";

@@ -26,6 +26,7 @@ struct GroupShape {
 struct StepNumbers {
     std::uint64_t tokens = 0;  ///< target tokens of the whole step or evaluation
     arithmetic::AdamWCoefficients coefficients;
+    bool state_unchanged = false;  ///< parameters and moments are as the last step of this backend left them
 };
 
 struct GroupCall {
@@ -57,6 +58,10 @@ public:
     /// Floats of scratch that a group needs while it runs.
     [[nodiscard]] virtual std::uint64_t scratch(const program::Program& program, const Group& group,
                                                 const GroupShape& shape) const = 0;
+
+    /// Bytes that the device keeps for itself while it runs such groups (packed operands), beyond scratch.
+    [[nodiscard]] virtual std::uint64_t own_bytes(const program::Program& program,
+                                                  const GroupShape& shape) const = 0;
 
     /// Begins a step or an evaluation of `program`, which must live until it ends.
     virtual void begin(const program::Program& program, const StepNumbers& numbers) = 0;

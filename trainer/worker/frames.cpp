@@ -109,6 +109,7 @@ std::string_view to_text(RefusalReason reason) {
         case RefusalReason::kDrillForbidden: return "drills are for devnets only";
         case RefusalReason::kInternal: return "internal failure";
         case RefusalReason::kDiverged: return "diverged";
+        case RefusalReason::kMachine: return "this machine cannot do it";
     }
     return "unknown reason";
 }

@@ -68,6 +68,7 @@ enum class RefusalReason : std::uint8_t {
     kDrillForbidden = 7,  ///< a drill outside a devnet
     kInternal = 8,        ///< memory ran out, or a bug of ours
     kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
+    kMachine = 10,        ///< this machine, as it is set up, cannot do it (a memory budget that is too small)
 };
 
 std::string_view to_text(RefusalReason reason);
@@ -102,9 +103,10 @@ struct Opened {
     static constexpr FrameKind kKind = FrameKind::kOpened;
     std::uint64_t parameters = 0;
     std::uint64_t work_units = 0;  ///< of one slot's round
+    std::uint64_t step_bytes = 0;  ///< memory of a step here, the slot's arrays included
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.parameters, self.work_units);
+        visit(self.parameters, self.work_units, self.step_bytes);
     }
 };
 

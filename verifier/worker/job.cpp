@@ -36,6 +36,7 @@ base::Failed<Refusal> refuse(const base::Error& error) {
         case base::ErrorKind::kUsage: return refuse(RefusalReason::kBadRequest, error.what);
         case base::ErrorKind::kVerification: return refuse(RefusalReason::kBadBytes, error.what);
         case base::ErrorKind::kRejected: return refuse(RefusalReason::kDiverged, error.what);
+        case base::ErrorKind::kPreflight: return refuse(RefusalReason::kMachine, error.what);
         default: return refuse(RefusalReason::kInternal, error.what);
     }
 }
@@ -133,7 +134,9 @@ Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
     return job;
 }
 
-frames::Opened Job::opened() const { return {runner_->parameter_count(), work_units_}; }
+frames::Opened Job::opened() const {
+    return {runner_->parameter_count(), work_units_, runner_->step_bytes()};
+}
 
 Result<void, Refusal> Job::check_place(std::uint32_t round, std::uint32_t slot) const {
     const program::JobSpec& spec = runner_->spec();

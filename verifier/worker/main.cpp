@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "contracts/base/sign.hpp"
+#include "trainer/memory_budget.hpp"
 #include "trainer/worker/confine.hpp"
 #include "trainer/worker/self_test.hpp"
 #include "verifier/worker/self_test.hpp"
@@ -25,6 +26,7 @@ base::Outcome<verifier::ServerOptions> options_from_environment() {
     verifier::ServerOptions options;
     ASSAY_ASSIGN(options.runner.target, trainer::choose_target(restriction));
     ASSAY_ASSIGN(options.runner.threads, trainer::threads_from_environment());
+    ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
     for (const std::string& target : trainer::machine_targets()) {
         if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {
             options.targets.push_back(target);

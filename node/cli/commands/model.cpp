@@ -7,6 +7,7 @@
 #include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/progress.hpp"
 #include "node/config/job_file.hpp"
@@ -28,6 +29,7 @@ struct ModelFlags {
     std::string out;
     std::string record;
     std::uint32_t rounds = 0;
+    std::string memory;
 };
 
 constexpr std::size_t kStateLimit = std::size_t{16} << 30;
@@ -97,8 +99,11 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
         job_id = record.job_id;
         options.record = std::move(record);
     }
-    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
-    ASSAY_TRY(open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
+    WorkerOptions worker_options;
+    ASSAY_ASSIGN(worker_options.memory, memory_flag(flags.memory));
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start(worker_options));
+    ASSAY_ASSIGN(const auto opened, open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
+    context.err << "a step takes " << (opened.step_bytes + (1U << 20U) - 1) / (1U << 20U) << " MiB\n";
     Progress progress(context.err, "training", "steps");
     options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
     ASSAY_ASSIGN(const auto result, train_alone(*worker, job.spec, options));
@@ -143,6 +148,7 @@ void add_model_commands(CLI::App& app, Context& context) {
         command->add_option("job", flags->job, "Job file (TOML)")->required();
     trained.add_option("--out", flags->out, "Folder of the model")->required();
     trained.add_option("--record", flags->record, "Run record: which slots each round merged");
+    add_memory_flag(trained, flags->memory);
     trained.add_option("--rounds", flags->rounds, "Stop after so many rounds");
 }
 

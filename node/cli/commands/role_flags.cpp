@@ -5,6 +5,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/runtime/log.hpp"
+#include "trainer/memory_budget.hpp"
 
 namespace assay::node {
 
@@ -17,8 +18,23 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--tls-key", flags.tls_key, "PEM key of the certificate");
     verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else one per core)");
+    add_memory_flag(verb, flags.memory);
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
+}
+
+void add_memory_flag(CLI::App& verb, std::string& memory) {
+    verb.add_option("--memory", memory,
+                    "Memory a training step may take, like 2GiB (default: ASSAY_MEMORY, else no limit); "
+                    "the bits do not depend on it");
+}
+
+base::Outcome<std::string> memory_flag(const std::string& memory) {
+    if (memory.empty()) return memory;
+    auto bytes = trainer::parse_memory(memory);
+    if (!bytes.ok())
+        return base::fail(bytes.error().kind, "--memory: " + bytes.error().what, bytes.error().fix);
+    return memory;
 }
 
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags) {
@@ -45,6 +61,7 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     if (!flags.genesis.empty()) options.genesis = flags.genesis;
     ASSAY_ASSIGN(options.passphrase, flags.passphrase.source());
     options.worker.threads = flags.threads;
+    ASSAY_ASSIGN(options.worker.memory, memory_flag(flags.memory));
     return options;
 }
 

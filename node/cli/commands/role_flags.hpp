@@ -20,10 +20,15 @@ struct RoleFlags {
     std::string tls_certificate, tls_key, tls_ca;
     std::string log_level = "info";
     unsigned threads = 0;
+    std::string memory;
 };
 
 /// Adds them to `verb`; `flags` must live as long as the app.
 void add_role_flags(CLI::App& verb, RoleFlags& flags);
+
+/// Adds --memory. What it is given is checked by memory_flag(): kUsage when it is no amount of memory.
+void add_memory_flag(CLI::App& verb, std::string& memory);
+base::Outcome<std::string> memory_flag(const std::string& memory);
 
 /// TLS files when all three were given; kUsage when only some were.
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);

@@ -56,6 +56,7 @@ void CpuBackend::begin(const program::Program& program, const StepNumbers& numbe
     products_ = &products(program.profile, target_);
     loss_total_ = 0.0F;
     diverged_ = kNone;
+    is_moderate_ &= numbers.state_unchanged;
     if (model.family == program::Family::kLlama && model != rope_model_) {
         rope_cos_.resize(context_ * model.head_dim() / 2);
         rope_sin_.resize(rope_cos_.size());

@@ -27,6 +27,8 @@ public:
     void release() override {}
     [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
                                         const GroupShape& shape) const override;
+    [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
+                                          const GroupShape& shape) const override;
     void begin(const program::Program& program, const StepNumbers& numbers) override;
     void load(std::span<const std::uint32_t> tokens) override;
     void select(std::uint64_t first, std::uint64_t count) override;
@@ -47,11 +49,14 @@ private:
     [[nodiscard]] bool rotate_rows(const GroupCall& call, const Operator& one, std::size_t first,
                                    std::size_t last) const;
     // Linear layers (cpu_linear.cpp).
+    [[nodiscard]] static Product shape_of(const program::Program& program, const Operator& one,
+                                          std::uint64_t rows);
     void linear(const GroupCall& call);
     void weight_gradient(const GroupCall& call);
     void column_gradient(const GroupCall& call);
     // Attention (cpu_attention.cpp).
     struct Heads;
+    void warm_up();
     void attention(const GroupCall& call);
     void attention_gradient(const GroupCall& call);
     void attention_head(const GroupCall& call, const Heads& heads, std::uint64_t item, float* square);
@@ -65,6 +70,7 @@ private:
     void square_tensor(const GroupCall& call, std::size_t operand, float* sums);
     void update(const GroupCall& call);
     [[nodiscard]] bool is_sure_to_stay_finite(const GroupCall& call);
+    [[nodiscard]] bool state_is_moderate(const GroupCall& call);
     void try_update(const GroupCall& call);
 
     // Notes that an output of program operator `index` is not finite.
@@ -110,10 +116,14 @@ private:
     std::vector<std::uint32_t> next_place_;    // of the same token in the same sequence
     std::vector<bool> is_first_place_;         // of the token in the sequence
 
+    program::ModelConfig warm_model_;  // for which warm_up() has run
+    program::Profile warm_profile_ = program::Profile::kF32;
+
     // Of the micro-batch at hand.
     std::uint64_t first_ = 0;
     std::uint64_t sequences_ = 0;
     float loss_total_ = 0.0F;
+    bool is_moderate_ = false;  // parameters and moments, as far as the last update left them
     std::atomic<std::uint32_t> diverged_ = kNone;
 };
 

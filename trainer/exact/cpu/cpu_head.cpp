@@ -27,8 +27,10 @@ void CpuBackend::head(const GroupCall& call) {
         const float* h = in(call, forward, 0) + at * w;
         float* logits = call.scratch;
         const float* weight = in(call, forward, 1);
-        Product product{count, v, w, {h, w, 1}, {weight, 1, w}, logits, v};
-        product.rule = forward.rule;
+        Product product = shape_of(*program_, forward, count);
+        product.a.data = h;
+        product.b.data = weight;
+        product.c = logits;
         note(place_of(group, Kind::kHead), products_->product(product, pool_));
         pool_.split(count, kRows, [&](std::size_t first, std::size_t last) {
             const auto targets = std::span<const std::uint32_t>(targets_).subspan(
@@ -41,12 +43,15 @@ void CpuBackend::head(const GroupCall& call) {
                                            : kernels_.loss_rows_forward(v, targets, part, loss));
         });
         if (input_gradient == nullptr) continue;
-        Product down{count, w, v, {logits, v, 1}, {weight, w, 1}, out(call, *input_gradient, 0) + at * w, w};
-        down.rule = input_gradient->rule;
+        Product down = shape_of(*program_, *input_gradient, count);
+        down.a.data = logits;
+        down.b.data = weight;
+        down.c = out(call, *input_gradient, 0) + at * w;
         note(place_of(group, Kind::kHeadInputGradient), products_->product(down, pool_));
-        Product across{v, w, count, {logits, 1, v}, {h, w, 1}, out(call, *weight_gradient, 0), w};
-        across.start = ChainStart::kCarry;
-        across.rule = weight_gradient->rule;
+        Product across = shape_of(*program_, *weight_gradient, count);
+        across.a.data = logits;
+        across.b.data = h;
+        across.c = out(call, *weight_gradient, 0);
         note(place_of(group, Kind::kHeadWeightGradient), products_->product(across, pool_));
     }
     for (std::uint64_t s = 0; s < sequences_; ++s) {
@@ -60,14 +65,10 @@ void CpuBackend::head(const GroupCall& call) {
 void CpuBackend::logits(const GroupCall& call) {
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
-    Product product{1,
-                    vocabulary_,
-                    width_,
-                    {in(call, one, 0) + call.row * width_, width_, 1},
-                    {in(call, one, 1), 1, width_},
-                    call.scratch,
-                    vocabulary_};
-    product.rule = one.rule;
+    Product product = shape_of(*program_, one, 1);
+    product.a.data = in(call, one, 0) + call.row * width_;
+    product.b.data = in(call, one, 1);
+    product.c = call.scratch;
     note(index, products_->product(product, pool_));
 }
 

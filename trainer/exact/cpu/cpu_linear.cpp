@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers, their gradients, and gradients that are sums down columns.
+#include <algorithm>
+
 #include "contracts/arithmetic/elementary.hpp"
 #include "contracts/base/check.hpp"
 #include "trainer/exact/cpu/cpu_backend.hpp"
 #include "trainer/exact/cpu/cpu_scratch.hpp"
+#include "trainer/exact/cpu/integer/integer_products.hpp"
 
 namespace assay::trainer {
 
@@ -21,20 +24,67 @@ void rms_columns(ColumnShape shape, const float* dy, const float* x, const float
         sum[j] = sum[j] + gain;
     }
 }
+
+std::size_t left_of_weight_gradient(const program::Operator& one) {
+    return one.kind == Kind::kHeadWeightGradient || one.layout == WeightLayout::kInOut ? 0 : 1;
+}
 }  // namespace
+
+// A product of an operator on `rows` rows: all but the addresses.
+Product CpuBackend::shape_of(const program::Program& program, const Operator& one, std::uint64_t rows) {
+    const auto cols = [&](program::TensorId id) { return program.tensors[id].cols; };
+    const bool in_out = one.layout == WeightLayout::kInOut;
+    Product product;
+    product.rule = one.rule;
+    if (one.kind == Kind::kLinearWeightGradient || one.kind == Kind::kHeadWeightGradient) {
+        // xᵀ·dy for [in,out], dyᵀ·x for [out,in], dlogitsᵀ·h for the head.
+        const std::size_t left = left_of_weight_gradient(one);
+        product.m = cols(one.operands[left]), product.n = cols(one.operands[1 - left]), product.k = rows;
+        product.a = {nullptr, 1, product.m};
+        product.b = {nullptr, product.n, 1};
+        product.start = ChainStart::kCarry;
+    } else {
+        product.m = rows, product.n = cols(one.outputs[0]), product.k = cols(one.operands[0]);
+        product.a = {nullptr, product.k, 1};
+        // The right side [k,n]: x·W of [in,out], dy·W of [out,in] and dlogits·W take W as it lies.
+        const bool as_it_lies = one.kind == Kind::kLinear ? in_out
+                                : one.kind == Kind::kLinearInputGradient
+                                    ? !in_out
+                                    : one.kind == Kind::kHeadInputGradient;
+        if (as_it_lies) {
+            product.b = {nullptr, product.n, 1};
+        } else {
+            product.b = {nullptr, 1, product.k};
+        }
+    }
+    product.c_stride = product.n;
+    return product;
+}
+
+std::uint64_t CpuBackend::own_bytes(const program::Program& program, const GroupShape& shape) const {
+    if (program.profile != program::Profile::kI16) return 0;
+    std::uint64_t most = 0;
+    for (const Operator& one : program.operators) {
+        const bool of_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient ||
+                             one.kind == Kind::kHeadWeightGradient;
+        const bool multiplies = of_head || one.kind == Kind::kLinear ||
+                                one.kind == Kind::kLinearInputGradient ||
+                                one.kind == Kind::kLinearWeightGradient;
+        if (!multiplies) continue;
+        const std::uint64_t rows = of_head ? shape.head_rows : shape.sequences * program.model.context;
+        most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows)));
+    }
+    return most;
+}
 
 void CpuBackend::linear(const GroupCall& call) {
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
-    const std::uint64_t n = cols(one.outputs[0]);
-    const std::uint64_t k = cols(one.operands[0]);
-    // The weight as the product's right side [k,n]: x·W of [in,out] and dy·W of [out,in] take it as it lies.
-    const bool as_it_lies = (one.kind == Kind::kLinear) == (one.layout == WeightLayout::kInOut);
-    Product product{row_count(),       n, k, {in(call, one, 0), k, 1}, {in(call, one, 1), n, 1},
-                    out(call, one, 0), n};
-    if (!as_it_lies) product.b = {in(call, one, 1), 1, k};
+    Product product = shape_of(*program_, one, row_count());
+    product.a.data = in(call, one, 0);
+    product.b.data = in(call, one, 1);
+    product.c = out(call, one, 0);
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
-    product.rule = one.rule;
     note(index, products_->product(product, pool_));
     rows(call, 1);
 }
@@ -42,15 +92,11 @@ void CpuBackend::linear(const GroupCall& call) {
 void CpuBackend::weight_gradient(const GroupCall& call) {
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
-    // xᵀ·dy for [in,out], dyᵀ·x for [out,in].
-    const std::size_t left = one.layout == WeightLayout::kInOut ? 0 : 1;
-    const std::uint64_t m = cols(one.operands[left]);
-    const std::uint64_t n = cols(one.operands[1 - left]);
-    Product product{
-        m, n, row_count(), {in(call, one, left), 1, m}, {in(call, one, 1 - left), n, 1}, out(call, one, 0),
-        n};
-    product.start = ChainStart::kCarry;
-    product.rule = one.rule;
+    const std::size_t left = left_of_weight_gradient(one);
+    Product product = shape_of(*program_, one, row_count());
+    product.a.data = in(call, one, left);
+    product.b.data = in(call, one, 1 - left);
+    product.c = out(call, one, 0);
     note(index, products_->product(product, pool_));
 }
 

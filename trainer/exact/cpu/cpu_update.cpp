@@ -120,46 +120,63 @@ void CpuBackend::update(const GroupCall& call) {
 }
 
 namespace {
-// Every |x| <= 2^60 and, where asked, no sign bit (−0 included: the proof does without it).
-bool is_moderate(const float* x, std::size_t n, bool not_negative) {
-    constexpr std::int32_t kLimit = 0x5d800000;  // bits of 2^60
+// Moderate numbers: |w| <= 2^60, |m| <= 2^20, 0 <= v <= 2^40.
+constexpr std::int32_t kMostParameter = 0x5d800000;  // bits
+constexpr std::int32_t kMostFirst = 0x49800000;
+constexpr std::int32_t kMostSecond = 0x53800000;
+
+// Every |x| has bits up to `most` and, where asked, no sign (−0 included: the proof does without it).
+bool all_within(const float* x, std::size_t n, std::int32_t most, bool not_negative) {
     const std::int32_t mask = not_negative ? -1 : 0x7fffffff;
     std::int32_t beyond = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t bits = std::bit_cast<std::int32_t>(x[i]) & mask;
-        beyond |= static_cast<std::int32_t>(bits > kLimit) | static_cast<std::int32_t>(bits < 0);
+        beyond |= static_cast<std::int32_t>(bits > most) | static_cast<std::int32_t>(bits < 0);
     }
     return beyond == 0;
 }
+
+// Numbers of a step under which AdamW keeps moderate numbers moderate. |g| <= 2·norm + 2^-60 and
+// norm · clip <= 2^8 give |h| <= 2^10; then |m| <= beta1 · 2^20 + 2^10 <= 2^20 and v <= beta2 · 2^40 + 2^20
+// <= 2^40 with room for rounding; the quotient is at most 2^20 · 2^10 / 2^-30 = 2^60. So each step adds at
+// most 2^60 to |w|, which decay only lowers: all is finite for more steps than there will ever be.
+bool keeps_moderate(const arithmetic::AdamWCoefficients& c, float norm, float clip) {
+    const auto within = [](float x, float least, float most) { return x >= least && x <= most; };
+    return within(c.learning_rate, 0.0F, 1.0F) && within(c.decay, 0.0F, 1.0F) &&
+           within(c.beta1, 0.0F, 0.996F) && within(c.one_minus_beta1, 0.0F, 1.0F) &&
+           within(c.beta2, 0.0F, 0.99999F) && within(c.one_minus_beta2, 0.0F, 1.0F) &&
+           within(c.correction1, 0.0F, 0x1p10F) && within(c.correction2, 0.0F, 0x1p20F) &&
+           within(c.epsilon, 0x1p-30F, 1.0F) && within(clip, 0.0F, 1.0F) && within(norm, 0.0F, 0x1p40F) &&
+           within(norm * clip, 0.0F, 0x1p8F);
+}
 }  // namespace
 
-// Bounds that no rounding can break: |g| <= 2·norm + 2^-60 and clip <= 1, so with the limits below |h| <=
-// 2^42, |m| <= 2^61, 0 <= v <= 2^86, the quotient's denominator is at least epsilon >= 2^-40, the quotient at
-// most 2^122, and |w| <= 2^61 + 2^122.
 bool CpuBackend::is_sure_to_stay_finite(const GroupCall& call) {
-    constexpr std::size_t kShare = 1U << 14;
-    const arithmetic::AdamWCoefficients& c = numbers_.coefficients;
-    const auto is_part = [](float x) { return x >= 0.0F && x <= 1.0F; };
-    const auto is_factor = [](float x) { return x >= 0.0F && x <= 0x1p20F; };
     const Operator& any = program_->operators[call.group.operators.front()];
     const float norm = *call.tensors[program_->norm];
-    const float clip = *in(call, any, 1);
-    const bool moderate = is_part(c.learning_rate) && is_part(c.decay) && is_part(c.beta1) &&
-                          is_part(c.one_minus_beta1) && is_part(c.beta2) && is_part(c.one_minus_beta2) &&
-                          is_factor(c.correction1) && is_factor(c.correction2) && c.epsilon >= 0x1p-40F &&
-                          c.epsilon <= 1.0F && is_part(clip) && norm >= 0.0F && norm <= 0x1p40F;
-    if (!moderate) return false;
-    std::atomic<bool> sure = true;
+    if (!keeps_moderate(numbers_.coefficients, norm, *in(call, any, 1))) {
+        is_moderate_ = false;
+        return false;
+    }
+    if (!is_moderate_) is_moderate_ = state_is_moderate(call);
+    return is_moderate_;
+}
+
+bool CpuBackend::state_is_moderate(const GroupCall& call) {
+    constexpr std::size_t kShare = 1U << 14;
+    std::atomic<bool> moderate = true;
     for (const std::uint32_t index : call.group.operators) {
         const Operator& one = program_->operators[index];
         const std::uint64_t size = program_->parameters[one.operands[2]].size();
         pool_.split(size, kShare, [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = 0; i < one.outputs.size(); ++i) {
-                if (!is_moderate(out(call, one, i) + first, last - first, i == 2)) sure = false;
-            }
+            const std::size_t n = last - first;
+            const bool within = all_within(out(call, one, 0) + first, n, kMostParameter, false) &&
+                                all_within(out(call, one, 1) + first, n, kMostFirst, false) &&
+                                all_within(out(call, one, 2) + first, n, kMostSecond, true);
+            if (!within) moderate = false;
         });
     }
-    return sure;
+    return moderate;
 }
 
 // The whole update on copies, a piece at a time; what it would write is looked at and dropped.
