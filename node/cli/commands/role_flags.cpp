@@ -25,8 +25,7 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
 
 void add_memory_flag(CLI::App& verb, std::string& memory) {
     verb.add_option("--memory", memory,
-                    "Memory a training step may take, like 2GiB (default: ASSAY_MEMORY, else no limit); "
-                    "the bits do not depend on it");
+                    "Memory of a training step, like 2GiB (default: ASSAY_MEMORY, else no limit)");
 }
 
 base::Outcome<std::string> memory_flag(const std::string& memory) {
