@@ -23,7 +23,10 @@ struct Named {
 
 inline std::vector<Named> machines() {
     std::vector<Named> all{{"plain", &plain_machine()}};
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+    all.push_back({"neon", &neon_machine()});
+    if (has_dot_products()) all.push_back({"neon dot", &neon_dot_machine()});
+#elif defined(__x86_64__)
     if (machine_has(Target::kAvx2)) all.push_back({"avx2", &avx2_machine()});
     if (machine_has(Target::kAvxVnni)) all.push_back({"avxvnni", &avx_vnni_machine()});
     if (machine_has(Target::kAvx512)) all.push_back({"avx512", &avx512_machine()});

@@ -53,7 +53,11 @@ Entry entry() {
 
 Entry entry_of(Target target) {
     switch (target) {
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+        case Target::kNeon:
+            return integer::has_dot_products() ? entry<integer::neon_dot_machine>()
+                                               : entry<integer::neon_machine>();
+#elif defined(__x86_64__)
         case Target::kAvx2: return entry<integer::avx2_machine>();
         case Target::kAvxVnni: return entry<integer::avx_vnni_machine>();
         case Target::kAvx512: return entry<integer::avx512_machine>();

@@ -7,6 +7,11 @@
 namespace assay::trainer::integer {
 
 const Machine& plain_machine();     ///< any processor
+const Machine& neon_machine();      ///< AArch64
+const Machine& neon_dot_machine();  ///< those and the dot product of bytes
+/// Whether this AArch64 processor has the dot product of bytes.
+bool has_dot_products();
+
 const Machine& avx2_machine();      ///< AVX2 and FMA
 const Machine& avx_vnni_machine();  ///< those and AVX-VNNI
 const Machine& avx512_machine();    ///< AVX-512 F, BW, DQ, VL

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands as two planes of digits in single bytes, for instructions that multiply signed bytes.
+//
+// A unit of A: kRows rows of kUnit high digits, then the same of low digits. A unit of B: per four k their
+// high digits of kCols columns, then the same of low digits. Bytes of four k stand in the order k, k + 2, k +
+// 1, k + 3 on both sides. Included once per target inside its namespace, between lanes and pack: no guard.
+
+inline constexpr std::uint64_t kUnitBytesA = kRows * kUnit * 2;
+inline constexpr std::uint64_t kUnitBytesB = kCols * kUnit * 2;
+inline constexpr std::uint64_t kLowAtA = kRows * kUnit;  // where the low digits of a unit start
+inline constexpr std::uint64_t kLowAtB = kCols * kUnit;
+/// The sums of digit products stay within 32 bits for the longest block of k.
+static_assert(arithmetic::kMaxProductBlock * 2 * 128 * 128 < (1ULL << 31U));
+
+inline std::uint64_t a_panel_bytes(std::uint64_t depth) { return units_of(depth) * kUnitBytesA; }
+inline std::uint64_t b_panel_bytes(std::uint64_t depth) { return units_of(depth) * kUnitBytesB; }
+
+inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
+    std::byte* out = unit + row * kUnit;
+    const I half = set(0x00800080);
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kUnit / 2; v += kL) {
+        const I x = load(numbers + v);
+        store_bytes(out + v * 2, shift_right16<8>(add16(x, half)));
+        store_bytes(out + kLowAtA + v * 2, shift_right16<8>(shift_left16<8>(x)));
+    }
+}
+
+inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
+    std::byte* out = unit + column * 4;
+    const I half = set(0x00800080);
+    const I even = set(0x00ff00ff), odd = set(static_cast<std::int32_t>(0xff00ff00U));
+    for (std::size_t t = 0; t < kUnit / 2; t += 2) {
+        const I x0 = load(pairs + t * kL), x1 = load(pairs + (t + 1) * kL);
+        store(out + t / 2 * kCols * 4,
+              bit_or(bit_and(shift_right16<8>(add16(x0, half)), even), bit_and(add16(x1, half), odd)));
+        store(out + kLowAtB + t / 2 * kCols * 4,
+              bit_or(bit_and(x0, even), bit_and(shift_left16<8>(x1), odd)));
+    }
+}
+
+inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
+
+struct Sums {
+    alignas(64) std::int32_t hi[kRows * kCols];  // the sum is hi · 2^16 + lo, lo >= 0
+    alignas(64) std::int32_t lo[kRows * kCols];
+};
+
+// Adds 65,536 · hh + 256 · mid + ll to element `at`, or puts it there when it is the first.
+inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) {
+    const I low = add(ll, shift_left<8>(bit_and(mid, set(0xff))));
+    I hi = add(add(hh, shift_right<8>(mid)), shift_right<16>(low)), lo = bit_and(low, set(0xffff));
+    if (!first) hi = add(hi, load(to.hi + at)), lo = add(lo, load(to.lo + at));
+    store(to.hi + at, hi);
+    store(to.lo + at, lo);
+}

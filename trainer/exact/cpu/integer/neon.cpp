@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// NEON: 4 lanes, products of 16-bit pairs by widening multiplications.
+#include "trainer/exact/cpu/integer/machines.hpp"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+#include "contracts/arithmetic/exact_product.hpp"
+
+namespace assay::trainer::integer {
+namespace neon {
+
+inline constexpr std::size_t kRows = 8;
+inline constexpr std::size_t kCols = 8;
+
+#include "trainer/exact/cpu/integer/lanes_neon-inl.hpp"
+
+inline void dot_pairs(I& sum, I a, I b) {
+    const int16x8_t x = narrow_lanes(a), y = narrow_lanes(b);
+    const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y));
+    sum = vaddq_s32(sum, vpaddq_s32(low, vmull_high_s16(x, y)));
+}
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/exact/cpu/integer/pack-inl.hpp"
+#include "trainer/exact/cpu/integer/multiply-inl.hpp"
+// clang-format on
+
+}  // namespace neon
+
+const Machine& neon_machine() { return neon::machine(); }
+
+}  // namespace assay::trainer::integer
+#endif

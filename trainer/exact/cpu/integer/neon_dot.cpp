@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// NEON with the dot-product instructions: 4 lanes, signed bytes in fours.
+#include "trainer/exact/cpu/integer/machines.hpp"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+#include "contracts/arithmetic/exact_product.hpp"
+
+namespace assay::trainer::integer {
+bool has_dot_products() {
+#if defined(__linux__)
+    constexpr unsigned long kDotProducts = 1UL << 20U;  // HWCAP_ASIMDDP
+    static const bool has = (getauxval(AT_HWCAP) & kDotProducts) != 0;
+    return has;
+#else
+    return false;
+#endif
+}
+}  // namespace assay::trainer::integer
+
+namespace assay::trainer::integer {
+namespace neon_dot {
+
+inline constexpr std::size_t kRows = 8;
+inline constexpr std::size_t kCols = 8;
+
+#include "trainer/exact/cpu/integer/lanes_neon-inl.hpp"
+
+// As assembly, which alone names the extension: the rest is plain AArch64.
+inline void dot_bytes(I& sum, I a, I b) {
+    asm(".arch armv8.2-a+dotprod\n"
+        "sdot %0.4s, %1.16b, %2.16b"
+        : "+w"(sum)
+        : "w"(a), "w"(b));
+}
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/exact/cpu/integer/digits-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_dot-inl.hpp"
+#include "trainer/exact/cpu/integer/pack-inl.hpp"
+#include "trainer/exact/cpu/integer/multiply-inl.hpp"
+// clang-format on
+
+}  // namespace neon_dot
+
+const Machine& neon_dot_machine() { return neon_dot::machine(); }
+
+}  // namespace assay::trainer::integer
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiplication by a dot product of signed bytes in fours: four digit products in three passes. Included
+// once per target inside its namespace, after digits-inl.hpp: no guard.
+
+inline constexpr std::uint64_t kChunk = 256;
+inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
+inline constexpr std::size_t kVectors = kCols / kL;
+
+// Adds the products of one plane of A with one of B over `units` units to `sum`, or puts them there.
+[[gnu::noinline]] inline void sum_plane(const std::byte* a, const std::byte* b, std::uint64_t units,
+                                        const std::byte* next, bool first, std::int32_t* out) {
+    I sum[kRows][kVectors];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v)
+            sum[i][v] = first ? set(0) : load(out + i * kCols + v * kL);
+    }
+    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 4 * 64) {
+        for (std::size_t q = 0; q < kUnit / 4; ++q) {
+            __builtin_prefetch(next + q * 64);
+            I column[kVectors];
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < kRows; ++i) {
+                std::int32_t word;
+                __builtin_memcpy(&word, a + i * kUnit + q * 4, 4);
+                const I row = set(word);
+#pragma GCC unroll 4
+                for (std::size_t v = 0; v < kVectors; ++v) dot_bytes(sum[i][v], row, column[v]);
+            }
+        }
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v) store(out + i * kCols + v * kL, sum[i][v]);
+    }
+}
+
+// Sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two panels: added
+// to `to`, or put there when it is the first.
+inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
+                      std::uint64_t /*all*/, Ahead ahead, Sums& to) {
+    alignas(64) std::int32_t hh[kRows * kCols], mid[kRows * kCols], ll[kRows * kCols];
+    a += first * kUnitBytesA;
+    b += first * kUnitBytesB;
+    sum_plane(a, b, units, ahead.a, true, hh);
+    sum_plane(a, b + kLowAtB, units, ahead.b, true, mid);
+    sum_plane(a + kLowAtA, b, units, ahead.b, false, mid);
+    sum_plane(a + kLowAtA, b + kLowAtB, units, ahead.b, true, ll);
+    for (std::size_t at = 0; at < kRows * kCols; at += kL) {
+        add_digits(load(hh + at), load(mid + at), load(ll + at), first == 0, at, to);
+    }
+}
+
+// The same where A has lowest digits only: its high ones are 0.
+inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
+                             std::uint64_t /*all*/, Ahead ahead, Sums& to) {
+    alignas(64) std::int32_t mid[kRows * kCols], ll[kRows * kCols];
+    a += first * kUnitBytesA + kLowAtA;
+    b += first * kUnitBytesB;
+    sum_plane(a, b, units, ahead.a, true, mid);
+    sum_plane(a, b + kLowAtB, units, ahead.b, true, ll);
+    for (std::size_t at = 0; at < kRows * kCols; at += kL) {
+        add_digits(set(0), load(mid + at), load(ll + at), first == 0, at, to);
+    }
+}
