@@ -21,6 +21,9 @@ struct Named {
     const Machine* machine = nullptr;
 };
 
+/// The AMX machine on tiles in plain C++ (emulated_amx.cpp). REQUIRES AVX-512.
+const Machine& emulated_amx_machine();
+
 inline std::vector<Named> machines() {
     std::vector<Named> all{{"plain", &plain_machine()}};
 #if defined(__aarch64__)
@@ -31,6 +34,8 @@ inline std::vector<Named> machines() {
     if (machine_has(Target::kAvxVnni)) all.push_back({"avxvnni", &avx_vnni_machine()});
     if (machine_has(Target::kAvx512)) all.push_back({"avx512", &avx512_machine()});
     if (machine_has(Target::kVnni)) all.push_back({"vnni", &vnni_machine()});
+    if (machine_has(Target::kAvx512)) all.push_back({"emulated amx", &emulated_amx_machine()});
+    if (machine_has(Target::kAmx)) all.push_back({"amx", &amx_machine()});
 #endif
     return all;
 }

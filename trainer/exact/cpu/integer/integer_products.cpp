@@ -61,8 +61,8 @@ Entry entry_of(Target target) {
         case Target::kAvx2: return entry<integer::avx2_machine>();
         case Target::kAvxVnni: return entry<integer::avx_vnni_machine>();
         case Target::kAvx512: return entry<integer::avx512_machine>();
-        case Target::kVnni:
-        case Target::kAmx: return entry<integer::vnni_machine>();
+        case Target::kVnni: return entry<integer::vnni_machine>();
+        case Target::kAmx: return entry<integer::amx_machine>();
 #endif
         default: return entry<integer::plain_machine>();
     }

@@ -16,5 +16,6 @@ const Machine& avx2_machine();      ///< AVX2 and FMA
 const Machine& avx_vnni_machine();  ///< those and AVX-VNNI
 const Machine& avx512_machine();    ///< AVX-512 F, BW, DQ, VL
 const Machine& vnni_machine();      ///< those and VNNI
+const Machine& amx_machine();       ///< AVX-512 and AMX-INT8, which the system has granted
 
 }  // namespace assay::trainer::integer

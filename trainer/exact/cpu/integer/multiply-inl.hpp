@@ -125,6 +125,7 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
 inline bool multiply(const Block& x) {
     Region region;
     I worst = set(0);
+    Registers::enter();
     for (std::uint64_t j = 0; j < x.cols; j += kGroup) {
         const std::uint64_t cols = x.cols - j < kGroup ? x.cols - j : kGroup;
         for (std::uint64_t i = 0; i < x.rows; i += kGroup) {
@@ -142,6 +143,7 @@ inline bool multiply(const Block& x) {
             }
         }
     }
+    Registers::leave();
     return largest(worst) < 0x7f800000;
 }
 

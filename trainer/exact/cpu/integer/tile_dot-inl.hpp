@@ -6,6 +6,12 @@ inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
 inline constexpr std::size_t kVectors = kCols / kL;
 
+// Nothing to prepare: see tiles.hpp.
+struct Registers {
+    static void enter() {}
+    static void leave() {}
+};
+
 // Adds the products of one plane of A with one of B over `units` units to `sum`, or puts them there.
 [[gnu::noinline]] inline void sum_plane(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, bool first, std::int32_t* out) {

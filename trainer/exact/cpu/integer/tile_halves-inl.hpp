@@ -34,6 +34,12 @@ inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
 inline constexpr std::size_t kVectors = kCols / kL;
 
+// Nothing to prepare: see tiles.hpp.
+struct Registers {
+    static void enter() {}
+    static void leave() {}
+};
+
 struct Sums {
     alignas(64) std::int32_t hi[kRows * kCols];  // the sum is hi · 2^16 + lo, lo >= 0
     alignas(64) std::int32_t lo[kRows * kCols];
