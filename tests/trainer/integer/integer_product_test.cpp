@@ -17,6 +17,7 @@ struct Case {
     arithmetic::ProductRule rule;
     ChainStart start = ChainStart::kZero;
     bool with_bias = false;
+    Limits limits = {};
     int layout = 0;  // bit 0: a lies by columns, bit 1: b does, bit 2: neither stride of a is 1
 };
 
@@ -46,7 +47,7 @@ void check(const test::Named& named, const Case& x, std::mt19937& random, Thread
             finite = finite && std::isfinite(value);
         }
     }
-    const bool said = product(*named.machine, p, pool);
+    const bool said = product(*named.machine, p, pool, x.limits);
     REQUIRE(test::same(expected, c));
     REQUIRE(said == finite);
 }
@@ -89,12 +90,79 @@ TEST_CASE("exact products of empty and of single operands", "[integer]") {
             for (const std::uint64_t n : {0U, 1U, 2U}) {
                 for (const std::uint64_t k : {0U, 1U, 2U, 64U, 65U}) {
                     for (const ChainStart start : {ChainStart::kZero, ChainStart::kCarry}) {
-                        check(named, {m, n, k, {}, start, (m + n + k) % 2 == 0, static_cast<int>(k % 4)},
+                        check(named, {m, n, k, {}, start, (m + n + k) % 2 == 0, {}, static_cast<int>(k % 4)},
                               random, pool);
                     }
                 }
             }
         }
+    }
+}
+
+TEST_CASE("exact products in slabs of either operand", "[integer]") {
+    ThreadPool pool(2);
+    std::mt19937 random(74);
+    for (const test::Named& named : test::machines()) {
+        for (int repeat = 0; repeat < 8; ++repeat) {
+            // The least that may be packed at a time: every operand larger than a group comes in slabs.
+            Case x{100 + random() % 200,
+                   100 + random() % 200,
+                   30 + random() % 300,
+                   {},
+                   {},
+                   true,
+                   {1, 1, 100},
+                   0};
+            x.rule = {static_cast<std::uint8_t>(2 + repeat % 2), 2, repeat % 4 < 2 ? 64U : 16384U};
+            x.layout = repeat % 4;
+            x.start = repeat % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero;
+            if (repeat % 2 == 0) x.limits.resident_bytes = 1U << 20U;
+            check(named, x, random, pool);
+        }
+    }
+}
+
+TEST_CASE("sums at the edge of their bounds", "[integer]") {
+    ThreadPool pool(1);
+    // Digits of 32,639: 127, 127. Of 32,384: 127, −128, which makes the rests of the modular sum largest;
+    // with their signs changed −127, −127 and −126, −128 (−32,384 + 128 is 126 · 256). 24 bits likewise.
+    const float narrow[] = {32639.0F, 32384.0F, -32639.0F, -32384.0F};
+    const float wide[] = {8355711.0F, 8355456.0F, -8355711.0F, -8355456.0F};
+    for (const test::Named& named : test::machines()) {
+        for (const std::uint64_t k : {255U, 256U, 257U, 512U, 1024U, 1025U, 16384U, 16385U, 16384U + 300U}) {
+            for (const float b_value : narrow) {
+                for (int which = 0; which < 8; ++which) {
+                    const float a_value = which < 4 ? narrow[which] : wide[which - 4];
+                    INFO(named.name << ", k " << k << ", " << a_value << " times " << b_value);
+                    // One odd number, so that a sum that is off by a rounding shows.
+                    Values a(k, a_value), b(k, b_value), c(1), expected(1);
+                    a[k / 2] = 1.0F;
+                    const std::uint8_t digits = which < 4 ? 2 : 3;
+                    Product p{
+                        1,          1, k, {a.data(), k, 1}, {b.data(), 1, 1}, c.data(), 1, ChainStart::kZero,
+                        {digits, 2}};
+                    arithmetic::exact_product({1, 1, k}, p.rule, p.a, p.b, p.start, expected.data(), 1);
+                    REQUIRE(product(*named.machine, p, pool));
+                    REQUIRE(test::same(expected, c));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("scratch memory stays within the limits and says how much it is", "[integer]") {
+    for (const test::Named& named : test::machines()) {
+        Product p{4096, 50257, 16384, {}, {}, nullptr, 50257};
+        p.rule.a_digits = 3;
+        const Limits limits;
+        const std::uint64_t least =
+            kGroup * 16384 * 6;  // a group of lanes of the deepest block, widest operand
+        CHECK(product_scratch_bytes(*named.machine, p) <=
+              limits.resident_bytes + limits.streamed_bytes + 2 * least);
+        p.m = p.n = p.k = 64;
+        CHECK(product_scratch_bytes(*named.machine, p) < 128 * 1024);
+        p.k = 0;
+        CHECK(product_scratch_bytes(*named.machine, p) == 0);
     }
 }
 }  // namespace assay::trainer::integer

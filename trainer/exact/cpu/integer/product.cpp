@@ -11,9 +11,6 @@
 namespace assay::trainer::integer {
 
 namespace {
-constexpr std::uint64_t kResidentBytes = 24U << 20U;  ///< of the operand that is packed once
-constexpr std::uint64_t kStreamedBytes = 3U << 20U;   ///< of a slab of the other one
-constexpr std::uint64_t kSlabDepth = 8192;            ///< blocks of k are packed together up to this depth
 constexpr std::uint64_t kTaskRows = 4 * kGroup;
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit * unit; }
@@ -72,11 +69,11 @@ struct Plan {
     [[nodiscard]] std::uint64_t bytes() const { return a.bytes(slab_blocks) + b.bytes(slab_blocks); }
 };
 
-Plan plan_of(const Machine& machine, const Product& p) {
+Plan plan_of(const Machine& machine, const Product& p, const Limits& limits) {
     Plan plan;
     plan.block = std::min(p.rule.block, p.k);
     const std::uint64_t blocks = (p.k + plan.block - 1) / plan.block;
-    plan.slab_blocks = std::clamp<std::uint64_t>(kSlabDepth / round_up(plan.block, kUnit), 1, blocks);
+    plan.slab_blocks = std::clamp<std::uint64_t>(limits.depth / round_up(plan.block, kUnit), 1, blocks);
     plan.a = {p.a, p.m, machine.a_rows, panel_stride(machine.a_panel_bytes(plan.block)), p.rule.a_digits,
               true};
     plan.b = {{p.b.data, p.b.col_stride, p.b.row_stride},
@@ -89,8 +86,8 @@ Plan plan_of(const Machine& machine, const Product& p) {
     const std::uint64_t b_bytes = plan.b.lanes * plan.b.lane_bytes(plan.slab_blocks);
     // Every slab of the resident operand costs one packing of all of the other.
     plan.a_resident = a_bytes <= b_bytes;
-    plan.a.choose_slab(plan.a_resident ? kResidentBytes : kStreamedBytes, plan.slab_blocks);
-    plan.b.choose_slab(plan.a_resident ? kStreamedBytes : kResidentBytes, plan.slab_blocks);
+    plan.a.choose_slab(plan.a_resident ? limits.resident_bytes : limits.streamed_bytes, plan.slab_blocks);
+    plan.b.choose_slab(plan.a_resident ? limits.streamed_bytes : limits.resident_bytes, plan.slab_blocks);
     return plan;
 }
 
@@ -192,15 +189,15 @@ bool nothing_to_multiply(const Product& p) {
 }
 }  // namespace
 
-std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p) {
-    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p).bytes();
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, const Limits& limits) {
+    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, limits).bytes();
 }
 
-bool product(const Machine& machine, const Product& p, ThreadPool& pool) {
+bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits) {
     ASSAY_CHECK(p.rule.block >= 1 && p.rule.block <= arithmetic::kMaxProductBlock);
     ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
     if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
-    Plan plan = plan_of(machine, p);
+    Plan plan = plan_of(machine, p, limits);
     std::byte* memory = product_scratch().take(plan.bytes());
     plan.a.place(memory, plan.slab_blocks);
     plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);

@@ -8,10 +8,18 @@
 
 namespace assay::trainer::integer {
 
-/// Bits of arithmetic::exact_product by p.rule. Returns whether every output is finite.
-bool product(const Machine& machine, const Product& p, ThreadPool& pool);
+/// How much is packed at a time; never less than a group of lanes and a block of k.
+struct Limits {
+    std::uint64_t resident_bytes = 24U << 20U;  ///< of the operand that is packed least often
+    std::uint64_t streamed_bytes = 3U << 20U;   ///< of a slab of the other one
+    std::uint64_t depth = 8192;                 ///< blocks of k are packed together up to this depth
+};
+
+/// Bits of arithmetic::exact_product by p.rule, then + p.bias. REQUIRES 2 digits of b. Returns whether every
+/// output is finite.
+bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits = {});
 
 /// Bytes of scratch memory that product(p) takes in its calling thread.
-std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p);
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, const Limits& limits = {});
 
 }  // namespace assay::trainer::integer
