@@ -23,6 +23,12 @@ struct PackBuffers {
     alignas(64) float b[2 * kCols / kNr * panel_stride(kNr, kDepth)];
 };
 
+// On the heap: as thread-local storage they would come out of every thread's stack.
+inline PackBuffers& pack_buffers() {
+    static thread_local const std::unique_ptr<PackBuffers> buffers(new PackBuffers);
+    return *buffers;
+}
+
 template <bool kPackedA>
 inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed, std::size_t i0,
                        std::size_t rows, std::size_t j0, std::size_t cols, std::size_t k0, Watch& watch) {
@@ -45,9 +51,7 @@ inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed,
 
 // On the calling thread.
 inline bool product_part(const Product& p) {
-    // On the heap: as thread-local storage it would come out of every thread's stack.
-    static thread_local const std::unique_ptr<PackBuffers> buffers(new PackBuffers);
-    PackBuffers& packed = *buffers;
+    PackBuffers& packed = pack_buffers();
     const bool pack_a = p.a.col_stride != 1;
     const BlockShape block = block_shape(pack_a);
     Watch watch;

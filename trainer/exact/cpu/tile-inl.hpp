@@ -19,7 +19,8 @@ struct TileRun {
     std::size_t b_stride = kNr;  // rows of B
     std::size_t c_stride = 0;
     bool carry = false;           // go on from what c holds
-    bool last = false;            // this is the end of the chain: add the bias, look for infinities and NaN
+    bool last = false;            // this is the end of the chain: scale, bias, look for infinities and NaN
+    float scale = 1.0F;           // at the end of the chain
     const float* bias = nullptr;  // of the tile's columns
 };
 
@@ -100,6 +101,14 @@ HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const fl
         }
     }
     if (run.last) {
+        if (run.scale != 1.0F) {
+            const V scale = L::set(run.scale);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < kRows; ++i) {
+                sum[i][0] = hn::Mul(sum[i][0], scale);
+                sum[i][1] = hn::Mul(sum[i][1], scale);
+            }
+        }
         if (run.bias != nullptr) {
             const V b0 = load(run.bias);
             const V b1 = load(run.bias + kN);
