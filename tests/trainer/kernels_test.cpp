@@ -207,6 +207,98 @@ TEST_CASE("attention has the bits of its definition, forward and backward", "[tr
     });
 }
 
+TEST_CASE("attention of long sequences and wide heads goes in blocks with the same bits",
+          "[trainer][kernels]") {
+    const std::pair<std::size_t, std::size_t> shapes[] = {{495, 34}, {250, 1}, {37, 300}, {20, 520}, {1, 64}};
+    for_each_target(22, 1, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
+        for (const auto& [n, d] : shapes) {
+            INFO(n << " tokens, " << d << " numbers");
+            const Values q = numbers(random, n * d), k = numbers(random, n * d), m = numbers(random, n * n);
+            const arithmetic::HeadShape shape{n, d};
+            Values a(n * n, 0.0F), b = a, x(n * d), y(n * d);
+            law.products.attention_scores(shape, {q.data(), d}, {k.data(), d}, a);
+            fast.products.attention_scores(shape, {q.data(), d}, {k.data(), d}, b);
+            REQUIRE(same(a, b));
+            law.products.attention_values(shape, m, {k.data(), d}, {x.data(), d});
+            fast.products.attention_values(shape, m, {k.data(), d}, {y.data(), d});
+            REQUIRE(same(x, y));
+            for (const ChainStart start : {ChainStart::kZero, ChainStart::kCarry}) {
+                law.products.attention_key_gradient(shape, m, {q.data(), d}, {x.data(), d}, start);
+                fast.products.attention_key_gradient(shape, m, {q.data(), d}, {y.data(), d}, start);
+                REQUIRE(same(x, y));
+            }
+        }
+    });
+}
+
+TEST_CASE("a masked term is not added, so a sum may stay -0", "[trainer][kernels]") {
+    // fma(-tiny, tiny, +0) rounds to -0; one more term of +0 would make it +0.
+    for (const Target target : test::all_targets()) {
+        const std::size_t n = 40, d = 20;
+        Values p(n * n, 0.0F), v(n * d, 1e-30F), o(n * d, 1.0F);
+        for (std::size_t i = 0; i < n; ++i) p[i * n + i] = -1e-30F;
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < i; ++j) p[i * n + j] = -1e-30F;
+        }
+        const ProductKernels& kernels = products(program::Profile::kF32, target);
+        REQUIRE(kernels.attention_values({n, d}, p, {v.data(), d}, {o.data(), d}));
+        REQUIRE(same(o, Values(n * d, -0.0F)));
+        REQUIRE(kernels.attention_key_gradient({n, d}, p, {v.data(), d}, {o.data(), d}, ChainStart::kZero));
+        REQUIRE(same(o, Values(n * d, -0.0F)));
+    }
+}
+
+TEST_CASE("Llama's kernels have the bits of their definition", "[trainer][kernels]") {
+    for_each_target(23, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
+        const std::size_t n = pick(random, 150), rows = pick(random, 9);
+        const Values x = numbers(random, n * rows), dy = numbers(random, n * rows, false);
+        const Values gain = numbers(random, n);
+        Values y1(n * rows), y2(n * rows), r1(rows), r2(rows);
+        REQUIRE(law.kernels.rms_norm_forward(1e-5F, x, gain, y1, r1) ==
+                fast.kernels.rms_norm_forward(1e-5F, x, gain, y2, r2));
+        REQUIRE(same(y1, y2));
+        REQUIRE(same(r1, r2));
+        REQUIRE(law.kernels.rms_norm_input_gradient(dy, x, gain, r1, y1) ==
+                fast.kernels.rms_norm_input_gradient(dy, x, gain, r1, y2));
+        REQUIRE(same(y1, y2));
+        Values g1 = numbers(random, n), g2 = g1;
+        law.kernels.rms_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), r1, g1.data());
+        fast.kernels.rms_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), r1, g2.data());
+        REQUIRE(same(g1, g2));
+
+        const std::size_t half = pick(random, 40), heads = pick(random, 4), first = random() % 3;
+        const arithmetic::RopeShape shape{rows, heads, 2 * half, 2 * half * heads + random() % 4, first};
+        const Values cos = numbers(random, (rows + first) * half), sin = numbers(random, cos.size());
+        Values a = numbers(random, rows * shape.stride), b = a;
+        REQUIRE(law.kernels.rope_forward(shape, {cos, sin}, a.data()) ==
+                fast.kernels.rope_forward(shape, {cos, sin}, b.data()));
+        REQUIRE(same(a, b));
+        REQUIRE(law.kernels.rope_backward(shape, {cos, sin}, a.data()) ==
+                fast.kernels.rope_backward(shape, {cos, sin}, b.data()));
+        REQUIRE(same(a, b));
+
+        const Values gates = numbers(random, 2 * n * rows);
+        Values d1(2 * n * rows), d2 = d1;
+        REQUIRE(law.kernels.swiglu_forward(n, gates, y1) == fast.kernels.swiglu_forward(n, gates, y2));
+        REQUIRE(same(y1, y2));
+        REQUIRE(law.kernels.swiglu_backward(n, gates, dy, d1) ==
+                fast.kernels.swiglu_backward(n, gates, dy, d2));
+        REQUIRE(same(d1, d2));
+    });
+}
+
+TEST_CASE("bits are bounded by a limit under a mask", "[trainer][kernels]") {
+    for (const Target target : test::all_targets()) {
+        for (std::size_t n = 1; n < 40; ++n) {
+            Values x(n, -1.0F);
+            REQUIRE(kernels(target).bounded(x, 0x7fffffffU, 0x3f800000U));
+            REQUIRE_FALSE(kernels(target).bounded(x, 0xffffffffU, 0x3f800000U));
+            x[n / 2] = 1.0000001F;
+            REQUIRE_FALSE(kernels(target).bounded(x, 0x7fffffffU, 0x3f800000U));
+        }
+    }
+}
+
 TEST_CASE("the loss has the bits of its definition", "[trainer][kernels]") {
     for_each_target(15, 60, [](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t v = pick(random, 300), rows = pick(random, 5);

@@ -10,6 +10,7 @@
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/layer_norm.hpp"
 #include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/arithmetic/rope.hpp"
 #include "trainer/exact/cpu/products.hpp"
 #include "trainer/targets.hpp"
 
@@ -67,6 +68,18 @@ struct Kernels {
     bool (*square_tiles)(std::uint64_t rows, std::uint64_t cols, View g, Floats sums);
     bool (*adamw)(const arithmetic::AdamWCoefficients&, float clip, View g, Floats w, Floats m, Floats v);
     bool (*all_finite)(View x);
+    /// Whether the bits of every element, taken with `mask`, are at most `limit` as unsigned numbers.
+    bool (*bounded)(View x, std::uint32_t mask, std::uint32_t limit);
+
+    bool (*rms_norm_forward)(float epsilon, View x, View gain, Floats y, Floats rstd);
+    bool (*rms_norm_input_gradient)(View dy, View x, View gain, View rstd, Floats dx);
+    /// The rows of ONE sequence, into dgain.
+    bool (*rms_norm_parameter_gradient)(ColumnShape, const float* dy, const float* x, View rstd,
+                                        float* dgain);
+    bool (*rope_forward)(arithmetic::RopeShape, arithmetic::RopeTableView, float* x);
+    bool (*rope_backward)(arithmetic::RopeShape, arithmetic::RopeTableView, float* dx);
+    bool (*swiglu_forward)(std::uint64_t hidden, View x, Floats y);
+    bool (*swiglu_backward)(std::uint64_t hidden, View x, View dy, Floats dx);
 };
 
 /// The table of `target`. REQUIRES a target that this machine has (targets.hpp).

@@ -138,6 +138,22 @@ HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, co
     return watch.good();
 }
 
+// y[i] = f(a[i], b[i], c[i]); y may be any of them.
+template <class Function>
+HWY_INLINE bool map3(std::size_t n, const float* a, const float* b, const float* c, float* y,
+                     const Function& f) {
+    Watch watch;
+    for_vectors(
+        n,
+        [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(a + i), load(b + i), load(c + i))), y + i); },
+        [&](std::size_t i, std::size_t count) HWY_ATTR {
+            store_part(f(load_part(a + i, count), load_part(b + i, count), load_part(c + i, count)), y + i,
+                       count);
+            watch.see(load_part(y + i, count));
+        });
+    return watch.good();
+}
+
 // lane[j] = lane[j] + lane[j+s] for s = half the lanes, …, 1.
 template <class DD>
 HWY_INLINE float fold_vector(DD, hn::Vec<DD> v) {

@@ -92,7 +92,6 @@ inline bool layer_norm_forward(View x, View gain, View bias, Floats y, arithmeti
     const std::size_t n = gain.size();
     const auto size = static_cast<float>(n);
     bool good = true;
-    Watch watch;
     for (std::size_t t = 0; t < rows.mean.size(); ++t) {
         const float* row = x.data() + t * n;
         float* out = y.data() + t * n;
@@ -110,25 +109,15 @@ inline bool layer_norm_forward(View x, View gain, View bias, Floats y, arithmeti
             });
         const float rstd = 1.0F / __builtin_sqrtf(squares / size + arithmetic::kLayerNormEpsilon);
         const V r = L::set(rstd);
-        const auto normal = [&](V value, V g, V b)
-                                HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(value, m), r), g, b); };
-        for_vectors(
-            n,
-            [&](std::size_t i) HWY_ATTR {
-                store(watch.pass(normal(load(row + i), load(gain.data() + i), load(bias.data() + i))),
-                      out + i);
-            },
-            [&](std::size_t i, std::size_t count) HWY_ATTR {
-                const V v = normal(load_part(row + i, count), load_part(gain.data() + i, count),
-                                   load_part(bias.data() + i, count));
-                store_part(v, out + i, count);
-                watch.see(load_part(out + i, count));
-            });
+        good = map3(n, row, gain.data(), bias.data(), out,
+                    [m, r](V value, V g, V b)
+                        HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(value, m), r), g, b); }) &&
+               good;
         rows.mean[t] = mean;
         rows.rstd[t] = rstd;
         good = finite(mean) && finite(rstd) && good;
     }
-    return watch.good() && good;
+    return good;
 }
 
 inline bool layer_norm_input_gradient(View dy, View x, View gain, arithmetic::LayerNormRowsView rows,
@@ -136,7 +125,7 @@ inline bool layer_norm_input_gradient(View dy, View x, View gain, arithmetic::La
     const std::size_t n = gain.size();
     const auto size = static_cast<float>(n);
     const auto product = [](V p, V q) HWY_ATTR { return hn::Mul(p, q); };
-    Watch watch;
+    bool good = true;
     for (std::size_t t = 0; t < rows.mean.size(); ++t) {
         const float* dy_row = dy.data() + t * n;
         const float* x_row = x.data() + t * n;
@@ -164,23 +153,14 @@ inline bool layer_norm_input_gradient(View dy, View x, View gain, arithmetic::La
                 return hn::MulAdd(u, normal(load_part(x_row + i, count)), lane);
             });
         const V b = L::set(dot / size);
-        const auto gradient = [&](V d, V g, V v) HWY_ATTR {
-            return hn::Mul(rstd, hn::MulAdd(hn::Neg(normal(v)), b, hn::Sub(product(d, g), a)));
-        };
-        for_vectors(
-            n,
-            [&](std::size_t i) HWY_ATTR {
-                const V v = gradient(load(dy_row + i), load(gain.data() + i), load(x_row + i));
-                store(watch.pass(v), out + i);
-            },
-            [&](std::size_t i, std::size_t count) HWY_ATTR {
-                const V v = gradient(load_part(dy_row + i, count), load_part(gain.data() + i, count),
-                                     load_part(x_row + i, count));
-                store_part(v, out + i, count);
-                watch.see(load_part(out + i, count));
-            });
+        good = map3(n, dy_row, gain.data(), x_row, out,
+                    [&](V d, V g, V v) HWY_ATTR {
+                        const V u = hn::Sub(product(d, g), a);
+                        return hn::Mul(rstd, hn::MulAdd(hn::Neg(normal(v)), b, u));
+                    }) &&
+               good;
     }
-    return watch.good();
+    return good;
 }
 
 inline V gelu_tanh(V x, V x2) {
@@ -205,25 +185,29 @@ inline bool gelu_backward(View x, View dy, Floats dx) {
     });
 }
 
-// A vector of neighbouring tiles at a time, a lane each; the border by the definition.
+// Neighbouring tiles side by side, so that their chains hide each other's latency.
 inline bool square_tiles(std::uint64_t rows, std::uint64_t cols, View g, Floats sums) {
     constexpr std::size_t kSide = arithmetic::kTile;
+    constexpr std::size_t kTiles = 8;
     const std::size_t across = (cols + kSide - 1) / kSide;
-    const VI places = hn::Mul(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<int>(kSide)));
     bool good = true;
     for (std::size_t top = 0; top < rows; top += kSide) {
         const std::size_t bottom = top + kSide < rows ? top + kSide : rows;
         float* out = sums.data() + top / kSide * across;
         std::size_t left = 0;
-        for (; left + kN * kSide <= cols; left += kN * kSide) {
-            V sum = hn::Zero(D());
+        for (; left + kTiles * kSide <= cols; left += kTiles * kSide) {
+            float sum[kTiles] = {};
             for (std::size_t i = top; i < bottom; ++i) {
+                const float* row = g.data() + i * cols + left;
                 for (std::size_t j = 0; j < kSide; ++j) {
-                    const V x = hn::GatherIndex(D(), g.data() + i * cols + left + j, places);
-                    sum = hn::MulAdd(x, x, sum);
+#pragma GCC unroll 8
+                    for (std::size_t t = 0; t < kTiles; ++t) {
+                        const float x = row[t * kSide + j];
+                        sum[t] = __builtin_fmaf(x, x, sum[t]);
+                    }
                 }
             }
-            store(sum, out + left / kSide);
+            for (std::size_t t = 0; t < kTiles; ++t) out[left / kSide + t] = sum[t];
         }
         for (; left < cols; left += kSide) {
             const std::size_t right = left + kSide < cols ? left + kSide : cols;
@@ -279,4 +263,22 @@ inline bool all_finite(View x) {
     Watch watch;
     watch_row(x.data(), x.size(), watch);
     return watch.good();
+}
+
+inline bool bounded(View x, std::uint32_t mask, std::uint32_t limit) {
+    using DU = hn::RebindToUnsigned<D>;
+    const auto keep = hn::Set(DU(), mask);
+    auto worst = hn::Zero(DU());
+    for_vectors(
+        x.size(),
+        [&](std::size_t i)
+            HWY_ATTR { worst = hn::Max(worst, hn::And(hn::BitCast(DU(), load(x.data() + i)), keep)); },
+        [&](std::size_t i, std::size_t count) HWY_ATTR {
+            worst = hn::Max(worst, hn::And(hn::BitCast(DU(), load_part(x.data() + i, count)), keep));
+        });
+    HWY_ALIGN std::uint32_t lanes[kN];
+    hn::Store(worst, DU(), lanes);
+    bool good = true;
+    for (const std::uint32_t lane : lanes) good = lane <= limit && good;
+    return good;
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/exact/cpu/scalar_kernels.hpp"
 
+#include <bit>
+
 #include "contracts/arithmetic/elementary.hpp"
 #include "contracts/arithmetic/loss.hpp"
 #include "contracts/arithmetic/pointwise.hpp"
 #include "contracts/arithmetic/product.hpp"
 #include "contracts/arithmetic/reduce.hpp"
+#include "contracts/arithmetic/rms_norm.hpp"
+#include "contracts/arithmetic/swiglu.hpp"
 
 namespace assay::trainer {
 
@@ -176,6 +180,55 @@ bool adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Floats w,
     arithmetic::adamw(c, clip, g, w, m, v);
     return all_finite(w) && all_finite(m) && all_finite(v);
 }
+bool bounded(View x, std::uint32_t mask, std::uint32_t limit) {
+    bool good = true;
+    for (const float value : x) good = (std::bit_cast<std::uint32_t>(value) & mask) <= limit && good;
+    return good;
+}
+
+bool rms_norm_forward(float epsilon, View x, View gain, Floats y, Floats rstd) {
+    arithmetic::rms_norm_forward(epsilon, x, gain, y, rstd);
+    return all_finite(y) && all_finite(rstd);
+}
+bool rms_norm_input_gradient(View dy, View x, View gain, View rstd, Floats dx) {
+    arithmetic::rms_norm_input_gradient(dy, x, gain, rstd, dx);
+    return all_finite(dx);
+}
+bool rms_norm_parameter_gradient(ColumnShape shape, const float* dy, const float* x, View rstd,
+                                 float* dgain) {
+    for (std::uint64_t j = 0; j < shape.cols; ++j) {
+        float gain = 0.0F;
+        for (std::uint64_t t = 0; t < shape.rows; ++t) {
+            const std::uint64_t at = t * shape.stride + j;
+            gain = arithmetic::fma32(dy[at], x[at] * rstd[t], gain);
+        }
+        dgain[j] = dgain[j] + gain;
+    }
+    return all_finite({dgain, shape.cols});
+}
+bool finite_turned(arithmetic::RopeShape shape, const float* x) {
+    bool good = true;
+    for (std::uint64_t t = 0; t < shape.tokens; ++t) {
+        good = all_finite({x + t * shape.stride, shape.heads * shape.head_dim}) && good;
+    }
+    return good;
+}
+bool rope_forward(arithmetic::RopeShape shape, arithmetic::RopeTableView table, float* x) {
+    arithmetic::rope_forward(shape, table, x);
+    return finite_turned(shape, x);
+}
+bool rope_backward(arithmetic::RopeShape shape, arithmetic::RopeTableView table, float* dx) {
+    arithmetic::rope_backward(shape, table, dx);
+    return finite_turned(shape, dx);
+}
+bool swiglu_forward(std::uint64_t hidden, View x, Floats y) {
+    arithmetic::swiglu_forward(hidden, x, y);
+    return all_finite(y);
+}
+bool swiglu_backward(std::uint64_t hidden, View x, View dy, Floats dx) {
+    arithmetic::swiglu_backward(hidden, x, dy, dx);
+    return all_finite(dx);
+}
 }  // namespace
 
 const Kernels& scalar_kernels() {
@@ -206,6 +259,14 @@ const Kernels& scalar_kernels() {
         .square_tiles = square_tiles,
         .adamw = adamw,
         .all_finite = arithmetic::all_finite,
+        .bounded = bounded,
+        .rms_norm_forward = rms_norm_forward,
+        .rms_norm_input_gradient = rms_norm_input_gradient,
+        .rms_norm_parameter_gradient = rms_norm_parameter_gradient,
+        .rope_forward = rope_forward,
+        .rope_backward = rope_backward,
+        .swiglu_forward = swiglu_forward,
+        .swiglu_backward = swiglu_backward,
     };
     return table;
 }

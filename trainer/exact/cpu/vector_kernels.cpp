@@ -26,6 +26,7 @@ namespace {
 #include "trainer/exact/cpu/lanes-inl.hpp"
 #include "trainer/exact/cpu/rows-inl.hpp"
 #include "trainer/exact/cpu/softmax-inl.hpp"
+#include "trainer/exact/cpu/llama-inl.hpp"
 // clang-format on
 
 }  // namespace
@@ -58,6 +59,14 @@ const Kernels& kernel_table() {
         .square_tiles = square_tiles,
         .adamw = adamw,
         .all_finite = all_finite,
+        .bounded = bounded,
+        .rms_norm_forward = rms_norm_forward,
+        .rms_norm_input_gradient = rms_norm_input_gradient,
+        .rms_norm_parameter_gradient = rms_norm_parameter_gradient,
+        .rope_forward = rope_forward,
+        .rope_backward = rope_backward,
+        .swiglu_forward = swiglu_forward,
+        .swiglu_backward = swiglu_backward,
     };
     return kernels;
 }
