@@ -2,7 +2,6 @@
 // Linear layers, their gradients, and gradients that are sums down columns.
 #include <algorithm>
 
-#include "contracts/arithmetic/elementary.hpp"
 #include "contracts/base/check.hpp"
 #include "trainer/exact/cpu/cpu_backend.hpp"
 #include "trainer/exact/cpu/cpu_scratch.hpp"
@@ -14,17 +13,6 @@ using Kind = program::OperatorKind;
 using program::WeightLayout;
 
 namespace {
-// rms_norm_parameter_gradient_carry of one sequence, for some columns.
-void rms_columns(ColumnShape shape, const float* dy, const float* x, const float* rstd, float* sum) {
-    for (std::uint64_t j = 0; j < shape.cols; ++j) {
-        float gain = 0.0F;
-        for (std::uint64_t t = 0; t < shape.rows; ++t) {
-            gain = arithmetic::fma32(dy[t * shape.stride + j], x[t * shape.stride + j] * rstd[t], gain);
-        }
-        sum[j] = sum[j] + gain;
-    }
-}
-
 std::size_t left_of_weight_gradient(const program::Operator& one) {
     return one.kind == Kind::kHeadWeightGradient || one.layout == WeightLayout::kInOut ? 0 : 1;
 }
@@ -121,8 +109,8 @@ void CpuBackend::column_gradient(const GroupCall& call) {
                         out(call, one, 1) + first);
                     break;
                 case Kind::kRmsNormParameterGradient:
-                    rms_columns(shape, dy, in(call, one, 1) + row * n + first, thin(2).data(), sum);
-                    finite &= kernels_.all_finite(view(sum, last - first));
+                    finite &= kernels_.rms_norm_parameter_gradient(
+                        shape, dy, in(call, one, 1) + row * n + first, thin(2), sum);
                     break;
                 default: ASSAY_CHECK(false);
             }

@@ -3,9 +3,7 @@
 // next.
 #include <algorithm>
 
-#include "contracts/arithmetic/rms_norm.hpp"
 #include "contracts/arithmetic/rope.hpp"
-#include "contracts/arithmetic/swiglu.hpp"
 #include "contracts/base/check.hpp"
 #include "trainer/exact/cpu/cpu_backend.hpp"
 #include "trainer/exact/cpu/cpu_scratch.hpp"
@@ -48,12 +46,9 @@ bool CpuBackend::rows_of(const GroupCall& call, const Operator& one, std::size_t
         case Kind::kAdd: return kernels_.add(operand(0), operand(1), result);
         case Kind::kGelu: return kernels_.gelu_forward(operand(0), result);
         case Kind::kGeluGradient: return kernels_.gelu_backward(operand(0), operand(1), result);
-        case Kind::kSwiGlu:
-            arithmetic::swiglu_forward(n, operand(0), result);
-            return kernels_.all_finite(result);
+        case Kind::kSwiGlu: return kernels_.swiglu_forward(n, operand(0), result);
         case Kind::kSwiGluGradient:
-            arithmetic::swiglu_backward(cols(one.operands[1]), operand(0), operand(1), result);
-            return kernels_.all_finite(result);
+            return kernels_.swiglu_backward(cols(one.operands[1]), operand(0), operand(1), result);
         case Kind::kRope:
         case Kind::kRopeGradient: return rotate_rows(call, one, first, last);
         default: return norm_rows(call, one, first, last);
@@ -76,16 +71,13 @@ bool CpuBackend::norm_rows(const GroupCall& call, const Operator& one, std::size
                 wide(in(call, one, 0)), wide(in(call, one, 1)), view(in(call, one, 4), n),
                 {thin(in(call, one, 2)), thin(in(call, one, 3))}, wide(out(call, one, 0)));
         case Kind::kRmsNorm:
-            arithmetic::rms_norm_forward(program_->model.norm_epsilon.value(), wide(in(call, one, 0)),
-                                         view(in(call, one, 1), n), wide(out(call, one, 0)),
-                                         thin(out(call, one, 1)));
-            return kernels_.all_finite(wide(out(call, one, 0))) &&
-                   kernels_.all_finite(thin(out(call, one, 1)));
+            return kernels_.rms_norm_forward(program_->model.norm_epsilon.value(), wide(in(call, one, 0)),
+                                             view(in(call, one, 1), n), wide(out(call, one, 0)),
+                                             thin(out(call, one, 1)));
         case Kind::kRmsNormInputGradient:
-            arithmetic::rms_norm_input_gradient(wide(in(call, one, 0)), wide(in(call, one, 1)),
-                                                view(in(call, one, 3), n), thin(in(call, one, 2)),
-                                                wide(out(call, one, 0)));
-            return kernels_.all_finite(wide(out(call, one, 0)));
+            return kernels_.rms_norm_input_gradient(wide(in(call, one, 0)), wide(in(call, one, 1)),
+                                                    view(in(call, one, 3), n), thin(in(call, one, 2)),
+                                                    wide(out(call, one, 0)));
         default: ASSAY_CHECK(false);
     }
     return false;
@@ -120,12 +112,8 @@ bool CpuBackend::rotate_rows(const GroupCall& call, const Operator& one, std::si
         const arithmetic::RopeShape shape{end - at, model.heads + model.key_value_heads(), model.head_dim(),
                                           stride, position};
         float* x = out(call, one, 0) + at * stride;
-        if (one.kind == Kind::kRope) {
-            arithmetic::rope_forward(shape, table, x);
-        } else {
-            arithmetic::rope_backward(shape, table, x);
-        }
-        finite &= kernels_.all_finite(view(x, (end - at) * stride));
+        const auto rotate = one.kind == Kind::kRope ? kernels_.rope_forward : kernels_.rope_backward;
+        finite &= rotate(shape, table, x);
         at = end;
     }
     return finite;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedding's gradient, and what happens once per step: the tied gradient, the norm, AdamW.
 #include <algorithm>
-#include <bit>
 
 #include "contracts/base/check.hpp"
 #include "trainer/exact/cpu/cpu_backend.hpp"
@@ -10,12 +9,6 @@
 namespace assay::trainer {
 
 using Kind = program::OperatorKind;
-
-namespace {
-void add_to(float* sum, const float* x, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) sum[i] = sum[i] + x[i];
-}
-}  // namespace
 
 // Threads share the columns: each goes through the tokens of a sequence in order.
 void CpuBackend::embedding_gradient(const GroupCall& call) {
@@ -30,22 +23,21 @@ void CpuBackend::embedding_gradient(const GroupCall& call) {
         bool finite = true;
         for (std::size_t column = first; column < last; column += kColumns) {
             const std::size_t n = std::min(kColumns, last - column);
+            const auto add_to = [&](float* sum, const float* x) {
+                return kernels_.add(view(sum, n), view(x, n), floats(sum, n));
+            };
             for (std::uint64_t t = 0; t < row_count(); ++t) {
                 const auto place = static_cast<std::uint32_t>(first_ * context_ + t);
                 if (positions != nullptr) {
-                    float* row = positions + t % context_ * width_ + column;
-                    add_to(row, dx + t * width_ + column, n);
-                    finite &= kernels_.all_finite(view(row, n));
+                    finite &= add_to(positions + t % context_ * width_ + column, dx + t * width_ + column);
                 }
                 if (!is_first_place_[place]) continue;
                 float sum[kColumns] = {};
                 for (std::uint32_t at = place; at != kNone; at = next_place_[at]) {
-                    add_to(sum, dx + (at - first_ * context_) * width_ + column, n);
+                    add_to(sum, dx + (at - first_ * context_) * width_ + column);
                 }
                 const std::uint32_t token = inputs_[place];
-                float* row = rows + (is_compact ? row_of_token_[token] : token) * width_ + column;
-                add_to(row, sum, n);
-                finite &= kernels_.all_finite(view(row, n));
+                finite &= add_to(rows + (is_compact ? row_of_token_[token] : token) * width_ + column, sum);
             }
         }
         note(index, finite);
@@ -88,7 +80,8 @@ void CpuBackend::square_tensor(const GroupCall& call, std::size_t operand, float
                     if (row == kNone) {
                         for (std::size_t j = 0; j < info.cols; ++j) sum[j] = sum[j] + 0.0F;
                     } else {
-                        add_to(sum, in(call, *tied, 1) + row * info.cols, info.cols);
+                        const float* other = in(call, *tied, 1) + row * info.cols;
+                        kernels_.add(view(sum, info.cols), view(other, info.cols), floats(sum, info.cols));
                     }
                 }
                 note(place_of(call.group, Kind::kTiedGradient),
@@ -121,20 +114,13 @@ void CpuBackend::update(const GroupCall& call) {
 
 namespace {
 // Moderate numbers: |w| <= 2^60, |m| <= 2^20, 0 <= v <= 2^40.
-constexpr std::int32_t kMostParameter = 0x5d800000;  // bits
-constexpr std::int32_t kMostFirst = 0x49800000;
-constexpr std::int32_t kMostSecond = 0x53800000;
+constexpr std::uint32_t kMostParameter = 0x5d800000;  // bits
+constexpr std::uint32_t kMostFirst = 0x49800000;
+constexpr std::uint32_t kMostSecond = 0x53800000;
 
-// Every |x| has bits up to `most` and, where asked, no sign (−0 included: the proof does without it).
-bool all_within(const float* x, std::size_t n, std::int32_t most, bool not_negative) {
-    const std::int32_t mask = not_negative ? -1 : 0x7fffffff;
-    std::int32_t beyond = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::int32_t bits = std::bit_cast<std::int32_t>(x[i]) & mask;
-        beyond |= static_cast<std::int32_t>(bits > most) | static_cast<std::int32_t>(bits < 0);
-    }
-    return beyond == 0;
-}
+constexpr std::uint32_t kMagnitude = 0x7fffffff;
+constexpr std::uint32_t kWhole =
+    0xffffffff;  // a sign is beyond every limit, −0 too: the proof does without it
 
 // Numbers of a step under which AdamW keeps moderate numbers moderate. |g| <= 2·norm + 2^-60 and
 // norm · clip <= 2^8 give |h| <= 2^10; then |m| <= beta1 · 2^20 + 2^10 <= 2^20 and v <= beta2 · 2^40 + 2^20
@@ -170,9 +156,10 @@ bool CpuBackend::state_is_moderate(const GroupCall& call) {
         const std::uint64_t size = program_->parameters[one.operands[2]].size();
         pool_.split(size, kShare, [&](std::size_t first, std::size_t last) {
             const std::size_t n = last - first;
-            const bool within = all_within(out(call, one, 0) + first, n, kMostParameter, false) &&
-                                all_within(out(call, one, 1) + first, n, kMostFirst, false) &&
-                                all_within(out(call, one, 2) + first, n, kMostSecond, true);
+            const auto part = [&](std::size_t i) { return view(out(call, one, i) + first, n); };
+            const bool within = kernels_.bounded(part(0), kMagnitude, kMostParameter) &&
+                                kernels_.bounded(part(1), kMagnitude, kMostFirst) &&
+                                kernels_.bounded(part(2), kWhole, kMostSecond);
             if (!within) moderate = false;
         });
     }
