@@ -22,6 +22,12 @@ bool floating_point_mode_is_lawful() {
     constexpr unsigned kDenormalsAreZero = 0x0040U;
     constexpr unsigned kRounding = 0x6000U;  // 0: to nearest even
     return (_mm_getcsr() & (kFlushToZero | kDenormalsAreZero | kRounding)) == 0;
+#elif defined(__aarch64__)
+    constexpr std::uint64_t kFlushToZero = 1U << 24U;
+    constexpr std::uint64_t kRounding = 3U << 22U;  // 0: to nearest even
+    std::uint64_t mode = 0;
+    asm volatile("mrs %0, fpcr" : "=r"(mode));
+    return (mode & (kFlushToZero | kRounding)) == 0;
 #else
     return std::fegetround() == FE_TONEAREST;
 #endif
