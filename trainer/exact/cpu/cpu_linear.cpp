@@ -51,6 +51,7 @@ Product CpuBackend::shape_of(const program::Program& program, const Operator& on
 
 std::uint64_t CpuBackend::own_bytes(const program::Program& program, const GroupShape& shape) const {
     if (program.profile != program::Profile::kI16) return 0;
+    const program::ModelConfig& model = program.model;
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {
         const bool of_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient ||
@@ -59,10 +60,11 @@ std::uint64_t CpuBackend::own_bytes(const program::Program& program, const Group
                                 one.kind == Kind::kLinearInputGradient ||
                                 one.kind == Kind::kLinearWeightGradient;
         if (!multiplies) continue;
-        const std::uint64_t rows = of_head ? shape.head_rows : shape.sequences * program.model.context;
+        const std::uint64_t rows = of_head ? shape.head_rows : shape.sequences * model.context;
         most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows)));
     }
-    return most;
+    const arithmetic::HeadShape head{model.context, model.head_dim()};
+    return most + pool_.threads() * integer_scratch_bytes(target_, head);
 }
 
 void CpuBackend::linear(const GroupCall& call) {
