@@ -14,7 +14,7 @@ BIN = os.environ.get("ASSAY_BIN_DIR", os.path.join(ROOT, "build", "bin"))
 STEPS = 30
 # Largest difference of a loss from f32's. Seen: 0.000001 for binary32 in another order, 0.0008 for bfloat16.
 BAND = {"fp32": 0.0001, "i16": 0.001, "bf16": 0.01}
-PROFILES = ["f32"]
+PROFILES = ["f32", "i16"]
 SIZES = ["layers=2", "width=64", "heads=2", "context=64", "vocabulary=512", "batch=4", f"steps={STEPS}", "every=15",
          "warmup=10", "rate=0.003", "held_out=8"]
 
