@@ -76,6 +76,13 @@ inline void finish_tile(const Sums& sums, const Sums& lowest, const std::int32_t
     }
 }
 
+// Asks for a tile's outputs while its last sums are under way. What lies beyond the border is not touched.
+inline void fetch_outputs(const float* c, std::uint64_t c_stride) {
+    for (std::size_t i = 0; i < kRows; ++i) {
+        for (std::size_t j = 0; j < kCols; j += 16) __builtin_prefetch(c + i * c_stride + j, 1);
+    }
+}
+
 // A block of k of a region: rows, cols <= kGroup.
 template <bool kShort>
 inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t depth, std::uint64_t rows,
@@ -104,6 +111,7 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                                                   ? a_panel + a.panel_stride + u * kUnitBytesA
                                                   : a.data + (more ? u + count : stretch) * kUnitBytesA;
                     const Ahead ahead{next_a, next_b + i * kUnit * kUnit};
+                    if (u + count == all) fetch_outputs(c + i * kRows * c_stride + j * kCols, c_stride);
                     if (how.wide) {
                         const std::byte* low = a.lowest + i * a.panel_stride;
                         sum_chunk(a_panel, b_panel, u, count, all, {low + u * kUnitBytesA, ahead.b}, sums[i]);
