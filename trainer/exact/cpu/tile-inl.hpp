@@ -210,9 +210,13 @@ inline void pack(const float* data, std::size_t lane_stride, std::size_t k_strid
     const std::size_t whole = count / side * side;
     const std::size_t stride = panel_stride(side, depth);
     if (lane_stride == 1) {
+        constexpr std::size_t kAhead = 8;
         for (std::size_t k = 0; k < depth; ++k) {
             const float* source = data + k * k_stride;
             for (std::size_t i = 0; i < whole; i += side) {
+                // Rows lie pages apart: no processor guesses the next one.
+                __builtin_prefetch(source + kAhead * k_stride + i);
+                __builtin_prefetch(source + kAhead * k_stride + i + side - 1);
                 __builtin_memcpy(out + i / side * stride + k * side, source + i, side * sizeof(float));
             }
         }
