@@ -4,7 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <initializer_list>
+
+#include "contracts/program/names.hpp"
 
 namespace assay::node {
 namespace {
@@ -68,35 +69,23 @@ template <std::filesystem::path JobFile::*Member>
 JobValue get_path(const JobFile& job) {
     return (job.*Member).string();
 }
-// Choices: the words of an enum that counts from 1, in its order.
 template <class Enum>
-bool put_word(std::initializer_list<const char*> words, const JobValue& value, Enum& out) {
-    std::uint8_t number = 1;
-    for (const char* word : words) {
-        if (std::get<std::string>(value) == word) {
-            out = static_cast<Enum>(number);
-            return true;
-        }
-        ++number;
-    }
-    return false;
-}
-template <class Enum>
-JobValue get_word(std::initializer_list<const char*> words, Enum value) {
-    return std::string(*(words.begin() + static_cast<std::uint8_t>(value) - 1));
+bool put_word(const std::optional<Enum>& named, Enum& out) {
+    if (named) out = *named;
+    return named.has_value();
 }
 bool put_profile(JobFile& job, const JobValue& value) {
-    return put_word({"f32", "i16"}, value, job.spec.profile);
+    return put_word(program::parse_profile(std::get<std::string>(value)), job.spec.profile);
 }
-JobValue get_profile(const JobFile& job) { return get_word({"f32", "i16"}, job.spec.profile); }
+JobValue get_profile(const JobFile& job) { return std::string(program::to_text(job.spec.profile)); }
 bool put_family(JobFile& job, const JobValue& value) {
-    return put_word({"gpt2", "llama"}, value, job.spec.model.family);
+    return put_word(program::parse_family(std::get<std::string>(value)), job.spec.model.family);
 }
-JobValue get_family(const JobFile& job) { return get_word({"gpt2", "llama"}, job.spec.model.family); }
+JobValue get_family(const JobFile& job) { return std::string(program::to_text(job.spec.model.family)); }
 bool put_head(JobFile& job, const JobValue& value) {
-    return put_word({"tied", "untied"}, value, job.spec.model.head);
+    return put_word(program::parse_head(std::get<std::string>(value)), job.spec.model.head);
 }
-JobValue get_head(const JobFile& job) { return get_word({"tied", "untied"}, job.spec.model.head); }
+JobValue get_head(const JobFile& job) { return std::string(program::to_text(job.spec.model.head)); }
 // Choices with one word so far: the default member value is that word's.
 bool put_only(JobFile&, const JobValue&) { return true; }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 
+#include "contracts/program/names.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/audit/job_plan.hpp"
@@ -77,9 +78,11 @@ base::Outcome<void> announce(const program::JobSpec& spec, const contracts::Para
                              std::ostream& progress) {
     ASSAY_ASSIGN(const JobPlan plan, plan_job(spec, params));
     progress
-        << "plan    " << plan.parameters << " parameters, " << spec.rounds << " rounds of " << spec.slots
-        << " slots x " << spec.train.inner_steps << " steps; a slot's round is " << plan.slot_work
-        << " work units, at most " << base::to_text(plan.slot_pay) << "\n"
+        << "plan    " << program::to_text(spec.model.family) << " with " << plan.parameters
+        << " parameters in exact profile " << program::to_text(spec.profile) << ", " << spec.rounds
+        << " rounds of " << spec.slots << " slots x " << spec.train.inner_steps
+        << " steps; a slot's round is " << plan.slot_work << " work units, at most "
+        << base::to_text(plan.slot_pay) << "\n"
         << "plan    the job costs at most " << base::to_text(plan.spend_max) << " of a budget of "
         << base::to_text(spec.market.budget) << "; what is not spent comes back\n"
         << "plan    newcomers are audited at rate 1, so every cheat is certain to be found; a slot's bond is "
@@ -95,7 +98,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
         return fail(ErrorKind::kUsage, "--rounds " + std::to_string(options.rounds) + " is not from 1 to 20",
                     "20 rounds is a newcomer's probation, in which every unit is recomputed");
     }
-    DevnetPlan plan = demo_plan(options.home, options.seed);
+    DevnetPlan plan = demo_plan(options.home, options.seed, options.family);
     ASSAY_TRY(plant_sabotage(plan, options));
     ASSAY_ASSIGN(const PackedText packed, pack_text(options));
     progress << "packed  " << packed.manifest.text_bytes << " bytes of " << packed.manifest.source << " into "
@@ -120,6 +123,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     ASSAY_ASSIGN(const auto truth, final_state(net));
     const auto job = contracts::read_job(truth, report.job);
     ASSAY_CHECK(job.has_value());
+    report.profile = program::to_text(job->spec.profile);
     report.parameters = program::parameter_count(job->spec.model);
     report.rounds = job->rounds_done;
     report.model_root = job->base_root;

@@ -19,6 +19,8 @@ struct DemoOptions {
     std::optional<std::filesystem::path> text;  ///< nothing: Debian's bible-kjv-text
     std::uint64_t seed = 7;
     std::uint32_t rounds = 5;
+    program::Profile profile = program::Profile::kF32;
+    program::Family family = program::Family::kGpt2;
     std::vector<DrillSpec> sabotage;
 };
 
@@ -27,7 +29,7 @@ struct DemoOptions {
 /// one that should fail does not), kFailure (a process died: its log's end is in the text).
 base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& progress, std::stop_token stop);
 
-/// The job of the demo: GPT-2 shaped, about a million parameters.
+/// The job of the demo: about a million parameters.
 program::JobSpec demo_job(const DemoOptions& options);
 
 }  // namespace assay::node

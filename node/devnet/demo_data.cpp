@@ -56,6 +56,13 @@ program::JobSpec demo_job(const DemoOptions& options) {
                   .heads = 4,
                   .context = 128,
                   .vocabulary = 2048};
+    if (options.family == program::Family::kLlama) {
+        spec.model.family = options.family;
+        spec.model.kv_heads = 2;
+        spec.model.hidden = 384;
+        spec.model.rope_theta = 10'000.0F;
+    }
+    spec.profile = options.profile;
     spec.train.inner_steps = 12;
     spec.train.batch = 4;
     spec.train.warmup_steps = 4;

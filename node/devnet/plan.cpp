@@ -111,7 +111,7 @@ contracts::Params devnet_params() {
     return params;
 }
 
-DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed) {
+DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, program::Family family) {
     DevnetPlan plan;
     plan.home = home;
     plan.seed = seed;
@@ -128,7 +128,11 @@ DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed) {
         {.round = 1, .drill = {.kind = DrillKind::kLazy, .segment = 1, .tensor = {}}});
     plan.miners[4].drills.push_back(
         {.round = 2,
-         .drill = {.kind = DrillKind::kUlp, .segment = 0, .tensor = "h.1.mlp.c_fc.weight", .index = 4242}});
+         .drill = {.kind = DrillKind::kUlp,
+                   .segment = 0,
+                   .tensor = family == program::Family::kLlama ? "layers.1.mlp.gate_up_proj.weight"
+                                                               : "h.1.mlp.c_fc.weight",
+                   .index = 4242}});
     return plan;
 }
 

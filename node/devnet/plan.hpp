@@ -40,7 +40,7 @@ struct DevnetPlan {
 };
 
 /// Three honest miners, one lazy and one that is off by one ulp, as the demo has them.
-DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed);
+DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, program::Family family);
 
 /// A participant's folder and keys.
 struct Participant {

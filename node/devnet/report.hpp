@@ -55,7 +55,7 @@ struct LossReport {
 struct DemoReport {
     std::string home;
     base::Hash256 job;
-    std::string profile = "f32";
+    std::string profile;
     std::uint64_t parameters = 0;
     std::uint64_t tokens = 0;  ///< trained on and accepted
     std::uint32_t rounds = 0;

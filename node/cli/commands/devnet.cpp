@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "contracts/program/names.hpp"
 #include "node/cli/commands.hpp"
 #include "node/devnet/demo.hpp"
 #include "node/devnet/stay_up.hpp"
@@ -18,6 +19,8 @@ struct DemoFlags {
     std::string text;
     std::uint64_t seed = 7;
     std::uint32_t rounds = 5;
+    std::string profile = "f32";
+    std::string family = "gpt2";
     std::vector<std::string> sabotage;
 };
 
@@ -30,6 +33,8 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
     if (!flags.text.empty()) options.text = flags.text;
     options.seed = flags.seed;
     options.rounds = flags.rounds;
+    options.profile = program::parse_profile(flags.profile).value_or(options.profile);  // the parser checked
+    options.family = program::parse_family(flags.family).value_or(options.family);
     for (const std::string& text : flags.sabotage) {
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
         options.sabotage.push_back(drill);
@@ -119,6 +124,12 @@ void add_devnet_commands(CLI::App& app, Context& context) {
     command.add_option("--seed", flags->seed, "Seed of initial weights and data order")
         ->capture_default_str();
     command.add_option("--rounds", flags->rounds, "Rounds, 1 to 20")->capture_default_str();
+    command.add_option("--profile", flags->profile, "Arithmetic of the job")
+        ->check(CLI::IsMember({"f32", "i16"}))
+        ->capture_default_str();
+    command.add_option("--family", flags->family, "Shape of the model")
+        ->check(CLI::IsMember({"gpt2", "llama"}))
+        ->capture_default_str();
     command.add_option("--sabotage", flags->sabotage,
                        "Plant a fault of your own: miner=2,round=3,tensor=NAME,index=I,bit=B (repeatable)");
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "contracts/program/names.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/audit/model_output.hpp"
 #include "node/blob/blob_store.hpp"
@@ -46,7 +47,7 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
     if (context.json()) {
         nlohmann::ordered_json body;
         body["folder"] = flags.model;
-        body["family"] = "gpt2";
+        body["family"] = program::to_text(c.family);
         body["layers"] = c.layers;
         body["width"] = c.width;
         body["heads"] = c.heads;
@@ -64,7 +65,7 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
         return {};
     }
     print_fields(context.out,
-                 {{"family", "gpt2"},
+                 {{"family", std::string(program::to_text(c.family))},
                   {"shape", std::to_string(c.layers) + " layers, width " + std::to_string(c.width) + ", " +
                                 std::to_string(c.heads) + " heads, context " + std::to_string(c.context) +
                                 ", vocabulary " + std::to_string(c.vocabulary)},
