@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TokenView: a token stream in memory, as the token files hold it.
+// TokenView: a token stream in memory.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace assay::trainer {
 
 /// Tokens in order, every one below the model's vocabulary. Borrowed: the stream outlives its users.
 struct TokenView {
-    std::span<const std::uint16_t> tokens;
+    std::span<const std::uint32_t> tokens;
 };
 
 }  // namespace assay::trainer

@@ -177,7 +177,7 @@ base::Outcome<void> add_data(JobFile& job, const std::filesystem::path& path) {
     }
     if (own_held_out) {
         ASSAY_ASSIGN(const auto tokens, trainer::read_token_file(job.held_out, manifest.vocabulary));
-        config.held_out = base::blob_id(trainer::token_file_bytes(tokens));
+        config.held_out = base::blob_id(trainer::token_file_bytes(tokens, manifest.vocabulary));
         config.held_out_tokens = tokens.size();
     }
     if (const auto checked = program::check_spec(job.spec); !checked.ok()) {

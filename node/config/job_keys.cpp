@@ -200,7 +200,7 @@ std::vector<JobKey> make_keys() {
          get_whole<&JobSpec::model, &M::heads>);
     size("context", 2, 16384, "tokens of a training sequence", put_whole<&JobSpec::model, &M::context>,
          get_whole<&JobSpec::model, &M::context>);
-    size("vocabulary", 257, 65536, "tokens of the tokenizer", put_whole<&JobSpec::model, &M::vocabulary>,
+    size("vocabulary", 257, 4'194'304, "tokens of the tokenizer", put_whole<&JobSpec::model, &M::vocabulary>,
          get_whole<&JobSpec::model, &M::vocabulary>);
     const auto llama = [&keys](const char* name, double most, const char* meaning, auto put, auto get) {
         keys.push_back(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/parity/dump.hpp"
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "contracts/program/batch_map.hpp"
@@ -24,10 +26,11 @@ base::Outcome<void> write(const std::filesystem::path& path, const std::vector<N
     return {};
 }
 
-void append(std::vector<std::uint16_t>& out, const std::vector<std::uint16_t>& stream, std::uint64_t first,
+void append(std::vector<std::uint16_t>& out, const std::vector<std::uint32_t>& stream, std::uint64_t first,
             std::uint32_t context) {
     const auto start = stream.begin() + static_cast<std::ptrdiff_t>(first);
-    out.insert(out.end(), start, start + static_cast<std::ptrdiff_t>(context) + 1);
+    std::transform(start, start + static_cast<std::ptrdiff_t>(context) + 1, std::back_inserter(out),
+                   [](std::uint32_t token) { return static_cast<std::uint16_t>(token); });
 }
 
 Json description(const ParityJob& job) {

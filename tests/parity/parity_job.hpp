@@ -21,8 +21,8 @@ struct ParityJob {
     program::JobSpec spec;
     std::uint32_t held_out_sequences = 0;  ///< 0: all that the file holds
     trainer::RunnerOptions runner;
-    std::vector<std::uint16_t> train_tokens;
-    std::vector<std::uint16_t> held_out_tokens;
+    std::vector<std::uint32_t> train_tokens;
+    std::vector<std::uint32_t> held_out_tokens;
 
     /// Steps between two held-out losses; a segment of the round is as long.
     [[nodiscard]] std::uint32_t every() const { return spec.security.segment_steps; }

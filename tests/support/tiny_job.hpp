@@ -13,7 +13,7 @@ namespace assay::tests {
 
 struct TinyJob {
     program::JobSpec spec;
-    std::vector<std::uint16_t> tokens;
+    std::vector<std::uint32_t> tokens;
     base::Bytes file;  ///< the token file, both training and held-out
 };
 
@@ -36,9 +36,9 @@ inline TinyJob tiny_job() {
     for (std::uint32_t i = 0; i < 601; ++i) {
         state = state * 1664525U + 1013904223U;
         const std::uint32_t noise = (state >> 16) % 3;
-        job.tokens.push_back(static_cast<std::uint16_t>((i * 5 + noise) % spec.model.vocabulary));
+        job.tokens.push_back(static_cast<std::uint32_t>((i * 5 + noise) % spec.model.vocabulary));
     }
-    job.file = trainer::token_file_bytes(job.tokens);
+    job.file = trainer::token_file_bytes(job.tokens, spec.model.vocabulary);
     spec.data.train = base::blob_id(job.file);
     spec.data.held_out = spec.data.train;
     spec.data.train_tokens = job.tokens.size();

@@ -124,6 +124,9 @@ def check_key(data):
     need((number(data, 9, 8), number(data, 17, 8)) == cost, "cost of a key file")
 
 
+TOKEN_FILES = {(20240520, 1): 2, (20240801, 7): 4}  # magic and version to bytes of a token
+
+
 def check_blob(path):
     """Name by content; then what is inside, as far as its magic says. Returns the kind."""
     data = path.read_bytes()
@@ -133,8 +136,9 @@ def check_blob(path):
         before, each = STATES[data[:8]]
         need((len(data) - before) % each == 0, "length of a state file")
         return data[:5].decode()
-    if len(data) >= 1024 and struct.unpack_from("<ii", data) == (20240520, 1):
-        need(len(data) == 1024 + 2 * number(data, 8, 4) and not any(data[12:1024]), "token file")
+    width = TOKEN_FILES.get(struct.unpack_from("<ii", data)) if len(data) >= 1024 else None
+    if width:
+        need(len(data) == 1024 + width * number(data, 8, 4) and not any(data[12:1024]), "token file")
         return "tokens"
     return "other"
 

@@ -19,9 +19,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 def read_tokens(path):
     header = numpy.fromfile(path, dtype="<i4", count=256)
-    if header[0] != 20240520 or header[1] != 1:
+    forms = {(20240520, 1): "<u2", (20240801, 7): "<u4"}
+    form = forms.get((int(header[0]), int(header[1])))
+    if form is None:
         sys.exit(f"{path} is not an llm.c token file")
-    tokens = numpy.fromfile(path, dtype="<u2", offset=1024)
+    tokens = numpy.fromfile(path, dtype=form, offset=1024)
     if len(tokens) != header[2]:
         sys.exit(f"{path} has another length than its header says")
     return torch.from_numpy(tokens.astype(numpy.int64))

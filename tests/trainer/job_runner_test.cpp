@@ -24,8 +24,8 @@ struct Fixture {
     }
 
     program::JobSpec spec;
-    std::vector<std::uint16_t> train;
-    std::vector<std::uint16_t> held_out;
+    std::vector<std::uint32_t> train;
+    std::vector<std::uint32_t> held_out;
     std::unique_ptr<JobRunner> runner;
 };
 

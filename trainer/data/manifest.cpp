@@ -79,7 +79,7 @@ std::string manifest_to_json(const Manifest& manifest) {
     root["text_bytes"] = manifest.text_bytes;
     root["documents"] = manifest.documents;
     root["vocabulary"] = manifest.vocabulary;
-    root["token_type"] = "uint16";
+    root["token_type"] = token_form(manifest.vocabulary).type;
     root["tokenizer"] = file_json(manifest.tokenizer);
     root["train"] = file_json(manifest.train);
     root["held_out"] = file_json(manifest.held_out);
@@ -96,8 +96,9 @@ base::Outcome<Manifest> manifest_from_json(std::string_view text) {
     manifest.split = reader.text("split");
     manifest.text_bytes = reader.number("text_bytes", 1, std::uint64_t{1} << 50);
     manifest.documents = reader.number("documents", 1, std::uint64_t{1} << 50);
-    manifest.vocabulary = static_cast<std::uint32_t>(reader.number("vocabulary", 257, 65536));
-    if (reader.text("token_type") != "uint16") reader.refuse("its token type is not uint16");
+    manifest.vocabulary = static_cast<std::uint32_t>(reader.number("vocabulary", 257, 4'194'304));
+    const std::string_view type = token_form(manifest.vocabulary).type;
+    if (reader.text("token_type") != type) reader.refuse("its token type is not " + std::string(type));
     const json tokenizer = reader.value("tokenizer");
     const json train = reader.value("train");
     const json held_out = reader.value("held_out");

@@ -19,11 +19,11 @@ struct Stream {
 
 base::Outcome<Stream> encode_runs(const Tokenizer& tokenizer, const std::vector<std::string_view>& runs,
                                   const char* part) {
-    std::vector<std::uint16_t> tokens;
+    std::vector<std::uint32_t> tokens;
     for (const std::string_view run : runs) {
-        tokens.push_back(static_cast<std::uint16_t>(*tokenizer.begin_of_document()));
+        tokens.push_back(*tokenizer.begin_of_document());
         ASSAY_ASSIGN(const std::vector<std::uint32_t> ids, tokenizer.encode(run));
-        for (const std::uint32_t id : ids) tokens.push_back(static_cast<std::uint16_t>(id));
+        tokens.insert(tokens.end(), ids.begin(), ids.end());
     }
     if (tokens.empty() || tokens.size() > kTokenFileMaxTokens) {
         return base::fail(base::ErrorKind::kUsage,
@@ -31,7 +31,7 @@ base::Outcome<Stream> encode_runs(const Tokenizer& tokenizer, const std::vector<
                               " tokens; a token file holds from 1 to " + std::to_string(kTokenFileMaxTokens),
                           "use another amount of text or another held-out share");
     }
-    return Stream{token_file_bytes(tokens), tokens.size()};
+    return Stream{token_file_bytes(tokens, tokenizer.vocabulary()), tokens.size()};
 }
 
 base::Outcome<void> check_options(const PackOptions& options) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token files in the format of llm.c (dev/data/data_common.py): a header of 256 little-endian int32
-// (20240520, version 1, number of tokens, zeros), then the tokens as little-endian uint16.
+// Token files in the formats of llm.c (dev/data/data_common.py): a header of 256 little-endian int32 (magic,
+// version, number of tokens, zeros), then the tokens. Vocabularies of up to 65,536 tokens take GPT-2's form
+// (20240520, 1, uint16), larger ones Llama 3's (20240801, 7, uint32).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "contracts/base/bytes.hpp"
@@ -13,19 +15,27 @@
 
 namespace assay::trainer {
 
-inline constexpr std::int32_t kTokenFileMagic = 20240520;
 inline constexpr std::uint64_t kTokenFileHeader = 1024;
 /// The header's count is a signed 32-bit number.
 inline constexpr std::uint64_t kTokenFileMaxTokens = 0x7fffffff;
 
-/// REQUIRES tokens.size() <= kTokenFileMaxTokens.
-base::Bytes token_file_bytes(std::span<const std::uint16_t> tokens);
+/// How the tokens of a file are written; a number of a vocabulary says which.
+struct TokenForm {
+    std::uint32_t magic = 0;
+    std::uint32_t version = 0;
+    std::uint64_t width = 0;  ///< bytes of a token
+    std::string_view type;    ///< as manifests say it: "uint16", "uint32"
+};
+const TokenForm& token_form(std::uint32_t vocabulary);
 
-/// Strict: magic, version, zero rest of the header, exact size, every token below `vocabulary`.
-/// `vocabulary` 0 leaves the last check out. Errors: kUsage.
-base::Outcome<std::vector<std::uint16_t>> parse_token_file(base::ByteView file, std::uint32_t vocabulary);
+/// REQUIRES tokens below `vocabulary`, at most kTokenFileMaxTokens of them.
+base::Bytes token_file_bytes(std::span<const std::uint32_t> tokens, std::uint32_t vocabulary);
 
-base::Outcome<std::vector<std::uint16_t>> read_token_file(const std::filesystem::path& path,
+/// Strict: magic, version, zero rest of the header, exact size, every token below `vocabulary`, the form that
+/// belongs to it. `vocabulary` 0 leaves the last two out. Errors: kUsage.
+base::Outcome<std::vector<std::uint32_t>> parse_token_file(base::ByteView file, std::uint32_t vocabulary);
+
+base::Outcome<std::vector<std::uint32_t>> read_token_file(const std::filesystem::path& path,
                                                           std::uint32_t vocabulary);
 
 }  // namespace assay::trainer

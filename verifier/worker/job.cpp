@@ -59,7 +59,7 @@ Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const bas
 }
 
 /// A token file that is the one the spec names by content.
-Result<std::vector<std::uint16_t>, Refusal> read_tokens(const frames::SharedDescriptor& file,
+Result<std::vector<std::uint32_t>, Refusal> read_tokens(const frames::SharedDescriptor& file,
                                                         const char* name, const base::Hash256& id,
                                                         std::uint64_t count, std::uint32_t vocabulary) {
     const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);

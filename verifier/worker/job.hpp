@@ -54,8 +54,8 @@ private:
     Answered trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const;
 
     std::unique_ptr<trainer::Arena> arena_;  // outlives the runner
-    std::vector<std::uint16_t> train_;
-    std::vector<std::uint16_t> held_out_;
+    std::vector<std::uint32_t> train_;
+    std::vector<std::uint32_t> held_out_;
     std::unique_ptr<trainer::JobRunner> runner_;
     std::uint64_t work_units_ = 0;
     bool drills_allowed_ = false;

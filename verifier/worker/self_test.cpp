@@ -79,11 +79,11 @@ base::Hash256 root_of(const program::JobSpec& spec, trainer::TokenView tokens,
 }  // namespace
 
 base::Hash256 self_test_root(const trainer::RunnerOptions& options) {
-    std::vector<std::uint16_t> tokens;
+    std::vector<std::uint32_t> tokens;
     std::uint32_t state = 1;
     for (std::uint32_t i = 0; i < kTokens; ++i) {
         state = state * 1664525U + 1013904223U;  // Numerical Recipes' generator
-        tokens.push_back(static_cast<std::uint16_t>((state >> 16) % kVocabulary));
+        tokens.push_back(static_cast<std::uint32_t>((state >> 16) % kVocabulary));
     }
     trainer::RunnerOptions own = options;
     own.arena = nullptr;

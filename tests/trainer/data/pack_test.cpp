@@ -88,7 +88,7 @@ TEST_CASE("training and held-out tokens together are the whole text") {
         const auto tokens = read_token_file(folder.path / "a" / name, manifest->vocabulary);
         REQUIRE(tokens.ok());
         std::vector<std::uint32_t> ids;
-        for (const std::uint16_t token : *tokens) {
+        for (const std::uint32_t token : *tokens) {
             if (token != tokenizer->begin_of_document().value()) ids.push_back(token);
         }
         const auto part = tokenizer->decode(ids);
@@ -138,8 +138,8 @@ TEST_CASE("JSONL gives one document per line") {
 }
 
 TEST_CASE("damaged token files are refused") {
-    const std::vector<std::uint16_t> tokens = {1, 2, 299};
-    const base::Bytes good = token_file_bytes(tokens);
+    const std::vector<std::uint32_t> tokens = {1, 2, 299};
+    const base::Bytes good = token_file_bytes(tokens, 300);
     REQUIRE(parse_token_file(good, 300).ok());
     CHECK(*parse_token_file(good, 300) == tokens);
     CHECK_FALSE(parse_token_file(good, 299).ok());
@@ -152,6 +152,21 @@ TEST_CASE("damaged token files are refused") {
     longer.push_back(0);
     CHECK_FALSE(parse_token_file(longer, 300).ok());
     CHECK_FALSE(parse_token_file(base::ByteView(good).first(1000), 300).ok());
+}
+
+TEST_CASE("large vocabularies have wide tokens, and the two forms are not taken for each other") {
+    const std::vector<std::uint32_t> tokens = {0, 65'535, 128'255};
+    const base::Bytes wide = token_file_bytes(tokens, 128'256);
+    CHECK(wide.size() == kTokenFileHeader + 12);
+    REQUIRE(parse_token_file(wide, 128'256).ok());
+    CHECK(*parse_token_file(wide, 128'256) == tokens);
+    CHECK(*parse_token_file(wide, 0) == tokens);
+    CHECK_FALSE(parse_token_file(wide, 128'255).ok());
+    CHECK_FALSE(parse_token_file(wide, 65'536).ok());
+    CHECK_FALSE(parse_token_file(token_file_bytes(std::vector<std::uint32_t>{1}, 65'536), 65'537).ok());
+    base::Bytes shorter = wide;
+    shorter.pop_back();
+    CHECK_FALSE(parse_token_file(shorter, 0).ok());
 }
 
 TEST_CASE("a blob id does not depend on how the bytes arrive") {
