@@ -45,13 +45,13 @@ program::JobSpec job(const program::ModelConfig& model, program::Profile profile
     return spec;
 }
 
-std::vector<std::uint16_t> tokens() {
-    std::vector<std::uint16_t> stream;
+std::vector<std::uint32_t> tokens() {
+    std::vector<std::uint32_t> stream;
     std::uint32_t state = 1;
     for (std::uint64_t i = 0; i < kTokens; ++i) {
         state = state * 1664525U + 1013904223U;  // Numerical Recipes' generator
         const std::uint32_t noise = (state >> 16) % 5;
-        stream.push_back(static_cast<std::uint16_t>((i * 7 + noise) % kVocabulary));
+        stream.push_back(static_cast<std::uint32_t>((i * 7 + noise) % kVocabulary));
     }
     return stream;
 }

@@ -54,12 +54,12 @@ inline std::vector<program::JobSpec> small_jobs() {
     return {gpt2, llama, exact_gpt2, exact_llama};
 }
 
-inline std::vector<std::uint16_t> small_tokens(std::size_t count, std::uint32_t vocabulary, unsigned seed) {
+inline std::vector<std::uint32_t> small_tokens(std::size_t count, std::uint32_t vocabulary, unsigned seed) {
     std::mt19937 random(seed);
-    std::vector<std::uint16_t> tokens(count);
+    std::vector<std::uint32_t> tokens(count);
     for (auto& token : tokens) {
         const auto a = random() % vocabulary;
-        token = static_cast<std::uint16_t>(a * a % vocabulary);  // uneven, so there is something to learn
+        token = static_cast<std::uint32_t>(a * a % vocabulary);  // uneven, so there is something to learn
     }
     return tokens;
 }
