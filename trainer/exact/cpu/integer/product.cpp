@@ -128,7 +128,7 @@ void pack(const Machine& machine, const Side* first, const Side* second, const D
           ThreadPool& pool) {
     const std::uint64_t before = first == nullptr ? 0 : groups_of(first->count) * depths.blocks;
     const std::uint64_t all = before + groups_of(second->count) * depths.blocks;
-    pool.split(all, 1, [&](std::size_t from, std::size_t to) {
+    pool.deal(all, 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t task = from; task < to; ++task) {
             if (task < before) {
                 pack_group(machine, *first, depths, task);
@@ -152,7 +152,7 @@ bool multiply(const Machine& machine, const Product& p, const Plan& plan, const 
     const std::uint64_t across = (b.count + cols - 1) / cols;
     std::atomic<bool> finite = true;
     const Packed packed_a = a.packed(), packed_b = b.packed();
-    pool.split(tasks(), 1, [&](std::size_t from, std::size_t to) {
+    pool.deal(tasks(), 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t task = from; task < to; ++task) {
             const std::uint64_t i = task / across * rows, j = task % across * cols;
             Block block;
