@@ -61,12 +61,17 @@ struct ThreadPool::Shared {
     std::size_t count = 0;
     std::size_t share = 0;  // length of a range
     const RangeWork* work = nullptr;
-    bool stop = false;
+    std::atomic<bool> stop = false;
 
-    alignas(64) std::atomic<std::uint32_t> generation = 0;
-    alignas(64) std::atomic<std::uint32_t> running = 0;
-    alignas(64) std::atomic<std::size_t> next = 0;  // start of the next range that nobody has taken
+    alignas(64) std::atomic<std::uint32_t> generation = 0;  // what idle threads watch
+    // Who may take part: generation, kClosed, and in the low bits how many have come in. The caller closes it
+    // when nothing is left to take, so that it waits only for threads that work, not for one still asleep.
+    alignas(64) std::atomic<std::uint64_t> gate = kClosed;
+    alignas(64) std::atomic<std::uint32_t> gone = 0;  // how many of those have finished
+    alignas(64) std::atomic<std::size_t> next = 0;    // start of the next range that nobody has taken
     std::vector<std::thread> threads;
+
+    static constexpr std::uint64_t kClosed = 1ULL << 31U;
 
     void take_ranges() {
         while (true) {
@@ -76,20 +81,30 @@ struct ThreadPool::Shared {
         }
     }
 
+    bool enter() {
+        std::uint64_t seen = gate.load(std::memory_order_acquire);
+        while ((seen & kClosed) == 0) {
+            if (gate.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) return true;
+        }
+        return false;
+    }
+
     void loop() {
         std::fesetenv(FE_DFL_ENV);
         ASSAY_CHECK(floating_point_mode_is_lawful());
         std::uint32_t seen = 0;
         while (true) {
             wait_for_change(generation, seen);
-            ++seen;  // the caller waits for all before it goes on, so no generation is missed
+            seen = generation.load(std::memory_order_acquire);
             if (stop) return;
+            if (!enter()) continue;
             take_ranges();
-            if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) running.notify_one();
+            gone.fetch_add(1, std::memory_order_release);
+            gone.notify_one();
         }
     }
 
-    void start() {
+    void wake() {
         generation.fetch_add(1, std::memory_order_release);
         generation.notify_all();
     }
@@ -102,7 +117,7 @@ ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
 
 ThreadPool::~ThreadPool() {
     shared_->stop = true;
-    shared_->start();
+    shared_->wake();
     for (std::thread& thread : shared_->threads) thread.join();
 }
 
@@ -114,11 +129,16 @@ void ThreadPool::run(std::size_t count, std::size_t share, RangeWork work) {
     shared.share = share;
     shared.work = &work;
     shared.next.store(0, std::memory_order_relaxed);
-    shared.running.store(static_cast<std::uint32_t>(shared.threads.size()), std::memory_order_relaxed);
-    shared.start();
+    shared.gone.store(0, std::memory_order_relaxed);
+    const std::uint64_t generation = shared.generation.load(std::memory_order_relaxed) + 1U;
+    shared.gate.store(generation << 32U, std::memory_order_release);
+    shared.wake();
     shared.take_ranges();
-    while (const std::uint32_t left = shared.running.load(std::memory_order_acquire)) {
-        wait_for_change(shared.running, left);
+    const std::uint64_t closed = shared.gate.fetch_or(Shared::kClosed, std::memory_order_acq_rel);
+    const auto came = static_cast<std::uint32_t>(closed & (Shared::kClosed - 1));
+    for (std::uint32_t gone = 0; gone != came;) {
+        gone = shared.gone.load(std::memory_order_acquire);
+        if (gone != came) wait_for_change(shared.gone, gone);
     }
 }
 
