@@ -193,15 +193,4 @@ Outcome<std::vector<std::uint32_t>> sample_tokens(WorkerClient& worker,
     return std::move(sampled.first.tokens);
 }
 
-WorkerOptions tuned_for_bench(WorkerOptions options) {
-    options.environment.emplace_back("MALLOC_MMAP_THRESHOLD_", "4294967296");
-    options.environment.emplace_back("MALLOC_TRIM_THRESHOLD_", "17179869184");
-    return options;
-}
-
-Outcome<std::string> run_bench(WorkerClient& worker, frames::BenchKind kind, std::uint32_t seconds) {
-    ASSAY_ASSIGN(auto benched, call_for<frames::Benched>(worker, frames::Bench{kind, seconds}, {}));
-    return std::move(benched.first.rows);
-}
-
 }  // namespace assay::node

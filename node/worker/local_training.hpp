@@ -91,12 +91,4 @@ base::Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::M
                                           std::span<const float> parameters, const std::string& tokens,
                                           std::uint64_t max_sequences = 0);
 
-/// `options` with the allocator settings under which LibTorch is fastest (it gives large tensors back to the
-/// system and faults them in again otherwise): a peer is tuned before it is compared with. Start the worker
-/// of a bench with them.
-WorkerOptions tuned_for_bench(WorkerOptions options);
-
-/// Rows of `assay bench gemm|train`, a JSON array (frames::Benched).
-base::Outcome<std::string> run_bench(WorkerClient& worker, frames::BenchKind kind, std::uint32_t seconds);
-
 }  // namespace assay::node

@@ -36,7 +36,6 @@ std::vector<base::Bytes> seeds() {
             frame(Replayed{UnitVerdict::kDiffers, {}, {}, "bit 3", 1, 2}),
             frame(Sampled{{1, 2, 3}}),
             frame(Trace{1, 2, 3, {4, 5}}),
-            frame(Bench{BenchKind::kTrain, 3}),
             frame(Cancel{}),
             frame(Refusal{RefusalReason::kNoJob, "text"})};
 }

@@ -92,7 +92,6 @@ bool is_final(const Message& message) {
         case FrameKind::kEvaluated:
         case FrameKind::kRooted:
         case FrameKind::kSampled:
-        case FrameKind::kBenched:
         case FrameKind::kRefusal: return true;
         default: return false;
     }

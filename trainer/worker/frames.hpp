@@ -51,8 +51,6 @@ enum class FrameKind : std::uint16_t {
     kSample = 17,
     kSampled = 18,
     kTrace = 19,
-    kBench = 20,
-    kBenched = 21,
     kCancel = 22,
     kRefusal = 23,
 };
@@ -335,29 +333,6 @@ struct Trace {
     }
 };
 
-enum class BenchKind : std::uint8_t { kGemm = 1, kTrain = 2 };
-
-struct Bench {
-    static constexpr FrameKind kKind = FrameKind::kBench;
-    BenchKind kind = BenchKind::kGemm;
-    std::uint32_t seconds = 10;  ///< about how long to measure
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        visit(self.kind, self.seconds);
-    }
-};
-
-/// A JSON array of rows as `assay bench` prints them: name, shape, profile, target, threads, value, unit,
-/// peer, peer_value, ratio (above 1: ours is better).
-struct Benched {
-    static constexpr FrameKind kKind = FrameKind::kBenched;
-    std::string rows;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        visit(self.rows);
-    }
-};
-
 /// Ends the request with this frame's number, at the next step's end. It is answered by its Refusal.
 struct Cancel {
     static constexpr FrameKind kKind = FrameKind::kCancel;
@@ -375,9 +350,9 @@ struct Refusal {
     }
 };
 
-using Message = std::variant<Hello, OpenJob, Opened, Initial, BaseState, Train, Progress, Boundary, Trained,
-                             Replay, Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled,
-                             Trace, Bench, Benched, Cancel, Refusal>;
+using Message =
+    std::variant<Hello, OpenJob, Opened, Initial, BaseState, Train, Progress, Boundary, Trained, Replay,
+                 Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Trace, Cancel, Refusal>;
 
 FrameKind kind_of(const Message& message);
 
@@ -400,5 +375,4 @@ ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kDiverged);
 ASSAY_ENUM_RANGE(trainer::worker::DrillKind, kLazy, kUlp);
 ASSAY_ENUM_RANGE(trainer::worker::UnitVerdict, kMatch, kUnsound);
 ASSAY_ENUM_RANGE(trainer::worker::BulkKind, kBaseState, kUpdate);
-ASSAY_ENUM_RANGE(trainer::worker::BenchKind, kGemm, kTrain);
 }  // namespace assay::base

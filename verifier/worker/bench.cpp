@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verifier/worker/bench.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <new>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainer/bench.hpp"
@@ -12,152 +17,144 @@
 
 namespace assay::verifier {
 
-using nlohmann::json;
 using trainer::GemmKind;
-using trainer::GemmShape;
-using trainer::worker::Refusal;
-using trainer::worker::RefusalReason;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Work = std::function<void()>;
+using Words = std::vector<std::string_view>;
 
-/// Fewer runs give no median worth printing.
-constexpr std::size_t kLeastRuns = 3;
-constexpr std::size_t kMostRuns = 1001;
+/// Runs before the first that counts: they take the memory and warm caches and threads.
+constexpr int kWarmUps = 2;
+constexpr std::uint64_t kMostRuns = 100'000;
 
-double seconds_of(const Work& work) {
-    const auto start = Clock::now();
-    work();
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-struct Medians {
-    double ours = 0;  ///< seconds of a run
-    double peer = 0;  ///< 0 without a peer
-};
-
-/// Alternates ours and the peer's for about `budget` seconds, after one warm-up each. False when cancelled.
-bool alternate(const Work& ours, const Work& peer, double budget, const std::atomic<bool>& cancel,
-               Medians& medians) {
-    ours();
-    if (peer) peer();
-    std::vector<double> our_times;
-    std::vector<double> peer_times;
-    const auto start = Clock::now();
-    while (our_times.size() < kMostRuns) {
-        if (cancel) return false;
-        const double passed = std::chrono::duration<double>(Clock::now() - start).count();
-        if (our_times.size() >= kLeastRuns && passed >= budget) break;
-        our_times.push_back(seconds_of(ours));
-        if (peer) peer_times.push_back(seconds_of(peer));
+Words split(std::string_view line) {
+    Words words;
+    while (true) {
+        const std::size_t start = line.find_first_not_of(" \n");
+        if (start == std::string_view::npos) return words;
+        line.remove_prefix(start);
+        const std::size_t end = std::min(line.find_first_of(" \n"), line.size());
+        words.push_back(line.substr(0, end));
+        line.remove_prefix(end);
     }
-    medians.ours = median(std::move(our_times));
-    if (peer) medians.peer = median(std::move(peer_times));
-    return true;
 }
 
-/// What every row of a run has in common, and how much work one run is in the row's unit.
-struct RowHead {
-    std::string name;
-    std::string shape;
-    std::string unit;
-    double amount = 0;  ///< units of work per run: value = amount / seconds
-};
-
-json row(const RowHead& head, const Medians& medians, const trainer::RunnerOptions& options) {
-    const bool peer = medians.peer > 0;
-    return {{"name", head.name},
-            {"shape", head.shape},
-            {"profile", "f32"},
-            {"target", std::string(trainer::to_text(options.target))},
-            {"threads", options.threads},
-            {"value", head.amount / medians.ours},
-            {"unit", head.unit},
-            {"peer", peer ? trainer::peer_name() : std::string()},
-            {"peer_value", peer ? json(head.amount / medians.peer) : json()},
-            {"ratio", peer ? json(medians.peer / medians.ours) : json()}};
+base::Failed<base::Error> refuse(std::string what) {
+    return base::fail(base::ErrorKind::kUsage, std::move(what));
 }
 
-base::Failed<Refusal> cancelled() {
-    return base::failed(Refusal{RefusalReason::kCancelled, "the bench was cancelled"});
-}
-
-base::Result<json, Refusal> gemm_rows(double seconds, const trainer::RunnerOptions& options,
-                                      const std::atomic<bool>& cancel) {
-    struct Named {
-        const char* name;
-        GemmKind kind;
-    };
-    constexpr Named kKinds[] = {{"forward", GemmKind::kForward},
-                                {"input gradient", GemmKind::kInputGradient},
-                                {"weight gradient", GemmKind::kWeightGradient}};
-    // A layer of the demo's model, a layer of GPT-2 124M, a square that peers are tuned for.
-    constexpr GemmShape kShapes[] = {{512, 128, 512}, {2048, 768, 3072}, {1024, 1024, 1024}};
-    const double each = seconds / static_cast<double>(std::size(kKinds) * std::size(kShapes));
-    json rows = json::array();
-    for (const GemmShape& shape : kShapes) {
-        for (const Named& kind : kKinds) {
-            Medians medians;
-            const Work ours = trainer::make_gemm_bench(shape, kind.kind, {options.target, options.threads});
-            const Work peer = trainer::make_peer_gemm(shape, kind.kind, options.threads);
-            if (!alternate(ours, peer, each, cancel, medians)) return cancelled();
-            const std::string text = std::to_string(shape.tokens) + "x" + std::to_string(shape.in) + "x" +
-                                     std::to_string(shape.out);
-            rows.push_back(row({kind.name, text, "GFLOP/s", shape.operations() / 1e9}, medians, options));
+/// The words from `first` on as numbers above 0; `count` of them.
+base::Outcome<std::vector<std::uint32_t>> numbers(const Words& words, std::size_t first, std::size_t count) {
+    if (words.size() != first + count) return refuse("another number of words");
+    std::vector<std::uint32_t> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string_view text = words[first + i];
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), values[i]);
+        if (error != std::errc() || end != text.data() + text.size() || values[i] == 0) {
+            return refuse(std::string(text) + " is not a number above 0");
         }
     }
-    return rows;
+    return values;
 }
 
-base::Result<json, Refusal> train_rows(double seconds, const trainer::RunnerOptions& options,
-                                       const std::atomic<bool>& cancel) {
-    struct Named {
-        const char* name;
+class Bench {
+public:
+    explicit Bench(const trainer::RunnerOptions& options) : options_(options) {}
+
+    base::Outcome<std::string> answer(const Words& words) {
+        if (words.empty()) return refuse("an empty line");
+        if (words[0] == "name") return "name " + trainer::peer_name();
+        if (words[0] == "run") return run(words);
+        if (words[0] == "peak") return peak();
+        if (words[0] == "gemm" || words[0] == "step") {
+            work_ = nullptr;  // two cases need not fit into memory at once
+            ASSAY_ASSIGN(work_, words[0] == "gemm" ? gemm(words) : step(words));
+            if (!work_) return refuse("this build has no peer");
+            for (int i = 0; i < kWarmUps; ++i) work_();
+            return "ready";
+        }
+        return refuse("no line begins with " + std::string(words[0]));
+    }
+
+private:
+    [[nodiscard]] base::Outcome<trainer::BenchOptions> ours(std::string_view side) const {
+        if (side == "f32") return trainer::BenchOptions{options_.target, options_.threads};
+        if (side == "i16") {
+            return trainer::BenchOptions{options_.target, options_.threads, program::Profile::kI16};
+        }
+        return refuse("no side " + std::string(side));
+    }
+
+    [[nodiscard]] base::Outcome<Work> gemm(const Words& words) const {
+        ASSAY_ASSIGN(const auto sizes, numbers(words, 3, 3));
+        GemmKind kind = GemmKind::kForward;
+        if (words[2] == "input") {
+            kind = GemmKind::kInputGradient;
+        } else if (words[2] == "weight") {
+            kind = GemmKind::kWeightGradient;
+        } else if (words[2] != "forward") {
+            return refuse("no product " + std::string(words[2]));
+        }
+        const trainer::GemmShape shape{sizes[0], sizes[1], sizes[2]};
+        if (words[1] == "peer") return trainer::make_peer_gemm(shape, kind, options_.threads);
+        ASSAY_ASSIGN(const auto options, ours(words[1]));
+        return trainer::make_gemm_bench(shape, kind, options);
+    }
+
+    [[nodiscard]] base::Outcome<Work> step(const Words& words) const {
+        ASSAY_ASSIGN(const auto sizes, numbers(words, 2, 6));
         program::ModelConfig model;
-        std::uint32_t batch;
-    };
-    // The demo's size, and the 5.3 M model that reference figures are quoted for.
-    const Named kModels[] = {{"GPT-2 1M", {program::Family::kGpt2, 4, 128, 4, 128, 2048}, 8},
-                             {"GPT-2 5M", {program::Family::kGpt2, 4, 256, 4, 256, 8192}, 8}};
-    json rows = json::array();
-    for (const Named& named : kModels) {
-        const auto ours =
-            trainer::make_step_bench(named.model, named.batch, {options.target, options.threads});
-        if (!ours.ok()) return base::failed(Refusal{RefusalReason::kInternal, ours.error().what});
-        const Work peer = trainer::make_peer_step(named.model, named.batch, options.threads);
-        Medians medians;
-        if (!alternate(*ours, peer, seconds / static_cast<double>(std::size(kModels)), cancel, medians)) {
-            return cancelled();
-        }
-        const program::ModelConfig& m = named.model;
-        const std::string shape = "layers " + std::to_string(m.layers) + ", width " +
-                                  std::to_string(m.width) + ", context " + std::to_string(m.context) +
-                                  ", vocabulary " + std::to_string(m.vocabulary) + ", batch " +
-                                  std::to_string(named.batch);
-        const double tokens = static_cast<double>(std::uint64_t{named.batch} * m.context);
-        rows.push_back(row({named.name, shape, "tokens/s", tokens}, medians, options));
+        model.layers = sizes[0];
+        model.width = sizes[1];
+        model.heads = sizes[2];
+        model.context = sizes[3];
+        model.vocabulary = sizes[4];
+        if (words[1] == "peer") return trainer::make_peer_step(model, sizes[5], options_.threads);
+        ASSAY_ASSIGN(const auto options, ours(words[1]));
+        return trainer::make_step_bench(model, sizes[5], options);
     }
-    return rows;
-}
+
+    [[nodiscard]] base::Outcome<std::string> run(const Words& words) const {
+        ASSAY_ASSIGN(const auto count, numbers(words, 1, 1));
+        if (!work_ || count[0] > kMostRuns) return refuse("no case is prepared, or too many runs");
+        std::string text = "times";
+        for (std::uint32_t i = 0; i < count[0]; ++i) {
+            const auto start = std::chrono::steady_clock::now();
+            work_();
+            const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+            char number[32];
+            std::snprintf(number, sizeof number, " %.9f", passed.count());
+            text += number;
+        }
+        return text;
+    }
+
+    static base::Outcome<std::string> peak() {
+        rusage usage{};
+        if (::getrusage(RUSAGE_SELF, &usage) != 0) return refuse("the system does not say");
+        return "peak " + std::to_string(usage.ru_maxrss * 1024);
+    }
+
+    const trainer::RunnerOptions options_;
+    Work work_;
+};
 
 }  // namespace
 
-base::Result<std::string, Refusal> bench_rows(const trainer::worker::Bench& request,
-                                              const trainer::RunnerOptions& options,
-                                              const std::atomic<bool>& cancel) {
-    const double seconds = std::max<double>(request.seconds, 1);
-    auto rows = request.kind == trainer::worker::BenchKind::kGemm ? gemm_rows(seconds, options, cancel)
-                                                                  : train_rows(seconds, options, cancel);
-    if (!rows.ok()) return base::failed(rows.error());
-    return rows->dump();
+void serve_bench(std::FILE* in, std::FILE* out, const trainer::RunnerOptions& options) {
+    Bench bench(options);
+    char line[512];
+    while (std::fgets(line, sizeof line, in) != nullptr) {
+        std::string reply;
+        try {
+            const auto answer = bench.answer(split(line));
+            reply = answer.ok() ? *answer : "error " + answer.error().what;
+        } catch (const std::bad_alloc&) {
+            reply = "error there is not enough memory for this case";
+        }
+        if (std::fprintf(out, "%s\n", reply.c_str()) < 0 || std::fflush(out) != 0) return;
+    }
 }
 
 }  // namespace assay::verifier

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of `assay bench gemm|train`: our kernels and steps beside the peer's, alternated in one run.
+// assay-worker --bench: one side of `assay bench`. Prepares a case and times runs of it, by lines on stdin and
+// stdout, so that whoever compares can alternate between processes, each with its own environment, threads and
+// peak memory. verifier/worker/torch_peer.py answers the same lines for PyTorch.
+//
+//   name                                          name TEXT          of the peer that this build has, or none
+//   gemm SIDE forward|input|weight TOKENS IN OUT  ready
+//   step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+//                                                 ready              a GPT-2
+//   run N                                         times T1 … TN      seconds of each run of the case
+//   peak                                          peak BYTES         largest resident memory so far
+//
+// SIDE: f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.
 #pragma once
 
-#include <atomic>
-#include <string>
+#include <cstdio>
 
-#include "contracts/base/result.hpp"
 #include "trainer/job_runner.hpp"
-#include "trainer/worker/frames.hpp"
 
 namespace assay::verifier {
 
-/// A JSON array of rows (frames.hpp, Benched). Each value is the median of runs of ours; without a peer,
-/// `peer` is empty and `peer_value` and `ratio` are null. kCancelled when `cancel` is set between two runs.
-base::Result<std::string, trainer::worker::Refusal> bench_rows(const trainer::worker::Bench& request,
-                                                               const trainer::RunnerOptions& options,
-                                                               const std::atomic<bool>& cancel);
+/// Answers lines of `in` on `out` until `in` ends. Target and threads are those of `options`.
+void serve_bench(std::FILE* in, std::FILE* out, const trainer::RunnerOptions& options);
 
 }  // namespace assay::verifier

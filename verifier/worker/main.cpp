@@ -10,6 +10,7 @@
 #include "trainer/memory_budget.hpp"
 #include "trainer/worker/confine.hpp"
 #include "trainer/worker/self_test.hpp"
+#include "verifier/worker/bench.hpp"
 #include "verifier/worker/self_test.hpp"
 #include "verifier/worker/server.hpp"
 
@@ -48,6 +49,16 @@ int self_test() {
     return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
 }
 
+int bench() {
+    const auto options = options_from_environment();
+    if (!options.ok()) {
+        std::printf("error %s\n", options.error().what.c_str());
+        return static_cast<int>(options.error().kind);
+    }
+    verifier::serve_bench(stdin, stdout, options->runner);
+    return 0;
+}
+
 int serve() {
     trainer::worker::Descriptor socket(kSocket);
     if (const auto confined = trainer::worker::confine(kSocket); !confined.ok()) {
@@ -76,9 +87,11 @@ int main(int argc, char** argv) {
     const std::string_view word = argc == 2 ? argv[1] : "";
     if (word == "--self-test") return self_test();
     if (word == "--serve") return serve();
+    if (word == "--bench") return bench();
     std::fputs(
-        "assay-worker is started by assay, which talks to it over a socket. By itself it can do one thing:\n"
-        "  assay-worker --self-test    compute a tiny training step and compare its bits\n",
+        "assay-worker is started by assay, which talks to it over a socket. By itself it can do two things:\n"
+        "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
+        "  assay-worker --bench        time what lines on stdin name; see verifier/worker/bench.hpp\n",
         stderr);
     return 2;
 }

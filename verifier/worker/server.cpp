@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "trainer/torch/backend.hpp"
-#include "verifier/worker/bench.hpp"
 #include "verifier/worker/job.hpp"
 #include "verifier/worker/self_test.hpp"
 
@@ -129,12 +128,6 @@ private:
         if (!job.ok()) return base::failed(job.error());
         job_ = std::move(job).value();
         return Answer{job_->opened(), {}};
-    }
-
-    Answered answer(const frames::Bench& request, const RequestContext& context) {
-        auto rows = bench_rows(request, options_.runner, *context.cancel);
-        if (!rows.ok()) return base::failed(rows.error());
-        return Answer{frames::Benched{std::move(rows).value()}, {}};
     }
 
     Answered answer(const frames::Trace&, const RequestContext&) {

@@ -2,15 +2,16 @@
 // assay bench gemm|train
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
+#include "node/cli/bench_plan.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
-#include "node/worker/local_training.hpp"
-#include "node/worker/worker_process.hpp"
 #include "trainer/targets.hpp"
 
 namespace assay::node {
@@ -19,7 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct BenchFlags {
-    std::uint32_t seconds = 20;
+    BenchOptions options;
+    std::vector<std::string> kinds;
+    bool no_peers = false;
 };
 
 std::string cpu_name() {
@@ -32,25 +35,32 @@ std::string cpu_name() {
     return "unknown";
 }
 
+/// Mean number of processes that wanted to run in the last minute: what else the machine had to do.
+double load() {
+    double average = 0;
+    return ::getloadavg(&average, 1) == 1 ? average : 0;
+}
+
 std::string number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, value < 100 ? "%.2f" : "%.0f", value);
     return text;
 }
 
-/// The members in the order that scripts were promised; a worker without LibTorch says which peer it lacks.
-Json in_order(const nlohmann::json& row) {
-    Json ordered;
-    for (const char* key :
-         {"name", "shape", "profile", "target", "threads", "value", "unit", "peer", "peer_value", "ratio"})
-        ordered[key] = row.at(key);
-    if (ordered["peer_value"].is_null()) ordered["peer"] = "LibTorch (not built in)";
-    return ordered;
+Json to_json(const BenchRow& row) {
+    Json body = {{"name", row.name},     {"shape", row.shape},     {"profile", row.profile},
+                 {"target", row.target}, {"threads", row.threads}, {"value", row.value},
+                 {"unit", row.unit},     {"peer", row.peer},       {"peer_value", nullptr},
+                 {"ratio", nullptr}};
+    if (row.peer_value) body["peer_value"] = *row.peer_value;
+    if (row.ratio) body["ratio"] = *row.ratio;
+    return body;
 }
 
-void print_table(const Context& context, const Json& rows) {
+void print_table(const Context& context, const std::vector<BenchRow>& rows) {
     Table table({{"what"},
                  {"shape"},
+                 {"profile"},
                  {"target"},
                  {"threads", Align::kRight},
                  {"ours", Align::kRight},
@@ -58,32 +68,43 @@ void print_table(const Context& context, const Json& rows) {
                  {"peer"},
                  {"peer's", Align::kRight},
                  {"ratio", Align::kRight}});
-    for (const Json& row : rows) {
-        const bool peer = !row["peer_value"].is_null();
-        table.row({row["name"], row["shape"], row["target"], row["threads"].dump(),
-                   number(row["value"].get<double>()), row["unit"], row["peer"],
-                   peer ? number(row["peer_value"].get<double>()) : "-",
-                   peer ? number(row["ratio"].get<double>()) : "-"});
+    const auto or_dash = [](const std::optional<double>& value) { return value ? number(*value) : "-"; };
+    for (const BenchRow& row : rows) {
+        table.row({row.name, row.shape, row.profile, row.target, std::to_string(row.threads),
+                   number(row.value), row.unit, row.peer.empty() ? "-" : row.peer, or_dash(row.peer_value),
+                   or_dash(row.ratio)});
     }
     table.print(context.out);
 }
 
-base::Outcome<void> bench(const Context& context, const BenchFlags& flags, frames::BenchKind kind) {
+base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     end_on_interrupt(context);
-    ASSAY_ASSIGN(const auto worker, WorkerProcess::start(tuned_for_bench({})));
-    context.err << "measuring for about " << flags.seconds << " s; ours and the peer's alternate\n";
-    ASSAY_ASSIGN(const std::string text, run_bench(*worker, kind, flags.seconds));
-    Json rows = Json::array();
-    for (const auto& row : nlohmann::json::parse(text)) rows.push_back(in_order(row));
+    BenchOptions options = flags.options;
+    options.peers = !flags.no_peers;
+    const double load_before = load();
+    std::vector<BenchRow> rows;
+    BenchReport report;
+    report.row = [&](const BenchRow& row) { rows.push_back(row); };
+    report.note = [&](const std::string& text) { context.err << "bench: " << text << std::endl; };
+    const std::set<std::string> kinds(flags.kinds.begin(), flags.kinds.end());
+    if (kinds.contains("gemm")) ASSAY_TRY(bench_products(options, report));
+    if (kinds.contains("train")) ASSAY_TRY(bench_steps(options, report));
     if (!context.json()) {
         print_table(context, rows);
+        context.out << "machine: " << cpu_name() << ", targets";
+        for (const std::string& target : trainer::machine_targets()) context.out << ' ' << target;
+        context.out << "; load " << number(load_before) << " before, " << number(load())
+                    << " at the end. Ratio above 1: ours is better.\n";
         return {};
     }
+    ASSAY_ASSIGN(const int threads, trainer::threads_from_environment());
     Json body;
     body["machine"]["cpu"] = cpu_name();
     body["machine"]["targets"] = trainer::machine_targets();
-    body["machine"]["threads"] = worker->hello().threads;
-    body["rows"] = rows;
+    body["machine"]["threads"] = threads;
+    body["machine"]["load"] = load_before;
+    body["rows"] = Json::array();
+    for (const BenchRow& row : rows) body["rows"].push_back(to_json(row));
     context.print_json("assay.bench/v1", body);
     return {};
 }
@@ -91,16 +112,21 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags, frame
 }  // namespace
 
 void add_bench_commands(CLI::App& app, Context& context) {
-    CLI::App& benches = noun(app, "bench", "Speed of this machine, beside LibTorch's");
     const auto flags = std::make_shared<BenchFlags>();
-    CLI::App& gemm = verb(benches, "gemm", "The three matrix products of a linear layer", context,
-                          [&context, flags] { return bench(context, *flags, frames::BenchKind::kGemm); });
-    CLI::App& train = verb(benches, "train", "Whole training steps", context,
-                           [&context, flags] { return bench(context, *flags, frames::BenchKind::kTrain); });
-    for (CLI::App* command : {&gemm, &train})
-        command->add_option("--seconds", flags->seconds, "About how long to measure")
-            ->check(CLI::Range(1U, 3600U))
-            ->capture_default_str();
+    CLI::App& command = verb(app, "bench", "Speed of this machine, beside LibTorch's and PyTorch's", context,
+                             [&context, flags] { return bench(context, *flags); });
+    command
+        .add_option("kinds", flags->kinds,
+                    "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
+                    "memory, and how they scale with threads")
+        ->required()
+        ->check(CLI::IsMember({"gemm", "train"}));
+    command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
+        ->check(CLI::Range(1.0, 36000.0))
+        ->capture_default_str();
+    command.add_option("--only", flags->options.only, "Only cases whose name or shape contains this text");
+    command.add_flag("--large", flags->options.large, "GPT-2 124M too: minutes, and 5 GiB of memory");
+    command.add_flag("--no-peers", flags->no_peers, "Ours alone");
 }
 
 }  // namespace assay::node

@@ -121,34 +121,6 @@ TEST_CASE("a round in which nothing was accepted changes the step count alone") 
     CHECK(result.loss[0].held_out == result.loss[1].held_out);
 }
 
-TEST_CASE("the bench of products gives a row for each shape and kind") {
-    WorkerOptions options;
-    options.program = std::filesystem::path(std::getenv("ASSAY_BIN_DIR")) / "assay-worker";
-    auto worker = WorkerProcess::start(tuned_for_bench(options));
-    REQUIRE(worker.ok());
-    const auto rows = run_bench(**worker, frames::BenchKind::kGemm, 1);
-    if (!rows.ok()) FAIL(rows.error().what);
-    const auto parsed = nlohmann::json::parse(*rows);
-    REQUIRE(parsed.size() == 9);
-    for (const auto& row : parsed) {
-        CHECK(row.at("value").get<double>() > 0);
-        CHECK(row.at("unit") == "GFLOP/s");
-        if (!row.at("peer").get<std::string>().empty()) CHECK(row.at("ratio").get<double>() > 0);
-        CHECK(row.size() == 10);
-    }
-}
-
-TEST_CASE("the bench of steps gives a row for each model", "[.slow]") {
-    WorkerOptions options;
-    options.program = std::filesystem::path(std::getenv("ASSAY_BIN_DIR")) / "assay-worker";
-    auto worker = WorkerProcess::start(tuned_for_bench(options));
-    REQUIRE(worker.ok());
-    const auto rows = run_bench(**worker, frames::BenchKind::kTrain, 10);
-    REQUIRE(rows.ok());
-    std::puts(rows->c_str());
-    CHECK(nlohmann::json::parse(*rows).size() == 2);
-}
-
 TEST_CASE("bare parameters are evaluated as the job's own") {
     Bench bench;
     const auto initial = initial_state(*bench.worker);

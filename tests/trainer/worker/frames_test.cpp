@@ -50,8 +50,6 @@ std::vector<Message> all_kinds() {
             Sample{{1, 2, 3}, 10, 7, 0.5F},
             Sampled{{4, 5}},
             Trace{1, 2, 3, {4}},
-            Bench{BenchKind::kTrain, 3},
-            Benched{"[]"},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text"}};
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `assay bench gemm` and `assay bench train` measure on this machine, and against whom.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+
+namespace assay::node {
+
+struct BenchOptions {
+    double seconds = 60;  ///< about how long a kind measures; starting a peer comes on top
+    std::string only;     ///< cases whose name or shape contains this; empty: all
+    bool large = false;   ///< GPT-2 124M too
+    bool peers = true;    ///< false: ours alone
+};
+
+/// A row as scripts get it (docs/reference/json.md).
+struct BenchRow {
+    std::string name, shape, profile, target;
+    unsigned threads = 1;
+    double value = 0;
+    std::string unit;
+    std::string peer;                  ///< empty: nobody to compare with
+    std::optional<double> peer_value;  ///< none: the peer is not on this machine
+    std::optional<double> ratio;       ///< above 1: ours is better
+};
+
+struct BenchReport {
+    std::function<void(const BenchRow&)> row;
+    std::function<void(const std::string&)> note;  ///< progress and what failed, for people
+};
+
+/// Measures the products of a linear layer. Errors: a target or a count of threads in the environment that is
+/// no target or count, no worker program.
+base::Outcome<void> bench_products(const BenchOptions& options, const BenchReport& report);
+/// Measures whole training steps, their peak memory, and how they scale with threads.
+base::Outcome<void> bench_steps(const BenchOptions& options, const BenchReport& report);
+
+}  // namespace assay::node

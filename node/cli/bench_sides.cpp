@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/bench_sides.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "node/runtime/process.hpp"
+#include "node/worker/worker_process.hpp"
+#include "trainer/targets.hpp"
+
+namespace assay::node {
+
+using base::Outcome;
+
+namespace {
+
+/// The venv of make bench-peers: ASSAY_PEER_PYTHON, else .venv of the folder above build/bin.
+std::filesystem::path find_python(const std::filesystem::path& own) {
+    std::error_code error;
+    if (const char* named = std::getenv("ASSAY_PEER_PYTHON"); named != nullptr && *named != '\0')
+        return named;
+    const std::filesystem::path venv = own.parent_path().parent_path().parent_path() / ".venv";
+    // Packages are installed one after the other: the stamp says that all are there (.ci/setup).
+    if (!std::filesystem::exists(venv / "installed-requirements", error)) return {};
+    return venv / "bin" / "python";
+}
+
+std::vector<std::string> allowed_targets(const std::string& restriction) {
+    std::vector<std::string> targets = trainer::machine_targets();
+    std::erase_if(targets, [&](const std::string& target) {
+        return !restriction.empty() &&
+               ("," + restriction + ",").find("," + target + ",") == std::string::npos;
+    });
+    return targets;
+}
+
+/// OpenBLAS and ATen each choose by processor unless they are told.
+std::vector<std::pair<std::string, std::string>> instruction_set(const std::string& target) {
+    if (target == "avx2" || target == "avxvnni") {
+        return {{"OPENBLAS_CORETYPE", "Haswell"}, {"ATEN_CPU_CAPABILITY", "avx2"}};
+    }
+    if (target == "avx512" || target == "vnni" || target == "amx") {
+        return {{"OPENBLAS_CORETYPE", "SkylakeX"}, {"ATEN_CPU_CAPABILITY", "avx512"}};
+    }
+    return {};
+}
+
+}  // namespace
+
+Outcome<BenchSides> BenchSides::of_this_machine() {
+    BenchSides sides;
+    const std::string restriction = trainer::targets_from_environment();
+    ASSAY_TRY(trainer::choose_target(restriction));
+    ASSAY_ASSIGN(sides.worker_, find_worker_program({}));
+    ASSAY_ASSIGN(const auto own, own_program());
+    sides.python_ = find_python(own);
+    sides.script_ = own.parent_path() / "assay-torch-peer.py";
+    for (const std::string& target : allowed_targets(restriction)) {
+        if (target != "scalar") sides.i16_.push_back({"i16", target});
+        if (target == "avx512" || target == "avx2" || target == "neon") sides.f32_.push_back({"f32", target});
+    }
+    if (sides.f32_.empty()) {
+        ASSAY_ASSIGN(const auto best, trainer::choose_target(restriction));
+        sides.f32_.push_back({"f32", std::string(trainer::to_text(best))});
+    }
+    ASSAY_ASSIGN(const int threads, trainer::threads_from_environment());
+    const bool named = std::getenv("ASSAY_THREADS") != nullptr;
+    sides.threads_ = {static_cast<unsigned>(threads)};
+    if (!named && std::thread::hardware_concurrency() >= 2) sides.threads_.push_back(2);
+    return sides;
+}
+
+BenchSide BenchSides::ours(const OurSide& side, unsigned threads, const std::string& verb,
+                           const std::string& work) const {
+    BenchSide one;
+    one.key = side.profile + " " + side.target + " " + std::to_string(threads);
+    one.program = {worker_, {"--bench"}, tuned_environment(threads)};
+    one.program.environment.emplace_back("ASSAY_TARGETS", side.target);
+    one.line = verb + " " + side.profile + " " + work;
+    return one;
+}
+
+BenchSide BenchSides::libtorch(const std::string& target, unsigned threads, const std::string& verb,
+                               const std::string& work) const {
+    BenchSide one;
+    one.key = "LibTorch fp32, " + target + " " + std::to_string(threads);
+    one.program = {worker_, {"--bench"}, tuned_environment(threads)};
+    const auto more = instruction_set(target);
+    one.program.environment.insert(one.program.environment.end(), more.begin(), more.end());
+    one.line = verb + " peer " + work;
+    return one;
+}
+
+BenchSide BenchSides::pytorch(const std::string& mode, unsigned threads, const std::string& verb,
+                              const std::string& work) const {
+    BenchSide one;
+    one.key = "PyTorch " + mode + " " + std::to_string(threads);
+    if (!python_.empty()) one.program = {python_, {script_.string()}, tuned_environment(threads)};
+    one.line = verb + " " + mode + " " + work;
+    return one;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sides of a comparison as processes of this machine: our worker under each target, LibTorch inside it
+// held to one instruction set, PyTorch from the venv of make bench-peers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "node/worker/bench_run.hpp"
+
+namespace assay::node {
+
+/// A profile on a target of this machine.
+struct OurSide {
+    std::string profile;  ///< "f32" or "i16"
+    std::string target;
+};
+
+class BenchSides {
+public:
+    static base::Outcome<BenchSides> of_this_machine();
+
+    /// Pairs to measure, the fastest first: f32 on each vector instruction set that has kernels of its own,
+    /// i16 on every target but the scalar one; within ASSAY_TARGETS when it is set.
+    [[nodiscard]] const std::vector<OurSide>& f32() const { return f32_; }
+    [[nodiscard]] const std::vector<OurSide>& i16() const { return i16_; }
+    /// Counts of threads to measure steps with: ASSAY_THREADS alone when it is set, else 1 and 2 where the
+    /// machine has two processors.
+    [[nodiscard]] const std::vector<unsigned>& threads() const { return threads_; }
+
+    /// `work` is the rest of the line after the side's word: "forward 512 128 512".
+    [[nodiscard]] BenchSide ours(const OurSide& side, unsigned threads, const std::string& verb,
+                                 const std::string& work) const;
+    /// LibTorch with the instruction set of `target`.
+    [[nodiscard]] BenchSide libtorch(const std::string& target, unsigned threads, const std::string& verb,
+                                     const std::string& work) const;
+    /// PyTorch; `mode` is a side of torch_peer.py.
+    [[nodiscard]] BenchSide pytorch(const std::string& mode, unsigned threads, const std::string& verb,
+                                    const std::string& work) const;
+
+private:
+    std::filesystem::path worker_;
+    std::filesystem::path python_;  ///< empty: no venv
+    std::filesystem::path script_;
+    std::vector<OurSide> f32_, i16_;
+    std::vector<unsigned> threads_;
+};
+
+}  // namespace assay::node

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child process that times cases of `assay bench` by the lines of verifier/worker/bench.hpp: our worker,
+// LibTorch inside it, or PyTorch.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+
+namespace assay::node {
+
+/// How one side of a comparison is run.
+struct BenchProgram {
+    std::filesystem::path program;
+    std::vector<std::string> arguments;
+    std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours
+};
+
+class BenchChild {
+public:
+    static base::Outcome<BenchChild> start(const BenchProgram& program);
+    BenchChild(BenchChild&&) noexcept;
+    BenchChild& operator=(BenchChild&&) noexcept;
+    ~BenchChild();
+
+    /// What a line is answered by, without its first word, which must be `expected`. kFailure with the
+    /// child's own words when it answered `error`, and when it ended.
+    base::Outcome<std::string> ask(const std::string& line, const std::string& expected);
+
+    /// Makes `line` (gemm or step) the case that run() times.
+    base::Outcome<void> prepare(const std::string& line);
+    /// Seconds of each of `count` >= 1 runs.
+    base::Outcome<std::vector<double>> run(unsigned count);
+    /// Largest resident memory of the process so far, in bytes.
+    base::Outcome<double> peak();
+
+private:
+    class Impl;
+    explicit BenchChild(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Environment under which LibTorch and PyTorch are fastest: their allocator otherwise gives large tensors
+/// back to the system and faults them in again. A peer is tuned before it is compared with.
+std::vector<std::pair<std::string, std::string>> tuned_environment(unsigned threads);
+
+}  // namespace assay::node

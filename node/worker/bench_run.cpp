@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/bench_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace assay::node {
+
+using base::Outcome;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Fewer turns give no median worth printing.
+constexpr unsigned kLeastTurns = 3;
+constexpr unsigned kMostTurns = 1000;
+/// A turn of short runs lasts about this long, so that switching between processes costs little of it.
+constexpr double kTurnSeconds = 0.04;
+constexpr double kMostRuns = 2000;
+/// Threads of the side that ran last may still be spinning.
+constexpr std::chrono::milliseconds kPause{5};
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+}  // namespace
+
+struct BenchRoom::Player {
+    std::size_t side = 0;
+    Seat* seat = nullptr;
+    unsigned runs = 1;  ///< in one turn
+    std::vector<double> times;
+
+    Outcome<void> turn() {
+        std::this_thread::sleep_for(kPause);
+        ASSAY_ASSIGN(const auto now, seat->child.run(runs));
+        times.insert(times.end(), now.begin(), now.end());
+        return {};
+    }
+};
+
+Outcome<BenchRoom::Player> BenchRoom::begin(const BenchSide& side, std::size_t index) {
+    auto found = seats_.find(side.key);
+    if (found == seats_.end()) {
+        ASSAY_ASSIGN(auto child, BenchChild::start(side.program));
+        ASSAY_ASSIGN(auto name, child.ask("name", "name"));
+        found = seats_.emplace(side.key, Seat{std::move(child), std::move(name)}).first;
+    }
+    Player player{index, &found->second, 1, {}};
+    ASSAY_TRY(player.seat->child.prepare(side.line));
+    ASSAY_ASSIGN(const auto first, player.seat->child.run(1));
+    player.runs = static_cast<unsigned>(std::clamp(kTurnSeconds / std::max(first[0], 1e-9), 1.0, kMostRuns));
+    return player;
+}
+
+void BenchRoom::lose(const BenchSide& side, const base::Error& error) {
+    complain_(side, error.what);
+    seats_.erase(side.key);
+}
+
+std::vector<std::optional<BenchTiming>> BenchRoom::take_turns(const std::vector<BenchSide>& sides,
+                                                              double budget) {
+    std::vector<Player> players;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        if (sides[i].program.program.empty()) continue;
+        auto player = begin(sides[i], i);
+        if (player.ok()) {
+            players.push_back(std::move(player).value());
+        } else {
+            lose(sides[i], player.error());
+        }
+    }
+    const auto start = Clock::now();
+    for (unsigned turns = 0; turns < kMostTurns && !players.empty(); ++turns) {
+        const std::chrono::duration<double> passed = Clock::now() - start;
+        if (turns >= kLeastTurns && passed.count() >= budget) break;
+        std::erase_if(players, [&](Player& player) {
+            const auto done = player.turn();
+            if (!done.ok()) lose(sides[player.side], done.error());
+            return !done.ok();
+        });
+    }
+    std::vector<std::optional<BenchTiming>> timings(sides.size());
+    for (Player& player : players) {
+        const auto peak = player.seat->child.peak();
+        timings[player.side] =
+            BenchTiming{median(std::move(player.times)), peak.ok() ? *peak : 0.0, player.seat->name};
+    }
+    return timings;
+}
+
+}  // namespace assay::node
