@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench exhaustive parity fuzz soak format lint clean
+.PHONY: help setup build demo test bench bench-peers bench-record exhaustive parity fuzz soak format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -11,7 +11,7 @@ SOAK_RUNS ?= 20
 demo_flags = $(if $(TEXT),--text "$(TEXT)") $(foreach fault,$(SABOTAGE),--sabotage "$(fault)") $(DEMO_FLAGS)
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 19
 
 setup: ## install the Debian packages that are missing (root or sudo)
 	@.ci/setup build
@@ -29,9 +29,15 @@ test: ## build everything, run every test and lint
 	@cmake --build build
 	@ctest --test-dir build --output-on-failure -j2
 
-bench: build ## speed of the kernels and of a training step, beside LibTorch's
-	@build/bin/assay bench gemm
-	@build/bin/assay bench train
+bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
+	@build/bin/assay bench gemm train $(BENCH_FLAGS)
+
+bench-peers: ## PyTorch into .venv, where make bench finds it
+	@.ci/setup peers
+
+bench-record: build bench-peers ## an hour on a quiet machine: every row, GPT-2 124M too, into docs/benchmarks.md
+	@build/bin/assay bench gemm train --large --seconds 600 -o json $(BENCH_FLAGS) > build/bench.json
+	@python3 tests/tools/bench_page.py build/bench.json
 
 parity: ## hours: our profiles beside PyTorch on the same text; resumable; writes docs/parity.md
 	@.ci/setup test

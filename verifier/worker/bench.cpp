@@ -72,7 +72,7 @@ public:
             ASSAY_ASSIGN(work_, words[0] == "gemm" ? gemm(words) : step(words));
             if (!work_) return refuse("this build has no peer");
             for (int i = 0; i < kWarmUps; ++i) work_();
-            return "ready";
+            return std::string("ready");
         }
         return refuse("no line begins with " + std::string(words[0]));
     }

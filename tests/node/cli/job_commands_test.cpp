@@ -156,21 +156,38 @@ TEST_CASE("a model is trained, shown and evaluated") {
 }
 
 TEST_CASE("a bench names the machine, and every row says which peer it was compared with") {
-    const CliRun run = packed()({"bench", "gemm", "--seconds", "1", "-o", "json"});
+    const CliRun run =
+        packed()({"bench", "gemm", "--seconds", "1", "--only", "forward 512x128x512", "-o", "json"});
     INFO(run.err);
     REQUIRE(run.code == 0);
     const json bench = run.json();
     CHECK(bench.at("schema") == "assay.bench/v1");
     CHECK(keys_of(bench) == std::set<std::string>{"schema", "machine", "rows"});
-    CHECK(keys_of(bench.at("machine")) == std::set<std::string>{"cpu", "targets", "threads"});
+    CHECK(keys_of(bench.at("machine")) == std::set<std::string>{"cpu", "targets", "threads", "load"});
     REQUIRE_FALSE(bench.at("rows").empty());
     for (const json& row : bench.at("rows")) {
         CHECK(keys_of(row) == std::set<std::string>{"name", "shape", "profile", "target", "threads", "value",
                                                     "unit", "peer", "peer_value", "ratio"});
         CHECK(row.at("value").get<double>() > 0);
-        CHECK(row.at("peer").get<std::string>().find("LibTorch") != std::string::npos);
+        CHECK(row.at("shape") == "512x128x512");
+        CHECK(row.at("peer").get<std::string>().find("Torch") != std::string::npos);
         CHECK(row.at("peer_value").is_null() == row.at("ratio").is_null());
+        if (!row.at("ratio").is_null()) {
+            CHECK(row.at("ratio").get<double>() ==
+                  Approx(row.at("value").get<double>() / row.at("peer_value").get<double>()));
+        }
     }
+}
+
+TEST_CASE("without its venv a bench says which peer is missing and how to get it") {
+    const ProgramRun run =
+        run_program(built_program_path("assay"),
+                    {"bench", "gemm", "--seconds", "1", "--only", "512x128x512", "-o", "json"},
+                    {{"ASSAY_PEER_PYTHON", "/nowhere/python"}});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(run.out.find("(missing: run make bench-peers)") != std::string::npos);
+    CHECK(run_program(built_program_path("assay"), {"bench", "nothing"}).code == 2);
 }
 
 TEST_CASE("an audit without a ledger is not found, and a target that the machine lacks is preflight") {

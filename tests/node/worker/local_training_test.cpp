@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "node/worker/worker_process.hpp"
 #include "tests/support/catch.hpp"

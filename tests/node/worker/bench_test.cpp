@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+
+#include "node/worker/bench_run.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace assay;
+using namespace assay::node;
+
+namespace {
+
+BenchProgram worker() {
+    return {std::filesystem::path(std::getenv("ASSAY_BIN_DIR")) / "assay-worker",
+            {"--bench"},
+            tuned_environment(1)};
+}
+
+constexpr const char* kSmallStep = "step f32 1 16 2 8 50 2";
+
+}  // namespace
+
+TEST_CASE("a worker prepares a case, times each run of it and knows its peak memory") {
+    auto child = BenchChild::start(worker());
+    REQUIRE(child.ok());
+    CHECK_FALSE(child->run(1).ok());  // nothing is prepared
+    for (const char* line : {"gemm f32 forward 8 16 24", "gemm f32 input 8 16 24", "gemm f32 weight 8 16 24",
+                             "gemm i16 forward 8 16 24", kSmallStep}) {
+        INFO(line);
+        REQUIRE(child->prepare(line).ok());
+        const auto times = child->run(3);
+        REQUIRE(times.ok());
+        REQUIRE(times->size() == 3);
+        for (const double seconds : *times) CHECK(seconds > 0);
+    }
+    const auto peak = child->peak();
+    REQUIRE(peak.ok());
+    CHECK(*peak > 1 << 20);
+}
+
+TEST_CASE("a case that does not exist is refused with its line, and the worker stays") {
+    auto child = BenchChild::start(worker());
+    REQUIRE(child.ok());
+    for (const char* line : {"", "gemm", "gemm f64 forward 8 8 8", "gemm f32 sideways 8 8 8",
+                             "gemm f32 forward 8 8 0", "gemm f32 forward 8 8", "step f32 1 15 2 8 50 2"}) {
+        INFO(line);
+        CHECK_FALSE(child->prepare(line).ok());
+    }
+    CHECK(child->prepare(kSmallStep).ok());
+}
+
+TEST_CASE("sides take turns; one that is absent or dies leaves a gap and is complained about") {
+    std::vector<std::string> lost;
+    BenchRoom room([&](const BenchSide& side, const std::string&) { lost.push_back(side.key); });
+    const std::vector<BenchSide> sides = {{"ours", worker(), kSmallStep},
+                                          {"absent", {}, kSmallStep},
+                                          {"dead", {"/bin/false", {}, {}}, kSmallStep},
+                                          {"again", worker(), kSmallStep}};
+    const auto timings = room.take_turns(sides, 0.01);
+    REQUIRE(timings.size() == 4);
+    CHECK((timings[0] && timings[0]->seconds > 0));
+    CHECK_FALSE(timings[1]);
+    CHECK_FALSE(timings[2]);
+    CHECK((timings[3] && timings[3]->peak_bytes > 0));
+    CHECK(lost == std::vector<std::string>{"dead"});
+}
