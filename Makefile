@@ -11,7 +11,7 @@ SOAK_RUNS ?= 20
 demo_flags = $(if $(TEXT),--text "$(TEXT)") $(foreach fault,$(SABOTAGE),--sabotage "$(fault)") $(DEMO_FLAGS)
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 19
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 setup: ## install the Debian packages that are missing (root or sudo)
 	@.ci/setup build
@@ -35,8 +35,8 @@ bench: build ## products and training steps beside LibTorch's and PyTorch's; BEN
 bench-peers: ## PyTorch into .venv, where make bench finds it
 	@.ci/setup peers
 
-bench-record: build bench-peers ## an hour on a quiet machine: every row, GPT-2 124M too, into docs/benchmarks.md
-	@build/bin/assay bench gemm train --large --seconds 600 -o json $(BENCH_FLAGS) > build/bench.json
+bench-record: build bench-peers ## half an hour on a quiet machine: every row, GPT-2 124M too, into docs/benchmarks.md
+	@build/bin/assay bench gemm train $(or $(BENCH_FLAGS),--large --seconds 240) -o json > build/bench.json
 	@python3 tests/tools/bench_page.py build/bench.json
 
 parity: ## hours: our profiles beside PyTorch on the same text; resumable; writes docs/parity.md
