@@ -28,8 +28,9 @@ Lines trainer_lines(const program::JobSpec& spec, const trainer::RunnerOptions& 
 /// The lines of `file` that are no comment. Empty when it cannot be read.
 Lines read_lines(const std::string& file);
 
-/// Compares the reference machine, then the trainer on every target of this machine with several numbers of
-/// threads and micro-batches, with `golden`; says on stdout what was compared. False when a line differs.
+/// Compares the reference machine, then the trainer on every target of this machine with threads and
+/// micro-batches that change from run to run, with `golden`; says on stdout what was compared. False when a
+/// line differs.
 bool check(const Lines& golden, trainer::Arena* arena);
 
 }  // namespace assay::portability
