@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/model/folder_files.hpp"
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "contracts/program/tensors.hpp"
@@ -15,117 +14,56 @@ using nlohmann::ordered_json;
 
 constexpr const char* kSchema = "assay.model/v1";
 
-base::Failed<base::Error> refuse(const std::string& what) {
-    return base::fail(base::ErrorKind::kUsage, "config.json cannot be used: " + what,
-                      "use a GPT-2 model folder, such as `assay model export` writes");
-}
-
-/// Members that must have one value, or be absent where that is what transformers takes by default.
-struct Fixed {
-    const char* key;
-    json value;
-    bool may_be_absent;
-};
-
-const std::array<Fixed, 11>& fixed_members() {
-    static const std::array<Fixed, 11> members = {{
-        {"model_type", "gpt2", false},
-        {"activation_function", "gelu_new", true},
-        {"layer_norm_epsilon", 1e-5, true},
-        {"tie_word_embeddings", true, true},
-        {"n_inner", nullptr, true},
-        {"scale_attn_weights", true, true},
-        {"scale_attn_by_inverse_layer_idx", false, true},
-        {"reorder_and_upcast_attn", false, true},
-        {"add_cross_attention", false, true},
-        {"is_encoder_decoder", false, true},
-        {"use_cache", true, true},
-    }};
-    return members;
+/// bos_token, eos_token and so on, as far as the tokenizer has them.
+ordered_json special_texts(const Tokenizer& tokenizer) {
+    ordered_json out = ordered_json::object();
+    const auto& tokens = tokenizer.tables().tokens;
+    if (const auto begin = tokenizer.begin_of_document()) out["bos_token"] = tokens[*begin];
+    if (const auto end = tokenizer.end_of_document()) {
+        out["eos_token"] = tokens[*end];
+        out["pad_token"] = tokens[*end];
+    }
+    return out;
 }
 
 }  // namespace
 
-std::string config_json(const program::ModelConfig& config, std::uint32_t end_of_text) {
+std::string generation_config_json(const SpecialIds& ids) {
     ordered_json out;
-    out["architectures"] = {"GPT2LMHeadModel"};
-    for (const Fixed& member : fixed_members()) out[member.key] = member.value;
-    out["vocab_size"] = config.vocabulary;
-    out["n_positions"] = config.context;
-    out["n_ctx"] = config.context;
-    out["n_embd"] = config.width;
-    out["n_layer"] = config.layers;
-    out["n_head"] = config.heads;
-    for (const char* dropout : {"attn_pdrop", "embd_pdrop", "resid_pdrop", "summary_first_dropout"}) {
-        out[dropout] = 0.0;
-    }
-    out["initializer_range"] = 0.02;
-    out["bos_token_id"] = end_of_text;
-    out["eos_token_id"] = end_of_text;
-    out["dtype"] = "float32";
-    out["torch_dtype"] = "float32";
+    out["_from_model_config"] = true;
+    if (ids.begin) out["bos_token_id"] = *ids.begin;
+    if (ids.end) out["eos_token_id"] = *ids.end;
+    if (ids.pad) out["pad_token_id"] = *ids.pad;
     return out.dump(2) + "\n";
 }
 
-base::Outcome<program::ModelConfig> config_from_json(std::string_view text) {
-    ASSAY_ASSIGN(const json root, parse_json(text, "config.json"));
-    if (!root.is_object()) return refuse("it is not an object");
-    for (const Fixed& member : fixed_members()) {
-        if (!root.contains(member.key) && member.may_be_absent) continue;
-        if (!root.contains(member.key) || root[member.key] != member.value) {
-            return refuse(std::string("\"") + member.key + "\" is not " + member.value.dump());
-        }
-    }
-    program::ModelConfig config;
-    const auto take = [&root](const char* key, std::uint64_t most, std::uint32_t& target) {
-        if (!root.contains(key) || !root[key].is_number_unsigned()) return false;
-        const auto value = root[key].get<std::uint64_t>();
-        target = static_cast<std::uint32_t>(value);
-        return value >= 1 && value <= most;
-    };
-    // The bounds of contracts/program/spec_check.hpp, so that counts below cannot overflow.
-    if (!take("n_layer", 1024, config.layers) || !take("n_embd", 65536, config.width) ||
-        !take("n_head", 65536, config.heads) || !take("n_positions", 16384, config.context) ||
-        !take("vocab_size", 65536, config.vocabulary)) {
-        return refuse("a size of the model is missing or out of range");
-    }
-    if (config.width % config.heads != 0) return refuse("n_head does not divide n_embd");
-    return config;
-}
-
-std::string generation_config_json(std::uint32_t end_of_text) {
-    const ordered_json out = {{"_from_model_config", true},
-                              {"bos_token_id", end_of_text},
-                              {"eos_token_id", end_of_text},
-                              {"pad_token_id", end_of_text}};
+std::string tokenizer_config_json(const Tokenizer& tokenizer, std::uint32_t context) {
+    ordered_json out = special_texts(tokenizer);
+    out["add_prefix_space"] = false;
+    out["clean_up_tokenization_spaces"] = false;
+    out["model_max_length"] = context;
+    out["tokenizer_class"] = "PreTrainedTokenizerFast";
     return out.dump(2) + "\n";
 }
 
-std::string tokenizer_config_json(std::uint32_t context) {
-    const ordered_json out = {{"add_prefix_space", false},   {"bos_token", kEndOfText},
-                              {"eos_token", kEndOfText},     {"unk_token", kEndOfText},
-                              {"pad_token", kEndOfText},     {"clean_up_tokenization_spaces", false},
-                              {"model_max_length", context}, {"tokenizer_class", "PreTrainedTokenizerFast"}};
-    return out.dump(2) + "\n";
-}
-
-std::string special_tokens_json() {
-    const ordered_json out = {{"bos_token", kEndOfText},
-                              {"eos_token", kEndOfText},
-                              {"pad_token", kEndOfText},
-                              {"unk_token", kEndOfText}};
-    return out.dump(2) + "\n";
+std::string special_tokens_json(const Tokenizer& tokenizer) {
+    return special_texts(tokenizer).dump(2) + "\n";
 }
 
 std::string model_card(const ModelFolderOptions& options, const base::Hash256& model_root) {
     const program::ModelConfig& config = options.config;
     const Provenance& from = options.provenance;
-    std::string out =
-        "---\nlibrary_name: transformers\npipeline_tag: text-generation\ntags:\n- gpt2\n- assay\n---\n\n";
-    out += "# " + (from.job_name.empty() ? std::string("A GPT-2 model") : from.job_name) + "\n\n";
-    out +=
-        "A GPT-2 shaped language model, trained by machines that did not have to trust each other: every\n"
-        "step can be recomputed bit for bit from the job, its data and the run record.\n\n";
+    const bool gpt2 = config.family == program::Family::kGpt2;
+    const std::string family = gpt2 ? "gpt2" : "llama";
+    const std::string shaped = gpt2 ? "GPT-2" : "Llama";
+    std::string out = "---\nlibrary_name: transformers\npipeline_tag: text-generation\ntags:\n- " + family +
+                      "\n- assay\n---\n\n";
+    out += "# " + (from.job_name.empty() ? "A " + shaped + " model" : from.job_name) + "\n\n";
+    out += "A language model of the " + shaped + " family";
+    out += from.rounds == 0
+               ? ".\n\n"
+               : ", trained by machines that did not have to trust each other: every\n"
+                 "step can be recomputed bit for bit from the job, its data and the run record.\n\n";
     const auto row = [&out](const std::string& name, const std::string& value) {
         out += "| " + name + " | " + value + " |\n";
     };

@@ -6,19 +6,14 @@
 #include <string_view>
 
 #include "trainer/data/tokenizer.hpp"
+#include "trainer/model/folder_config.hpp"
 #include "trainer/model/model_folder.hpp"
 
 namespace assay::trainer {
 
-/// config.json of a GPT2LMHeadModel. Both `dtype` (transformers 5) and `torch_dtype` (4) are written.
-std::string config_json(const program::ModelConfig& config, std::uint32_t end_of_text);
-
-/// Reads config.json; refuses anything that would compute another function than ours. Errors: kUsage.
-base::Outcome<program::ModelConfig> config_from_json(std::string_view json);
-
-std::string generation_config_json(std::uint32_t end_of_text);
-std::string tokenizer_config_json(std::uint32_t context);
-std::string special_tokens_json();
+std::string generation_config_json(const SpecialIds& ids);
+std::string tokenizer_config_json(const Tokenizer& tokenizer, std::uint32_t context);
+std::string special_tokens_json(const Tokenizer& tokenizer);
 
 /// README.md: the model card.
 std::string model_card(const ModelFolderOptions& options, const base::Hash256& model_root);

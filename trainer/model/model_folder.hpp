@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model folder: what Hugging Face `transformers` loads with AutoModelForCausalLM.from_pretrained (GPT-2),
+// Model folder: what Hugging Face `transformers` loads and saves (AutoModelForCausalLM, GPT-2 and Llama),
 // plus assay.json, which says by which job the model was made and what its root is.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "contracts/base/error.hpp"
 #include "contracts/base/hash.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "trainer/model/folder_config.hpp"
+#include "trainer/model/folder_tensors.hpp"
 
 namespace assay::trainer {
 
@@ -29,31 +32,36 @@ struct Provenance {
 
 struct ModelFolder {
     program::ModelConfig config;
+    SpecialIds ids;
     std::vector<float> parameters;  ///< flat, canonical (contracts/program/tensors.hpp)
-    std::string tokenizer_json;
-    Provenance provenance;
-    base::Hash256 model_root;  ///< array root of the parameters, recomputed by the reader
+    std::string tokenizer_json;     ///< text of tokenizer.json; empty when the folder has none
+    Provenance provenance;          ///< empty for a folder made elsewhere
+    base::Hash256 model_root;       ///< array root of the parameters, recomputed by the reader
 };
 
 /// What write_model_folder writes, beside the parameters.
 struct ModelFolderOptions {
     program::ModelConfig config;
-    std::string tokenizer_json;  ///< text of tokenizer.json
+    std::string tokenizer_json;  ///< text of tokenizer.json; empty: the folder has no tokenizer
     Provenance provenance;
+    SpecialIds ids = {};  ///< all empty: the tokenizer's tokens at the borders of a document
+    std::uint64_t max_shard_bytes = kMaxShardBytes;
 };
 
-/// Writes config.json, generation_config.json, model.safetensors, tokenizer.json, tokenizer_config.json,
-/// special_tokens_map.json, README.md and assay.json into a neighbour folder, then renames it to `folder`,
-/// which must be missing, empty, or a model folder of ours (that one is replaced).
-/// REQUIRES parameters.size() == program::parameter_count(config). Returns the model root.
-/// Errors: kUsage (the folder holds something else, tokenizer and config disagree), kFailure (disk).
+/// Writes config.json, generation_config.json, model.safetensors (or shards with their index),
+/// tokenizer.json, tokenizer_config.json, special_tokens_map.json, README.md and assay.json into a neighbour
+/// folder, then renames it to `folder`, which must be missing, empty, or a model folder of ours (that one is
+/// replaced). REQUIRES parameters.size() == program::parameter_count(config). Returns the model root. Errors:
+/// kUsage (the folder holds something else, tokenizer and config disagree), kFailure (disk).
 base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& folder,
                                                 const ModelFolderOptions& options,
                                                 std::span<const float> parameters);
 
-/// Reads a folder that write_model_folder wrote. Errors: kNotFound for a missing folder or file, kUsage for
-/// a file that cannot be read as what it should be, kVerification when files, config and model root do not
-/// agree (a changed folder).
-base::Outcome<ModelFolder> read_model_folder(const std::filesystem::path& folder);
+/// Reads a folder of `transformers` or one that write_model_folder wrote (folder_config.hpp,
+/// folder_tensors.hpp say what is read); `context` as in config_from_json. Errors: kNotFound for a missing
+/// folder or file, kUsage for a file that cannot be read as what it should be or asks for what is not
+/// supported, kVerification when the folder has an assay.json and its parameters another root.
+base::Outcome<ModelFolder> read_model_folder(const std::filesystem::path& folder,
+                                             std::optional<std::uint32_t> context = std::nullopt);
 
 }  // namespace assay::trainer

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// safetensors (huggingface/safetensors, README.md and safetensors/src/tensor.rs), binary32 tensors only.
+// safetensors (huggingface/safetensors, README.md and safetensors/src/tensor.rs). Tensors go straight between
+// the file and their place in memory: a model is never in memory twice.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,29 +19,64 @@ namespace assay::trainer {
 /// The reference reader's cap on the JSON header.
 inline constexpr std::uint64_t kSafetensorsMaxHeader = 100'000'000;
 
-/// One tensor of a file. On reading, `offset` counts floats from the start of the data; on writing it is
-/// where the tensor's floats lie in the array passed along.
+/// One tensor of a file.
 struct SafetensorsEntry {
     std::string name;
+    std::string type;                  ///< as the file says it: "F32", "BF16", …
     std::vector<std::uint64_t> shape;  ///< empty for a single number
-    std::uint64_t offset = 0;
-    std::uint64_t count = 0;  ///< product of shape
+    std::uint64_t count = 0;           ///< product of shape
+    std::uint64_t begin = 0;           ///< first byte, counted from the start of the data
+    std::uint64_t end = 0;             ///< the byte behind the last
     friend bool operator==(const SafetensorsEntry&, const SafetensorsEntry&) = default;
 };
 
-struct SafetensorsFile {
+struct SafetensorsHeader {
     std::map<std::string, std::string> metadata;
-    std::vector<SafetensorsEntry> tensors;  ///< by offset
-    std::vector<float> data;
+    std::vector<SafetensorsEntry> tensors;  ///< by `begin`
+    std::uint64_t data_begin = 0;           ///< of the data in the file
+    friend bool operator==(const SafetensorsHeader&, const SafetensorsHeader&) = default;
 };
 
-/// The file's bytes: tensors by name in byte order, header padded with spaces to a multiple of 8, metadata
-/// {"format": "pt"}. REQUIRES distinct names and ranges inside `data`.
-base::Bytes safetensors_bytes(std::vector<SafetensorsEntry> tensors, std::span<const float> data);
+/// Reads the header from the beginning of a file of `file_bytes` bytes. Strict, as the reference reader:
+/// header size against the cap and the file, UTF-8 JSON without repeated keys, known types, no holes, no
+/// overlap, sizes that match shapes, end at the end of the file. REQUIRES that `beginning` holds the whole
+/// header or the whole file. Errors: kUsage.
+base::Outcome<SafetensorsHeader> parse_safetensors_header(base::ByteView beginning, std::uint64_t file_bytes);
 
-/// Strict, as the reference reader: header size against the cap and the file before anything is allocated,
-/// UTF-8 JSON without repeated keys, no holes, no overlap, sizes that match shapes, end at the end of the
-/// file; and F32 only. Errors: kUsage.
-base::Outcome<SafetensorsFile> parse_safetensors(base::ByteView file);
+/// An open file. Not to be used by two threads at once.
+class SafetensorsReader {
+public:
+    /// Errors: kNotFound, kUsage (not a safetensors file), kFailure (disk).
+    static base::Outcome<SafetensorsReader> open(const std::filesystem::path& path);
+    SafetensorsReader(SafetensorsReader&& other) noexcept;
+    SafetensorsReader& operator=(SafetensorsReader&&) = delete;
+    ~SafetensorsReader();
+
+    [[nodiscard]] const SafetensorsHeader& header() const { return header_; }
+
+    /// Reads the numbers of `entry` into `out`: F32 bit for bit; F16 and BF16 widened, which is exact.
+    /// REQUIRES an entry of header() and out.size() == entry.count. Errors: kUsage (another type, a NaN or an
+    /// infinity), kFailure (disk).
+    [[nodiscard]] base::Outcome<void> read(const SafetensorsEntry& entry, std::span<float> out) const;
+
+private:
+    SafetensorsReader(std::filesystem::path path, int file, SafetensorsHeader header);
+    std::filesystem::path path_;
+    int file_ = -1;
+    SafetensorsHeader header_;
+};
+
+/// A tensor to write; the numbers are borrowed.
+struct SafetensorsTensor {
+    std::string name;
+    std::vector<std::uint64_t> shape;
+    std::span<const float> values;
+};
+
+/// Writes F32 tensors by name in byte order, the header padded with spaces to a multiple of 8, metadata
+/// {"format": "pt"}; fsync at the end. REQUIRES distinct names and values.size() equal to the product of
+/// shape. Errors: kFailure (disk).
+base::Outcome<void> write_safetensors(const std::filesystem::path& path,
+                                      std::vector<SafetensorsTensor> tensors);
 
 }  // namespace assay::trainer

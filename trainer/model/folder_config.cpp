@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/model/folder_config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+
+#include "contracts/program/spec_check.hpp"
+#include "trainer/data/json.hpp"
+
+namespace assay::trainer {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+using program::Family;
+using program::Float32;
+using program::ModelConfig;
+
+base::Failed<base::Error> refuse(const std::string& what) {
+    return base::fail(base::ErrorKind::kUsage, "config.json cannot be used: " + what,
+                      "use a GPT-2 or Llama model whose config.json has only what is supported "
+                      "(docs/formats/model-folder.md)");
+}
+
+/// A key that must have one of these values; absent, it has the first.
+struct Fixed {
+    const char* key;
+    std::vector<json> values;
+};
+
+/// Keys that never change the function: names, defaults of generation, dropout (training here has none),
+/// heads of other tasks.
+constexpr std::array kHarmless = {"_name_or_path",
+                                  "architectures",
+                                  "attention_dropout",
+                                  "attention_probs_dropout_prob",
+                                  "attn_pdrop",
+                                  "auto_map",
+                                  "bad_words_ids",
+                                  "begin_suppress_tokens",
+                                  "bos_token_id",
+                                  "chunk_size_feed_forward",
+                                  "decoder_start_token_id",
+                                  "diversity_penalty",
+                                  "do_sample",
+                                  "dtype",
+                                  "early_stopping",
+                                  "embd_pdrop",
+                                  "encoder_no_repeat_ngram_size",
+                                  "eos_token_id",
+                                  "exponential_decay_length_penalty",
+                                  "finetuning_task",
+                                  "forced_bos_token_id",
+                                  "forced_eos_token_id",
+                                  "gradient_checkpointing",
+                                  "id2label",
+                                  "initializer_range",
+                                  "label2id",
+                                  "length_penalty",
+                                  "max_length",
+                                  "min_length",
+                                  "n_ctx",
+                                  "no_repeat_ngram_size",
+                                  "num_beam_groups",
+                                  "num_beams",
+                                  "num_return_sequences",
+                                  "output_attentions",
+                                  "output_hidden_states",
+                                  "output_scores",
+                                  "pad_token_id",
+                                  "prefix",
+                                  "problem_type",
+                                  "remove_invalid_values",
+                                  "repetition_penalty",
+                                  "resid_pdrop",
+                                  "return_dict",
+                                  "return_dict_in_generate",
+                                  "sep_token_id",
+                                  "summary_activation",
+                                  "summary_first_dropout",
+                                  "summary_proj_to_labels",
+                                  "summary_type",
+                                  "summary_use_proj",
+                                  "suppress_tokens",
+                                  "task_specific_params",
+                                  "temperature",
+                                  "tf_legacy_loss",
+                                  "tokenizer_class",
+                                  "top_k",
+                                  "top_p",
+                                  "torch_dtype",
+                                  "torchscript",
+                                  "transformers_version",
+                                  "typical_p",
+                                  "use_bfloat16",
+                                  "use_cache"};
+
+const std::vector<Fixed>& fixed_keys(Family family) {
+    static const std::vector<Fixed> gpt2 = {
+        {"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
+        {"layer_norm_epsilon", {1e-5}},
+        {"tie_word_embeddings", {true}},
+        {"scale_attn_weights", {true}},
+        {"scale_attn_by_inverse_layer_idx", {false}},
+        {"reorder_and_upcast_attn", {false}},
+        {"add_cross_attention", {false}},
+        {"cross_attention_hidden_size", {nullptr}},
+        {"is_decoder", {false, true}},
+        {"is_encoder_decoder", {false}},
+        {"tie_encoder_decoder", {false}},
+        {"pruned_heads", {json::object()}},
+        {"quantization_config", {nullptr}},
+    };
+    static const std::vector<Fixed> llama = {
+        {"hidden_act", {"silu"}},
+        {"attention_bias", {false}},
+        {"mlp_bias", {false}},
+        {"pretraining_tp", {1}},
+        {"partial_rotary_factor", {1.0}},
+        {"add_cross_attention", {false}},
+        {"cross_attention_hidden_size", {nullptr}},
+        {"is_decoder", {false, true}},
+        {"is_encoder_decoder", {false}},
+        {"tie_encoder_decoder", {false}},
+        {"pruned_heads", {json::object()}},
+        {"quantization_config", {nullptr}},
+    };
+    return family == Family::kGpt2 ? gpt2 : llama;
+}
+
+/// Takes keys of the object and remembers the first thing that was wrong.
+class ConfigReader {
+public:
+    explicit ConfigReader(const json& root) : root_(root) {}
+
+    [[nodiscard]] const json& value(const std::string& key) {
+        static const json null;
+        asked_.insert(key);
+        const auto found = root_.find(key);
+        return found == root_.end() ? null : *found;
+    }
+    void refuse_value(const std::string& key, const json& value, const std::string& supported) {
+        if (wrong_) return;
+        std::string shown = value.dump(-1, ' ', true);
+        if (shown.size() > 120) shown = shown.substr(0, 120) + "…";
+        wrong_ =
+            "\"" + key + "\" is " + (root_.contains(key) ? shown : "missing") + "; supported: " + supported;
+    }
+    std::uint32_t size(const char* key, std::uint64_t most) {
+        const json& number = value(key);
+        const bool whole = number.is_number_unsigned();
+        const std::uint64_t got = whole ? number.get<std::uint64_t>() : 0;
+        if (got < 1 || got > most) refuse_value(key, number, "1 to " + std::to_string(most));
+        return static_cast<std::uint32_t>(got);
+    }
+    Float32 number(const std::string& key, const json& found, double standard, double least, double most) {
+        const double got = found.is_number() ? found.get<double>() : found.is_null() ? standard : -1.0;
+        if (!(got >= least && got <= most)) {
+            refuse_value(key, found, json(least).dump() + " to " + json(most).dump());
+            return static_cast<float>(standard);
+        }
+        return static_cast<float>(got);
+    }
+    void fixed(const Fixed& key) {
+        const json& found = value(key.key);
+        if (!root_.contains(key.key)) return;
+        if (std::find(key.values.begin(), key.values.end(), found) != key.values.end()) return;
+        std::string supported;
+        for (const json& one : key.values) supported += (supported.empty() ? "" : ", ") + one.dump();
+        refuse_value(key.key, found, supported);
+    }
+    [[nodiscard]] base::Outcome<void> finish() {
+        for (const auto& item : root_.items()) {
+            if (asked_.contains(item.key())) continue;
+            if (std::find(kHarmless.begin(), kHarmless.end(), item.key()) != kHarmless.end()) continue;
+            refuse_value(item.key(), item.value(), "no such key");
+        }
+        if (wrong_) return refuse(*wrong_);
+        return {};
+    }
+
+private:
+    const json& root_;
+    std::set<std::string> asked_;
+    std::optional<std::string> wrong_;
+};
+
+// Bounds of contracts/program/spec_check.hpp, so that counts below cannot overflow.
+constexpr std::uint64_t kMaxLayers = 1024;
+constexpr std::uint64_t kMaxWidth = 65536;
+constexpr std::uint64_t kMaxContext = 16384;
+constexpr std::uint64_t kMaxVocabulary = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMaxHidden = 262'144;
+constexpr std::uint64_t kMaxPositions = std::uint64_t{1} << 31;
+
+void read_gpt2(ConfigReader& reader, std::optional<std::uint32_t> context, ModelConfig& config) {
+    config.layers = reader.size("n_layer", kMaxLayers);
+    config.width = reader.size("n_embd", kMaxWidth);
+    config.heads = reader.size("n_head", kMaxWidth);
+    config.context = reader.size("n_positions", kMaxContext);
+    config.vocabulary = reader.size("vocab_size", kMaxVocabulary);
+    const json& inner = reader.value("n_inner");
+    if (!inner.is_null() && inner != json(4 * std::uint64_t{config.width}))
+        reader.refuse_value("n_inner", inner, "null, " + std::to_string(4 * std::uint64_t{config.width}));
+    if (context && *context != config.context)
+        reader.refuse_value(
+            "n_positions", config.context,
+            "the context " + std::to_string(*context) + " that was asked for: GPT-2 learns its positions");
+}
+
+/// rope_theta, and nothing that scales the frequencies: `rope_scaling` of transformers 4, `rope_parameters`
+/// of 5.
+void read_rope(ConfigReader& reader, ModelConfig& config) {
+    json theta = reader.value("rope_theta");
+    for (const char* key : {"rope_scaling", "rope_parameters"}) {
+        const json& rope = reader.value(key);
+        if (rope.is_null()) continue;
+        const char* supported = "null, {\"rope_type\": \"default\"} with \"rope_theta\"";
+        if (!rope.is_object()) {
+            reader.refuse_value(key, rope, supported);
+            continue;
+        }
+        bool good = true;
+        for (const auto& item : rope.items()) {
+            if (item.key() == "rope_type" || item.key() == "type") {
+                good = good && item.value() == "default";
+            } else if (item.key() == "rope_theta") {
+                good = good && (theta.is_null() || theta == item.value());
+                theta = item.value();
+            } else {
+                good = good && item.key() == "partial_rotary_factor" && item.value() == 1.0;
+            }
+        }
+        if (!good) reader.refuse_value(key, rope, supported);
+    }
+    config.rope_theta = reader.number("rope_theta", theta, 10000.0, 1.0, 1e9);
+}
+
+void read_llama(ConfigReader& reader, std::optional<std::uint32_t> context, ModelConfig& config) {
+    config.layers = reader.size("num_hidden_layers", kMaxLayers);
+    config.width = reader.size("hidden_size", kMaxWidth);
+    config.heads = reader.size("num_attention_heads", kMaxWidth);
+    config.kv_heads = reader.value("num_key_value_heads").is_null()
+                          ? config.heads
+                          : reader.size("num_key_value_heads", kMaxWidth);
+    config.hidden = reader.size("intermediate_size", kMaxHidden);
+    config.vocabulary = reader.size("vocab_size", kMaxVocabulary);
+    const std::uint32_t positions = reader.size("max_position_embeddings", kMaxPositions);
+    config.context = context.value_or(positions);
+    if (config.context > positions || config.context > kMaxContext) {
+        reader.refuse_value(
+            "max_position_embeddings", positions,
+            context ? "at least the context " + std::to_string(*context) + " that was asked for"
+                    : "up to " + std::to_string(kMaxContext) + "; give a smaller context with --context");
+    }
+    const json& head = reader.value("head_dim");
+    if (config.heads != 0 && !head.is_null() && head != json(config.width / config.heads))
+        reader.refuse_value(
+            "head_dim", head,
+            "hidden_size / num_attention_heads = " + std::to_string(config.width / config.heads));
+    const json& tied = reader.value("tie_word_embeddings");
+    if (!tied.is_null() && !tied.is_boolean())
+        reader.refuse_value("tie_word_embeddings", tied, "true, false");
+    config.head = tied == json(true) ? program::Head::kTied : program::Head::kUntied;
+    config.norm_epsilon = reader.number("rms_norm_eps", reader.value("rms_norm_eps"), 1e-6, 1e-12, 1.0);
+    read_rope(reader, config);
+}
+
+/// The rules that tie sizes together are those of a job; only the model's are asked.
+base::Outcome<void> check_sizes(const ModelConfig& config) {
+    program::JobSpec probe;
+    probe.name = "model";
+    probe.model = config;
+    const auto checked = program::check_spec(probe);
+    if (checked.ok() || !program::key_of(checked.error()).starts_with("model")) return {};
+    return refuse(std::string(program::to_text(checked.error())) + " (layers " +
+                  std::to_string(config.layers) + ", width " + std::to_string(config.width) + ", heads " +
+                  std::to_string(config.heads) + ", key and value heads " +
+                  std::to_string(config.key_value_heads()) + ", context " + std::to_string(config.context) +
+                  ", vocabulary " + std::to_string(config.vocabulary) + ")");
+}
+
+std::optional<std::uint32_t> special_id(const json& root, const char* key, std::uint32_t vocabulary) {
+    if (!root.contains(key)) return std::nullopt;
+    const json& value = root[key].is_array() && !root[key].empty() ? root[key][0] : root[key];
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= vocabulary) return std::nullopt;
+    return value.get<std::uint32_t>();
+}
+
+/// The shortest decimal that reads back as the same binary32, as a person would write it.
+double decimal(Float32 number) {
+    std::array<char, 40> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number.value());
+    double value = 0;
+    std::from_chars(digits.data(), end.ptr, value);
+    return value;
+}
+
+void write_gpt2(const ModelConfig& config, ordered_json& out) {
+    out["architectures"] = {"GPT2LMHeadModel"};
+    out["model_type"] = "gpt2";
+    for (const char* key : {"activation_function", "layer_norm_epsilon", "tie_word_embeddings",
+                            "scale_attn_weights", "scale_attn_by_inverse_layer_idx",
+                            "reorder_and_upcast_attn", "add_cross_attention", "is_encoder_decoder"}) {
+        for (const Fixed& fixed : fixed_keys(Family::kGpt2)) {
+            if (std::string_view(fixed.key) == key) out[key] = fixed.values.front();
+        }
+    }
+    out["n_inner"] = nullptr;
+    out["use_cache"] = true;
+    out["vocab_size"] = config.vocabulary;
+    out["n_positions"] = config.context;
+    out["n_ctx"] = config.context;
+    out["n_embd"] = config.width;
+    out["n_layer"] = config.layers;
+    out["n_head"] = config.heads;
+    for (const char* dropout : {"attn_pdrop", "embd_pdrop", "resid_pdrop", "summary_first_dropout"}) {
+        out[dropout] = 0.0;
+    }
+}
+
+void write_llama(const ModelConfig& config, ordered_json& out) {
+    out["architectures"] = {"LlamaForCausalLM"};
+    out["model_type"] = "llama";
+    out["hidden_act"] = "silu";
+    out["attention_bias"] = false;
+    out["attention_dropout"] = 0.0;
+    out["mlp_bias"] = false;
+    out["pretraining_tp"] = 1;
+    out["tie_word_embeddings"] = config.head == program::Head::kTied;
+    out["use_cache"] = true;
+    out["vocab_size"] = config.vocabulary;
+    out["max_position_embeddings"] = config.context;
+    out["hidden_size"] = config.width;
+    out["intermediate_size"] = config.hidden;
+    out["num_hidden_layers"] = config.layers;
+    out["num_attention_heads"] = config.heads;
+    out["num_key_value_heads"] = config.kv_heads;
+    out["head_dim"] = config.head_dim();
+    out["rms_norm_eps"] = decimal(config.norm_epsilon);
+    out["rope_theta"] = decimal(config.rope_theta);
+    out["rope_scaling"] = nullptr;
+    out["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", decimal(config.rope_theta)}};
+}
+
+}  // namespace
+
+std::string config_json(const ModelConfig& config, const SpecialIds& ids) {
+    ordered_json out;
+    if (config.family == Family::kGpt2) {
+        write_gpt2(config, out);
+    } else {
+        write_llama(config, out);
+    }
+    out["initializer_range"] = 0.02;
+    const auto put = [&out](const char* key, std::optional<std::uint32_t> id) {
+        out[key] = id ? ordered_json(*id) : ordered_json();
+    };
+    put("bos_token_id", ids.begin);
+    put("eos_token_id", ids.end);
+    if (ids.pad) put("pad_token_id", ids.pad);
+    out["dtype"] = "float32";
+    out["torch_dtype"] = "float32";
+    return out.dump(2) + "\n";
+}
+
+base::Outcome<ConfigFile> config_from_json(std::string_view text, std::optional<std::uint32_t> context) {
+    ASSAY_ASSIGN(const json root, parse_json(text, "config.json"));
+    if (!root.is_object()) return refuse("it is not an object");
+    ConfigReader reader(root);
+    ConfigFile file;
+    const json& type = reader.value("model_type");
+    const json architectures = root.value("architectures", json());
+    const bool gpt2 = type == "gpt2";
+    if (!gpt2 && type != "llama") reader.refuse_value("model_type", type, "\"gpt2\", \"llama\"");
+    const char* expected = gpt2 ? "GPT2LMHeadModel" : "LlamaForCausalLM";
+    if (!architectures.is_null() && architectures != json::array({expected}))
+        reader.refuse_value("architectures", architectures, json::array({expected}).dump());
+    ASSAY_TRY(gpt2 || type == "llama" ? base::Outcome<void>{} : reader.finish());
+    file.config.family = gpt2 ? Family::kGpt2 : Family::kLlama;
+    for (const Fixed& key : fixed_keys(file.config.family)) reader.fixed(key);
+    if (gpt2) {
+        read_gpt2(reader, context, file.config);
+    } else {
+        read_llama(reader, context, file.config);
+    }
+    ASSAY_TRY(reader.finish());
+    ASSAY_TRY(check_sizes(file.config));
+    file.ids = {special_id(root, "bos_token_id", file.config.vocabulary),
+                special_id(root, "eos_token_id", file.config.vocabulary),
+                special_id(root, "pad_token_id", file.config.vocabulary)};
+    return file;
+}
+
+}  // namespace assay::trainer
