@@ -8,12 +8,16 @@ namespace assay::node {
 
 base::Outcome<base::Hash256> write_model(const std::filesystem::path& folder, const program::JobSpec& spec,
                                          base::ByteView base_state, const std::string& tokenizer_json,
-                                         const trainer::Provenance& provenance) {
+                                         const trainer::Provenance& provenance,
+                                         std::uint64_t max_shard_bytes) {
     ASSAY_ASSIGN(const auto state,
                  trainer::decode_base_state(base_state, program::parameter_count(spec.model)));
-    return trainer::write_model_folder(
-        folder, {.config = spec.model, .tokenizer_json = tokenizer_json, .provenance = provenance},
-        state.parameters);
+    return trainer::write_model_folder(folder,
+                                       {.config = spec.model,
+                                        .tokenizer_json = tokenizer_json,
+                                        .provenance = provenance,
+                                        .max_shard_bytes = max_shard_bytes},
+                                       state.parameters);
 }
 
 }  // namespace assay::node

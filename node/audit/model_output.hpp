@@ -16,6 +16,7 @@ namespace assay::node {
 /// a base state of this model; otherwise as write_model_folder.
 base::Outcome<base::Hash256> write_model(const std::filesystem::path& folder, const program::JobSpec& spec,
                                          base::ByteView base_state, const std::string& tokenizer_json,
-                                         const trainer::Provenance& provenance);
+                                         const trainer::Provenance& provenance,
+                                         std::uint64_t max_shard_bytes = trainer::kMaxShardBytes);
 
 }  // namespace assay::node

@@ -20,8 +20,9 @@ struct Stream {
 base::Outcome<Stream> encode_runs(const Tokenizer& tokenizer, const std::vector<std::string_view>& runs,
                                   const char* part) {
     std::vector<std::uint32_t> tokens;
+    const std::uint32_t begin = tokenizer.begin_of_document().value();
     for (const std::string_view run : runs) {
-        tokens.push_back(*tokenizer.begin_of_document());
+        tokens.push_back(begin);
         ASSAY_ASSIGN(const std::vector<std::uint32_t> ids, tokenizer.encode(run));
         tokens.insert(tokens.end(), ids.begin(), ids.end());
     }
@@ -73,6 +74,35 @@ std::string names_of(const std::vector<std::filesystem::path>& texts) {
     return out;
 }
 
+/// A tokenizer and the text of its file.
+struct ChosenTokenizer {
+    Tokenizer tokenizer;
+    std::string text;
+};
+
+base::Outcome<ChosenTokenizer> choose_tokenizer(const PackOptions& options, const SplitTexts& split) {
+    if (options.tokenizer.empty()) {
+        ASSAY_ASSIGN(Tokenizer trained, train_tokenizer(split.train, options.vocabulary));
+        std::string text = tokenizer_to_json(trained);
+        return ChosenTokenizer{std::move(trained), std::move(text)};
+    }
+    ASSAY_ASSIGN(const base::Bytes file, read_file(options.tokenizer, kMaxTokenizerFile));
+    ASSAY_ASSIGN(Tokenizer tokenizer, tokenizer_from_json(base::as_text(file)));
+    const std::string who = options.tokenizer.string();
+    if (tokenizer.vocabulary() > kMaxPackedVocabulary) {
+        return base::fail(base::ErrorKind::kUsage,
+                          who + " has " + std::to_string(tokenizer.vocabulary()) +
+                              " tokens; token files hold numbers below " +
+                              std::to_string(kMaxPackedVocabulary),
+                          "use a model with a smaller vocabulary");
+    }
+    if (!tokenizer.begin_of_document()) {
+        return base::fail(base::ErrorKind::kUsage, who + " has no special token that begins a document",
+                          "add <|endoftext|> or <|begin_of_text|> to its added_tokens");
+    }
+    return ChosenTokenizer{std::move(tokenizer), std::string(base::as_text(file))};
+}
+
 DataFile describe(std::string name, base::ByteView bytes, std::uint64_t tokens) {
     return {std::move(name), bytes.size(), tokens, base::blob_id(bytes)};
 }
@@ -83,10 +113,10 @@ base::Outcome<Manifest> pack(const PackOptions& options) {
     ASSAY_TRY(check_options(options));
     ASSAY_ASSIGN(const std::vector<std::string> documents, read_documents(options));
     const SplitTexts split = split_documents(documents, options.held_out_permille);
-    ASSAY_ASSIGN(const Tokenizer tokenizer, train_tokenizer(split.train, options.vocabulary));
+    ASSAY_ASSIGN(const ChosenTokenizer chosen, choose_tokenizer(options, split));
+    const Tokenizer& tokenizer = chosen.tokenizer;
     ASSAY_ASSIGN(const Stream train, encode_runs(tokenizer, split.train, "training"));
     ASSAY_ASSIGN(const Stream held_out, encode_runs(tokenizer, split.held_out, "held-out"));
-    const std::string tokenizer_text = tokenizer_to_json(tokenizer);
 
     Manifest manifest;
     manifest.source = options.source.empty() ? names_of(options.texts) : options.source;
@@ -95,14 +125,14 @@ base::Outcome<Manifest> pack(const PackOptions& options) {
     manifest.documents = documents.size();
     manifest.split = describe_split(split, manifest.text_bytes);
     manifest.vocabulary = tokenizer.vocabulary();
-    manifest.tokenizer = describe("tokenizer.json", base::as_bytes(tokenizer_text), 0);
+    manifest.tokenizer = describe("tokenizer.json", base::as_bytes(chosen.text), 0);
     manifest.train = describe("train.bin", train.file, train.tokens);
     manifest.held_out = describe("held_out.bin", held_out.file, held_out.tokens);
 
     ASSAY_TRY(make_folder(options.out));
     ASSAY_TRY(write_file(options.out / manifest.train.name, train.file));
     ASSAY_TRY(write_file(options.out / manifest.held_out.name, held_out.file));
-    ASSAY_TRY(write_file(options.out / manifest.tokenizer.name, base::as_bytes(tokenizer_text)));
+    ASSAY_TRY(write_file(options.out / manifest.tokenizer.name, base::as_bytes(chosen.text)));
     ASSAY_TRY(write_file(options.out / "manifest.json", base::as_bytes(manifest_to_json(manifest))));
     return manifest;
 }

@@ -27,7 +27,8 @@ struct PackOptions {
     std::filesystem::path out;                 ///< folder of the four files; made when missing
     TextForm form = TextForm::kByName;
     std::string separator;                 ///< plain text: where a document ends; empty: never
-    std::uint32_t vocabulary = 2048;       ///< tokens, [257, 65536]
+    std::uint32_t vocabulary = 2048;       ///< tokens of the tokenizer to train, [257, 65536]
+    std::filesystem::path tokenizer;       ///< a tokenizer.json to use as it is; empty: train one
     std::uint32_t held_out_permille = 50;  ///< share of the text kept for evaluation, [1, 500]
     std::string source;                    ///< empty: the file names
     std::string licence = "unknown";
@@ -37,11 +38,13 @@ struct PackOptions {
 ///
 /// Split: the text is cut at line ends into blocks of at most 64 KiB (smaller for small texts), and blocks
 /// at even distances are held out, so that both parts come from everywhere in the text; a contiguous tail
-/// would test on the last chapter. The tokenizer is trained on the training part alone. In each stream the
-/// special token precedes every document and every place where a block is missing.
+/// would test on the last chapter. The tokenizer is trained on the training part alone, or taken from a file.
+/// In each stream Tokenizer::begin_of_document() precedes every document and every place where a block is
+/// missing.
 ///
 /// Errors, all before anything is written: kNotFound (no such file), kUsage (empty, binary, not UTF-8, too
-/// short, too large, bad JSONL line, option out of range); then kFailure when the disk refuses.
+/// short, too large, bad JSONL line, option out of range, a tokenizer that is not supported, has more than
+/// 65536 tokens or none that begins a document); then kFailure when the disk refuses.
 base::Outcome<Manifest> pack(const PackOptions& options);
 
 }  // namespace assay::trainer

@@ -17,7 +17,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t kMaxFile = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMaxTokens = std::uint64_t{1} << 22;
 
 /// The model's members beside vocabulary and merges. An unknown token and byte fallback are for characters
@@ -213,7 +212,7 @@ base::Outcome<Tokenizer> tokenizer_from_json(std::string_view text) {
 }
 
 base::Outcome<Tokenizer> read_tokenizer(const std::filesystem::path& path) {
-    ASSAY_ASSIGN(const base::Bytes file, read_file(path, kMaxFile));
+    ASSAY_ASSIGN(const base::Bytes file, read_file(path, kMaxTokenizerFile));
     return tokenizer_from_json(base::as_text(file));
 }
 

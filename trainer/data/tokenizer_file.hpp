@@ -2,6 +2,7 @@
 // tokenizer.json, the file of Hugging Face `tokenizers` (model BPE, byte level).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ std::string tokenizer_to_json(const Tokenizer& tokenizer);
 /// field: another model, normalizer or pre-tokenizer, dropout, truncation, padding, added tokens that strip
 /// or stand for single words, holes in the ids. Errors: kUsage.
 base::Outcome<Tokenizer> tokenizer_from_json(std::string_view json);
+
+/// Size up to which the file is read.
+inline constexpr std::uint64_t kMaxTokenizerFile = std::uint64_t{64} << 20;
 
 base::Outcome<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 

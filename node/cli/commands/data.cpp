@@ -17,6 +17,7 @@ struct PackFlags {
     std::vector<std::string> texts;
     std::string out;
     std::string form = "name";
+    std::string tokenizer;
     trainer::PackOptions options;
 };
 
@@ -59,7 +60,13 @@ Outcome<void> pack_text(const Context& context, const PackFlags& flags) {
     options.form = flags.form == "plain"   ? trainer::TextForm::kPlain
                    : flags.form == "jsonl" ? trainer::TextForm::kJsonl
                                            : trainer::TextForm::kByName;
-    context.err << "packing " << flags.texts.size() << " file(s), vocabulary " << options.vocabulary << '\n';
+    options.tokenizer = flags.tokenizer;
+    if (!flags.tokenizer.empty() && std::filesystem::is_directory(options.tokenizer))
+        options.tokenizer /= "tokenizer.json";
+    context.err << "packing " << flags.texts.size() << " file(s), "
+                << (flags.tokenizer.empty() ? "vocabulary " + std::to_string(options.vocabulary)
+                                            : options.tokenizer.string())
+                << '\n';
     ASSAY_ASSIGN(const auto manifest, trainer::pack(options));
     print_manifest(context, manifest, options.out / "manifest.json");
     return {};
@@ -83,9 +90,14 @@ void add_data_commands(CLI::App& app, Context& context) {
                             context, [&context, flags] { return pack_text(context, *flags); });
     packed.add_option("texts", flags->texts, "Files, in the order in which they are packed")->required();
     packed.add_option("--out", flags->out, "Folder of manifest, tokens and tokenizer")->required();
-    packed.add_option("--vocabulary", flags->options.vocabulary, "Tokens in the vocabulary")
-        ->check(CLI::Range(257U, 65536U))
-        ->capture_default_str();
+    CLI::Option* vocabulary =
+        packed.add_option("--vocabulary", flags->options.vocabulary, "Tokens in the vocabulary")
+            ->check(CLI::Range(257U, 65536U))
+            ->capture_default_str();
+    packed
+        .add_option("--tokenizer", flags->tokenizer,
+                    "Use this tokenizer.json, or that of a model folder, instead of training one")
+        ->excludes(vocabulary);
     packed.add_option("--held-out", flags->options.held_out_permille, "Thousandths of the text held out")
         ->check(CLI::Range(1U, 500U))
         ->capture_default_str();

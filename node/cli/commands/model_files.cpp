@@ -39,11 +39,15 @@ struct ModelFileFlags {
     std::string job_file;
     std::string state;
     std::optional<std::uint32_t> round;
+    std::optional<std::uint32_t> context;
+    std::uint64_t shard_bytes = trainer::kMaxShardBytes;
 };
 
 Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
-    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model));
+    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model, flags.context));
     const program::ModelConfig& c = folder.config;
+    const bool llama = c.family == program::Family::kLlama;
+    const char* head = c.head == program::Head::kTied ? "tied" : "untied";
     if (context.json()) {
         nlohmann::ordered_json body;
         body["folder"] = flags.model;
@@ -53,6 +57,9 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
         body["heads"] = c.heads;
         body["context"] = c.context;
         body["vocabulary"] = c.vocabulary;
+        body["kv_heads"] = c.key_value_heads();
+        body["hidden"] = c.hidden_width();
+        body["head"] = head;
         body["parameters"] = folder.parameters.size();
         body["parameters_root"] = folder.model_root.hex();
         body["job_name"] = folder.provenance.job_name;
@@ -67,8 +74,12 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
     print_fields(context.out,
                  {{"family", std::string(program::to_text(c.family))},
                   {"shape", std::to_string(c.layers) + " layers, width " + std::to_string(c.width) + ", " +
-                                std::to_string(c.heads) + " heads, context " + std::to_string(c.context) +
-                                ", vocabulary " + std::to_string(c.vocabulary)},
+                                std::to_string(c.heads) + " heads" +
+                                (llama ? " (" + std::to_string(c.kv_heads) + " of keys and values), hidden " +
+                                             std::to_string(c.hidden) + ", head " + head
+                                       : "") +
+                                ", context " + std::to_string(c.context) + ", vocabulary " +
+                                std::to_string(c.vocabulary)},
                   {"parameters", std::to_string(folder.parameters.size())},
                   {"parameters root", folder.model_root.hex()},
                   {"job", folder.provenance.job_name + " " + folder.provenance.job_id},
@@ -80,7 +91,7 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
 
 Outcome<void> eval_model(const Context& context, const ModelFileFlags& flags) {
     end_on_interrupt(context);
-    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model));
+    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model, flags.context));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
     ASSAY_ASSIGN(const HeldOutLoss loss,
                  evaluate_model(*worker, folder.config, folder.parameters, flags.data, flags.sequences));
@@ -168,22 +179,49 @@ Outcome<ExportSource> from_files(const ModelFileFlags& flags) {
     return source;
 }
 
+/// A model folder of either kind, written as ours.
+Outcome<base::Hash256> export_folder(const ModelFileFlags& flags, trainer::Provenance& provenance) {
+    ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model, flags.context));
+    provenance = folder.provenance;
+    return trainer::write_model_folder(flags.out,
+                                       {.config = folder.config,
+                                        .tokenizer_json = folder.tokenizer_json,
+                                        .provenance = folder.provenance,
+                                        .ids = folder.ids,
+                                        .max_shard_bytes = flags.shard_bytes},
+                                       folder.parameters);
+}
+
+Outcome<base::Hash256> export_state(const ExportSource& source, const ModelFileFlags& flags,
+                                    trainer::Provenance& provenance) {
+    provenance = source.provenance;
+    return write_model(flags.out, source.spec, source.base_state, source.tokenizer, source.provenance,
+                       flags.shard_bytes);
+}
+
 Outcome<void> export_model(const Context& context, const ModelFileFlags& flags) {
     const bool files = !flags.state.empty() && !flags.job_file.empty();
-    if (files == !flags.job.empty() || flags.state.empty() != flags.job_file.empty()) {
+    const int sources = (files ? 1 : 0) + (flags.job.empty() ? 0 : 1) + (flags.model.empty() ? 0 : 1);
+    if (sources != 1 || flags.state.empty() != flags.job_file.empty()) {
         return fail(
             ErrorKind::kUsage, "what to export is not clear",
-            "give --job J (of the home's ledger and blobs), or --state FILE with --job-file JOB.toml");
+            "give --job J (of the home's ledger and blobs), or --state FILE with --job-file JOB.toml, "
+            "or --model FOLDER");
     }
-    ASSAY_ASSIGN(const ExportSource source, files ? from_files(flags) : from_home(context, flags));
-    ASSAY_ASSIGN(const base::Hash256 root,
-                 write_model(flags.out, source.spec, source.base_state, source.tokenizer, source.provenance));
+    trainer::Provenance provenance;
+    base::Hash256 root;
+    if (!flags.model.empty()) {
+        ASSAY_ASSIGN(root, export_folder(flags, provenance));
+    } else {
+        ASSAY_ASSIGN(const ExportSource source, files ? from_files(flags) : from_home(context, flags));
+        ASSAY_ASSIGN(root, export_state(source, flags, provenance));
+    }
     if (context.json()) {
         nlohmann::ordered_json body;
         body["folder"] = flags.out;
         body["parameters_root"] = root.hex();
-        body["rounds"] = source.provenance.rounds;
-        body["tokens"] = source.provenance.tokens;
+        body["rounds"] = provenance.rounds;
+        body["tokens"] = provenance.tokens;
         context.print_json("assay.model.export/v1", body);
     } else {
         context.out << "model written to " << flags.out << ", parameters root " << root.hex() << '\n';
@@ -198,21 +236,29 @@ void add_model_file_commands(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<ModelFileFlags>();
     CLI::App& shown = verb(model, "show", "Shape, origin and root of a model folder, recomputed", context,
                            [&context, flags] { return show_model(context, *flags); });
-    shown.add_option("folder", flags->model, "Model folder")->required();
+    shown.add_option("folder", flags->model, "Model folder: Hugging Face's or ours")->required();
 
     CLI::App& evaluated = verb(model, "eval", "Mean loss of a model folder on a token file", context,
                                [&context, flags] { return eval_model(context, *flags); });
-    evaluated.add_option("--model", flags->model, "Model folder")->required();
+    evaluated.add_option("--model", flags->model, "Model folder: Hugging Face's or ours")->required();
     evaluated.add_option("--data", flags->data, "Token file, as `assay data pack` writes it")->required();
     evaluated.add_option("--sequences", flags->sequences, "Only the first so many (default: all)");
 
-    CLI::App& exported = verb(model, "export", "A base state as a Hugging Face folder", context,
-                              [&context, flags] { return export_model(context, *flags); });
+    CLI::App& exported = verb(model, "export", "A base state or a model folder as a Hugging Face folder",
+                              context, [&context, flags] { return export_model(context, *flags); });
     exported.add_option("--out", flags->out, "Folder to write")->required();
     exported.add_option("--job", flags->job, "Job of the home's ledger: id, a beginning of it, or its name");
     exported.add_option("--round", flags->round, "The state after this round (default: the newest)");
     exported.add_option("--state", flags->state, "Instead of --job: a base state file");
     exported.add_option("--job-file", flags->job_file, "With --state: its job file");
+    exported.add_option("--model", flags->model, "Instead of --job: a model folder, Hugging Face's or ours");
+    exported.add_option("--shard-bytes", flags->shard_bytes, "Weights above this are cut into several files")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
+        ->capture_default_str();
+    for (CLI::App* command : {&shown, &evaluated, &exported}) {
+        command->add_option("--context", flags->context,
+                            "Llama: positions to use, when the model has more than are wanted or supported");
+    }
 }
 
 }  // namespace assay::node

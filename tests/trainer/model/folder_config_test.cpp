@@ -29,7 +29,8 @@ json gpt2_file() {
 /// As transformers 5.23 saves a LlamaForCausalLM.
 json llama_file() {
     return json::parse(R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false,
-        "attention_dropout": 0.0, "bos_token_id": 1, "dtype": "float32", "eos_token_id": [2, 3], "head_dim": 4,
+        "attention_dropout": 0.0, "bos_token_id": 1, "dtype": "float32", "eos_token_id": [2, 3],
+        "head_dim": 4,
         "hidden_act": "silu", "hidden_size": 16, "initializer_range": 0.02, "intermediate_size": 40,
         "max_position_embeddings": 32, "mlp_bias": false, "model_type": "llama", "num_attention_heads": 4,
         "num_hidden_layers": 2, "num_key_value_heads": 2, "pad_token_id": null, "pretraining_tp": 1,

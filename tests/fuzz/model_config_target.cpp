@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// config.json: a config that is read is one that a job may have, and what is written for it reads back as the
+// same.
+#include "contracts/base/check.hpp"
+#include "contracts/program/spec_check.hpp"
+#include "tests/fuzz/target.hpp"
+#include "trainer/model/folder_config.hpp"
+
+namespace assay::fuzz {
+
+std::vector<base::Bytes> seeds() {
+    const program::ModelConfig gpt2 = {.layers = 2, .width = 8, .heads = 2, .context = 4, .vocabulary = 300};
+    program::ModelConfig llama = gpt2;
+    llama.family = program::Family::kLlama;
+    llama.kv_heads = 1;
+    llama.hidden = 12;
+    llama.rope_theta = 10000.0F;
+    llama.norm_epsilon = 1e-6F;
+    llama.head = program::Head::kUntied;
+    std::vector<base::Bytes> out;
+    for (const auto& config : {gpt2, llama})
+        out.push_back(base::to_bytes(base::as_bytes(trainer::config_json(config, {1, 2, 3}))));
+    return out;
+}
+
+void run(base::ByteView input) {
+    const auto read = trainer::config_from_json(base::as_text(input));
+    if (!read.ok()) return;
+    program::JobSpec spec;
+    spec.name = "fuzz";
+    spec.model = read->config;
+    const auto checked = program::check_spec(spec);
+    ASSAY_CHECK(checked.ok() || !program::key_of(checked.error()).starts_with("model"));
+    const auto again = trainer::config_from_json(trainer::config_json(read->config, read->ids));
+    ASSAY_CHECK(again.ok() && again->config == read->config && again->ids == read->ids);
+}
+
+}  // namespace assay::fuzz

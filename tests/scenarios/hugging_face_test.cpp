@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that transformers saved, measured and exported by the built program, and loaded by transformers
+// again: the same bits in every tensor, the same logits and loss up to the rounding of another order of sums.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "contracts/program/program.hpp"
+#include "contracts/program/reference_machine.hpp"
+#include "tests/scenarios/small_text.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/venv_python.hpp"
+#include "trainer/data/token_file.hpp"
+#include "trainer/model/model_folder.hpp"
+
+namespace assay::tests {
+
+using nlohmann::json;
+using test::ProgramRun;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Largest difference of two mean losses in binary32 that is rounding and nothing else.
+constexpr double kLossTolerance = 1e-4;
+/// The same of two logits, as a share of the largest.
+constexpr double kLogitTolerance = 1e-5;
+
+ProgramRun run_python(const char* script, std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 (fs::path(std::getenv("ASSAY_SOURCE_DIR")) / "tests" / "tools" / script).string());
+    return test::run_program(
+        test::venv_python(), words,
+        {{"HF_HUB_OFFLINE", "1"}, {"CUDA_VISIBLE_DEVICES", ""}, {"PYTHONDONTWRITEBYTECODE", "1"}});
+}
+
+json run_assay(std::vector<std::string> words) {
+    words.insert(words.end(), {"-o", "json"});
+    const ProgramRun run = test::run_program(test::built_program_path("assay"), words);
+    INFO("assay " << words[0] << " " << words[1] << ": " << run.err);
+    REQUIRE(run.code == 0);
+    return json::parse(run.out);
+}
+
+/// Models of transformers and a text packed with the tokenizer of each family: once for all cases.
+struct Models {
+    test::TemporaryFolder folder;
+
+    Models() {
+        fs::create_directories(folder / "models");
+        const ProgramRun made = run_python("transformers_make.py", {folder / "models"});
+        INFO(made.err);
+        REQUIRE(made.code == 0);
+        std::ofstream(folder / "text.txt") << small_text(3);
+        for (const char* kind : {"gpt2", "llama-tied"}) {
+            run_assay({"data", "pack", folder / "text.txt", "--out", folder / ("data-" + std::string(kind)),
+                       "--tokenizer", model(kind)});
+        }
+    }
+    [[nodiscard]] std::string model(const std::string& kind) const { return folder / ("models/" + kind); }
+    [[nodiscard]] std::string tokens(const std::string& kind) const {
+        return folder /
+               (kind.starts_with("gpt2") ? "data-gpt2/held_out.bin" : "data-llama-tied/held_out.bin");
+    }
+};
+
+const Models& models() {
+    static const Models made;
+    return made;
+}
+
+/// Logits of the first sequence, by the operators of contracts/arithmetic.
+std::vector<float> logits(const std::string& folder, const std::string& tokens) {
+    const auto model = trainer::read_model_folder(folder);
+    REQUIRE(model.ok());
+    const auto stream = trainer::read_token_file(tokens, model->config.vocabulary);
+    REQUIRE(stream.ok());
+    const program::Program program = program::build_evaluate_program(model->config, program::Profile::kF32);
+    const std::vector<std::uint32_t> first(stream->begin(), stream->begin() + model->config.context + 1);
+    program::ReferenceMachine machine(program, first);
+    std::size_t parameter = 0;
+    program::TensorId head = 0;
+    for (program::TensorId id = 0; id < program.tensors.size(); ++id) {
+        if (program.tensors[id].name == "lm_head") head = id;
+        if (program.tensors[id].role != program::Role::kParameter) continue;
+        const program::TensorInfo& info = program.parameters[parameter++];
+        std::copy_n(model->parameters.begin() + static_cast<std::ptrdiff_t>(info.offset), info.size(),
+                    machine.values(id).begin());
+    }
+    for (const program::Operator& one : program.operators) machine.execute(one, {});
+    return {machine.values(head).begin(), machine.values(head).end()};
+}
+
+void round_trip(const std::string& kind, const std::vector<std::string>& options) {
+    INFO(kind);
+    const std::string original = models().model(kind);
+    const std::string exported = models().folder / ("exported-" + kind);
+    const std::string tokens = models().tokens(kind);
+    const json measured = run_assay({"model", "eval", "--model", original, "--data", tokens});
+    std::vector<std::string> words = {"model", "export", "--model", original, "--out", exported};
+    words.insert(words.end(), options.begin(), options.end());
+    const json root = run_assay(words).at("parameters_root");
+    CHECK(run_assay({"model", "show", exported}).at("parameters_root") == root);
+    CHECK(run_assay({"model", "eval", "--model", exported, "--data", tokens}).at("loss_bits") ==
+          measured.at("loss_bits"));
+    CHECK(fs::exists(fs::path(exported) / "model.safetensors.index.json") == !options.empty());
+
+    const std::vector<float> ours = logits(exported, tokens);
+    const fs::path file = models().folder / ("logits-" + kind);
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(ours.data()),
+               static_cast<std::streamsize>(ours.size() * sizeof(float)));
+    const ProgramRun theirs = run_python(
+        "transformers_check.py", {exported, tokens, "--original", original, "--logits", file.string()});
+    INFO(theirs.err);
+    INFO(theirs.out);
+    REQUIRE(theirs.code == 0);
+    const json report = json::parse(theirs.out);
+    INFO("ours " << measured.dump());
+    CHECK(report.at("different").empty());
+    CHECK(report.at("mismatches").empty());
+    CHECK(measured.at("tokens") == report.at("tokens"));
+    CHECK(std::abs(measured.at("loss").get<double>() - report.at("loss").get<double>()) < kLossTolerance);
+    CHECK(report.at("logit_difference").get<double>() <
+          kLogitTolerance * report.at("largest_logit").get<double>());
+}
+
+}  // namespace
+
+TEST_CASE("a GPT-2 of transformers comes back bit for bit") { round_trip("gpt2", {}); }
+
+TEST_CASE("a GPT-2 without name prefix and with saved masks comes back bit for bit") {
+    round_trip("gpt2-bare", {"--shard-bytes", "20000"});
+}
+
+TEST_CASE("a Llama with a tied head comes back bit for bit") { round_trip("llama-tied", {}); }
+
+TEST_CASE("a Llama with a head of its own comes back bit for bit, through shards") {
+    round_trip("llama-untied", {"--shard-bytes", "40000"});
+}
+
+TEST_CASE("a Llama saved in BF16 comes back as the same numbers in F32") { round_trip("llama-bf16", {}); }
+
+}  // namespace assay::tests
