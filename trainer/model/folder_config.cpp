@@ -147,8 +147,8 @@ public:
         if (wrong_) return;
         std::string shown = value.dump(-1, ' ', true);
         if (shown.size() > 120) shown = shown.substr(0, 120) + "…";
-        wrong_ =
-            "\"" + key + "\" is " + (root_.contains(key) ? shown : "missing") + "; supported: " + supported;
+        const bool missing = value.is_null() && !root_.contains(key);
+        wrong_ = "\"" + key + "\" is " + (missing ? "missing" : shown) + "; supported: " + supported;
     }
     std::uint32_t size(const char* key, std::uint64_t most) {
         const json& number = value(key);
