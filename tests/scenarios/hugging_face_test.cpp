@@ -92,54 +92,90 @@ std::vector<float> logits(const std::string& folder, const std::string& tokens) 
     return {machine.values(head).begin(), machine.values(head).end()};
 }
 
-void round_trip(const std::string& kind, const std::vector<std::string>& options) {
-    INFO(kind);
+struct Trip {
+    const char* kind;
+    std::vector<std::string> options;  ///< of `assay model export`
+    json measured;                     ///< what `assay model eval` says of the original
+    json report;                       ///< what transformers says of the exported folder
+};
+
+/// Measured and exported by assay; what `transformers_check.py` is to compare.
+std::vector<std::string> export_model(Trip& trip) {
+    INFO(trip.kind);
+    const std::string kind = trip.kind;
     const std::string original = models().model(kind);
     const std::string exported = models().folder / ("exported-" + kind);
     const std::string tokens = models().tokens(kind);
-    const json measured = run_assay({"model", "eval", "--model", original, "--data", tokens});
+    trip.measured = run_assay({"model", "eval", "--model", original, "--data", tokens});
     std::vector<std::string> words = {"model", "export", "--model", original, "--out", exported};
-    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), trip.options.begin(), trip.options.end());
     const json root = run_assay(words).at("parameters_root");
     CHECK(run_assay({"model", "show", exported}).at("parameters_root") == root);
     CHECK(run_assay({"model", "eval", "--model", exported, "--data", tokens}).at("loss_bits") ==
-          measured.at("loss_bits"));
-    CHECK(fs::exists(fs::path(exported) / "model.safetensors.index.json") == !options.empty());
-
+          trip.measured.at("loss_bits"));
+    CHECK(fs::exists(fs::path(exported) / "model.safetensors.index.json") == !trip.options.empty());
     const std::vector<float> ours = logits(exported, tokens);
-    const fs::path file = models().folder / ("logits-" + kind);
+    const std::string file = models().folder / ("logits-" + kind);
     std::ofstream(file, std::ios::binary)
         .write(reinterpret_cast<const char*>(ours.data()),
                static_cast<std::streamsize>(ours.size() * sizeof(float)));
-    const ProgramRun theirs = run_python(
-        "transformers_check.py", {exported, tokens, "--original", original, "--logits", file.string()});
-    INFO(theirs.err);
-    INFO(theirs.out);
-    REQUIRE(theirs.code == 0);
-    const json report = json::parse(theirs.out);
-    INFO("ours " << measured.dump());
-    CHECK(report.at("different").empty());
-    CHECK(report.at("mismatches").empty());
-    CHECK(measured.at("tokens") == report.at("tokens"));
-    CHECK(std::abs(measured.at("loss").get<double>() - report.at("loss").get<double>()) < kLossTolerance);
-    CHECK(report.at("logit_difference").get<double>() <
-          kLogitTolerance * report.at("largest_logit").get<double>());
+    return {exported, tokens, "--original", original, "--logits", file};
 }
 
 }  // namespace
 
-TEST_CASE("a GPT-2 of transformers comes back bit for bit") { round_trip("gpt2", {}); }
-
-TEST_CASE("a GPT-2 without name prefix and with saved masks comes back bit for bit") {
-    round_trip("gpt2-bare", {"--shard-bytes", "20000"});
+TEST_CASE("models of transformers come back bit for bit, with the same logits and loss") {
+    std::vector<Trip> trips = {{"gpt2", {}, {}, {}},
+                               {"gpt2-bare", {"--shard-bytes", "20000"}, {}, {}},
+                               {"llama-tied", {}, {}, {}},
+                               {"llama-untied", {"--shard-bytes", "40000"}, {}, {}},
+                               {"llama-bf16", {}, {}, {}}};
+    json list = json::array();
+    for (Trip& trip : trips) list.push_back(export_model(trip));
+    std::ofstream(models().folder / "list.json") << list.dump();
+    const ProgramRun theirs = run_python("transformers_check.py", {"--list", models().folder / "list.json"});
+    INFO(theirs.err);
+    INFO(theirs.out);
+    REQUIRE(theirs.code == 0);
+    const json reports = json::parse(theirs.out);
+    REQUIRE(reports.size() == trips.size());
+    for (std::size_t i = 0; i < trips.size(); ++i) {
+        const Trip& trip = trips[i];
+        const json& report = reports[i];
+        INFO(trip.kind << ": ours " << trip.measured.dump() << ", transformers " << report.dump());
+        CHECK(report.at("different").empty());
+        CHECK(report.at("mismatches").empty());
+        CHECK(trip.measured.at("tokens") == report.at("tokens"));
+        CHECK(std::abs(trip.measured.at("loss").get<double>() - report.at("loss").get<double>()) <
+              kLossTolerance);
+        CHECK(report.at("logit_difference").get<double>() <
+              kLogitTolerance * report.at("largest_logit").get<double>());
+    }
 }
 
-TEST_CASE("a Llama with a tied head comes back bit for bit") { round_trip("llama-tied", {}); }
-
-TEST_CASE("a Llama with a head of its own comes back bit for bit, through shards") {
-    round_trip("llama-untied", {"--shard-bytes", "40000"});
+TEST_CASE("a folder that cannot be used ends with the exit code and the name of what is wrong") {
+    const fs::path broken = models().folder / "broken";
+    fs::copy(models().model("llama-tied"), broken, fs::copy_options::recursive);
+    json config = json::parse(test::file_text(broken / "config.json"));
+    config["rope_scaling"] = {{"rope_type", "llama3"}, {"factor", 8.0}};
+    std::ofstream(broken / "config.json") << config.dump();
+    const auto eval = [&] {
+        return test::run_program(
+            test::built_program_path("assay"),
+            {"model", "eval", "--model", broken, "--data", models().tokens("llama-tied")});
+    };
+    const ProgramRun scaled = eval();
+    CHECK(scaled.code == 2);
+    CHECK(scaled.err.find("\"rope_scaling\" is {\"factor\":8.0,\"rope_type\":\"llama3\"}") !=
+          std::string::npos);
+    config.erase("rope_scaling");
+    std::ofstream(broken / "config.json") << config.dump();
+    fs::remove(broken / "model.safetensors");
+    CHECK(eval().code == 3);
+    fs::copy_file(fs::path(models().model("gpt2")) / "model.safetensors", broken / "model.safetensors");
+    const ProgramRun other = eval();
+    CHECK(other.code == 2);
+    CHECK(other.err.find("is missing") != std::string::npos);
 }
-
-TEST_CASE("a Llama saved in BF16 comes back as the same numbers in F32") { round_trip("llama-bf16", {}); }
 
 }  // namespace assay::tests

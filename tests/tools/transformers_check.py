@@ -8,6 +8,7 @@ Sequences are T+1 tokens at stride T from the start of the file (T = context). -
 [{"text": …, "ids": […]}, …] made by Assay; every text must give the same ids here. --original names another model
 folder: every tensor and the logits of the first sequence must have the same bits. --logits names Assay's logits of the
 first sequence as binary32; the largest difference is printed. Exit 1 if ids or bits differ.
+With --list FILE instead, a JSON list of such argument lists, a list of reports is printed: importing takes the most time.
 Packages: .ci/requirements-test.txt.
 """
 import argparse
@@ -48,7 +49,7 @@ def differences(model, original, tokens, logits):
     return names
 
 
-def main():
+def parse(words):
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("tokens")
@@ -56,8 +57,10 @@ def main():
     parser.add_argument("--ids")
     parser.add_argument("--original")
     parser.add_argument("--logits")
-    options = parser.parse_args()
-    torch.set_num_threads(2)
+    return parser.parse_args(words)
+
+
+def check(options):
     model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32)
     model.eval()
     tokenizer = AutoTokenizer.from_pretrained(options.model)
@@ -96,8 +99,19 @@ def main():
         ours = torch.from_numpy(numpy.fromfile(options.logits, dtype="<f4")).reshape(first.shape)
         report["largest_logit"] = first.abs().max().item()
         report["logit_difference"] = (ours - first).abs().max().item()
-    print(json.dumps(report))
-    return 1 if mismatches or report.get("different") else 0
+    return report
+
+
+def main():
+    torch.set_num_threads(2)
+    if sys.argv[1:2] == ["--list"]:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            printed = reports = [check(parse(words)) for words in json.load(file)]
+    else:
+        printed = check(parse(sys.argv[1:]))
+        reports = [printed]
+    print(json.dumps(printed))
+    return 1 if any(report["mismatches"] or report.get("different") for report in reports) else 0
 
 
 if __name__ == "__main__":
