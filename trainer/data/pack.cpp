@@ -89,13 +89,6 @@ base::Outcome<ChosenTokenizer> choose_tokenizer(const PackOptions& options, cons
     ASSAY_ASSIGN(const base::Bytes file, read_file(options.tokenizer, kMaxTokenizerFile));
     ASSAY_ASSIGN(Tokenizer tokenizer, tokenizer_from_json(base::as_text(file)));
     const std::string who = options.tokenizer.string();
-    if (tokenizer.vocabulary() > kMaxPackedVocabulary) {
-        return base::fail(base::ErrorKind::kUsage,
-                          who + " has " + std::to_string(tokenizer.vocabulary()) +
-                              " tokens; token files hold numbers below " +
-                              std::to_string(kMaxPackedVocabulary),
-                          "use a model with a smaller vocabulary");
-    }
     if (!tokenizer.begin_of_document()) {
         return base::fail(base::ErrorKind::kUsage, who + " has no special token that begins a document",
                           "add <|endoftext|> or <|begin_of_text|> to its added_tokens");

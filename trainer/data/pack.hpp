@@ -43,8 +43,8 @@ struct PackOptions {
 /// missing.
 ///
 /// Errors, all before anything is written: kNotFound (no such file), kUsage (empty, binary, not UTF-8, too
-/// short, too large, bad JSONL line, option out of range, a tokenizer that is not supported, has more than
-/// 65536 tokens or none that begins a document); then kFailure when the disk refuses.
+/// short, too large, bad JSONL line, option out of range, a tokenizer that is not supported or has
+/// no token that begins a document); then kFailure when the disk refuses.
 base::Outcome<Manifest> pack(const PackOptions& options);
 
 }  // namespace assay::trainer

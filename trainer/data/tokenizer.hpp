@@ -23,8 +23,8 @@ namespace assay::trainer {
 /// The special token of tokenizers that are trained here.
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
-/// Token files hold 16 bits a token, so data are packed with vocabularies up to this size.
-inline constexpr std::uint32_t kMaxPackedVocabulary = 65536;
+/// Largest vocabulary that is trained here; tokenizers made elsewhere may have more.
+inline constexpr std::uint32_t kMaxTrainedVocabulary = 65536;
 
 /// What the spelling of a special token inside an input becomes.
 enum class SpecialText : std::uint8_t {

@@ -143,7 +143,7 @@ private:
 }  // namespace
 
 base::Outcome<Tokenizer> train_tokenizer(std::span<const std::string_view> texts, std::uint32_t vocabulary) {
-    if (vocabulary < 257 || vocabulary > kMaxPackedVocabulary) {
+    if (vocabulary < 257 || vocabulary > kMaxTrainedVocabulary) {
         return base::fail(base::ErrorKind::kUsage,
                           "a vocabulary of " + std::to_string(vocabulary) + " tokens is not possible",
                           "choose a number from 257 (256 bytes and the end of text) to 65536");
