@@ -371,7 +371,7 @@ bool is_final(const Message& message);
 }  // namespace assay::trainer::worker
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kDiverged);
+ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kMachine);
 ASSAY_ENUM_RANGE(trainer::worker::DrillKind, kLazy, kUlp);
 ASSAY_ENUM_RANGE(trainer::worker::UnitVerdict, kMatch, kUnsound);
 ASSAY_ENUM_RANGE(trainer::worker::BulkKind, kBaseState, kUpdate);
