@@ -67,8 +67,7 @@ base::Outcome<void> JobRunner::Impl::plan() {
     std::uint64_t left = memory;
     if (memory != 0) {
         const std::uint64_t least = smallest_plan(evaluation, backend, batch).bytes();
-        ASSAY_ASSIGN(step_plan,
-                     choose_plan(step, backend, {batch, micro_batch, memory > least ? memory - least : 1}));
+        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, memory, least}));
         left = memory - state_bytes(step) - step_plan.bytes() + state_bytes(evaluation);
     } else {
         ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, 0}));

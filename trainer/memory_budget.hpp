@@ -14,6 +14,7 @@ struct PlanLimits {
     std::uint32_t batch = 1;        ///< the most sequences of a step
     std::uint32_t micro_batch = 0;  ///< 0: chosen here
     std::uint64_t bytes = 0;        ///< for the plan and the slot's arrays; 0: as much as speed asks for
+    std::uint64_t reserved = 0;     ///< bytes of the budget that something else will take
 };
 
 /// Bytes that a text names: a number, then B, KiB, MiB, GiB or TiB ("2GiB", "1.5 GiB"); kUsage otherwise.

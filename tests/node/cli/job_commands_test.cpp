@@ -132,10 +132,10 @@ TEST_CASE("a model is trained, shown and evaluated") {
     const CliRun shown = packed()({"model", "show", out, "-o", "json"});
     INFO(shown.err);
     REQUIRE(shown.code == 0);
-    CHECK(keys_of(shown.json()) == std::set<std::string>{"schema", "folder", "family", "layers", "width",
-                                                         "heads", "context", "vocabulary", "parameters",
-                                                         "parameters_root", "job_name", "job", "rounds",
-                                                         "tokens", "data_source", "data_licence"});
+    CHECK(keys_of(shown.json()) ==
+          std::set<std::string>{"schema", "folder", "family", "layers", "width", "heads", "kv_heads",
+                                "hidden", "head", "context", "vocabulary", "parameters", "parameters_root",
+                                "job_name", "job", "rounds", "tokens", "data_source", "data_licence"});
     const auto data = (packed().home() / "data" /
                        packed()({"data", "show", (packed().home() / "data").string(), "-o", "json"})
                            .json()
