@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step that diverges names the operator that the reference names, and leaves the state alone.
 #include <limits>
+#include <map>
 #include <set>
 
+#include "contracts/program/names.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
 
@@ -49,7 +51,7 @@ std::vector<float>& array_of(program::SlotArrays& state, int array) {
 
 TEST_CASE("a diverging step names the reference's operator and leaves the state alone",
           "[trainer][executor]") {
-    std::set<program::OperatorKind> named;
+    std::map<program::Profile, std::set<program::OperatorKind>> named;
     for (const program::JobSpec& job : test::small_jobs()) {
         const program::JobSpec spec = smaller(job);
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -69,7 +71,7 @@ TEST_CASE("a diverging step names the reference's operator and leaves the state 
             array_of(before, fault.array)[fault.element] = fault.value;
             program::SlotArrays expected = before;
             const auto reference = program::reference_step(program, coefficients, tokens, expected);
-            if (reference.diverged) named.insert(program.operators[*reference.diverged].kind);
+            if (reference.diverged) named[spec.profile].insert(program.operators[*reference.diverged].kind);
             for (const auto& machine : machines) {
                 program::SlotArrays state = before;
                 const auto result = machine->executor.step(coefficients, tokens, test::spans(state));
@@ -78,8 +80,15 @@ TEST_CASE("a diverging step names the reference's operator and leaves the state 
             }
         }
     }
-    for (const program::OperatorKind kind : named) UNSCOPED_INFO(to_text(kind));
-    CHECK(named.size() >= 10);
+    using Kind = program::OperatorKind;
+    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
+        for (const Kind kind : {Kind::kLayerNorm, Kind::kRmsNorm, Kind::kLinear, Kind::kAttentionScores,
+                                Kind::kHead, Kind::kLossTotal, Kind::kGeluGradient}) {
+            INFO(to_text(profile) << ", " << to_text(kind));
+            CHECK(named[profile].contains(kind));
+        }
+        CHECK(named[profile].size() >= 10);
+    }
 }
 
 TEST_CASE("a step after a diverging one has the bits of the reference", "[trainer][executor]") {

@@ -15,6 +15,17 @@ using test::ExecutorMachine;
 
 constexpr std::uint32_t kBatch = 5;
 
+// The small jobs, and one whose sequences are longer than a block of the exact attention products.
+std::vector<program::JobSpec> jobs() {
+    std::vector<program::JobSpec> all = test::small_jobs();
+    program::JobSpec longer = all.back();
+    longer.name = "longer, i16";
+    longer.model.layers = 1;
+    longer.model.context = arithmetic::kAttentionBlock + 6;
+    all.push_back(longer);
+    return all;
+}
+
 // What the law says of three steps.
 struct Expected {
     std::vector<program::StepOutcome> outcomes;
@@ -53,7 +64,7 @@ void require_steps(const program::JobSpec& spec, const Expected& expected, Execu
 
 TEST_CASE("steps have the bits of the reference on every target, thread count and micro-batch",
           "[trainer][executor]") {
-    for (const program::JobSpec& spec : test::small_jobs()) {
+    for (const program::JobSpec& spec : jobs()) {
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const Expected expected = expected_of(spec, program);
         for (const Target target : test::all_targets()) {
@@ -71,16 +82,23 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
 
 TEST_CASE("steps have the bits of the reference whatever is made again and however the logits are cut",
           "[trainer][executor]") {
-    for (const program::JobSpec& spec : test::small_jobs()) {
+    const std::vector<Target> targets = test::all_targets();
+    std::size_t job = 0;
+    for (const program::JobSpec& spec : jobs()) {
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const Expected expected = expected_of(spec, program);
+        std::size_t turn = job++;  // another for each job, lest a target always meet the same choices
         for (const Recompute recompute : test::kAllRecompute) {
             for (const std::uint32_t micro_batch : {1U, 3U}) {
                 for (const std::uint64_t head_rows : {1U, 10U, 42U}) {
+                    const Target target = targets[turn % targets.size()];
+                    const int threads = turn / targets.size() % 2 == 0 ? 1 : 2;
+                    ++turn;
                     INFO(spec.name << ", again " << to_text(recompute) << ", micro-batch " << micro_batch
-                                   << ", logits " << head_rows);
-                    ExecutorMachine machine(program, test::all_targets().front(), 1,
-                                            {micro_batch, recompute, head_rows}, kBatch);
+                                   << ", logits " << head_rows << ", " << to_text(target) << ", threads "
+                                   << threads);
+                    ExecutorMachine machine(program, target, threads, {micro_batch, recompute, head_rows},
+                                            kBatch);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -89,7 +107,7 @@ TEST_CASE("steps have the bits of the reference whatever is made again and howev
 }
 
 TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") {
-    for (const program::JobSpec& spec : test::small_jobs()) {
+    for (const program::JobSpec& spec : jobs()) {
         INFO(spec.name);
         const auto program = program::build_evaluate_program(spec.model, spec.profile);
         const auto state = test::initial_state(spec);

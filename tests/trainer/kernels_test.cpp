@@ -111,15 +111,15 @@ TEST_CASE("pointwise kernels have the bits of their definition", "[trainer][kern
         const std::size_t n = pick(random, 200);
         const Values x = numbers(random, n), y = numbers(random, n);
         Values a(n), b(n);
-        law.kernels.gelu_forward(x, a), fast.kernels.gelu_forward(x, b);
+        REQUIRE(law.kernels.gelu_forward(x, a) == fast.kernels.gelu_forward(x, b));
         REQUIRE(same(a, b));
-        law.kernels.add(x, y, a), fast.kernels.add(x, y, b);
+        REQUIRE(law.kernels.add(x, y, a) == fast.kernels.add(x, y, b));
         REQUIRE(same(a, b));
         Values bounded = numbers(random, n, false);
-        law.kernels.gelu_backward(bounded, y, a), fast.kernels.gelu_backward(bounded, y, b);
+        REQUIRE(law.kernels.gelu_backward(bounded, y, a) == fast.kernels.gelu_backward(bounded, y, b));
         REQUIRE(same(a, b));
         Values c = numbers(random, 3 * n), d = c;
-        law.kernels.add_bias(x, c), fast.kernels.add_bias(x, d);
+        REQUIRE(law.kernels.add_bias(x, c) == fast.kernels.add_bias(x, d));
         REQUIRE(same(c, d));
     });
 }
@@ -130,23 +130,23 @@ TEST_CASE("norms have the bits of their definition", "[trainer][kernels]") {
         const Values x = numbers(random, n * rows), dy = numbers(random, n * rows, false);
         const Values gain = numbers(random, n), bias = numbers(random, n);
         Values y1(n * rows), y2(n * rows), m1(rows), m2(rows), r1(rows), r2(rows);
-        law.kernels.layer_norm_forward(x, gain, bias, y1, {m1, r1});
-        fast.kernels.layer_norm_forward(x, gain, bias, y2, {m2, r2});
+        REQUIRE(law.kernels.layer_norm_forward(x, gain, bias, y1, {m1, r1}) ==
+                fast.kernels.layer_norm_forward(x, gain, bias, y2, {m2, r2}));
         REQUIRE(same(y1, y2));
         REQUIRE(same(m1, m2));
         REQUIRE(same(r1, r2));
-        law.kernels.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y1);
-        fast.kernels.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y2);
+        REQUIRE(law.kernels.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y1) ==
+                fast.kernels.layer_norm_input_gradient(dy, x, gain, {m1, r1}, y2));
         REQUIRE(same(y1, y2));
         Values g1 = numbers(random, n), g2 = g1, b1 = numbers(random, n), b2 = b1;
-        law.kernels.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1}, g1.data(),
-                                                  b1.data());
-        fast.kernels.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1}, g2.data(),
-                                                   b2.data());
+        REQUIRE(law.kernels.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1},
+                                                          g1.data(), b1.data()) ==
+                fast.kernels.layer_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), {m1, r1},
+                                                           g2.data(), b2.data()));
         REQUIRE(same(g1, g2));
         REQUIRE(same(b1, b2));
-        law.kernels.bias_gradient({rows, n, n}, x.data(), b1.data());
-        fast.kernels.bias_gradient({rows, n, n}, x.data(), b2.data());
+        REQUIRE(law.kernels.bias_gradient({rows, n, n}, x.data(), b1.data()) ==
+                fast.kernels.bias_gradient({rows, n, n}, x.data(), b2.data()));
         REQUIRE(same(b1, b2));
     });
 }
@@ -262,8 +262,8 @@ TEST_CASE("Llama's kernels have the bits of their definition", "[trainer][kernel
                 fast.kernels.rms_norm_input_gradient(dy, x, gain, r1, y2));
         REQUIRE(same(y1, y2));
         Values g1 = numbers(random, n), g2 = g1;
-        law.kernels.rms_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), r1, g1.data());
-        fast.kernels.rms_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), r1, g2.data());
+        REQUIRE(law.kernels.rms_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), r1, g1.data()) ==
+                fast.kernels.rms_norm_parameter_gradient({rows, n, n}, dy.data(), x.data(), r1, g2.data()));
         REQUIRE(same(g1, g2));
 
         const std::size_t half = pick(random, 40), heads = pick(random, 4), first = random() % 3;
