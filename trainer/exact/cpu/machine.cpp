@@ -21,6 +21,14 @@ struct Features {
     bool amx_int8 = false;
 };
 
+// Palette 1 as tile_amx-inl.hpp sets it up.
+bool tiles_are_full() {
+    constexpr unsigned kTiles = 8, kRows = 16, kRowBytes = 64;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid_count(0x1D, 1, &a, &b, &c, &d) == 0) return false;
+    return b >> 16U >= kTiles && (b & 0xffffU) >= kRowBytes && (c & 0xffffU) >= kRows;
+}
+
 Features read_features() {
     Features found;
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -29,7 +37,7 @@ Features read_features() {
     constexpr unsigned kAmxTile = 1U << 24U;
     constexpr unsigned kAmxInt8 = 1U << 25U;
     found.avx512_vnni = (c & (1U << 11U)) != 0;
-    found.amx_int8 = (d & kAmxTile) != 0 && (d & kAmxInt8) != 0;
+    found.amx_int8 = (d & kAmxTile) != 0 && (d & kAmxInt8) != 0 && tiles_are_full();
     if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0)
         found.avx_vnni = (a & (1U << 4U)) != 0;
     return found;
@@ -60,7 +68,7 @@ bool machine_has(Target target) {
         case Target::kAvx512: return avx512;
         case Target::kVnni: return avx512 && features.avx512_vnni;
         case Target::kAmx: {
-            if (!avx512 || !features.avx512_vnni || !features.amx_int8) return false;
+            if (!avx512 || !features.amx_int8) return false;
             static const bool granted = tiles_granted();
             return granted;
         }

@@ -30,13 +30,17 @@ inline constexpr std::size_t kCols = 8;
 
 #include "trainer/exact/cpu/integer/lanes_neon-inl.hpp"
 
-// As assembly, which alone names the extension: the rest is plain AArch64.
+// As assembly, which alone names the extension: the rest is plain AArch64. A build for processors that have
+// it names nothing, lest the directive take away others that its code uses after it.
+#if defined(__ARM_FEATURE_DOTPROD)
+#define ASSAY_NAME_DOTPROD ""
+#else
+#define ASSAY_NAME_DOTPROD ".arch armv8.2-a+dotprod\n"
+#endif
 inline void dot_bytes(I& sum, I a, I b) {
-    asm(".arch armv8.2-a+dotprod\n"
-        "sdot %0.4s, %1.16b, %2.16b"
-        : "+w"(sum)
-        : "w"(a), "w"(b));
+    asm(ASSAY_NAME_DOTPROD "sdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
 }
+#undef ASSAY_NAME_DOTPROD
 
 // Each builds on those before it.
 // clang-format off
