@@ -16,7 +16,7 @@ def curve_path(folder, family, seed, arithmetic):
 
 
 def read_curve(path):
-    """{"run", "train": [loss of each step], "held_out": {step: loss}, "done"} of a finished run, else None."""
+    """{"run", "train": [[step, mean of 50]], "held_out": {step: loss}, "done"} of a finished run, else None."""
     try:
         with open(path) as file:
             lines = [json.loads(line) for line in file]
@@ -24,19 +24,40 @@ def read_curve(path):
         return None
     if not lines or "done" not in lines[-1]:
         return None
-    return {"run": lines[0]["run"], "train": [line["train"] for line in lines if "train" in line],
+    train = [line["train"] for line in lines if "train" in line]
+    means = [[first + 50, round(statistics.mean(train[first : first + 50]), 5)]
+             for first in range(0, len(train) - 49, 50)]
+    return {"run": lines[0]["run"], "train": means,
             "held_out": {line["step"]: line["held_out"] for line in lines if "held_out" in line},
             "done": lines[-1]}
 
 
+RESULT = ("loss_bits", "root")
+
+
 def summary(curve):
-    """What is worth keeping of a curve: held-out losses, and the training loss as a mean of every 50 steps."""
-    train, body = curve["train"], dict(curve["run"])
+    """What is worth keeping of a curve."""
+    body = dict(curve["run"])
     body["held_out"] = [[step, round(loss, 5)] for step, loss in curve["held_out"].items()]
-    body["train"] = [[first + 50, round(statistics.mean(train[first : first + 50]), 5)]
-                     for first in range(0, len(train) - 49, 50)]
-    body.update({key: curve["done"][key] for key in ("loss_bits", "root") if key in curve["done"]})
+    body["train"] = curve["train"]
+    body.update({key: curve["done"][key] for key in RESULT if key in curve["done"]})
     return body
+
+
+def recorded(docs):
+    """The curves of parity.json by (family, seed, arithmetic): runs that earlier machines finished."""
+    try:
+        with open(os.path.join(docs, "parity.json")) as file:
+            bodies = json.load(file)["runs"]
+    except OSError:
+        return {}
+    curves = {}
+    for body in bodies:
+        run = {key: value for key, value in body.items() if key not in ("held_out", "train", *RESULT)}
+        done = {"done": run["steps"], **{key: body[key] for key in RESULT if key in body}}
+        curves[run["family"], run["seed"], run["arithmetic"]] = {
+            "run": run, "train": body["train"], "held_out": dict(body["held_out"]), "done": done}
+    return curves
 
 
 def final(curve):
@@ -132,7 +153,8 @@ def picture(curves):
 
 
 def write(folder, runs, docs):
-    curves = {run: read_curve(curve_path(folder, *run)) for run in runs}
+    known = recorded(docs)
+    curves = {run: read_curve(curve_path(folder, *run)) or known.get(run) for run in runs}
     curves = {run: curve for run, curve in curves.items() if curve}
     with open(os.path.join(docs, "parity.json"), "w") as file:
         body = {"schema": "assay.parity/v1", "runs": [summary(curve) for curve in curves.values()]}

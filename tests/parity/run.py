@@ -3,10 +3,11 @@
 """make parity: trains the same model on the same real text by our exact profiles and by PyTorch, and writes what came
 out to docs/parity.md (between its markers), docs/parity.json and docs/parity.svg. Hours on two cores.
 
-usage: run.py [--out FOLDER] [--python VENV_PYTHON] [--report] [--threads N]
+usage: run.py [--out FOLDER] [--python VENV_PYTHON] [--report] [--again] [--threads N]
 
-A finished run is never repeated: what is in FOLDER/runs stays, so the whole can be stopped and taken up again. --report
-only writes the pages, from the runs that are there. Text: Debian package bible-kjv-text.
+A finished run is never repeated: what is in FOLDER/runs or in docs/parity.json stays, so the whole can be stopped and taken
+up again, elsewhere too. --again leaves docs/parity.json out of account. --report only writes the pages, from the runs that
+are there. Text: Debian package bible-kjv-text.
 """
 import argparse
 import os
@@ -59,14 +60,16 @@ def main():
     parser.add_argument("--out", default=os.path.join(ROOT, "build", "parity"))
     parser.add_argument("--python", default=os.path.join(ROOT, ".venv", "bin", "python"))
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     os.makedirs(os.path.join(options.out, "runs"), exist_ok=True)
     failed = []
     if not options.report:
         data = pack(options.out)
+        known = {} if options.again else report.recorded(os.path.join(ROOT, "docs"))
         for number, run in enumerate(RUNS):
-            if report.read_curve(report.curve_path(options.out, *run)):
+            if run in known or report.read_curve(report.curve_path(options.out, *run)):
                 continue
             print(f"parity: run {number + 1} of {len(RUNS)}: {run}", file=sys.stderr, flush=True)
             try:
