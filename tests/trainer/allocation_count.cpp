@@ -5,21 +5,28 @@
 #include <cstdlib>
 #include <new>
 
+#include "trainer/exact/cpu/integer/scratch.hpp"
+
 namespace {
 std::atomic<std::uint64_t> count = 0;
-}
+std::atomic<std::uint64_t> plain = 0;
+std::atomic<std::uint64_t> aligned = 0;
+}  // namespace
 
 namespace assay::trainer::test {
-std::uint64_t allocations() { return count; }
+std::uint64_t allocations() { return count + integer::scratch_use().growths; }
+HeapBytes heap_bytes() { return {plain, aligned}; }
 }  // namespace assay::trainer::test
 
 void* operator new(std::size_t size) {
     ++count;
+    plain += size;
     if (void* block = std::malloc(size == 0 ? 1 : size)) return block;
     throw std::bad_alloc();
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
     ++count;
+    aligned += size;
     const auto unit = static_cast<std::size_t>(alignment);
     if (void* block = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return block;
     throw std::bad_alloc();

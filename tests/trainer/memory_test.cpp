@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a step: planned beforehand, taken once, and within the budget.
+#include <thread>
+
 #include "tests/support/catch.hpp"
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
+#include "trainer/exact/cpu/integer/scratch.hpp"
 #include "trainer/job_runner.hpp"
 #include "trainer/memory_budget.hpp"
 
@@ -37,6 +40,41 @@ TEST_CASE("an executor takes what its plan says and no step takes more", "[train
                 // What runs by its definition, as everything does on the scalar target, may ask the heap.
                 if (target != Target::kScalar) CHECK(test::allocations() == before);
                 CHECK(machine.arena.floats == floats);
+            }
+        }
+    }
+}
+
+TEST_CASE(
+    "threads keep no more for themselves than the plan says, and a first step takes nothing else of size",
+    "[trainer][memory]") {
+    constexpr int kThreads = 3;
+    for (program::JobSpec spec : test::small_jobs()) {
+        spec.model.context = 200;  // so that a square of scores is larger than all lists of tokens
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto coefficients = program::Schedule(spec.train).at(0, 0);
+        const auto tokens = test::batch_of(spec, kBatch, 7);
+        for (const Target target : test::all_targets()) {
+            INFO(spec.name << ", " << to_text(target));
+            std::uint64_t planned = 0, scratch = 0, aligned = 0, plain = 0;
+            // Threads that have not worked yet keep nothing; the caller is one of them.
+            std::thread([&] {
+                test::ExecutorMachine machine(program, target, kThreads, {3, Recompute::kNothing, 400},
+                                              kBatch);
+                program::SlotArrays state = test::initial_state(spec);
+                const std::uint64_t held = integer::scratch_use().bytes;
+                const test::HeapBytes asked = test::heap_bytes();
+                machine.executor.step(coefficients, tokens, test::spans(state));
+                planned = machine.executor.plan().device;
+                scratch = integer::scratch_use().bytes - held;
+                aligned = test::heap_bytes().aligned - asked.aligned;
+                plain = test::heap_bytes().plain - asked.plain;
+            }).join();
+            CHECK(scratch + aligned <= planned);
+            const bool by_definition = target == Target::kScalar && spec.profile == program::Profile::kF32;
+            CHECK((scratch + aligned == 0) == by_definition);
+            if (target != Target::kScalar) {
+                CHECK(plain < sizeof(float) * spec.model.context * spec.model.context);
             }
         }
     }

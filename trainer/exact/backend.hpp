@@ -63,13 +63,14 @@ public:
     [[nodiscard]] virtual std::uint64_t own_bytes(const program::Program& program,
                                                   const GroupShape& shape) const = 0;
 
-    /// Begins a step or an evaluation of `program`, which must live until it ends.
+    /// Begins a step or an evaluation of `program`, which must live until it ends. Throws std::bad_alloc.
     virtual void begin(const program::Program& program, const StepNumbers& numbers) = 0;
     /// Tokens to work on: whole sequences of T+1 ids below the vocabulary; of a step all of them at once.
     /// They are copied.
     virtual void load(std::span<const std::uint32_t> tokens) = 0;
     /// Makes sequences [first, first + count) of the loaded ones the micro-batch of the following calls.
     virtual void select(std::uint64_t first, std::uint64_t count) = 0;
+    /// Throws std::bad_alloc where the device cannot have its own_bytes().
     virtual void run(const GroupCall& call) = 0;
     /// Waits for all work. The first operator, in program order, of which a number since begin() was not
     /// finite. Once that happens the numbers of later operators mean nothing.

@@ -3,9 +3,11 @@
 #include "trainer/exact/cpu/integer/product.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/integer/integer_support.hpp"
+#include "trainer/exact/cpu/integer/scratch.hpp"
 
 namespace assay::trainer::integer {
 namespace {
@@ -160,4 +162,20 @@ TEST_CASE("scratch memory stays within the limits and says how much it is", "[in
         CHECK(product_scratch_bytes(*named.machine, p) == 0);
     }
 }
+
+// A sanitizer's allocator ends the program where the system's says no.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("scratch memory that is not to be had is an exception, and the next one works", "[integer]") {
+    constexpr std::uint64_t kTooMuch = 1ULL << 60U;
+    const std::uint64_t before = scratch_use().bytes;
+    Scratch scratch;
+    CHECK(scratch.take(5000) != nullptr);
+    CHECK(scratch_use().bytes == before + Scratch::size_for(5000));
+    CHECK_THROWS_AS(scratch.take(kTooMuch), std::bad_alloc);
+    CHECK(scratch_use().bytes == before);
+    CHECK(scratch.take(1) != nullptr);
+    CHECK_FALSE(prepare_attention_scratch(kTooMuch));
+    CHECK(prepare_attention_scratch(1));
+}
+#endif
 }  // namespace assay::trainer::integer

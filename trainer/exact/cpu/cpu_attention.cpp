@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, a head of a sequence at a time, its squares in a thread's own scratch. Between the passes only
 // the maximum and the sum of each row are kept: the backward pass makes the same probabilities again.
+#include <new>
 #include <thread>
 
 #include "contracts/arithmetic/reduce.hpp"
@@ -38,33 +39,25 @@ struct CpuBackend::Heads {
     std::uint64_t width;
 };
 
-// Kernels keep buffers per thread, and any thread may be late: each runs one head of zeros once, so that a
-// later step never meets a thread that has to allocate.
+// Kernels keep buffers per thread, and any thread may be late: each takes its own here, so that no later
+// step meets a thread that has to allocate, and no failure meets one that cannot report it.
 void CpuBackend::warm_up() {
+    const HeadShape head{program_->model.context, program_->model.head_dim()};
+    if (!products_->prepare_thread(head)) throw std::bad_alloc();  // the caller may be new each time
     if (warm_model_ == program_->model && warm_profile_ == program_->profile) return;
-    warm_model_ = program_->model;
-    warm_profile_ = program_->profile;
-    const Heads heads(program_->model);
-    const HeadShape shape = heads.shape;
     std::atomic<std::size_t> arrived = 0;
+    std::atomic<bool> enough = true;
     pool_.split(pool_.threads(), 1, [&](std::size_t first, std::size_t last) {
         arrived += last - first;
         while (arrived < pool_.threads()) std::this_thread::yield();  // so that no thread takes two
-        std::vector<float> rows(2 * shape.tokens * shape.head_dim);
-        std::vector<float> square(heads.square());
-        const HeadView from{rows.data(), shape.head_dim};
-        const HeadOut to{rows.data() + shape.tokens * shape.head_dim, shape.head_dim};
-        products_->attention_scores(shape, from, from, square);
-        products_->attention_values(shape, square, from, to);
-        products_->attention_probability_gradient(shape, from, from, square);
-        products_->attention_query_gradient(shape, square, from, to);
-        products_->attention_key_gradient(shape, square, from, to, ChainStart::kZero);
-        products_->attention_value_gradient(shape, square, from, to, ChainStart::kZero);
+        if (!products_->prepare_thread(head)) enough = false;
     });
+    if (!enough) throw std::bad_alloc();
+    warm_model_ = program_->model;
+    warm_profile_ = program_->profile;
 }
 
 void CpuBackend::attention(const GroupCall& call) {
-    warm_up();
     const Heads heads(program_->model);
     deal(sequences_ * heads.queries, [&](std::size_t slot, std::uint64_t item) {
         attention_head(call, heads, item, call.scratch + slot * heads.square());

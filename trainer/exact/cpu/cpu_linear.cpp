@@ -50,8 +50,10 @@ Product CpuBackend::shape_of(const program::Program& program, const Operator& on
 }
 
 std::uint64_t CpuBackend::own_bytes(const program::Program& program, const GroupShape& shape) const {
-    if (program.profile != program::Profile::kI16) return 0;
     const program::ModelConfig& model = program.model;
+    const arithmetic::HeadShape head{model.context, model.head_dim()};
+    const std::uint64_t of_threads = pool_.threads() * products(program.profile, target_).thread_bytes(head);
+    if (program.profile != program::Profile::kI16) return of_threads;
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {
         const bool of_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient ||
@@ -63,8 +65,7 @@ std::uint64_t CpuBackend::own_bytes(const program::Program& program, const Group
         const std::uint64_t rows = of_head ? shape.head_rows : shape.sequences * model.context;
         most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows)));
     }
-    const arithmetic::HeadShape head{model.context, model.head_dim()};
-    return most + pool_.threads() * integer_scratch_bytes(target_, head);
+    return most + of_threads;
 }
 
 void CpuBackend::linear(const GroupCall& call) {

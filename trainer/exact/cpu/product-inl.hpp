@@ -29,6 +29,16 @@ inline PackBuffers& pack_buffers() {
     return *buffers;
 }
 
+inline bool prepare_thread(arithmetic::HeadShape) {
+    try {
+        pack_buffers();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+inline std::uint64_t thread_bytes(arithmetic::HeadShape) { return sizeof(PackBuffers); }
+
 template <bool kPackedA>
 inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed, std::size_t i0,
                        std::size_t rows, std::size_t j0, std::size_t cols, std::size_t k0, Watch& watch) {

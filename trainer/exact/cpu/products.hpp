@@ -55,6 +55,13 @@ struct ProductKernels {
                                    arithmetic::HeadOut dk, ChainStart);
     bool (*attention_value_gradient)(arithmetic::HeadShape, View p, arithmetic::HeadView d_o,
                                      arithmetic::HeadOut dv, ChainStart);
+
+    /// Takes what the calling thread keeps for such heads and, in profile f32, for products; false when there
+    /// is no memory. After it these ask that thread for nothing more; a product in profile i16 keeps
+    /// packed operands too, in the thread that calls it, and throws std::bad_alloc there.
+    bool (*prepare_thread)(arithmetic::HeadShape);
+    /// Bytes that prepare_thread() takes.
+    std::uint64_t (*thread_bytes)(arithmetic::HeadShape);
 };
 
 /// The table of a profile and a target. REQUIRES a target that this machine has (targets.hpp).

@@ -105,6 +105,9 @@ bool attention_value_gradient(HeadShape shape, View p, HeadView d_o, HeadOut dv,
     arithmetic::attention_value_gradient(shape, p, d_o, dv, start);
     return finite_head(shape, dv);
 }
+// The definitions keep nothing between calls.
+bool prepare_thread(HeadShape) { return true; }
+std::uint64_t thread_bytes(HeadShape) { return 0; }
 }  // namespace
 
 const ProductKernels& scalar_products() {
@@ -116,6 +119,8 @@ const ProductKernels& scalar_products() {
         .attention_query_gradient = attention_query_gradient,
         .attention_key_gradient = attention_key_gradient,
         .attention_value_gradient = attention_value_gradient,
+        .prepare_thread = prepare_thread,
+        .thread_bytes = thread_bytes,
     };
     return table;
 }

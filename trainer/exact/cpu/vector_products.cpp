@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <memory>
+#include <new>
 
 #include "contracts/base/check.hpp"
 #include "trainer/exact/cpu/vector_kernels.hpp"
@@ -38,6 +39,8 @@ const ProductKernels& product_table() {
         .attention_query_gradient = attention_query_gradient,
         .attention_key_gradient = attention_key_gradient,
         .attention_value_gradient = attention_value_gradient,
+        .prepare_thread = prepare_thread,
+        .thread_bytes = thread_bytes,
     };
     return kernels;
 }

@@ -23,7 +23,8 @@ bool rows_times(const Machine& machine, arithmetic::HeadShape shape, std::span<c
 bool columns_times(const Machine& machine, arithmetic::HeadShape shape, std::span<const float> m,
                    arithmetic::HeadView x, arithmetic::HeadOut out, arithmetic::ChainStart start);
 
-/// Bytes of scratch memory that these three keep in the calling thread for heads of this shape.
+/// Bytes of attention_scratch() that these three need in the calling thread for heads of this shape. Where it
+/// is not there yet they take it, and throw std::bad_alloc.
 std::uint64_t attention_scratch_bytes(const Machine& machine, arithmetic::HeadShape shape);
 
 }  // namespace assay::trainer::integer

@@ -4,6 +4,7 @@
 #include "trainer/exact/cpu/integer/attention.hpp"
 #include "trainer/exact/cpu/integer/machines.hpp"
 #include "trainer/exact/cpu/integer/product.hpp"
+#include "trainer/exact/cpu/integer/scratch.hpp"
 
 namespace assay::trainer {
 
@@ -30,6 +31,12 @@ struct On {
     static bool columns(HeadShape shape, View m, HeadView x, HeadOut out, ChainStart start) {
         return integer::columns_times(machine(), shape, m, x, out, start);
     }
+    static bool prepare(HeadShape shape) {
+        return integer::prepare_attention_scratch(integer::attention_scratch_bytes(machine(), shape));
+    }
+    static std::uint64_t bytes(HeadShape shape) {
+        return integer::Scratch::size_for(integer::attention_scratch_bytes(machine(), shape));
+    }
     static constexpr ProductKernels kTable = {
         .product = product,
         .attention_scores = scores,
@@ -38,6 +45,8 @@ struct On {
         .attention_query_gradient = rows,
         .attention_key_gradient = columns,
         .attention_value_gradient = columns,
+        .prepare_thread = prepare,
+        .thread_bytes = bytes,
     };
 };
 
@@ -72,11 +81,7 @@ Entry entry_of(Target target) {
 const ProductKernels& integer_products(Target target) { return entry_of(target).table; }
 
 std::uint64_t integer_scratch_bytes(Target target, const Product& p) {
-    return integer::product_scratch_bytes(entry_of(target).machine, p);
-}
-
-std::uint64_t integer_scratch_bytes(Target target, HeadShape head) {
-    return integer::attention_scratch_bytes(entry_of(target).machine, head);
+    return integer::Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p));
 }
 
 }  // namespace assay::trainer

@@ -9,9 +9,8 @@ namespace assay::trainer {
 /// REQUIRES a target that this machine has (targets.hpp).
 const ProductKernels& integer_products(Target target);
 
-/// Bytes of scratch memory that the table's product keeps in the thread that calls it with p, and those of
-/// attention in the thread that calls them for a head. Each keeps the largest that it was called with.
+/// Bytes of scratch memory that the table's product keeps in the thread that calls it with p: the largest
+/// that it was called with.
 std::uint64_t integer_scratch_bytes(Target target, const Product& p);
-std::uint64_t integer_scratch_bytes(Target target, arithmetic::HeadShape head);
 
 }  // namespace assay::trainer

@@ -16,7 +16,7 @@ struct Limits {
 };
 
 /// Bits of arithmetic::exact_product by p.rule, then + p.bias. REQUIRES 2 digits of b. Returns whether every
-/// output is finite.
+/// output is finite. Throws std::bad_alloc before it writes any.
 bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits = {});
 
 /// Bytes of scratch memory that product(p) takes in its calling thread.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/exact/cpu/integer/scratch.hpp"
 
+#include <atomic>
 #include <cstdlib>
-
-#include "contracts/base/check.hpp"
+#include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -11,23 +11,47 @@
 
 namespace assay::trainer::integer {
 
+namespace {
+constexpr std::uint64_t kSmallPage = 4096;
+constexpr std::uint64_t kHugePage = 2U << 20U;  // where it is large: panels are read end to end
+
+std::atomic<std::uint64_t> bytes_held = 0;
+std::atomic<std::uint64_t> growths = 0;
+
+std::uint64_t page_for(std::uint64_t bytes) { return bytes < kHugePage ? kSmallPage : kHugePage; }
+}  // namespace
+
 void Scratch::Free::operator()(std::byte* memory) const { std::free(memory); }
+
+Scratch::~Scratch() { drop(); }
+
+void Scratch::drop() {
+    memory_.reset();
+    bytes_held -= size_;
+    size_ = 0;
+}
+
+std::uint64_t Scratch::size_for(std::uint64_t bytes) {
+    const std::uint64_t page = page_for(bytes);
+    return (bytes + page - 1) / page * page;
+}
 
 std::byte* Scratch::take(std::uint64_t bytes) {
     if (bytes <= size_) return memory_.get();
-    // Whole huge pages where it is large: panels are read end to end.
-    constexpr std::uint64_t kSmallPage = 4096, kHugePage = 2U << 20U;
-    const std::uint64_t page = bytes < kHugePage ? kSmallPage : kHugePage;
-    const std::uint64_t size = (bytes + page - 1) / page * page;
-    memory_.reset();
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, size)));
-    ASSAY_CHECK(memory_ != nullptr);
+    const std::uint64_t size = size_for(bytes);
+    drop();
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page_for(bytes), size)));
+    if (memory_ == nullptr) throw std::bad_alloc();
     size_ = size;
+    bytes_held += size;
+    ++growths;
 #if defined(__linux__)
-    if (page == kHugePage) static_cast<void>(madvise(memory_.get(), size, MADV_HUGEPAGE));  // a hint
+    if (size >= kHugePage) static_cast<void>(madvise(memory_.get(), size, MADV_HUGEPAGE));  // a hint
 #endif
     return memory_.get();
 }
+
+ScratchUse scratch_use() { return {bytes_held, growths}; }
 
 Scratch& product_scratch() {
     static thread_local Scratch scratch;
@@ -37,6 +61,15 @@ Scratch& product_scratch() {
 Scratch& attention_scratch() {
     static thread_local Scratch scratch;
     return scratch;
+}
+
+bool prepare_attention_scratch(std::uint64_t bytes) {
+    try {
+        attention_scratch().take(bytes);
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
 }
 
 }  // namespace assay::trainer::integer

@@ -11,10 +11,20 @@ namespace assay::trainer::integer {
 
 class Scratch {
 public:
-    /// At least `bytes`, aligned to a cache line, until the next call. What it held is lost.
+    Scratch() = default;
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch();
+
+    /// At least `bytes`, aligned to a cache line, until the next call. What it held is lost. Throws
+    /// std::bad_alloc, and then holds nothing.
     std::byte* take(std::uint64_t bytes);
 
+    /// Bytes that it holds after a take() of so many: whole pages.
+    static std::uint64_t size_for(std::uint64_t bytes);
+
 private:
+    void drop();
     struct Free {
         void operator()(std::byte* memory) const;
     };
@@ -25,5 +35,14 @@ private:
 /// The calling thread's: one for a product's packed operands, one for an attention head's.
 Scratch& product_scratch();
 Scratch& attention_scratch();
+/// Makes the calling thread's attention_scratch() that large; false when there is no memory.
+bool prepare_attention_scratch(std::uint64_t bytes);
+
+/// Of all threads together.
+struct ScratchUse {
+    std::uint64_t bytes = 0;    ///< held now
+    std::uint64_t growths = 0;  ///< how often one had to grow since the program began
+};
+ScratchUse scratch_use();
 
 }  // namespace assay::trainer::integer
