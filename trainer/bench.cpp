@@ -22,25 +22,43 @@ std::vector<float> noise(std::uint64_t count, std::uint32_t which) {
     return values;
 }
 
-// Matrices as a layer holds them: x [tokens,in], w [in,out], y [tokens,out].
+// As program_builder.cpp has them.
+constexpr std::uint64_t kSequence = 256;  // tokens of one: the block of a weight gradient's sums
+constexpr std::uint8_t kLogitsGradientDigits = 3;
+
+// Matrices as a layer holds them: x [tokens,in], w [in,out], the head's [out,in], y [tokens,out].
 struct GemmBench {
     GemmBench(GemmShape shape, GemmKind kind, const BenchOptions& options)
         : table(products(options.profile, options.target)), pool(options.threads) {
         const auto [t, in, out] = shape;
-        const bool first_is_x = kind != GemmKind::kInputGradient;
-        const bool second_is_w = kind != GemmKind::kWeightGradient;
-        a = noise(t * (first_is_x ? in : out), 1);
-        b = noise(second_is_w ? in * out : t * out, 2);
+        const bool of_head = kind == GemmKind::kHeadInputGradient || kind == GemmKind::kHeadWeightGradient;
+        const std::vector<float> x = noise(t * in, 1);
+        const std::vector<float> w = noise(in * out, 2);
+        const std::vector<float> dy = noise(t * out, 3);
         switch (kind) {
             case GemmKind::kForward:
+                a = x, b = w;
                 p = {t, out, in, {a.data(), in, 1}, {b.data(), out, 1}, nullptr, out};
                 break;
             case GemmKind::kInputGradient:
+            case GemmKind::kHeadInputGradient:
+                a = dy, b = w;
                 p = {t, in, out, {a.data(), out, 1}, {b.data(), 1, out}, nullptr, in};
+                if (of_head) p.b = {b.data(), in, 1};
                 break;
             case GemmKind::kWeightGradient:
+                a = x, b = dy;
                 p = {in, out, t, {a.data(), 1, in}, {b.data(), out, 1}, nullptr, out};
                 break;
+            case GemmKind::kHeadWeightGradient:
+                a = dy, b = x;
+                p = {out, in, t, {a.data(), 1, out}, {b.data(), in, 1}, nullptr, in};
+                break;
+        }
+        if (of_head) p.rule.a_digits = kLogitsGradientDigits;
+        if (kind == GemmKind::kWeightGradient || kind == GemmKind::kHeadWeightGradient) {
+            p.rule.block = kSequence;
+            p.start = ChainStart::kCarry;
         }
         c.resize(p.m * p.n);
         p.c = c.data();

@@ -28,11 +28,13 @@ struct GemmShape {
     }
 };
 
-/// Which of the three products of a linear layer.
-enum class GemmKind { kForward, kInputGradient, kWeightGradient };
+/// Which of the three products of a linear layer, or which gradient of the LM head: there `out` counts the
+/// vocabulary, the weight is out × in, and profile i16 gives the logits' gradient three digits.
+enum class GemmKind { kForward, kInputGradient, kWeightGradient, kHeadInputGradient, kHeadWeightGradient };
 
-/// A product on pseudorandom matrices that is ready to run. Each call does the whole product once, packing
-/// included; the caller measures time, so that a peer's runs can alternate with ours.
+/// A product on pseudorandom matrices that is ready to run, as training does it: a weight's gradient is added
+/// to what is there. Each call does the whole product once, packing included; the caller measures time, so
+/// that a peer's runs can alternate with ours.
 std::function<void()> make_gemm_bench(GemmShape shape, GemmKind kind, const BenchOptions& options);
 
 /// A training step on pseudorandom tokens that is ready to run; each call does one whole step, AdamW

@@ -41,11 +41,16 @@ struct Layer {
         return std::to_string(tokens) + between + std::to_string(in) + between + std::to_string(out);
     }
 };
-// A layer of the demo's model; a square; both layers of GPT-2 124M's MLP, the first in all three products.
-constexpr Layer kLayers[] = {
-    {"forward", "forward", 512, 128, 512},          {"forward", "forward", 1024, 1024, 1024},
-    {"forward", "forward", 2048, 768, 3072},        {"input gradient", "input", 2048, 768, 3072},
-    {"weight gradient", "weight", 2048, 768, 3072}, {"forward", "forward", 2048, 3072, 768}};
+// A layer of the demo's model; a square; both layers of GPT-2 124M's MLP, the first in all three products;
+// the gradients of the LM head of GPT-2 5M below.
+constexpr Layer kLayers[] = {{"forward", "forward", 512, 128, 512},
+                             {"forward", "forward", 1024, 1024, 1024},
+                             {"forward", "forward", 2048, 768, 3072},
+                             {"input gradient", "input", 2048, 768, 3072},
+                             {"weight gradient", "weight", 2048, 768, 3072},
+                             {"forward", "forward", 2048, 3072, 768},
+                             {"head input gradient", "head-input", 2048, 256, 8192},
+                             {"head weight gradient", "head-weight", 2048, 256, 8192}};
 
 struct Model {
     const char* name;

@@ -71,6 +71,9 @@ std::function<void()> make_peer_gemm(GemmShape shape, GemmKind kind, int threads
         case GemmKind::kForward: return run(torch::empty({tokens, out}), x, weight);
         case GemmKind::kInputGradient: return run(torch::empty({tokens, in}), dy, weight.t());
         case GemmKind::kWeightGradient: return run(torch::empty({in, out}), x.t(), dy);
+        case GemmKind::kHeadInputGradient:
+            return run(torch::empty({tokens, in}), dy, torch::randn({out, in}));
+        case GemmKind::kHeadWeightGradient: return run(torch::empty({out, in}), dy.t(), x);
     }
     return {};
 }

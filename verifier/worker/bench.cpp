@@ -93,6 +93,10 @@ private:
             kind = GemmKind::kInputGradient;
         } else if (words[2] == "weight") {
             kind = GemmKind::kWeightGradient;
+        } else if (words[2] == "head-input") {
+            kind = GemmKind::kHeadInputGradient;
+        } else if (words[2] == "head-weight") {
+            kind = GemmKind::kHeadWeightGradient;
         } else if (words[2] != "forward") {
             return refuse("no product " + std::string(words[2]));
         }

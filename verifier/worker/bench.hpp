@@ -4,12 +4,13 @@
 // threads and peak memory. verifier/worker/torch_peer.py answers the same lines for PyTorch.
 //
 //   name                                          name TEXT          of the peer that this build has, or none
-//   gemm SIDE forward|input|weight TOKENS IN OUT  ready
+//   gemm SIDE KIND TOKENS IN OUT                  ready              a product of a linear layer
 //   step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
 //                                                 ready              a GPT-2
 //   run N                                         times T1 … TN      seconds of each run of the case
 //   peak                                          peak BYTES         largest resident memory so far
 //
+// KIND: forward, input or weight (its gradients), head-input or head-weight (gradients of the LM head).
 // SIDE: f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.
 #pragma once
 

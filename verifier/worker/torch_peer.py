@@ -54,7 +54,9 @@ class Gpt2(torch.nn.Module):
 
 def product(side, kind, tokens, inner, outer):
     x, weight, dy = torch.randn(tokens, inner), torch.randn(inner, outer), torch.randn(tokens, outer)
-    a, b = {"forward": (x, weight), "input": (dy, weight.t()), "weight": (x.t(), dy)}[kind]
+    head = torch.randn(outer, inner)
+    a, b = {"forward": (x, weight), "input": (dy, weight.t()), "weight": (x.t(), dy),
+            "head-input": (dy, head), "head-weight": (dy.t(), x)}[kind]
     if side == "bf16":
         return lambda: (a.bfloat16() @ b.bfloat16()).float()
     out = torch.empty(a.shape[0], b.shape[1])

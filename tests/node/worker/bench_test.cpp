@@ -24,8 +24,10 @@ TEST_CASE("a worker prepares a case, times each run of it and knows its peak mem
     auto child = BenchChild::start(worker());
     REQUIRE(child.ok());
     CHECK_FALSE(child->run(1).ok());  // nothing is prepared
-    for (const char* line : {"gemm f32 forward 8 16 24", "gemm f32 input 8 16 24", "gemm f32 weight 8 16 24",
-                             "gemm i16 forward 8 16 24", kSmallStep}) {
+    for (const char* line :
+         {"gemm f32 forward 8 16 24", "gemm f32 input 8 16 24", "gemm f32 weight 8 16 24",
+          "gemm i16 forward 8 16 24", "gemm i16 weight 300 16 24", "gemm f32 head-input 8 16 24",
+          "gemm i16 head-input 8 16 24", "gemm i16 head-weight 8 16 24", kSmallStep}) {
         INFO(line);
         REQUIRE(child->prepare(line).ok());
         const auto times = child->run(3);
