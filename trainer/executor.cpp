@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "contracts/base/check.hpp"
+#include "trainer/thread_pool.hpp"
 
 namespace assay::trainer {
 
@@ -87,6 +88,7 @@ StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
     const std::uint64_t count = tokens.size() / (context_ + 1);
     ASSAY_CHECK(count >= 1 && tokens.size() % (context_ + 1) == 0 && gradient_ != nullptr);
     ASSAY_CHECK(count <= plan_.batch);
+    ASSAY_CHECK(floating_point_mode_is_lawful());
     bind(Role::kParameter, state.parameters);
     bind(Role::kFirstMoment, state.first_moment);
     bind(Role::kSecondMoment, state.second_moment);
@@ -125,6 +127,7 @@ std::span<float> read_only(std::span<const float> parameters) {
 std::optional<float> Executor::evaluate(std::span<const float> parameters, std::uint64_t count,
                                         const Sequences& sequences, const std::function<bool()>& stop) {
     ASSAY_CHECK(gradient_ == nullptr && count >= 1);
+    ASSAY_CHECK(floating_point_mode_is_lawful());
     bind(Role::kParameter, read_only(parameters));
     backend_.begin(program_, {count * context_, {}, false});
     std::optional<std::uint32_t> diverged;
@@ -149,6 +152,7 @@ std::optional<std::span<const float>> Executor::logits(std::span<const float> pa
                                                        std::span<const std::uint32_t> inputs,
                                                        std::uint64_t row) {
     ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
+    ASSAY_CHECK(floating_point_mode_is_lawful());
     bind(Role::kParameter, read_only(parameters));
     backend_.begin(program_, {context_, {}, false});
     tokens_.assign(inputs.begin(), inputs.end());

@@ -18,7 +18,8 @@
 
 namespace assay::trainer {
 
-/// A slot's arrays, each as long as the model's flat parameters.
+/// A slot's arrays, each as long as the model's flat parameters. REQUIRES every number to be finite: the
+/// packed operands of profile i16 have no place for others, and no step leaves one behind.
 struct StateSpans {
     std::span<float> parameters;
     std::span<float> first_moment;
@@ -39,6 +40,9 @@ public:
     /// program and backend. Throws std::bad_alloc.
     Executor(program::Program program, Backend& backend, MemoryPlan plan);
 
+    /// Each of these REQUIRES the calling thread's floating-point mode to be that of the law (aborts
+    /// otherwise).
+
     /// One step of a step program over `tokens` (sequences of T+1 ids below the vocabulary, at least one and
     /// at most the plan's batch).
     StepResult step(const arithmetic::AdamWCoefficients& coefficients, std::span<const std::uint32_t> tokens,
@@ -46,13 +50,14 @@ public:
 
     /// Gives tokens of sequence i (T+1 of them) of an evaluation.
     using Sequences = std::function<void(std::uint64_t index, std::span<std::uint32_t> tokens)>;
-    /// Mean loss of an evaluation program over `count` >= 1 sequences; nothing when it diverged.
-    /// `stop` (may be empty) is asked between micro-batches and ends the work with nothing.
+    /// Mean loss of an evaluation program over `count` >= 1 sequences; nothing when it diverged. REQUIRES
+    /// finite parameters. `stop` (may be empty) is asked between micro-batches and ends the work with
+    /// nothing.
     std::optional<float> evaluate(std::span<const float> parameters, std::uint64_t count,
                                   const Sequences& sequences, const std::function<bool()>& stop);
 
     /// Logits after place `row` of one sequence of T tokens, by an evaluation program; nothing when it
-    /// diverged. Valid until the next call.
+    /// diverged. Valid until the next call. REQUIRES finite parameters.
     std::optional<std::span<const float>> logits(std::span<const float> parameters,
                                                  std::span<const std::uint32_t> inputs, std::uint64_t row);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <new>
 #include <string>
@@ -40,6 +41,13 @@ base::Failed<base::Error> out_of_memory() {
                       "use a smaller micro-batch or a machine with more memory");
 }
 }  // namespace
+
+base::Outcome<void> check_floating_point_mode() {
+    if (floating_point_mode_is_lawful()) return {};
+    return base::fail(ErrorKind::kPreflight,
+                      "this thread's floating-point mode flushes denormals or does not round to nearest",
+                      "find the library that changed MXCSR and keep it out of this process");
+}
 
 JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
                       const RunnerOptions& options)
@@ -90,6 +98,15 @@ Executor& JobRunner::Impl::evaluator() {
     return *evaluator_;
 }
 
+bool JobRunner::Impl::is_finite(std::span<const float> values) {
+    constexpr std::size_t kShare = 1U << 14;
+    std::atomic<bool> finite = true;
+    pool.split(values.size(), kShare, [&](std::size_t first, std::size_t last) {
+        if (!kernels.all_finite(values.subspan(first, last - first))) finite = false;
+    });
+    return finite;
+}
+
 JobRunner::JobRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 JobRunner::~JobRunner() = default;
 
@@ -116,11 +133,7 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
     }
     ASSAY_TRY(check_tokens(train, spec.model.vocabulary, "training"));
     ASSAY_TRY(check_tokens(held_out, spec.model.vocabulary, "held-out"));
-    if (!floating_point_mode_is_lawful()) {
-        return base::fail(ErrorKind::kPreflight,
-                          "this thread's floating-point mode flushes denormals or does not round to nearest",
-                          "find the library that changed MXCSR and keep it out of this process");
-    }
+    ASSAY_TRY(check_floating_point_mode());
     try {
         auto impl = std::make_unique<Impl>(spec, train, held_out, options);
         ASSAY_TRY(impl->plan());
@@ -195,6 +208,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     BaseState next = base;
     next.step = base.step + impl_->spec.train.inner_steps;
     if (accepted.empty()) return next;
+    ASSAY_TRY(check_floating_point_mode());
     const program::TrainConfig& train = impl_->spec.train;
     std::vector<float> gradient(impl_->parameters);
     impl_->pool.split(impl_->parameters, kShare, [&](std::size_t first, std::size_t last) {
@@ -207,7 +221,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
         arithmetic::outer_nesterov({train.outer_learning_rate.value(), train.outer_momentum.value()},
                                    part(gradient), part(next.parameters), part(next.outer_momentum));
     });
-    if (!impl_->kernels.all_finite(next.parameters) || !impl_->kernels.all_finite(next.outer_momentum)) {
+    if (!impl_->is_finite(next.parameters) || !impl_->is_finite(next.outer_momentum)) {
         return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
                           "lower outer_learning_rate or learning_rate in the job");
     }
@@ -226,6 +240,11 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
                           "give at least " + std::to_string(context + 1) + " tokens and this job's model");
     }
     ASSAY_TRY(check_tokens(tokens, impl_->spec.model.vocabulary, "evaluation"));
+    ASSAY_TRY(check_floating_point_mode());
+    if (!impl_->is_finite(parameters)) {
+        return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
+                          "this model has diverged; use an earlier one");
+    }
     try {
         const auto loss = impl_->evaluator().evaluate(
             parameters, count,

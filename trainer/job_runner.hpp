@@ -141,7 +141,9 @@ public:
     [[nodiscard]] base::Hash256 update_root(const Update& update) const;
 
     /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step
-    /// (kUsage otherwise). kInterrupted when cancelled: `state` is then that of the last whole step.
+    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight when
+    /// something has changed the calling thread's floating-point mode. kInterrupted when cancelled: `state`
+    /// is then that of the last whole step.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const Watch& watch);
 
@@ -166,7 +168,7 @@ public:
     base::Outcome<BaseState> merge(const BaseState& base, std::span<const AcceptedUpdate> accepted);
 
     /// Mean loss over the first `max_sequences` sequences of `tokens` (0: all), a function of the parameters
-    /// and those tokens only. kRejected when it is not finite.
+    /// and those tokens only. kRejected when it or a parameter is not finite.
     base::Outcome<Evaluation> evaluate(std::span<const float> parameters, TokenView tokens,
                                        std::uint64_t max_sequences, const Watch& watch);
     /// The same over the held-out tokens given to create().

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/schedule.hpp"
@@ -22,6 +23,7 @@ struct JobRunner::Impl {
     /// Made when first needed: a verifier that only merges never pays for a step's memory.
     Executor& step_executor();
     Executor& evaluator();
+    [[nodiscard]] bool is_finite(std::span<const float> values);
 
     program::JobSpec spec;
     TokenView train;
@@ -43,6 +45,10 @@ struct JobRunner::Impl {
     std::optional<Executor> evaluator_;
     std::vector<std::uint32_t> tokens;  // of the step at hand
 };
+
+/// kPreflight when the calling thread's floating-point mode is not that of the law. A library may change it
+/// at any time, so every step asks.
+base::Outcome<void> check_floating_point_mode();
 
 /// The next token after `logits`, drawn by `uniform` in [0, 1): by inverse of the cumulative softmax at
 /// `temperature`, in binary64 on exp32 of the shifted logits; the likeliest (lowest index) at temperature 0.

@@ -35,12 +35,17 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
         state.second_moment.size() != impl_->parameters) {
         return misfit("the slot state is not the start of segment " + std::to_string(place.segment));
     }
+    if (!impl_->is_finite(state.parameters) || !impl_->is_finite(state.first_moment) ||
+        !impl_->is_finite(state.second_moment)) {
+        return misfit("the slot state has a number that is not finite");
+    }
     const std::uint64_t length = std::uint64_t{spec.model.context} + 1;
     SegmentOutcome outcome;
     try {
         Executor& executor = impl_->step_executor();
         for (std::uint32_t step = range.first; step < range.last; ++step) {
             if (watch.cancelled()) return cancelled();
+            ASSAY_TRY(check_floating_point_mode());
             impl_->tokens.clear();
             for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
                 const auto first = impl_->train.tokens.begin() +
@@ -133,6 +138,7 @@ base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, 
         end.step != impl_->spec.train.inner_steps) {
         return misfit("finalise needs the base state and the end of the last segment");
     }
+    ASSAY_TRY(check_floating_point_mode());
     Update update;
     update.values.resize(impl_->parameters);
     if (!arithmetic::update_finalise(impl_->spec.train.sum_exponent, base.parameters, end.parameters,

@@ -43,6 +43,11 @@ base::Outcome<std::vector<std::uint32_t>> JobRunner::sample(std::span<const floa
                           "is not within 0 … 100, or the parameters are another model's",
                           "give at least one token of this model's vocabulary");
     }
+    ASSAY_TRY(check_floating_point_mode());
+    if (!impl_->is_finite(parameters)) {
+        return base::fail(ErrorKind::kFailure, "sample: a parameter is not finite",
+                          "this model has diverged; use an earlier one");
+    }
     // A purpose of its own under the request's seed; samples are never hashed or paid for.
     const arithmetic::PhiloxKey key = {static_cast<std::uint32_t>(request.seed),
                                        static_cast<std::uint32_t>(request.seed >> 32)};

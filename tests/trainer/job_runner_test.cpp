@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/job_runner.hpp"
 
+#include <cfenv>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
@@ -153,6 +155,53 @@ TEST_CASE("a diverged slot ends with the state before it and no update", "[train
     CHECK(round.trace.update.is_zero());
     CHECK(round.end.parameters == base.parameters);
     CHECK(program::is_well_formed(round.trace, f.spec));
+}
+
+TEST_CASE("numbers that are not finite are refused before any work", "[trainer][runner]") {
+    constexpr float kBad[] = {std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN()};
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        Fixture f({}, spec);
+        const BaseState base = f.runner->initial();
+        for (const float bad : kBad) {
+            for (auto array : {&SlotState::parameters, &SlotState::first_moment, &SlotState::second_moment}) {
+                SlotState state = f.runner->start(base).value();
+                (state.*array).back() = bad;
+                const auto ran = f.runner->run_segment(state, {0, 0, 0}, {});
+                REQUIRE_FALSE(ran.ok());
+                CHECK(ran.error().kind == base::ErrorKind::kUsage);
+                CHECK(state.step == 0);
+            }
+            auto parameters = base.parameters;
+            parameters.front() = bad;
+            const auto evaluated = f.runner->evaluate_held_out(parameters, 1, {});
+            REQUIRE_FALSE(evaluated.ok());
+            CHECK(evaluated.error().kind == base::ErrorKind::kRejected);
+            CHECK_FALSE(f.runner->sample(parameters, {{1}, 1, 1.0F, 1}).ok());
+        }
+    }
+}
+
+TEST_CASE("a floating-point mode that changes under a runner is refused", "[trainer][runner]") {
+    Fixture f;
+    const BaseState base = f.runner->initial();
+    SlotState state = f.runner->start(base).value();
+    const SlotState before = state;
+    const SlotRound round = f.round(0, 0, base);
+    // In the middle of a segment; nothing but the runner may work in that mode.
+    Watch watch;
+    watch.progress = [](const auto&) { std::fesetround(FE_UPWARD); };
+    const auto ran = f.runner->run_segment(state, {0, 0, 0}, watch);
+    const auto evaluated = f.runner->evaluate_held_out(base.parameters, 1, {});
+    const auto merged = f.runner->merge(base, std::vector<AcceptedUpdate>{{0, 1, &*round.update}});
+    const auto finalised = f.runner->finalise(base, round.end);
+    std::fesetround(FE_TONEAREST);
+    for (const auto kind :
+         {ran.error().kind, evaluated.error().kind, merged.error().kind, finalised.error().kind}) {
+        CHECK(kind == base::ErrorKind::kPreflight);
+    }
+    CHECK(state.step == 1);  // the last whole step
+    CHECK(f.runner->run_segment(state = before, {0, 0, 0}, {}).ok());
 }
 
 TEST_CASE("a sample is the same on every target and differs by seed", "[trainer][runner]") {

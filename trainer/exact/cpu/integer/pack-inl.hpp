@@ -73,7 +73,8 @@ inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::
             most[lane] = bits > most[lane] ? bits : most[lane];
         }
     }
-    // arithmetic::row_exponent, lane by lane; no magnitude is large enough to reach the sign.
+    // arithmetic::row_exponent, lane by lane. No finite magnitude is large enough to reach the sign; a NaN
+    // is, but only in a step that has already diverged, and its numbers mean nothing.
     const I offset = set(digits == 2 ? 0x10100 : 0x10101), base = set(digits == 2 ? 141 : 149);
     for (std::uint64_t i = 0; i < slice.lanes; i += kL) {
         store(out + i, sub(max(set(1), shift_right<23>(add(load(most + i), offset))), base));
