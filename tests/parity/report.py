@@ -16,7 +16,8 @@ def curve_path(folder, family, seed, arithmetic):
 
 
 def read_curve(path):
-    """{"run", "train": [[step, mean of 50]], "held_out": {step: loss}, "done"} of a finished run, else None."""
+    """A finished run, else None: {"run", "losses": of each step, "train": [[step, mean of 50]], "held_out": {step: loss},
+    "done"}."""
     try:
         with open(path) as file:
             lines = [json.loads(line) for line in file]
@@ -27,7 +28,7 @@ def read_curve(path):
     train = [line["train"] for line in lines if "train" in line]
     means = [[first + 50, round(statistics.mean(train[first : first + 50]), 5)]
              for first in range(0, len(train) - 49, 50)]
-    return {"run": lines[0]["run"], "train": means,
+    return {"run": lines[0]["run"], "losses": train, "train": means,
             "held_out": {line["step"]: line["held_out"] for line in lines if "held_out" in line},
             "done": lines[-1]}
 

@@ -5,9 +5,9 @@ out to docs/parity.md (between its markers), docs/parity.json and docs/parity.sv
 
 usage: run.py [--out FOLDER] [--python VENV_PYTHON] [--report] [--again] [--threads N]
 
-A finished run is never repeated: what is in FOLDER/runs or in docs/parity.json stays, so the whole can be stopped and taken
-up again, elsewhere too. --again leaves docs/parity.json out of account. --report only writes the pages, from the runs that
-are there. Text: Debian package bible-kjv-text.
+A finished run is never repeated: what is in FOLDER/runs or in docs/parity.json stays, so the whole can be stopped and
+taken up again, elsewhere too. --again leaves docs/parity.json out of account. --report only writes the pages, from the
+runs that are there. Text: Debian package bible-kjv-text.
 """
 import argparse
 import os

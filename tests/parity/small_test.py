@@ -50,14 +50,14 @@ def main():
         curves = curves_of(folder)
     failures = []
     ours = curves["f32"]
-    if not ours["train"][-1] < ours["train"][0] - 0.5:
-        failures.append(f"f32 learnt nothing: {ours['train'][0]} → {ours['train'][-1]}")
+    if not ours["losses"][-1] < ours["losses"][0] - 0.5:
+        failures.append(f"f32 learnt nothing: {ours['losses'][0]} → {ours['train'][-1]}")
     for arithmetic, curve in curves.items():
-        assert len(curve["train"]) == STEPS and sorted(curve["held_out"]) == [0, 15, 30]
-        pairs = list(zip(curve["train"], ours["train"]))
+        assert len(curve["losses"]) == STEPS and sorted(curve["held_out"]) == [0, 15, 30]
+        pairs = list(zip(curve["losses"], ours["losses"]))
         pairs += [(curve["held_out"][step], ours["held_out"][step]) for step in ours["held_out"]]
         largest = max(abs(a - b) for a, b in pairs)
-        print(f"parity: {arithmetic}: last loss {curve['train'][-1]:.5f}, largest difference from f32 {largest:.6f}")
+        print(f"parity: {arithmetic}: last loss {curve['losses'][-1]:.5f}, largest difference from f32 {largest:.6f}")
         if arithmetic != "f32" and not 0 < largest <= BAND[arithmetic]:
             failures.append(f"{arithmetic} differs from f32 by {largest}; the band is above 0 to {BAND[arithmetic]}")
     for failure in failures:
