@@ -211,6 +211,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     ASSAY_TRY(check_floating_point_mode());
     const program::TrainConfig& train = impl_->spec.train;
     std::vector<float> gradient(impl_->parameters);
+    std::atomic<bool> finite = true;
     impl_->pool.split(impl_->parameters, kShare, [&](std::size_t first, std::size_t last) {
         std::vector<arithmetic::WeightedUpdate> parts;
         for (const AcceptedUpdate& one : accepted) {
@@ -218,10 +219,14 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
         }
         const auto part = [&](std::vector<float>& v) { return std::span(v).subspan(first, last - first); };
         arithmetic::merge_updates(train.sum_exponent, parts, part(gradient));
-        arithmetic::outer_nesterov({train.outer_learning_rate.value(), train.outer_momentum.value()},
-                                   part(gradient), part(next.parameters), part(next.outer_momentum));
+        const arithmetic::OuterCoefficients outer{train.outer_learning_rate.value(),
+                                                  train.outer_momentum.value()};
+        if (!impl_->kernels.outer_nesterov(outer, part(gradient), part(next.parameters),
+                                           part(next.outer_momentum))) {
+            finite = false;
+        }
     });
-    if (!impl_->is_finite(next.parameters) || !impl_->is_finite(next.outer_momentum)) {
+    if (!finite) {
         return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
                           "lower outer_learning_rate or learning_rate in the job");
     }

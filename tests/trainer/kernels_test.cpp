@@ -355,6 +355,22 @@ TEST_CASE("tile norms and AdamW have the bits of their definition", "[trainer][k
     });
 }
 
+TEST_CASE("the outer step has the bits of its definition and tells an overflow", "[trainer][kernels]") {
+    for_each_target(18, 100, [](const Tables& law, const Tables& fast, std::mt19937& random) {
+        const std::size_t n = pick(random, 200);
+        const Values g = numbers(random, n);
+        Values w1 = numbers(random, n), m1 = numbers(random, n);
+        const std::size_t at = random() % n;
+        if (random() % 2 == 0) (random() % 2 == 0 ? w1 : m1)[at] = 3.4e38F;
+        Values w2 = w1, m2 = m1;
+        const float momentum = random() % 2 == 0 ? 0.9F : 2.0F;
+        REQUIRE(law.kernels.outer_nesterov({0.7F, momentum}, g, w1, m1) ==
+                fast.kernels.outer_nesterov({0.7F, momentum}, g, w2, m2));
+        REQUIRE(same(w1, w2));
+        REQUIRE(same(m1, m2));
+    });
+}
+
 TEST_CASE("a number that is not finite is found wherever it stands", "[trainer][kernels]") {
     for (const Target target : test::all_targets()) {
         for (std::size_t n = 1; n < 70; ++n) {

@@ -11,6 +11,7 @@
 #include "contracts/arithmetic/layer_norm.hpp"
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/arithmetic/rope.hpp"
+#include "contracts/arithmetic/update.hpp"
 #include "trainer/exact/cpu/products.hpp"
 #include "trainer/targets.hpp"
 
@@ -67,6 +68,8 @@ struct Kernels {
 
     bool (*square_tiles)(std::uint64_t rows, std::uint64_t cols, View g, Floats sums);
     bool (*adamw)(const arithmetic::AdamWCoefficients&, float clip, View g, Floats w, Floats m, Floats v);
+    /// Merging: parameters and momentum in place.
+    bool (*outer_nesterov)(arithmetic::OuterCoefficients, View g, Floats w, Floats m);
     bool (*all_finite)(View x);
     /// Whether the bits of every element, taken with `mask`, are at most `limit` as unsigned numbers.
     bool (*bounded)(View x, std::uint32_t mask, std::uint32_t limit);

@@ -259,6 +259,32 @@ inline bool adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Fl
     return watch.good();
 }
 
+inline bool outer_nesterov(arithmetic::OuterCoefficients c, View g, Floats w, Floats m) {
+    Watch watch;
+    const V momentum = L::set(c.momentum);
+    const V rate = L::set(c.learning_rate);
+    const auto update = [&](V gradient, V& weight, V& moved) HWY_ATTR {
+        moved = watch.pass(hn::Add(hn::Mul(momentum, moved), gradient));
+        const V ahead = hn::Add(gradient, hn::Mul(momentum, moved));
+        weight = watch.pass(hn::Sub(weight, hn::Mul(rate, ahead)));
+    };
+    for_vectors(
+        g.size(),
+        [&](std::size_t i) HWY_ATTR {
+            V weight = load(w.data() + i), moved = load(m.data() + i);
+            update(load(g.data() + i), weight, moved);
+            store(weight, w.data() + i);
+            store(moved, m.data() + i);
+        },
+        [&](std::size_t i, std::size_t count) HWY_ATTR {
+            V weight = load_part(w.data() + i, count), moved = load_part(m.data() + i, count);
+            update(load_part(g.data() + i, count), weight, moved);
+            store_part(weight, w.data() + i, count);
+            store_part(moved, m.data() + i, count);
+        });
+    return watch.good();
+}
+
 inline bool all_finite(View x) {
     Watch watch;
     watch_row(x.data(), x.size(), watch);

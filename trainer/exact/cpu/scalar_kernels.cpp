@@ -180,6 +180,10 @@ bool adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Floats w,
     arithmetic::adamw(c, clip, g, w, m, v);
     return all_finite(w) && all_finite(m) && all_finite(v);
 }
+bool outer_nesterov(arithmetic::OuterCoefficients c, View g, Floats w, Floats m) {
+    arithmetic::outer_nesterov(c, g, w, m);
+    return all_finite(w) && all_finite(m);
+}
 bool bounded(View x, std::uint32_t mask, std::uint32_t limit) {
     bool good = true;
     for (const float value : x) good = (std::bit_cast<std::uint32_t>(value) & mask) <= limit && good;
@@ -258,6 +262,7 @@ const Kernels& scalar_kernels() {
         .loss_rows_forward = loss_rows_forward,
         .square_tiles = square_tiles,
         .adamw = adamw,
+        .outer_nesterov = outer_nesterov,
         .all_finite = arithmetic::all_finite,
         .bounded = bounded,
         .rms_norm_forward = rms_norm_forward,

@@ -58,6 +58,7 @@ const Kernels& kernel_table() {
         .loss_rows_forward = loss_rows_forward,
         .square_tiles = square_tiles,
         .adamw = adamw,
+        .outer_nesterov = outer_nesterov,
         .all_finite = all_finite,
         .bounded = bounded,
         .rms_norm_forward = rms_norm_forward,
