@@ -51,7 +51,7 @@ def main():
     failures = []
     ours = curves["f32"]
     if not ours["losses"][-1] < ours["losses"][0] - 0.5:
-        failures.append(f"f32 learnt nothing: {ours['losses'][0]} → {ours['train'][-1]}")
+        failures.append(f"f32 learnt nothing: {ours['losses'][0]} → {ours['losses'][-1]}")
     for arithmetic, curve in curves.items():
         assert len(curve["losses"]) == STEPS and sorted(curve["held_out"]) == [0, 15, 30]
         pairs = list(zip(curve["losses"], ours["losses"]))
