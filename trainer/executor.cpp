@@ -92,7 +92,7 @@ StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
     bind(Role::kParameter, state.parameters);
     bind(Role::kFirstMoment, state.first_moment);
     bind(Role::kSecondMoment, state.second_moment);
-    backend_.begin(program_, {count * context_, coefficients, state.unchanged});
+    backend_.begin(program_, {count * context_, coefficients, state.unchanged, plan_.choice.keep_weights});
     backend_.load(tokens);
     clear_accumulators();
     for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
@@ -129,7 +129,7 @@ std::optional<float> Executor::evaluate(std::span<const float> parameters, std::
     ASSAY_CHECK(gradient_ == nullptr && count >= 1);
     ASSAY_CHECK(floating_point_mode_is_lawful());
     bind(Role::kParameter, read_only(parameters));
-    backend_.begin(program_, {count * context_, {}, false});
+    backend_.begin(program_, {count * context_, {}, false, plan_.choice.keep_weights});
     std::optional<std::uint32_t> diverged;
     for (std::uint64_t s = 0; s < count && !diverged; s += plan_.choice.micro_batch) {
         const std::uint64_t now = std::min<std::uint64_t>(plan_.choice.micro_batch, count - s);

@@ -16,6 +16,8 @@ constexpr std::array kLevels = {Recompute::kNothing, Recompute::kCheap, Recomput
 constexpr std::uint64_t kUsefulTokens = 2048;
 constexpr std::uint64_t kUsefulHeadRows = 1024;
 constexpr std::uint64_t kLeastHeadRows = 64;
+// Micro-batches of a step from which packed weights are worth their memory: fewer save less of the packing.
+constexpr std::uint32_t kRepaidPacking = 4;
 
 std::uint32_t useful_micro_batch(const program::Program& program, const PlanLimits& limits) {
     if (limits.micro_batch != 0) return std::min(limits.micro_batch, limits.batch);
@@ -68,11 +70,16 @@ base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Bac
     const std::uint32_t most = useful_micro_batch(program, limits);
     for (const Recompute recompute : kLevels) {
         for (std::uint32_t micro_batch = most; micro_batch >= 1; micro_batch /= 2) {
-            for (std::uint64_t rows = kUsefulHeadRows; rows >= kLeastHeadRows; rows /= 2) {
-                MemoryPlan plan = plan_memory(program, backend, {micro_batch, recompute, rows}, limits.batch);
+            PlanChoice choice{micro_batch, recompute, kUsefulHeadRows};
+            choice.keep_weights = (limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
+            while (true) {
+                MemoryPlan plan = plan_memory(program, backend, choice, limits.batch);
                 if (limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes) {
                     return plan;
                 }
+                if (!choice.keep_weights) choice.head_rows /= 2;
+                if (choice.head_rows < kLeastHeadRows) break;
+                choice.keep_weights = false;
             }
             if (limits.micro_batch != 0) break;
         }

@@ -186,7 +186,7 @@ MemoryPlan plan_memory(const program::Program& program, const Backend& backend, 
                        std::uint32_t batch) {
     ASSAY_CHECK(wanted.micro_batch >= 1 && batch >= 1);
     const PlanChoice choice = settled(program, wanted);
-    const GroupShape shape{choice.micro_batch, choice.head_rows};
+    const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights};
     MemoryPlan plan = Planner(program, backend, shape, order_work(program, choice.recompute)).take();
     plan.choice = choice;
     plan.batch = batch;

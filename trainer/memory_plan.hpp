@@ -20,6 +20,7 @@ struct PlanChoice {
     /// Tokens whose logits exist at a time, rounded up to whole sequences in profile i16, at most a
     /// micro-batch; 0: all of a micro-batch.
     std::uint64_t head_rows = 0;
+    bool keep_weights = false;  ///< packed weights stay, in the device's own bytes, for the next micro-batch
 };
 
 struct PlannedGroup {

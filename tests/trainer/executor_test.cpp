@@ -75,6 +75,15 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
                     ExecutorMachine machine(program, target, threads, {micro_batch}, kBatch);
                     require_steps(spec, expected, machine);
                 }
+                // Each step changes the weights, so packed ones that outlive a step would show in the next.
+                for (const std::uint32_t micro_batch : {1U, 2U}) {
+                    if (spec.profile != program::Profile::kI16) continue;
+                    INFO(spec.name << ", " << to_text(target) << ", threads " << threads << ", micro-batch "
+                                   << micro_batch << ", packed weights kept");
+                    ExecutorMachine machine(program, target, threads,
+                                            {micro_batch, Recompute::kNothing, 0, true}, kBatch);
+                    require_steps(spec, expected, machine);
+                }
             }
         }
     }
@@ -93,12 +102,13 @@ TEST_CASE("steps have the bits of the reference whatever is made again and howev
                 for (const std::uint64_t head_rows : {1U, 10U, 42U}) {
                     const Target target = targets[turn % targets.size()];
                     const int threads = turn / targets.size() % 2 == 0 ? 1 : 2;
+                    const bool keep_weights = turn / (2 * targets.size()) % 2 == 0;
                     ++turn;
                     INFO(spec.name << ", again " << to_text(recompute) << ", micro-batch " << micro_batch
                                    << ", logits " << head_rows << ", " << to_text(target) << ", threads "
-                                   << threads);
-                    ExecutorMachine machine(program, target, threads, {micro_batch, recompute, head_rows},
-                                            kBatch);
+                                   << threads << (keep_weights ? ", packed weights kept" : ""));
+                    ExecutorMachine machine(program, target, threads,
+                                            {micro_batch, recompute, head_rows, keep_weights}, kBatch);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -110,21 +120,27 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
     for (const program::JobSpec& spec : jobs()) {
         INFO(spec.name);
         const auto program = program::build_evaluate_program(spec.model, spec.profile);
-        const auto state = test::initial_state(spec);
         const auto tokens = test::batch_of(spec, 5, 9);
         const std::uint64_t length = spec.model.context + 1;
-        const auto expected = program::reference_loss(program, tokens, state.parameters);
+        const std::vector<float> first = test::initial_state(spec).parameters;
+        std::vector<float> second = first;
+        for (float& weight : second) weight *= 1.25F;
         for (const Target target : test::all_targets()) {
-            ExecutorMachine machine(program, target, 2, {2, Recompute::kNothing, 30}, 2);
-            const auto loss = machine.executor.evaluate(
-                state.parameters, 5,
-                [&](std::uint64_t i, std::span<std::uint32_t> out) {
-                    std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * length), length,
-                                out.begin());
-                },
-                {});
-            REQUIRE(loss);
-            REQUIRE(std::bit_cast<std::uint32_t>(*loss) == std::bit_cast<std::uint32_t>(*expected));
+            for (const bool keep_weights : {false, true}) {
+                ExecutorMachine machine(program, target, 2, {2, Recompute::kNothing, 30, keep_weights}, 2);
+                for (const auto& parameters : {first, second}) {
+                    const auto expected = program::reference_loss(program, tokens, parameters);
+                    const auto loss = machine.executor.evaluate(
+                        parameters, 5,
+                        [&](std::uint64_t i, std::span<std::uint32_t> out) {
+                            std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * length), length,
+                                        out.begin());
+                        },
+                        {});
+                    REQUIRE(loss);
+                    REQUIRE(std::bit_cast<std::uint32_t>(*loss) == std::bit_cast<std::uint32_t>(*expected));
+                }
+            }
         }
     }
 }

@@ -27,7 +27,8 @@ TEST_CASE("an executor takes what its plan says and no step takes more", "[train
         for (const Target target : test::all_targets()) {
             for (const Recompute recompute : test::kAllRecompute) {
                 INFO(spec.name << ", " << to_text(target) << ", again " << to_text(recompute));
-                test::ExecutorMachine machine(program, target, 2, {2, recompute, 30}, kBatch);
+                const bool keep_weights = recompute != Recompute::kCheap;
+                test::ExecutorMachine machine(program, target, 2, {2, recompute, 30, keep_weights}, kBatch);
                 CHECK(machine.arena.floats * sizeof(float) ==
                       machine.executor.plan().bytes() - machine.executor.plan().device);
                 const auto tokens = test::batch_of(spec, kBatch, 7);
@@ -55,26 +56,29 @@ TEST_CASE(
         const auto coefficients = program::Schedule(spec.train).at(0, 0);
         const auto tokens = test::batch_of(spec, kBatch, 7);
         for (const Target target : test::all_targets()) {
-            INFO(spec.name << ", " << to_text(target));
-            std::uint64_t planned = 0, scratch = 0, aligned = 0, plain = 0;
-            // Threads that have not worked yet keep nothing; the caller is one of them.
-            std::thread([&] {
-                test::ExecutorMachine machine(program, target, kThreads, {3, Recompute::kNothing, 400},
-                                              kBatch);
-                program::SlotArrays state = test::initial_state(spec);
-                const std::uint64_t held = integer::scratch_use().bytes;
-                const test::HeapBytes asked = test::heap_bytes();
-                machine.executor.step(coefficients, tokens, test::spans(state));
-                planned = machine.executor.plan().device;
-                scratch = integer::scratch_use().bytes - held;
-                aligned = test::heap_bytes().aligned - asked.aligned;
-                plain = test::heap_bytes().plain - asked.plain;
-            }).join();
-            CHECK(scratch + aligned <= planned);
-            const bool by_definition = target == Target::kScalar && spec.profile == program::Profile::kF32;
-            CHECK((scratch + aligned == 0) == by_definition);
-            if (target != Target::kScalar) {
-                CHECK(plain < sizeof(float) * spec.model.context * spec.model.context);
+            for (const bool keep_weights : {false, true}) {
+                INFO(spec.name << ", " << to_text(target) << (keep_weights ? ", packed weights kept" : ""));
+                std::uint64_t planned = 0, scratch = 0, aligned = 0, plain = 0;
+                // Threads that have not worked yet keep nothing; the caller is one of them.
+                std::thread([&] {
+                    test::ExecutorMachine machine(program, target, kThreads,
+                                                  {3, Recompute::kNothing, 400, keep_weights}, kBatch);
+                    program::SlotArrays state = test::initial_state(spec);
+                    const std::uint64_t held = integer::scratch_use().bytes;
+                    const test::HeapBytes asked = test::heap_bytes();
+                    machine.executor.step(coefficients, tokens, test::spans(state));
+                    planned = machine.executor.plan().device;
+                    scratch = integer::scratch_use().bytes - held;
+                    aligned = test::heap_bytes().aligned - asked.aligned;
+                    plain = test::heap_bytes().plain - asked.plain;
+                }).join();
+                CHECK(scratch + aligned <= planned);
+                const bool by_definition =
+                    target == Target::kScalar && spec.profile == program::Profile::kF32;
+                CHECK((scratch + aligned == 0) == by_definition);
+                if (target != Target::kScalar) {
+                    CHECK(plain < sizeof(float) * spec.model.context * spec.model.context);
+                }
             }
         }
     }
@@ -111,6 +115,36 @@ TEST_CASE("less memory is bought with smaller micro-batches, then with work done
         CHECK(refused.error().kind == base::ErrorKind::kPreflight);
         CHECK(refused.error().what.find(std::to_string(state + least.bytes()) + " bytes") !=
               std::string::npos);
+    }
+}
+
+TEST_CASE("packed weights are kept where enough micro-batches share them and the budget holds them",
+          "[trainer][memory]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        INFO(spec.name);
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        ThreadPool pool(1);
+        test::CountingArena arena;
+        const CpuBackend backend(Target::kScalar, pool, arena);
+        const auto plan = [&](std::uint32_t micro_batch, std::uint64_t bytes) {
+            return choose_plan(program, backend, {kBatch, micro_batch, bytes}).value();
+        };
+        CHECK_FALSE(plan(2, 0).choice.keep_weights);
+        const MemoryPlan kept = plan(1, 0);
+        CHECK(kept.choice.keep_weights);
+        PlanChoice choice = kept.choice;
+        choice.keep_weights = false;
+        const MemoryPlan packed_each_time = plan_memory(program, backend, choice, kBatch);
+        if (spec.profile == program::Profile::kF32) {
+            CHECK(kept.bytes() == packed_each_time.bytes());
+            continue;
+        }
+        // Two digits of every weight of a linear layer, once for each pass.
+        const std::uint64_t least = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
+        CHECK(kept.bytes() > packed_each_time.bytes() + least);
+        const MemoryPlan within = plan(1, state_bytes(program) + kept.bytes() - 1);
+        CHECK_FALSE(within.choice.keep_weights);
+        CHECK(within.choice.head_rows == kept.choice.head_rows);
     }
 }
 

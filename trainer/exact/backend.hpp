@@ -20,6 +20,7 @@ namespace assay::trainer {
 struct GroupShape {
     std::uint64_t sequences = 0;  ///< of a micro-batch
     std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time; in profile i16 whole sequences
+    bool keep_weights = false;    ///< what is made of weights (packed operands) is kept for micro-batches
 };
 
 /// What the device has to know of a step besides its tensors.
@@ -27,6 +28,7 @@ struct StepNumbers {
     std::uint64_t tokens = 0;  ///< target tokens of the whole step or evaluation
     arithmetic::AdamWCoefficients coefficients;
     bool state_unchanged = false;  ///< parameters and moments are as the last step of this backend left them
+    bool keep_weights = false;     ///< as own_bytes() was asked; weights do not change until the update
 };
 
 struct GroupCall {

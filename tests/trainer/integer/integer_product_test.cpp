@@ -49,9 +49,23 @@ void check(const test::Named& named, const Case& x, std::mt19937& random, Thread
             finite = finite && std::isfinite(value);
         }
     }
+    const Values before = c;
     const bool said = product(*named.machine, p, pool, x.limits);
     REQUIRE(test::same(expected, c));
     REQUIRE(said == finite);
+    // The same with b packed whole beforehand, and gone by then.
+    c = before;
+    const std::uint64_t bytes = packed_b_bytes(*named.machine, p);
+    Scratch memory;
+    std::byte* packed = memory.take(bytes + kAlignment);
+    std::fill_n(packed + bytes, kAlignment, std::byte{0x5a});
+    pack_b(*named.machine, p, pool, packed);
+    p.packed_b = packed;
+    p.b.data = nullptr;
+    REQUIRE(product(*named.machine, p, pool, x.limits) == finite);
+    REQUIRE(test::same(expected, c));
+    REQUIRE(std::all_of(packed + bytes, packed + bytes + kAlignment,
+                        [](std::byte one) { return one == std::byte{0x5a}; }));
 }
 }  // namespace
 
@@ -156,10 +170,14 @@ TEST_CASE("scratch memory stays within the limits and says how much it is", "[in
             kGroup * 16384 * 6;  // a group of lanes of the deepest block, widest operand
         CHECK(product_scratch_bytes(*named.machine, p) <=
               limits.resident_bytes + limits.streamed_bytes + 2 * least);
+        CHECK(product_scratch_bytes(*named.machine, p, PackedB::kYes) <= limits.resident_bytes + least);
+        CHECK(packed_b_bytes(*named.machine, p) >= 2 * p.n * p.k);  // two digits of every number
+        CHECK(packed_b_bytes(*named.machine, p) % kAlignment == 0);
         p.m = p.n = p.k = 64;
         CHECK(product_scratch_bytes(*named.machine, p) < 128 * 1024);
         p.k = 0;
         CHECK(product_scratch_bytes(*named.machine, p) == 0);
+        CHECK(packed_b_bytes(*named.machine, p) == 0);
     }
 }
 

@@ -63,6 +63,7 @@ void CpuBackend::begin(const program::Program& program, const StepNumbers& numbe
         arithmetic::rope_table(context_, model.head_dim(), model.rope_theta.value(), rope_cos_, rope_sin_);
         rope_model_ = model;
     }
+    begin_packed_weights();
     warm_up();
 }
 

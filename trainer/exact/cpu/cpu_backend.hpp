@@ -9,6 +9,7 @@
 
 #include "trainer/arena.hpp"
 #include "trainer/exact/backend.hpp"
+#include "trainer/exact/cpu/integer/scratch.hpp"
 #include "trainer/exact/cpu/kernels.hpp"
 #include "trainer/targets.hpp"
 #include "trainer/thread_pool.hpp"
@@ -51,6 +52,14 @@ private:
     // Linear layers (cpu_linear.cpp).
     [[nodiscard]] static Product shape_of(const program::Program& program, const Operator& one,
                                           std::uint64_t rows);
+    // Weights packed at their first use since begin() (cpu_weights.cpp).
+    [[nodiscard]] static bool multiplies_weight(const Operator& one);
+    [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program,
+                                                    const Operator& one) const;
+    [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program) const;
+    void begin_packed_weights();
+    // Packs, unless it is there, the right side of operator `index`; does nothing where none is kept.
+    void use_packed_weight(std::uint32_t index, Product& product);
     void linear(const GroupCall& call);
     void weight_gradient(const GroupCall& call);
     void column_gradient(const GroupCall& call);
@@ -106,6 +115,15 @@ private:
     std::vector<float> rope_cos_;
     std::vector<float> rope_sin_;
     program::ModelConfig rope_model_;  // for which the table is
+
+    // Of weights as right sides of products, by operator; empty where they are not kept.
+    struct PackedWeight {
+        std::uint64_t offset = 0;  // in bytes
+        bool is_there = false;
+    };
+    std::vector<PackedWeight> packed_weights_;
+    integer::Scratch packed_memory_;
+    std::byte* packed_data_ = nullptr;
 
     // Of the loaded tokens, T per sequence; kNone where there is none.
     static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -31,6 +31,7 @@ void CpuBackend::head(const GroupCall& call) {
         product.a.data = h;
         product.b.data = weight;
         product.c = logits;
+        use_packed_weight(place_of(group, Kind::kHead), product);
         note(place_of(group, Kind::kHead), products_->product(product, pool_));
         pool_.split(count, kRows, [&](std::size_t first, std::size_t last) {
             const auto targets = std::span<const std::uint32_t>(targets_).subspan(
@@ -47,6 +48,7 @@ void CpuBackend::head(const GroupCall& call) {
         down.a.data = logits;
         down.b.data = weight;
         down.c = out(call, *input_gradient, 0) + at * w;
+        use_packed_weight(place_of(group, Kind::kHeadInputGradient), down);
         note(place_of(group, Kind::kHeadInputGradient), products_->product(down, pool_));
         Product across = shape_of(*program_, *weight_gradient, count);
         across.a.data = logits;

@@ -52,8 +52,9 @@ Product CpuBackend::shape_of(const program::Program& program, const Operator& on
 std::uint64_t CpuBackend::own_bytes(const program::Program& program, const GroupShape& shape) const {
     const program::ModelConfig& model = program.model;
     const arithmetic::HeadShape head{model.context, model.head_dim()};
-    const std::uint64_t of_threads = pool_.threads() * products(program.profile, target_).thread_bytes(head);
-    if (program.profile != program::Profile::kI16) return of_threads;
+    std::uint64_t kept = pool_.threads() * products(program.profile, target_).thread_bytes(head);
+    if (shape.keep_weights) kept += integer::Scratch::size_for(packed_weight_bytes(program));
+    if (program.profile != program::Profile::kI16) return kept;
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {
         const bool of_head = one.kind == Kind::kHead || one.kind == Kind::kHeadInputGradient ||
@@ -63,9 +64,11 @@ std::uint64_t CpuBackend::own_bytes(const program::Program& program, const Group
                                 one.kind == Kind::kLinearWeightGradient;
         if (!multiplies) continue;
         const std::uint64_t rows = of_head ? shape.head_rows : shape.sequences * model.context;
-        most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows)));
+        const bool packed = shape.keep_weights && multiplies_weight(one);
+        most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows),
+                                                    packed ? integer::PackedB::kYes : integer::PackedB::kNo));
     }
-    return most + of_threads;
+    return most + kept;
 }
 
 void CpuBackend::linear(const GroupCall& call) {
@@ -76,6 +79,7 @@ void CpuBackend::linear(const GroupCall& call) {
     product.b.data = in(call, one, 1);
     product.c = out(call, one, 0);
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
+    use_packed_weight(index, product);
     note(index, products_->product(product, pool_));
     rows(call, 1);
 }

@@ -4,6 +4,7 @@
 // share, is in kernels.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -33,6 +34,7 @@ struct Product {
     arithmetic::ProductRule rule = {};
     const float* bias =
         nullptr;  ///< n numbers or none: c[i,j] + bias[j], one more rounding, is what is stored
+    const std::byte* packed_b = nullptr;  ///< what pack_b() made of b for a product of this n, k and rule
 };
 
 /// Each returns whether every number that it wrote is finite.
@@ -42,6 +44,11 @@ struct ProductKernels {
 
     /// Splits its work over the pool.
     bool (*product)(const Product&, ThreadPool&);
+
+    /// Bytes of b packed whole, for products of any m. nullptr, and pack_b too: b is not packed whole.
+    std::uint64_t (*packed_b_bytes)(const Product&) = nullptr;
+    /// Packs b into memory that is aligned to 64 bytes. Splits its work over the pool.
+    void (*pack_b)(const Product&, ThreadPool&, std::byte* memory) = nullptr;
 
     /// Of ONE head of ONE sequence, on the calling thread. Entries above the diagonal are left alone.
     bool (*attention_scores)(arithmetic::HeadShape, arithmetic::HeadView q, arithmetic::HeadView k, Floats);

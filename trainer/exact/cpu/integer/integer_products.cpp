@@ -18,6 +18,10 @@ using arithmetic::HeadView;
 template <const integer::Machine& (*machine)()>
 struct On {
     static bool product(const Product& p, ThreadPool& pool) { return integer::product(machine(), p, pool); }
+    static std::uint64_t packed_b_bytes(const Product& p) { return integer::packed_b_bytes(machine(), p); }
+    static void pack_b(const Product& p, ThreadPool& pool, std::byte* memory) {
+        integer::pack_b(machine(), p, pool, memory);
+    }
     static bool scores(HeadShape shape, HeadView q, HeadView k, Floats scores) {
         return integer::lower_products(machine(), shape, q, k, arithmetic::attention_scale(shape.head_dim),
                                        scores);
@@ -39,6 +43,8 @@ struct On {
     }
     static constexpr ProductKernels kTable = {
         .product = product,
+        .packed_b_bytes = packed_b_bytes,
+        .pack_b = pack_b,
         .attention_scores = scores,
         .attention_values = rows,
         .attention_probability_gradient = lower,
@@ -80,8 +86,8 @@ Entry entry_of(Target target) {
 
 const ProductKernels& integer_products(Target target) { return entry_of(target).table; }
 
-std::uint64_t integer_scratch_bytes(Target target, const Product& p) {
-    return integer::Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p));
+std::uint64_t integer_scratch_bytes(Target target, const Product& p, integer::PackedB packed) {
+    return integer::Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p, packed));
 }
 
 }  // namespace assay::trainer

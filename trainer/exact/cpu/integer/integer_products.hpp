@@ -2,6 +2,7 @@
 // The product tables of profile i16.
 #pragma once
 
+#include "trainer/exact/cpu/integer/product.hpp"
 #include "trainer/exact/cpu/products.hpp"
 
 namespace assay::trainer {
@@ -11,6 +12,6 @@ const ProductKernels& integer_products(Target target);
 
 /// Bytes of scratch memory that the table's product keeps in the thread that calls it with p: the largest
 /// that it was called with.
-std::uint64_t integer_scratch_bytes(Target target, const Product& p);
+std::uint64_t integer_scratch_bytes(Target target, const Product& p, integer::PackedB packed);
 
 }  // namespace assay::trainer

@@ -34,7 +34,7 @@ struct Side {
     std::int32_t* exponents = nullptr;
 
     [[nodiscard]] std::uint64_t slab_groups() const { return groups_of(slab_lanes); }
-    [[nodiscard]] std::uint64_t block_bytes() const { return slab_groups() * (kGroup / panel) * panel_bytes; }
+    [[nodiscard]] std::uint64_t block_bytes() const { return (slab_lanes + panel - 1) / panel * panel_bytes; }
     [[nodiscard]] std::uint64_t parts() const { return digits == 3 ? 2 : 1; }
     [[nodiscard]] std::uint64_t exponent_stride() const { return slab_groups() * kGroup; }
     [[nodiscard]] std::uint64_t bytes(std::uint64_t blocks) const {
@@ -59,29 +59,49 @@ struct Side {
     [[nodiscard]] Packed packed() const {
         return {data, lowest, exponents, panel_bytes, block_bytes(), exponent_stride()};
     }
+    // Where place(memory, blocks) would put it; of two digits.
+    [[nodiscard]] Packed packed_at(const std::byte* memory, std::uint64_t blocks) const {
+        const auto* at = reinterpret_cast<const std::int32_t*>(memory + blocks * block_bytes());
+        return {memory, nullptr, at, panel_bytes, block_bytes(), exponent_stride()};
+    }
 };
+
+std::uint64_t block_of(const Product& p) { return std::min(p.rule.block, p.k); }
+std::uint64_t blocks_of(const Product& p) { return (p.k + block_of(p) - 1) / block_of(p); }
+
+Side side_b(const Machine& machine, const Product& p) {
+    return {{p.b.data, p.b.col_stride, p.b.row_stride},
+            p.n,
+            machine.b_cols,
+            machine.b_panel_bytes(block_of(p)),
+            p.rule.b_digits,
+            false};
+}
+
+// All of b in one slab.
+Side whole_b(const Machine& machine, const Product& p) {
+    Side side = side_b(machine, p);
+    side.slab_lanes = side.lanes;
+    return side;
+}
 
 struct Plan {
     Side a, b;
     bool a_resident = false;
     std::uint64_t block = 0;        // k of one
     std::uint64_t slab_blocks = 0;  // blocks packed together
-    [[nodiscard]] std::uint64_t bytes() const { return a.bytes(slab_blocks) + b.bytes(slab_blocks); }
+    [[nodiscard]] std::uint64_t bytes(PackedB packed) const {
+        return a.bytes(slab_blocks) + (packed == PackedB::kYes ? 0 : b.bytes(slab_blocks));
+    }
 };
 
 Plan plan_of(const Machine& machine, const Product& p, const Limits& limits) {
     Plan plan;
-    plan.block = std::min(p.rule.block, p.k);
-    const std::uint64_t blocks = (p.k + plan.block - 1) / plan.block;
-    plan.slab_blocks = std::clamp<std::uint64_t>(limits.depth / round_up(plan.block, kUnit), 1, blocks);
+    plan.block = block_of(p);
+    plan.slab_blocks = std::clamp<std::uint64_t>(limits.depth / round_up(plan.block, kUnit), 1, blocks_of(p));
     plan.a = {p.a, p.m, machine.a_rows, panel_stride(machine.a_panel_bytes(plan.block)), p.rule.a_digits,
               true};
-    plan.b = {{p.b.data, p.b.col_stride, p.b.row_stride},
-              p.n,
-              machine.b_cols,
-              machine.b_panel_bytes(plan.block),
-              p.rule.b_digits,
-              false};
+    plan.b = side_b(machine, p);
     const std::uint64_t a_bytes = plan.a.lanes * plan.a.lane_bytes(plan.slab_blocks);
     const std::uint64_t b_bytes = plan.b.lanes * plan.b.lane_bytes(plan.slab_blocks);
     // Every slab of the resident operand costs one packing of all of the other.
@@ -124,10 +144,14 @@ void pack_group(const Machine& machine, const Side& side, const Depths& depths, 
     }
 }
 
+// Either may be nothing.
 void pack(const Machine& machine, const Side* first, const Side* second, const Depths& depths,
           ThreadPool& pool) {
-    const std::uint64_t before = first == nullptr ? 0 : groups_of(first->count) * depths.blocks;
-    const std::uint64_t all = before + groups_of(second->count) * depths.blocks;
+    const auto tasks = [&](const Side* side) {
+        return side == nullptr ? 0 : groups_of(side->count) * depths.blocks;
+    };
+    const std::uint64_t before = tasks(first), all = before + tasks(second);
+    if (all == 0) return;
     pool.deal(all, 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t task = from; task < to; ++task) {
             if (task < before) {
@@ -139,8 +163,8 @@ void pack(const Machine& machine, const Side* first, const Side* second, const D
     });
 }
 
-bool multiply(const Machine& machine, const Product& p, const Plan& plan, const Depths& depths,
-              ThreadPool& pool) {
+bool multiply(const Machine& machine, const Product& p, const Plan& plan, const Packed& packed_b,
+              const Depths& depths, ThreadPool& pool) {
     const Side &a = plan.a, &b = plan.b;
     std::uint64_t rows = std::min(kTaskRows, round_up(a.count, kGroup));
     std::uint64_t cols = round_up(b.count, kGroup);
@@ -151,7 +175,7 @@ bool multiply(const Machine& machine, const Product& p, const Plan& plan, const 
     }
     const std::uint64_t across = (b.count + cols - 1) / cols;
     std::atomic<bool> finite = true;
-    const Packed packed_a = a.packed(), packed_b = b.packed();
+    const Packed packed_a = a.packed();
     pool.deal(tasks(), 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t task = from; task < to; ++task) {
             const std::uint64_t i = task / across * rows, j = task % across * cols;
@@ -189,8 +213,22 @@ bool nothing_to_multiply(const Product& p) {
 }
 }  // namespace
 
-std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, const Limits& limits) {
-    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, limits).bytes();
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, PackedB packed,
+                                    const Limits& limits) {
+    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, limits).bytes(packed);
+}
+
+std::uint64_t packed_b_bytes(const Machine& machine, const Product& p) {
+    return p.n == 0 || p.k == 0 ? 0 : whole_b(machine, p).bytes(blocks_of(p));
+}
+
+void pack_b(const Machine& machine, const Product& p, ThreadPool& pool, std::byte* memory) {
+    if (p.n == 0 || p.k == 0) return;
+    Side side = whole_b(machine, p);
+    const std::uint64_t blocks = blocks_of(p);
+    side.place(memory, blocks);
+    side.go_to(0);
+    pack(machine, nullptr, &side, {0, blocks, block_of(p), p.k - (blocks - 1) * block_of(p)}, pool);
 }
 
 bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits) {
@@ -198,9 +236,12 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
     ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
     if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
     Plan plan = plan_of(machine, p, limits);
-    std::byte* memory = product_scratch().take(plan.bytes());
+    const bool b_is_packed = p.packed_b != nullptr;
+    std::byte* memory = product_scratch().take(plan.bytes(b_is_packed ? PackedB::kYes : PackedB::kNo));
     plan.a.place(memory, plan.slab_blocks);
-    plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);
+    if (!b_is_packed) plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);
+    const Packed whole = b_is_packed ? whole_b(machine, p).packed_at(p.packed_b, blocks_of(p)) : Packed{};
+    const auto to_pack = [&](const Side& side) { return b_is_packed && !side.is_a ? nullptr : &side; };
     Side& resident = plan.a_resident ? plan.a : plan.b;
     Side& streamed = plan.a_resident ? plan.b : plan.a;
     bool finite = true;
@@ -212,8 +253,10 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
             resident.go_to(r);
             for (std::uint64_t s = 0; s < streamed.lanes; s += streamed.slab_lanes) {
                 streamed.go_to(s);
-                pack(machine, s == 0 ? &resident : nullptr, &streamed, depths, pool);
-                finite = multiply(machine, p, plan, depths, pool) && finite;
+                pack(machine, s == 0 ? to_pack(resident) : nullptr, to_pack(streamed), depths, pool);
+                const Packed b = b_is_packed ? whole.from(plan.b.first, plan.b.panel).at_block(k / plan.block)
+                                             : plan.b.packed();
+                finite = multiply(machine, p, plan, b, depths, pool) && finite;
             }
         }
     }

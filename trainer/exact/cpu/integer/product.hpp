@@ -16,10 +16,18 @@ struct Limits {
 };
 
 /// Bits of arithmetic::exact_product by p.rule, then + p.bias. REQUIRES 2 digits of b. Returns whether every
-/// output is finite. Throws std::bad_alloc before it writes any.
+/// output is finite. Throws std::bad_alloc before it writes any. Where p.packed_b is given, b is not read.
 bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits = {});
 
+/// Whether product(p) finds its b packed.
+enum class PackedB : std::uint8_t { kNo, kYes };
+
 /// Bytes of scratch memory that product(p) takes in its calling thread.
-std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, const Limits& limits = {});
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, PackedB packed = PackedB::kNo,
+                                    const Limits& limits = {});
+
+/// Bytes of p.b packed whole, and the packing into memory aligned to kAlignment: what p.packed_b may be.
+std::uint64_t packed_b_bytes(const Machine& machine, const Product& p);
+void pack_b(const Machine& machine, const Product& p, ThreadPool& pool, std::byte* memory);
 
 }  // namespace assay::trainer::integer
