@@ -9,6 +9,7 @@
 #endif
 
 #include "contracts/arithmetic/exact_product.hpp"
+#include "trainer/exact/cpu/integer/target.hpp"
 
 namespace assay::trainer::integer {
 bool has_dot_products() {
@@ -22,6 +23,10 @@ bool has_dot_products() {
 }
 }  // namespace assay::trainer::integer
 
+// Clang's assembler goes by the function's target; GCC's by the directive below.
+#if defined(__clang__)
+ASSAY_TARGET_BEGIN("dotprod")
+#endif
 namespace assay::trainer::integer {
 namespace neon_dot {
 
@@ -32,7 +37,7 @@ inline constexpr std::size_t kCols = 8;
 
 // As assembly, which alone names the extension: the rest is plain AArch64. A build for processors that have
 // it names nothing, lest the directive take away others that its code uses after it.
-#if defined(__ARM_FEATURE_DOTPROD)
+#if defined(__ARM_FEATURE_DOTPROD) || defined(__clang__)
 #define ASSAY_NAME_DOTPROD ""
 #else
 #define ASSAY_NAME_DOTPROD ".arch armv8.2-a+dotprod\n"
@@ -55,4 +60,7 @@ inline void dot_bytes(I& sum, I a, I b) {
 const Machine& neon_dot_machine() { return neon_dot::machine(); }
 
 }  // namespace assay::trainer::integer
+#if defined(__clang__)
+ASSAY_TARGET_END
+#endif
 #endif
