@@ -154,7 +154,7 @@ std::optional<std::span<const float>> Executor::logits(std::span<const float> pa
     ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
     ASSAY_CHECK(floating_point_mode_is_lawful());
     bind(Role::kParameter, read_only(parameters));
-    backend_.begin(program_, {context_, {}, false});
+    backend_.begin(program_, {context_, {}, false, plan_.choice.keep_weights});
     tokens_.assign(inputs.begin(), inputs.end());
     tokens_.push_back(0);  // a target that nobody looks at
     backend_.load(tokens_);

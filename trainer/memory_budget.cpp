@@ -68,18 +68,19 @@ base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Bac
                                       const PlanLimits& limits) {
     const std::uint64_t state = state_bytes(program);
     const std::uint32_t most = useful_micro_batch(program, limits);
+    const auto fits = [&](const MemoryPlan& plan) {
+        return limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes;
+    };
     for (const Recompute recompute : kLevels) {
         for (std::uint32_t micro_batch = most; micro_batch >= 1; micro_batch /= 2) {
-            PlanChoice choice{micro_batch, recompute, kUsefulHeadRows};
-            choice.keep_weights = (limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
-            while (true) {
-                MemoryPlan plan = plan_memory(program, backend, choice, limits.batch);
-                if (limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes) {
-                    return plan;
-                }
-                if (!choice.keep_weights) choice.head_rows /= 2;
-                if (choice.head_rows < kLeastHeadRows) break;
-                choice.keep_weights = false;
+            if ((limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking) {
+                MemoryPlan plan = plan_memory(program, backend,
+                                              {micro_batch, recompute, kUsefulHeadRows, true}, limits.batch);
+                if (fits(plan)) return plan;
+            }
+            for (std::uint64_t rows = kUsefulHeadRows; rows >= kLeastHeadRows; rows /= 2) {
+                MemoryPlan plan = plan_memory(program, backend, {micro_batch, recompute, rows}, limits.batch);
+                if (fits(plan)) return plan;
             }
             if (limits.micro_batch != 0) break;
         }

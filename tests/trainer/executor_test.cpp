@@ -125,6 +125,8 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
         const std::vector<float> first = test::initial_state(spec).parameters;
         std::vector<float> second = first;
         for (float& weight : second) weight *= 1.25F;
+        const std::span inputs(tokens.data(), spec.model.context);
+        std::vector<float> logits;  // of the second parameters, after the last place: the same everywhere
         for (const Target target : test::all_targets()) {
             for (const bool keep_weights : {false, true}) {
                 ExecutorMachine machine(program, target, 2, {2, Recompute::kNothing, 30, keep_weights}, 2);
@@ -140,6 +142,10 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
                     REQUIRE(loss);
                     REQUIRE(std::bit_cast<std::uint32_t>(*loss) == std::bit_cast<std::uint32_t>(*expected));
                 }
+                const auto found = machine.executor.logits(second, inputs, inputs.size() - 1);
+                REQUIRE(found);
+                if (logits.empty()) logits.assign(found->begin(), found->end());
+                REQUIRE(test::same(logits, {found->begin(), found->end()}));
             }
         }
     }

@@ -71,6 +71,7 @@ void CpuBackend::logits(const GroupCall& call) {
     product.a.data = in(call, one, 0) + call.row * width_;
     product.b.data = in(call, one, 1);
     product.c = call.scratch;
+    use_packed_weight(index, product);
     note(index, products_->product(product, pool_));
 }
 
