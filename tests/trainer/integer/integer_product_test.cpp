@@ -136,13 +136,14 @@ TEST_CASE("exact products in slabs of either operand", "[integer]") {
 TEST_CASE("sums at the edge of their bounds", "[integer]") {
     ThreadPool pool(1);
     // Digits of 32,639: 127, 127. Of 32,384: 127, −128, which makes the rests of the modular sum largest;
-    // with their signs changed −127, −127 and −126, −128 (−32,384 + 128 is 126 · 256). 24 bits likewise.
+    // with their signs changed −127, −127 and −126, −128 (−32,384 + 128 is 126 · 256). 24 bits likewise, and
+    // 2,039 and −2,048 where they are cut into 12 and 12.
     const float narrow[] = {32639.0F, 32384.0F, -32639.0F, -32384.0F};
-    const float wide[] = {8355711.0F, 8355456.0F, -8355711.0F, -8355456.0F};
+    const float wide[] = {8355711.0F, 8355456.0F, 8349696.0F, -8355711.0F, -8355456.0F, -8349696.0F};
     for (const test::Named& named : test::machines()) {
         for (const std::uint64_t k : {255U, 256U, 257U, 512U, 1024U, 1025U, 16384U, 16385U, 16384U + 300U}) {
             for (const float b_value : narrow) {
-                for (int which = 0; which < 8; ++which) {
+                for (int which = 0; which < 10; ++which) {
                     const float a_value = which < 4 ? narrow[which] : wide[which - 4];
                     INFO(named.name << ", k " << k << ", " << a_value << " times " << b_value);
                     // One odd number, so that a sum that is off by a rounding shows.

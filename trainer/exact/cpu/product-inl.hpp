@@ -6,15 +6,19 @@
 // stays one chain over k. Threads take blocks of columns (of rows, where there are few columns); nothing is
 // shared, so nothing waits. Included once per target inside its namespace: no guard.
 
-// Terms and columns in a block of B. Packed A is packed again for each block of columns: those are wider.
+// Terms and columns in a block of B. Packed A is packed again for each block of columns: those are wider. Few
+// and even blocks of k: each after the first loads all of C and stores it.
 struct BlockShape {
     std::size_t depth;
     std::size_t cols;
 };
-inline constexpr std::size_t kDepth = HWY_TARGET == HWY_AVX2 ? 384 : 512;
+inline constexpr std::size_t kDepth = 768;
 inline constexpr std::size_t kCols = 256;
-constexpr BlockShape block_shape(bool pack_a) {
-    return pack_a ? BlockShape{kDepth / 2, kCols * 2} : BlockShape{kDepth, kCols};
+constexpr BlockShape block_shape(bool pack_a, std::size_t k) {
+    const std::size_t most = pack_a ? kDepth / 2 : kDepth;
+    const std::size_t blocks = k == 0 ? 1 : (k + most - 1) / most;
+    const std::size_t depth = ((k + blocks - 1) / blocks + 15) / 16 * 16;  // whole cache lines of A
+    return {depth, pack_a ? kCols * 2 : kCols};
 }
 inline constexpr std::size_t kMc = 16 * kMr;  // rows of A that are packed at a time
 
@@ -63,7 +67,7 @@ inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed,
 inline bool product_part(const Product& p) {
     PackBuffers& packed = pack_buffers();
     const bool pack_a = p.a.col_stride != 1;
-    const BlockShape block = block_shape(pack_a);
+    const BlockShape block = block_shape(pack_a, p.k);
     Watch watch;
     for (std::size_t j0 = 0; j0 < p.n; j0 += block.cols) {
         const std::size_t cols = p.n - j0 < block.cols ? p.n - j0 : block.cols;
@@ -106,7 +110,7 @@ inline bool product(const Product& p, ThreadPool& pool) {
     if (threads == 1) return product_part(p);
     std::atomic<bool> good = true;
     if (p.n >= threads * 4 * kNr) {
-        const std::size_t share = share_of(p.n, threads, kNr, block_shape(p.a.col_stride != 1).cols);
+        const std::size_t share = share_of(p.n, threads, kNr, block_shape(p.a.col_stride != 1, p.k).cols);
         pool.deal(p.n, share, [&](std::size_t first, std::size_t last) {
             Product part = p;
             part.n = last - first;

@@ -54,7 +54,7 @@ struct Store {
             std::byte* out = data + index * block_bytes() + lane / panel * panel_bytes;
             if constexpr (kSideA) {
                 machine.exponents_a(slice, 2, exponent);
-                machine.pack_a(slice, Part::kWhole, exponent, panel_bytes, out);
+                machine.pack_a(slice, exponent, panel_bytes, out, nullptr);
             } else {
                 machine.exponents_b(slice, 2, exponent);
                 machine.pack_b(slice, exponent, panel_bytes, out);

@@ -14,6 +14,8 @@ namespace avx2 {
 
 inline constexpr std::size_t kRows = 6;
 inline constexpr std::size_t kCols = 16;
+inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
+inline constexpr int kWideUnroll = 4;
 
 #include "trainer/exact/cpu/integer/lanes256-inl.hpp"
 
@@ -22,6 +24,7 @@ inline void dot_pairs(I& sum, I a, I b) { sum = add(sum, _mm256_madd_epi16(a, b)
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"
 #include "trainer/exact/cpu/integer/multiply-inl.hpp"
 // clang-format on

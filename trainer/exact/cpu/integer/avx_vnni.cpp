@@ -14,6 +14,8 @@ namespace avx_vnni {
 
 inline constexpr std::size_t kRows = 6;
 inline constexpr std::size_t kCols = 16;
+inline constexpr std::size_t kWideRows = 3;  // at a time, with two sums each
+inline constexpr int kWideUnroll = 16;
 
 #include "trainer/exact/cpu/integer/lanes256-inl.hpp"
 
@@ -24,6 +26,7 @@ inline void dot_bytes(I& sum, I a, I b) { asm("%{vex%} vpdpbusd %2, %1, %0" : "+
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/integer/tile_modular-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"
 #include "trainer/exact/cpu/integer/multiply-inl.hpp"
 // clang-format on

@@ -26,6 +26,12 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
     }
 }
 
+inline constexpr int kLowerBits = 8;  // of a 24-bit operand A: a digit
+
+inline void emit_part(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
+    emit_a(numbers, unit, row);
+}
+
 inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
     std::byte* out = unit + column * 4;
     const I half = set(0x00800080);

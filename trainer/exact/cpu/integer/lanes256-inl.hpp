@@ -94,20 +94,12 @@ inline F finish_halves(__m256d low, __m256d high, I exponent) {
                                 finish_half(high, _mm256_extracti128_si256(exponent, 1)), 1);
 }
 
-/// RNE32(65536·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <=
-/// 2^24.
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// and unit 65,536.
 template <bool kShort>
-inline F finish(I hi, I lo, I exponent) {
-    return finish_halves(times_plus(low_half(hi), 65536.0, low_half(lo)),
-                         times_plus(high_half(hi), 65536.0, high_half(lo)), exponent);
-}
-/// The same of 256 · (65536·hi + lo) + (65536·hi0 + lo0).
-inline F finish24(I hi, I lo, I hi0, I lo0, I exponent) {
-    const __m256d low = times_plus(times_plus(low_half(hi), 65536.0, low_half(lo)), 256.0,
-                                   times_plus(low_half(hi0), 65536.0, low_half(lo0)));
-    const __m256d high = times_plus(times_plus(high_half(hi), 65536.0, high_half(lo)), 256.0,
-                                    times_plus(high_half(hi0), 65536.0, high_half(lo0)));
-    return finish_halves(low, high, exponent);
+inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {
+    return finish_halves(times_plus(low_half(hi), unit, low_half(lo)),
+                         times_plus(high_half(hi), unit, high_half(lo)), exponent);
 }
 
 /// out row r, lane i (rows `out_stride` apart) = in row i, lane r: 8 × 8 numbers of 32 bits.

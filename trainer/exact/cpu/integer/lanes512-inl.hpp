@@ -72,16 +72,16 @@ inline void store_bytes(void* p, I x) {
     _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_shuffle_epi8(_mm512_cvtepi16_epi8(x), order));
 }
 
-/// RNE32(65536·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <=
-/// 2^24.
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// and unit 65,536.
 template <bool kShort>
-inline F finish(I hi, I lo, I exponent) {
+inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {
     F rounded;
     if constexpr (kShort) {
         rounded = _mm512_fmadd_ps(_mm512_cvtepi32_ps(hi), set_float(65536.0F), _mm512_cvtepi32_ps(lo));
     } else {
-        rounded = narrow(times_plus(low_half(hi), 65536.0, low_half(lo)),
-                         times_plus(high_half(hi), 65536.0, high_half(lo)));
+        rounded = narrow(times_plus(low_half(hi), unit, low_half(lo)),
+                         times_plus(high_half(hi), unit, high_half(lo)));
     }
     return _mm512_scalef_ps(rounded, _mm512_cvtepi32_ps(exponent));
 }

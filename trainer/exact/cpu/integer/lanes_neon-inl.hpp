@@ -86,12 +86,12 @@ inline F finish_halves(float64x2_t low, float64x2_t high, I exponent) {
                         finish_half(high, vmovl_high_s32(exponent)));
 }
 
-/// RNE32(65536·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <=
-/// 2^24.
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// and unit 65,536.
 template <bool kShort>
-inline F finish(I hi, I lo, I exponent) {
-    return finish_halves(times_plus(low_half(hi), 65536.0, low_half(lo)),
-                         times_plus(high_half(hi), 65536.0, high_half(lo)), exponent);
+inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {
+    return finish_halves(times_plus(low_half(hi), unit, low_half(lo)),
+                         times_plus(high_half(hi), unit, high_half(lo)), exponent);
 }
 /// The same of 256 · (65536·hi + lo) + (65536·hi0 + lo0).
 inline F finish24(I hi, I lo, I hi0, I lo0, I exponent) {

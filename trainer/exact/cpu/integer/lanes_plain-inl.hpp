@@ -123,24 +123,16 @@ inline float finish_one(double sum, std::int32_t exponent) {
     return static_cast<float>(static_cast<double>(static_cast<float>(sum)) *
                               __builtin_bit_cast(double, bits));
 }
-inline double wide(I hi, I lo, std::size_t i) {
-    return static_cast<double>(hi.lane[i]) * 65536.0 + static_cast<double>(lo.lane[i]);
+inline double wide(I hi, I lo, std::size_t i, double unit) {
+    return static_cast<double>(hi.lane[i]) * unit + static_cast<double>(lo.lane[i]);
 }
 
-/// RNE32(65536·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <=
-/// 2^24.
+/// RNE32(unit·hi + lo) · 2^exponent, rounded once more where that is subnormal. `kShort`: |hi|, |lo| <= 2^24
+/// and unit 65,536.
 template <bool kShort>
-inline F finish(I hi, I lo, I exponent) {
+inline F finish(I hi, I lo, I exponent, double unit = 65536.0) {
     F out;
-    for (std::size_t i = 0; i < kL; ++i) out.lane[i] = finish_one(wide(hi, lo, i), exponent.lane[i]);
-    return out;
-}
-/// The same of 256 · (65536·hi + lo) + (65536·hi0 + lo0).
-inline F finish24(I hi, I lo, I hi0, I lo0, I exponent) {
-    F out;
-    for (std::size_t i = 0; i < kL; ++i) {
-        out.lane[i] = finish_one(wide(hi, lo, i) * 256.0 + wide(hi0, lo0, i), exponent.lane[i]);
-    }
+    for (std::size_t i = 0; i < kL; ++i) out.lane[i] = finish_one(wide(hi, lo, i, unit), exponent.lane[i]);
     return out;
 }
 

@@ -5,7 +5,8 @@
 // A packed operand is cut along k into the blocks of the rule, and across into panels of a_rows rows of A or
 // b_cols columns of B; both count as "lanes" here. A panel is a run of units of 64 k (the last one filled up
 // with zeros), whose inside only the instruction set knows. Digits: v = 256·hi + lo, lo in [−128, 127].
-// A 24-bit operand is packed as two: its upper 16 bits (256·hi + lo of them) and its lowest digit.
+// A 24-bit operand is packed as two, upper and lower: v = 2^s · upper + lower, where only the instruction set
+// knows s and lower is a signed number of s bits.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +19,6 @@ inline constexpr std::uint64_t kGroup = 96;      ///< lanes packed at a time: a 
 inline constexpr std::uint64_t kAlignment = 64;  ///< of packed memory, in bytes
 
 constexpr std::uint64_t units_of(std::uint64_t depth) { return (depth + kUnit - 1) / kUnit; }
-
-/// Which 16 bits of a number are packed.
-enum class Part : std::uint8_t {
-    kWhole,   ///< of 16
-    kUpper,   ///< of 24: (v + 128) >> 8
-    kLowest,  ///< of 24: the lowest digit, v − 256 · upper
-};
 
 /// Up to kGroup lanes of one block of an operand: element (lane, k) is data[lane·lane_stride + k·k_stride].
 struct Slice {
@@ -39,7 +33,7 @@ struct Slice {
 /// the exponent of lane l in block b is exponents[b·exponent_stride + l].
 struct Packed {
     const std::byte* data = nullptr;
-    const std::byte* lowest = nullptr;  ///< of a 24-bit operand A; else nullptr
+    const std::byte* lower = nullptr;  ///< of a 24-bit operand A; else nullptr
     const std::int32_t* exponents = nullptr;
     std::uint64_t panel_stride = 0;
     std::uint64_t block_stride = 0;
@@ -49,14 +43,14 @@ struct Packed {
         Packed out = *this;
         const std::uint64_t bytes = first / panel * panel_stride;
         out.data += bytes;
-        if (lowest != nullptr) out.lowest += bytes;
+        if (lower != nullptr) out.lower += bytes;
         out.exponents += first;
         return out;
     }
     [[nodiscard]] Packed at_block(std::uint64_t block) const {
         Packed out = *this;
         out.data += block * block_stride;
-        if (lowest != nullptr) out.lowest += block * block_stride;
+        if (lower != nullptr) out.lower += block * block_stride;
         out.exponents += block * exponent_stride;
         return out;
     }
@@ -94,9 +88,10 @@ struct Machine {
     /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel. Needs room for kGroup.
     void (*exponents_a)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     void (*exponents_b)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
-    /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before.
-    void (*pack_a)(const Slice& slice, Part part, const std::int32_t* exponents, std::uint64_t panel_stride,
-                   std::byte* out) = nullptr;
+    /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before; a 24-bit
+    /// operand, which has a `lower`, to both.
+    void (*pack_a)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
+                   std::byte* out, std::byte* lower) = nullptr;
     void (*pack_b)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
                    std::byte* out) = nullptr;
     /// Returns whether every output is finite.

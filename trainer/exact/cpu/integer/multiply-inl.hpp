@@ -32,9 +32,8 @@ struct Finish {
 
 template <bool kShort>
 inline F value_of(const Sums& sums, const Sums& lowest, std::size_t at, I exponent, bool wide) {
-    const I hi = load(sums.hi + at), lo = load(sums.lo + at);
-    if (wide) return finish24(hi, lo, load(lowest.hi + at), load(lowest.lo + at), exponent);
-    return finish<kShort>(hi, lo, exponent);
+    if (wide) return finish_wide(sums, lowest, at, exponent);
+    return finish<kShort>(load(sums.hi + at), load(sums.lo + at), exponent);
 }
 
 inline F follow(F c, const Finish& how, const float* bias, I& worst) {
@@ -113,9 +112,8 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                     const Ahead ahead{next_a, next_b + i * kUnit * kUnit};
                     if (u + count == all) fetch_outputs(c + i * kRows * c_stride + j * kCols, c_stride);
                     if (how.wide) {
-                        const std::byte* low = a.lowest + i * a.panel_stride;
-                        sum_chunk(a_panel, b_panel, u, count, all, {low + u * kUnitBytesA, ahead.b}, sums[i]);
-                        sum_lowest_chunk(low, b_panel, u, count, all, ahead, lowest[i]);
+                        const std::byte* low = a.lower + i * a.panel_stride;
+                        sum_wide_chunk(a_panel, low, b_panel, u, count, all, ahead, sums[i], lowest[i]);
                     } else {
                         sum_chunk(a_panel, b_panel, u, count, all, ahead, sums[i]);
                     }
@@ -142,7 +140,7 @@ inline bool multiply(const Block& x) {
             for (std::uint64_t block = 0; block < x.blocks; ++block) {
                 const bool last = block + 1 == x.blocks;
                 const std::uint64_t depth = last ? x.last_depth : x.depth;
-                const Finish how{block == 0 && !x.carry, last, a.lowest != nullptr, x.scale,
+                const Finish how{block == 0 && !x.carry, last, a.lower != nullptr, x.scale,
                                  x.bias == nullptr ? nullptr : x.bias + j};
                 (depth <= kShortDepth ? multiply_region<true>
                                       : multiply_region<false>)(a.at_block(block), b.at_block(block), depth,

@@ -12,6 +12,8 @@ namespace neon {
 
 inline constexpr std::size_t kRows = 8;
 inline constexpr std::size_t kCols = 8;
+inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
+inline constexpr int kWideUnroll = 1;
 
 #include "trainer/exact/cpu/integer/lanes_neon-inl.hpp"
 
@@ -24,6 +26,7 @@ inline void dot_pairs(I& sum, I a, I b) {
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"
 #include "trainer/exact/cpu/integer/multiply-inl.hpp"
 // clang-format on

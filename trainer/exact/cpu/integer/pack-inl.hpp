@@ -9,6 +9,9 @@ struct UnitBuffers {
     alignas(64) float source[kL * kUnit];
     alignas(64) std::int32_t rows[kL * kUnit / 2];   // kUnit numbers of 16 bits per lane
     alignas(64) std::int32_t lanes[kUnit / 2 * kL];  // per pair of k, one pair per lane
+    // The lower parts of 24-bit numbers, whose upper ones are above.
+    alignas(64) std::int32_t lower_rows[kL * kUnit / 2];
+    alignas(64) std::int32_t lower_lanes[kUnit / 2 * kL];
 };
 
 // The largest magnitude of a lane whose numbers lie side by side.
@@ -84,35 +87,37 @@ inline void exponents(const Slice& slice, int digits, std::uint64_t panel, std::
     }
 }
 
-template <Part kPart>
-inline I part_of(I v) {
-    if constexpr (kPart == Part::kUpper) return shift_right<8>(add(v, set(128)));
-    if constexpr (kPart == Part::kLowest) return shift_right<24>(shift_left<24>(v));
-    return v;
-}
+// Of a 24-bit number.
+inline I upper_of(I v) { return shift_right<kLowerBits>(add(v, set(1 << (kLowerBits - 1)))); }
+inline I lower_of(I v) { return shift_right<32 - kLowerBits>(shift_left<32 - kLowerBits>(v)); }
 
-template <Part kPart>
+template <bool kWide>
 inline void integers_of_rows(const float* data, std::uint64_t lane_stride, const std::int32_t* exponents,
-                             std::int32_t* rows) {
+                             UnitBuffers& to) {
     for (std::size_t lane = 0; lane < kL; ++lane) {
         const Power p = power(set(-exponents[lane]));
         const float* row = data + lane * lane_stride;
 #pragma GCC unroll 4
         for (std::size_t k = 0; k < kUnit; k += kL) {
-            store_narrow(rows + (lane * kUnit + k) / 2, part_of<kPart>(to_integer(load_float(row + k), p)));
+            const I v = to_integer(load_float(row + k), p);
+            const std::size_t at = (lane * kUnit + k) / 2;
+            store_narrow(to.rows + at, kWide ? upper_of(v) : v);
+            if (kWide) store_narrow(to.lower_rows + at, lower_of(v));
         }
     }
 }
 
-template <Part kPart>
+template <bool kWide>
 inline void integers_of_lanes(const float* data, std::uint64_t k_stride, const std::int32_t* exponents,
-                              std::int32_t* lanes) {
+                              UnitBuffers& to) {
     const Power p = power(sub(set(0), load(exponents)));
     const I low = set(0xffff);
     for (std::size_t k = 0; k < kUnit; k += 2) {
-        const I even = part_of<kPart>(to_integer(load_float(data + k * k_stride), p));
-        const I odd = part_of<kPart>(to_integer(load_float(data + (k + 1) * k_stride), p));
-        store(lanes + k / 2 * kL, bit_or(bit_and(even, low), shift_left<16>(odd)));
+        const I even = to_integer(load_float(data + k * k_stride), p);
+        const I odd = to_integer(load_float(data + (k + 1) * k_stride), p);
+        const auto pair = [&](I x, I y) { return bit_or(bit_and(x, low), shift_left<16>(y)); };
+        store(to.lanes + k / 2 * kL, kWide ? pair(upper_of(even), upper_of(odd)) : pair(even, odd));
+        if (kWide) store(to.lower_lanes + k / 2 * kL, pair(lower_of(even), lower_of(odd)));
     }
 }
 
@@ -126,7 +131,7 @@ inline void lanes_to_rows(const std::int32_t* lanes, std::int32_t* rows) {
 enum class Form : std::uint8_t { kByRow, kByPair };
 
 // kL lanes from `lane` on, k from `k` on, in the form `wanted`.
-template <Part kPart>
+template <bool kWide>
 inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, const std::int32_t* exponents,
                      Form wanted, UnitBuffers& to) {
     const float* data = slice.data + lane * slice.lane_stride + k * slice.k_stride;
@@ -147,38 +152,46 @@ inline void integers(const Slice& slice, std::uint64_t lane, std::uint64_t k, co
         form = Form::kByPair;
     }
     if (form == Form::kByRow) {
-        integers_of_rows<kPart>(data, lane_stride, exponents, to.rows);
+        integers_of_rows<kWide>(data, lane_stride, exponents, to);
         if (wanted == Form::kByPair) rows_to_lanes(to.rows, to.lanes);
     } else {
-        integers_of_lanes<kPart>(data, slice.k_stride, exponents, to.lanes);
+        integers_of_lanes<kWide>(data, slice.k_stride, exponents, to);
         if (wanted == Form::kByRow) lanes_to_rows(to.lanes, to.rows);
+        if (kWide && wanted == Form::kByRow) lanes_to_rows(to.lower_lanes, to.lower_rows);
     }
 }
 
-template <Part kPart>
+template <bool kWide>
 inline void pack_rows(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
-                      std::byte* out) {
+                      std::byte* out, std::byte* lower) {
     UnitBuffers buffers;
     const std::uint64_t padded = (slice.lanes + kRows - 1) / kRows * kRows;
     alignas(64) std::int32_t scales[kGroup + kL] = {};
     for (std::uint64_t i = 0; i < padded; ++i) scales[i] = exponents[i];
     for (std::uint64_t lane = 0; lane < padded; lane += kL) {
         for (std::uint64_t u = 0; u < units_of(slice.depth); ++u) {
-            integers<kPart>(slice, lane, u * kUnit, scales + lane, Form::kByRow, buffers);
+            integers<kWide>(slice, lane, u * kUnit, scales + lane, Form::kByRow, buffers);
             for (std::uint64_t i = 0; i < kL && lane + i < padded; ++i) {
-                const std::uint64_t at = lane + i;
-                emit_a(buffers.rows + i * kUnit / 2, out + at / kRows * panel_stride + u * kUnitBytesA,
-                       at % kRows);
+                const std::uint64_t row = (lane + i) % kRows;
+                const std::uint64_t unit = (lane + i) / kRows * panel_stride + u * kUnitBytesA;
+                if constexpr (kWide) {
+                    emit_part(buffers.rows + i * kUnit / 2, out + unit, row);
+                    emit_part(buffers.lower_rows + i * kUnit / 2, lower + unit, row);
+                } else {
+                    emit_a(buffers.rows + i * kUnit / 2, out + unit, row);
+                }
             }
         }
     }
 }
 
-inline void pack_a(const Slice& slice, Part part, const std::int32_t* exponents, std::uint64_t panel_stride,
-                   std::byte* out) {
-    if (part == Part::kWhole) pack_rows<Part::kWhole>(slice, exponents, panel_stride, out);
-    if (part == Part::kUpper) pack_rows<Part::kUpper>(slice, exponents, panel_stride, out);
-    if (part == Part::kLowest) pack_rows<Part::kLowest>(slice, exponents, panel_stride, out);
+inline void pack_a(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
+                   std::byte* out, std::byte* lower) {
+    if (lower == nullptr) {
+        pack_rows<false>(slice, exponents, panel_stride, out, nullptr);
+    } else {
+        pack_rows<true>(slice, exponents, panel_stride, out, lower);
+    }
 }
 
 inline void pack_b(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
@@ -189,7 +202,7 @@ inline void pack_b(const Slice& slice, const std::int32_t* exponents, std::uint6
     for (std::uint64_t lane = 0; lane < padded; lane += kL) {
         std::byte* panel = out + lane / kCols * panel_stride;
         for (std::uint64_t u = 0; u < units_of(slice.depth); ++u) {
-            integers<Part::kWhole>(slice, lane, u * kUnit, exponents + lane, Form::kByPair, buffers);
+            integers<false>(slice, lane, u * kUnit, exponents + lane, Form::kByPair, buffers);
             emit_b(buffers.lanes, panel + u * kUnitBytesB, lane % kCols);
         }
         if (lane % kCols == kCols - kL) complete_b(panel, units_of(slice.depth));

@@ -8,6 +8,8 @@ namespace plain {
 
 inline constexpr std::size_t kRows = 4;
 inline constexpr std::size_t kCols = 8;
+inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
+inline constexpr int kWideUnroll = 1;
 
 #include "trainer/exact/cpu/integer/lanes_plain-inl.hpp"
 
@@ -21,6 +23,7 @@ inline void dot_pairs(I& sum, I a, I b) {
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"
 #include "trainer/exact/cpu/integer/multiply-inl.hpp"
 // clang-format on

@@ -30,7 +30,7 @@ struct Side {
     std::uint64_t first = 0;       // of the current slab
     std::uint64_t count = 0;
     std::byte* data = nullptr;
-    std::byte* lowest = nullptr;
+    std::byte* lower = nullptr;
     std::int32_t* exponents = nullptr;
 
     [[nodiscard]] std::uint64_t slab_groups() const { return groups_of(slab_lanes); }
@@ -49,7 +49,7 @@ struct Side {
     }
     void place(std::byte* memory, std::uint64_t blocks) {
         data = memory;
-        lowest = parts() == 2 ? memory + blocks * block_bytes() : nullptr;
+        lower = parts() == 2 ? memory + blocks * block_bytes() : nullptr;
         exponents = reinterpret_cast<std::int32_t*>(memory + blocks * parts() * block_bytes());
     }
     void go_to(std::uint64_t lane) {
@@ -57,7 +57,7 @@ struct Side {
         count = std::min(slab_lanes, lanes - lane);
     }
     [[nodiscard]] Packed packed() const {
-        return {data, lowest, exponents, panel_bytes, block_bytes(), exponent_stride()};
+        return {data, lower, exponents, panel_bytes, block_bytes(), exponent_stride()};
     }
     // Where place(memory, blocks) would put it; of two digits.
     [[nodiscard]] Packed packed_at(const std::byte* memory, std::uint64_t blocks) const {
@@ -136,12 +136,8 @@ void pack_group(const Machine& machine, const Side& side, const Depths& depths, 
         return;
     }
     machine.exponents_a(slice, side.digits, exponents);
-    if (side.digits == 2) {
-        machine.pack_a(slice, Part::kWhole, exponents, side.panel_bytes, side.data + at);
-    } else {
-        machine.pack_a(slice, Part::kUpper, exponents, side.panel_bytes, side.data + at);
-        machine.pack_a(slice, Part::kLowest, exponents, side.panel_bytes, side.lowest + at);
-    }
+    std::byte* lower = side.digits == 3 ? side.lower + at : nullptr;
+    machine.pack_a(slice, exponents, side.panel_bytes, side.data + at, lower);
 }
 
 // Either may be nothing.

@@ -60,3 +60,15 @@ inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64
         add_digits(set(0), load(lh + at), load(ll + at), first == 0, at, to);
     }
 }
+
+inline void sum_wide_chunk(const std::byte* upper, const std::byte* lower, const std::byte* b,
+                           std::uint64_t first, std::uint64_t units, std::uint64_t all, Ahead ahead, Sums& to,
+                           Sums& lowest) {
+    sum_chunk(upper, b, first, units, all, {lower + first * kUnitBytesA, ahead.b}, to);
+    sum_lowest_chunk(lower, b, first, units, all, ahead, lowest);
+}
+
+inline F finish_wide(const Sums& sums, const Sums& lowest, std::size_t at, I exponent) {
+    return finish24(load(sums.hi + at), load(sums.lo + at), load(lowest.hi + at), load(lowest.lo + at),
+                    exponent);
+}

@@ -20,6 +20,10 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
     __builtin_memcpy(unit + row * kUnit * 2, numbers, kUnit * 2);
 }
 
+inline void emit_part(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
+    emit_a(numbers, unit, row);
+}
+
 inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
     std::byte* out = unit + column * 4;
     const I half = set(0x00800080);
@@ -50,6 +54,9 @@ inline I two_numbers(const std::byte* p) {
     __builtin_memcpy(&word, p, 4);
     return set(word);
 }
+
+// The numbers of B again, from both halves.
+inline I column_pairs(const std::byte* p) { return add16(shift_left16<8>(load(p + kHighAt)), load(p)); }
 
 // Sums of `units` units with one half of B's digits; fetches `next` into the nearest cache.
 [[gnu::noinline]] inline void sum_half(const std::byte* a, const std::byte* b, std::uint64_t units,
@@ -98,10 +105,4 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
         store(to.hi + at, hi);
         store(to.lo + at, lo);
     }
-}
-
-// The same where A has lowest digits only.
-inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
-                             std::uint64_t all, Ahead ahead, Sums& to) {
-    sum_chunk(a, b, first, units, all, ahead, to);
 }

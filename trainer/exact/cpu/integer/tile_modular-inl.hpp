@@ -41,6 +41,11 @@ inline void emit_a(const std::int32_t* numbers, std::byte* unit, std::uint64_t r
     }
 }
 
+// Of a 24-bit operand: see tile_wide-inl.hpp.
+inline void emit_part(const std::int32_t* numbers, std::byte* unit, std::uint64_t row) {
+    __builtin_memcpy(unit + row * kUnit * 2, numbers, kUnit * 2);
+}
+
 inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t column) {
     std::byte* out = unit + column * 4;
     std::byte* bytes = unit + kCols * kBytesAt + column * 4;
@@ -90,6 +95,9 @@ inline I four_bytes(const std::byte* p) {
     __builtin_memcpy(&word, p, 4);
     return set(word);
 }
+
+inline I two_numbers(const std::byte* p) { return four_bytes(p); }
+inline I column_pairs(const std::byte* p) { return load(p); }
 
 [[gnu::noinline]] inline void sum_pairs(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, std::int32_t* out) {
@@ -171,19 +179,4 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
     b += first * kUnitBytesB;
     sum_pairs(a, b, units, ahead.a, pairs);
     sum_bytes(a, b, units, starts, pairs, first == 0, ahead.b, to);
-}
-
-// The same where A has lowest digits only: hh is 0 and w exact.
-inline void sum_lowest_chunk(const std::byte* a, const std::byte* b, std::uint64_t first, std::uint64_t units,
-                             std::uint64_t /*all*/, Ahead ahead, Sums& to) {
-    static_assert(kChunk * 128 * 32'639 < (1ULL << 31U));
-    alignas(64) std::int32_t pairs[kRows * kCols];
-    sum_pairs(a + first * kUnitBytesA, b + first * kUnitBytesB, units, ahead.a, pairs);
-    for (std::size_t at = 0; at < kRows * kCols; at += kL) {
-        const I w = load(pairs + at);
-        I hi = shift_right<16>(w), lo = bit_and(w, set(0xffff));
-        if (first != 0) hi = add(hi, load(to.hi + at)), lo = add(lo, load(to.lo + at));
-        store(to.hi + at, hi);
-        store(to.lo + at, lo);
-    }
 }
