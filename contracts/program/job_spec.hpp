@@ -151,20 +151,23 @@ struct JobSpec {
     MergeMode merge = MergeMode::kVerified;
     std::uint32_t slots = 0;  ///< virtual slots, fixed for the life of the job
     std::uint32_t rounds = 0;
-    std::uint64_t seed = 0;  ///< of initial weights and data order
+    std::uint64_t seed = 0;  ///< of data order and, without `initial_blob`, of initial weights
     ModelConfig model;
     TrainConfig train;
     DataConfig data;
     MarketConfig market;
     SecurityConfig security;
     Hash256 initial_root;  ///< root of the base state of round 0, computed by the buyer, checked by all
+    /// Blob id of that base state's file, for a job that starts from given weights; zero: from the seed. The
+    /// state is one of step 0 with zero outer momentum.
+    Hash256 initial_blob;
 
     friend bool operator==(const JobSpec&, const JobSpec&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.name, self.profile, self.engine, self.strategy, self.inner_state, self.merge, self.slots,
               self.rounds, self.seed, self.model, self.train, self.data, self.market, self.security,
-              self.initial_root);
+              self.initial_root, self.initial_blob);
     }
 
     /// Segments of one slot's round: ceil(inner_steps / segment_steps).

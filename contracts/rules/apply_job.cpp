@@ -39,6 +39,7 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     job.slot_work = program::work_units(tx.spec);
     job.escrow = tx.spec.market.budget;
     job.base_root = tx.spec.initial_root;
+    job.base_blob = tx.spec.initial_blob;
     charge_balance(work.state, sent.owner, job.escrow, &Supply::escrow);
     work.state.put(active_job_key(job.id), {});
     work.tell({.kind = EventKind::kJobSubmitted, .job = job.id, .node = tx.node, .amount = job.escrow});

@@ -113,7 +113,9 @@ struct Job {
     std::uint32_t rounds_done = 0;  ///< settled with a merge
     Hash256 last_beacon;
     Hash256 base_root;  ///< of the state that the running round starts from
-    Hash256 base_blob;  ///< its blob id; zero for round 0, which everyone computes from the seed
+    /// Its blob id. Until a round was merged it is JobSpec::initial_blob: the buyer's word alone, so whoever
+    /// loads it checks it; zero when everyone computes the state from the seed.
+    Hash256 base_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.id, self.spec, self.buyer, self.buyer_node, self.buyer_endpoint, self.submitted_at,

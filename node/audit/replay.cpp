@@ -118,17 +118,22 @@ private:
 };
 
 base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const BlobStore& blobs,
+                                                   const program::JobSpec& spec,
                                                    const contracts::Round& round) {
-    if (round.base_blob.is_zero()) {
-        ASSAY_ASSIGN(const StateFile initial, initial_state(worker));
+    frames::SharedDescriptor file;
+    if (!round.base_blob.is_zero()) {
+        ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
+        ASSAY_ASSIGN(file, trainer::worker::open_file(path.string()));
+    }
+    if (round.base_blob == spec.initial_blob) {
+        ASSAY_ASSIGN(const StateFile initial, initial_state(worker, file));
         if (initial.root != round.base_root) {
-            return fail(ErrorKind::kVerification, "the job's seed gives initial state " + initial.root.hex() +
-                                                      ", the ledger names " + round.base_root.hex());
+            return fail(ErrorKind::kVerification, "the job's initial state has the root " +
+                                                      initial.root.hex() + ", the ledger names " +
+                                                      round.base_root.hex());
         }
         return initial.bytes;
     }
-    ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
-    ASSAY_ASSIGN(auto file, trainer::worker::open_file(path.string()));
     ASSAY_ASSIGN(const WorkerEvent rooted,
                  ask(worker, frames::Root{.kind = frames::BulkKind::kBaseState}, {file}));
     const auto* root = std::get_if<frames::Rooted>(&rooted.message);
@@ -159,7 +164,7 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     ASSAY_ASSIGN(const auto train, blob_path(blobs, job->spec.data.train, "the training tokens"));
     ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));
     ASSAY_TRY(open_job(worker, job->spec, {.train = train.string(), .held_out = held_out.string()}));
-    ASSAY_ASSIGN(auto base, base_state(worker, blobs, *round));
+    ASSAY_ASSIGN(auto base, base_state(worker, blobs, job->spec, *round));
     RoundReplay replay(worker, *job, request.round, std::move(base));
     std::vector<SlotReplay> replays;
     bool known = false;

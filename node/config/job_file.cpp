@@ -11,6 +11,8 @@
 #include "trainer/data/files.hpp"
 #include "trainer/data/manifest.hpp"
 #include "trainer/data/token_file.hpp"
+#include "trainer/data/tokenizer_file.hpp"
+#include "trainer/model/model_folder.hpp"
 
 namespace assay::node {
 namespace {
@@ -126,14 +128,48 @@ void fill_model(program::ModelConfig& model) {
     if (model.rope_theta == program::Float32(0.0F)) model.rope_theta = 10'000.0F;
 }
 
+const toml::node* node_of(const toml::table& root, const JobKey& key) {
+    const toml::table* section = root[key.section].as_table();
+    return section == nullptr ? nullptr : section->get(key.name);
+}
+
+/// The shape of a job that starts from a folder is the folder's. Its weights fix all of it but Llama's
+/// positions, so no other key may stand beside `from`.
+bool left_to_folder(const JobKey& key) {
+    return key.path() != "model.from" && std::string_view(key.section) == "model";
+}
+
+base::Outcome<void> refuse_shape(const toml::table& root, std::string_view file) {
+    for (const JobKey& key : job_keys()) {
+        const toml::node* node = node_of(root, key);
+        if (node == nullptr || !left_to_folder(key) || key.path() == "model.context") continue;
+        return base::fail(ErrorKind::kUsage,
+                          at_line(file, node->source()) + key.path() +
+                              " stands beside model.from, and the folder's config.json says it already",
+                          "remove the line; only model.context may stand beside model.from");
+    }
+    return {};
+}
+
+/// The smallest shape there is, where the folder's is not read yet: the other keys' rules are checked.
+program::JobSpec with_some_model(program::JobSpec spec) {
+    const std::uint32_t context = std::max(spec.model.context, 2U);
+    spec.model = {.layers = 1, .width = 1, .heads = 1, .context = context, .vocabulary = 257};
+    return spec;
+}
+
 base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) {
     ASSAY_TRY(refuse_unknown(root, file));
     JobFile job;
+    const toml::node_view<const toml::node> from = root.at_path("model.from");
+    const bool folder = from && from.value_or(std::string_view()) != "";
+    if (folder) ASSAY_TRY(refuse_shape(root, file));
     for (const JobKey& key : job_keys()) {
-        const toml::table* section = root[key.section].as_table();
-        const toml::node* node = section == nullptr ? nullptr : section->get(key.name);
+        const toml::node* node = node_of(root, key);
         if (node != nullptr) {
             ASSAY_TRY(put_value(key, *node, file, job));
+        } else if (folder && left_to_folder(key)) {
+            continue;
         } else if (key.standard) {
             key.put(job, *key.standard);
         } else {
@@ -146,9 +182,45 @@ base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) 
         return base::fail(ErrorKind::kUsage, line_of(root, file, "data.manifest") + "data.manifest is empty",
                           "name the manifest.json that `assay data pack` wrote");
     }
-    fill_model(job.spec.model);
-    ASSAY_TRY(check_rules(root, file, job.spec));
+    if (!folder) fill_model(job.spec.model);
+    ASSAY_TRY(check_rules(root, file, folder ? with_some_model(job.spec) : job.spec));
     return job;
+}
+
+/// spec.model as the folder's config.json has it. Weights are left for whoever needs them.
+base::Outcome<void> add_model(JobFile& job, const std::filesystem::path& path) {
+    if (job.from.empty()) return {};
+    job.from = path.parent_path() / job.from;
+    const std::uint32_t context = job.spec.model.context;
+    ASSAY_ASSIGN(const auto config,
+                 trainer::read_model_config(job.from, context == 0 ? std::nullopt : std::optional(context)));
+    job.spec.model = config.config;
+    return {};
+}
+
+/// Whether two tokenizers give every text the same ids: all but what stands around texts, and whether added
+/// tokens are listed twice, which changes as libraries save a tokenizer again.
+bool same_ids(trainer::BpeTables one, trainer::BpeTables other) {
+    for (trainer::BpeTables* tables : {&one, &other}) {
+        tables->before_text.clear();
+        tables->after_text.clear();
+        for (trainer::AddedToken& added : tables->added) added.in_vocabulary = false;
+    }
+    return one == other;
+}
+
+/// The numbers of the data must mean to the model what they mean to its own tokenizer, if the folder has one.
+base::Outcome<void> check_tokenizer(const JobFile& job) {
+    const std::filesystem::path own = job.from / "tokenizer.json";
+    std::error_code error;
+    if (job.from.empty() || !std::filesystem::exists(own, error)) return {};
+    ASSAY_ASSIGN(const auto of_model, trainer::read_tokenizer(own));
+    ASSAY_ASSIGN(const auto of_data, trainer::read_tokenizer(job.tokenizer));
+    if (same_ids(of_model.tables(), of_data.tables())) return {};
+    return base::fail(
+        ErrorKind::kUsage,
+        "the data was packed with another tokenizer than that of the model folder " + job.from.string(),
+        "pack the text again with `assay data pack --tokenizer " + own.string() + "`");
 }
 
 base::Outcome<void> add_data(JobFile& job, const std::filesystem::path& path) {
@@ -168,6 +240,14 @@ base::Outcome<void> add_data(JobFile& job, const std::filesystem::path& path) {
     config.tokenizer = manifest.tokenizer.id;
     config.held_out = manifest.held_out.id;
     config.held_out_tokens = manifest.held_out.tokens;
+    if (manifest.vocabulary != job.spec.model.vocabulary && !job.from.empty()) {
+        return base::fail(ErrorKind::kUsage,
+                          "the model folder " + job.from.string() + " has a vocabulary of " +
+                              std::to_string(job.spec.model.vocabulary) + " and the data was packed with " +
+                              std::to_string(manifest.vocabulary),
+                          "pack the text with the model's own tokenizer: `assay data pack --tokenizer " +
+                              (job.from / "tokenizer.json").string() + "`");
+    }
     if (manifest.vocabulary != job.spec.model.vocabulary) {
         return base::fail(
             ErrorKind::kUsage,
@@ -180,6 +260,7 @@ base::Outcome<void> add_data(JobFile& job, const std::filesystem::path& path) {
         config.held_out = base::blob_id(trainer::token_file_bytes(tokens, manifest.vocabulary));
         config.held_out_tokens = tokens.size();
     }
+    ASSAY_TRY(check_tokenizer(job));
     if (const auto checked = program::check_spec(job.spec); !checked.ok()) {
         return base::fail(ErrorKind::kUsage,
                           path.string() + ": " + std::string(program::to_text(checked.error())) +
@@ -207,6 +288,7 @@ base::Outcome<JobFile> parse_job_text(std::string_view text, std::string_view na
 base::Outcome<JobFile> read_job_file(const std::filesystem::path& path) {
     ASSAY_ASSIGN(const base::Bytes file, trainer::read_file(path, kMaxJobFile));
     ASSAY_ASSIGN(JobFile job, parse_job_text(base::as_text(file), path.string()));
+    ASSAY_TRY(add_model(job, path));
     ASSAY_TRY(add_data(job, path));
     return job;
 }
@@ -215,6 +297,8 @@ std::string job_file_text(const JobFile& job) {
     std::string out;
     std::string section;
     for (const JobKey& key : job_keys()) {
+        const bool known = job.from.empty() || !left_to_folder(key);
+        if (!known && (key.path() != "model.context" || job.spec.model.context == 0)) continue;
         if (section != key.section) {
             out += (out.empty() ? "[" : "\n[") + std::string(key.section) + "]\n";
             section = key.section;
@@ -229,7 +313,9 @@ std::string job_file_reference() {
         "# Job file\n\n"
         "A job is a TOML file. This page is generated from the table that the reader uses\n"
         "(`node/config/job_keys.cpp`); a test fails when it is out of date. A key without a default must be\n"
-        "there. Unknown keys are refused.\n";
+        "there. Unknown keys are refused. A job that starts from a model folder (`model.from`) has that\n"
+        "model's shape: of the other keys of [model] only `context` may be there, for fewer positions of a\n"
+        "Llama than it has.\n";
     std::string section;
     for (const JobKey& key : job_keys()) {
         if (section != key.section) {

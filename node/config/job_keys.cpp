@@ -174,7 +174,7 @@ std::vector<JobKey> make_keys() {
                     kMaxSeed,
                     {},
                     whole(0),
-                    "fixes initial weights and data order",
+                    "fixes data order and, without model.from, initial weights",
                     put_top<&JobSpec::seed>,
                     get_top<&JobSpec::seed>});
 
@@ -188,6 +188,18 @@ std::vector<JobKey> make_keys() {
                     "shape of the model",
                     put_family,
                     get_family});
+    keys.push_back(
+        {"model",
+         "from",
+         Type::kPath,
+         0,
+         0,
+         {},
+         text(""),
+         "folder of the model to start from ([what is read](../formats/model-folder.md)): its shape "
+         "and weights are the job's; empty: initial weights from the seed",
+         put_path<&JobFile::from>,
+         get_path<&JobFile::from>});
     const auto size = [&keys](const char* name, double least, double most, const char* meaning, auto put,
                               auto get) {
         keys.push_back({"model", name, Type::kWhole, least, most, {}, {}, meaning, put, get});

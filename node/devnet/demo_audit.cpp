@@ -198,7 +198,13 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
     ASSAY_TRY(
         open_job(*worker, job.spec, {.train = file.train.string(), .held_out = file.held_out.string()}));
-    ASSAY_ASSIGN(const StateFile before, initial_state(*worker));
+    frames::SharedDescriptor initial;
+    if (!job.spec.initial_blob.is_zero()) {
+        ASSAY_ASSIGN(const auto blobs, open_blobs(net.sequencer.home.blobs()));
+        ASSAY_ASSIGN(const auto path, blobs->path(job.spec.initial_blob));
+        ASSAY_ASSIGN(initial, trainer::worker::open_file(path.string()));
+    }
+    ASSAY_ASSIGN(const StateFile before, initial_state(*worker, initial));
     ASSAY_ASSIGN(const HeldOutLoss first, evaluate_state(*worker, before.bytes, program::kHeldOutSequences));
     report.loss.held_out_first = first.loss_bits;
     frames::SharedDescriptor after = before.bytes;

@@ -58,14 +58,20 @@ std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& stat
     }
     const auto blob = base_blob(job);
     if (!blob) {
-        ask_initial(job);
+        ask_initial(state, job);
         return std::nullopt;
     }
     return wants_.want(*blob, holders_of_base(state, job));
 }
 
+bool JobBench::vouched(const contracts::StateView& state, const contracts::Job& job) {
+    if (job.spec.initial_blob.is_zero() || initial_blobs_.contains(job.id)) return true;
+    return ready(state, job).has_value();
+}
+
 std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
-    if (!job.base_blob.is_zero()) return job.base_blob;
+    // What a merge made, two verifiers have agreed on. A first state is asked for, or checked, here.
+    if (job.base_blob != job.spec.initial_blob) return job.base_blob;
     const auto found = initial_blobs_.find(job.id);
     if (found == initial_blobs_.end()) return std::nullopt;
     return found->second;
@@ -80,9 +86,7 @@ void JobBench::open_in_worker(const contracts::StateView& state, const contracts
     const RequestId request = requests_.on_worker([this, id = job.id](const WorkerAnswered& answer) {
         asking_ = false;
         if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
-            log_error("job " + id.brief() + " cannot be opened: " + refusal->text);
-            refused_.insert(id);
-            return;
+            return refuse(id, "it cannot be opened: " + refusal->text);
         }
         open_job_ = id;
     });
@@ -90,23 +94,44 @@ void JobBench::open_in_worker(const contracts::StateView& state, const contracts
                          {*train, *held_out});
 }
 
-void JobBench::ask_initial(const contracts::Job& job) {
+void JobBench::ask_initial(const contracts::StateView& state, const contracts::Job& job) {
+    std::vector<SharedDescriptor> bulk;
+    if (!job.spec.initial_blob.is_zero()) {
+        const auto file = wants_.want(job.spec.initial_blob, holders_of_base(state, job));
+        if (!file) return;
+        bulk.push_back(*file);
+    }
     asking_ = true;
-    const RequestId request =
-        requests_.on_worker([this, id = job.id, root = job.base_root](const WorkerAnswered& answer) {
-            asking_ = false;
-            const auto* initial = std::get_if<frames::BaseState>(&answer.message);
-            if (initial == nullptr || answer.bulk.empty()) return;
-            if (initial->root != root) {
-                log_error("job " + id.brief() + " names another initial state than its seed gives; refused");
-                refused_.insert(id);
-                return;
-            }
-            auto blob = files_.put(answer.bulk.front());
-            if (!blob.ok()) return log_error(blob.error());
-            initial_blobs_[id] = *blob;
-        });
-    seams_.worker.submit(request, frames::Initial{}, {});
+    const RequestId request = requests_.on_worker([this, job](const WorkerAnswered& answer) {
+        asking_ = false;
+        on_initial(job, answer);
+    });
+    seams_.worker.submit(request, frames::Initial{}, std::move(bulk));
+}
+
+void JobBench::on_initial(const contracts::Job& job, const WorkerAnswered& answer) {
+    if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+        refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes) {
+        return refuse(job.id, refusal->text);
+    }
+    const auto* initial = std::get_if<frames::BaseState>(&answer.message);
+    if (initial == nullptr || answer.bulk.empty()) return;
+    if (initial->root != job.spec.initial_root) {
+        return refuse(job.id, "its initial state has the root " + initial->root.brief() + ", the job names " +
+                                  job.spec.initial_root.brief());
+    }
+    if (!job.spec.initial_blob.is_zero()) {
+        initial_blobs_[job.id] = job.spec.initial_blob;
+        return;
+    }
+    auto blob = files_.put(answer.bulk.front());
+    if (!blob.ok()) return log_error(blob.error());
+    initial_blobs_[job.id] = *blob;
+}
+
+void JobBench::refuse(const base::Hash256& job, const std::string& why) {
+    log_error("job " + job.brief() + " is refused: " + why);
+    refused_.insert(job);
 }
 
 }  // namespace assay::node

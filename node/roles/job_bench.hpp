@@ -56,6 +56,12 @@ public:
     /// otherwise it is being fetched. Leaves the worker alone.
     bool gather(const contracts::StateView& state, const contracts::Job& job);
 
+    /// Before bidding: whether the job's first state is all that its spec says. True at once for a job that
+    /// starts from its seed. For one that starts from a file the buyer's word is not enough: data and file
+    /// are fetched, the job is opened in the worker, and the file is checked against the root that the spec
+    /// names; false until that is done, and for ever when it fails. REQUIRES as ready().
+    bool vouched(const contracts::StateView& state, const contracts::Job& job);
+
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 
@@ -64,7 +70,9 @@ public:
 
 private:
     void open_in_worker(const contracts::StateView& state, const contracts::Job& job);
-    void ask_initial(const contracts::Job& job);
+    void ask_initial(const contracts::StateView& state, const contracts::Job& job);
+    void on_initial(const contracts::Job& job, const WorkerAnswered& answer);
+    void refuse(const base::Hash256& job, const std::string& why);
 
     Seams seams_;
     BlobFiles& files_;
@@ -73,7 +81,7 @@ private:
     std::string chain_id_;
     std::optional<base::Hash256> open_job_;
     bool asking_ = false;                            ///< OpenJob or Initial is at work
-    std::map<base::Hash256, BlobId> initial_blobs_;  ///< job -> base state of round 0
+    std::map<base::Hash256, BlobId> initial_blobs_;  ///< job -> base state of round 0, checked
     std::set<base::Hash256> refused_;  ///< jobs whose data or initial root are not what they say
 };
 

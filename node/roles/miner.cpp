@@ -50,6 +50,9 @@ void Miner::plan_bidding(const contracts::Job& job) {
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
+        // A worker at work answers when it is free; until then there is no ask for a job from a file.
+        if (!job.spec.initial_blob.is_zero() && training_) return;
+        if (!bench_.vouched(state(), job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(kept.error());
         SealedAsk sealed{.price = options_.ask, .salt = {}};

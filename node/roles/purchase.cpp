@@ -14,10 +14,11 @@ using base::fail;
 namespace {
 
 // The worker is needed for this alone; it is gone before the job runs.
-base::Outcome<base::Hash256> initial_root(const JobFile& job, const WorkerOptions& options) {
+base::Outcome<base::Hash256> initial_root(const JobFile& job, const SharedDescriptor& initial_file,
+                                          const WorkerOptions& options) {
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start(options));
     ASSAY_TRY(open_job(*worker, job.spec, {.train = job.train.string(), .held_out = job.held_out.string()}));
-    ASSAY_ASSIGN(const StateFile initial, initial_state(*worker));
+    ASSAY_ASSIGN(const StateFile initial, initial_state(*worker, initial_file));
     return initial.root;
 }
 
@@ -34,7 +35,8 @@ base::Outcome<void> store_file(BlobStore& blobs, const std::filesystem::path& fi
 
 base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop) {
     ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
-    ASSAY_ASSIGN(job.spec.initial_root, initial_root(job, options.process.worker));
+    ASSAY_ASSIGN(SharedDescriptor initial, initial_file(job));
+    ASSAY_ASSIGN(job.spec.initial_root, initial_root(job, initial, options.process.worker));
     RoleProcessOptions process_options = options.process;
     process_options.needs_worker = NeedsWorker::kNo;
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
@@ -47,6 +49,10 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
     ASSAY_TRY(store_file(process->blobs(), job.train, data.train));
     ASSAY_TRY(store_file(process->blobs(), job.held_out, data.held_out));
     ASSAY_TRY(store_file(process->blobs(), job.tokenizer, data.tokenizer));
+    if (initial != nullptr) {
+        ASSAY_TRY(make_blob_files(process->blobs())->put(initial));
+        initial.reset();  // as large as the model twice; from here on the store serves it
+    }
     Buyer buyer(process->parts(), {.spec = job.spec});
     ASSAY_TRY(process->run(buyer));
     if (!buyer.job() || buyer.record().phase != contracts::JobPhase::kEnded) {

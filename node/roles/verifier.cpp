@@ -26,6 +26,8 @@ void Verifier::plan_bidding(const contracts::Job& job) {
     const bool enlisted = std::any_of(job.verifiers.begin(), job.verifiers.end(),
                                       [&](const auto& entry) { return entry.node == me(); });
     if (enlisted) return;
+    if (!job.spec.initial_blob.is_zero() && computing_) return;
+    if (!bench_.vouched(state(), job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());
     offer("enlist for job " + job.id.brief(),
           contracts::VerifierEnlist{.job = job.id,

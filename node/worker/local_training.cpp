@@ -41,7 +41,7 @@ public:
 
     Outcome<LocalTrainingResult> run() {
         ASSAY_TRY(count_steps());
-        ASSAY_ASSIGN(StateFile state, initial_state(worker_));
+        ASSAY_ASSIGN(StateFile state, initial_state(worker_, options_.initial));
         ASSAY_TRY(note_loss(state, std::nullopt));
         for (std::uint32_t round = 0; round < rounds_; ++round) {
             if (options_.record) {
@@ -168,8 +168,10 @@ Outcome<frames::Opened> open_job(WorkerClient& worker, const program::JobSpec& s
     return opened.first;
 }
 
-Outcome<StateFile> initial_state(WorkerClient& worker) {
-    ASSAY_ASSIGN(auto initial, call_for<frames::BaseState>(worker, frames::Initial{}, {}));
+Outcome<StateFile> initial_state(WorkerClient& worker, const frames::SharedDescriptor& file) {
+    std::vector<frames::SharedDescriptor> bulk;
+    if (file != nullptr) bulk.push_back(file);
+    ASSAY_ASSIGN(auto initial, call_for<frames::BaseState>(worker, frames::Initial{}, std::move(bulk)));
     return StateFile{initial.first.root, initial.second.front()};
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/job_file.hpp"
 #include "node/config/record_file.hpp"
 #include "node/worker/worker_client.hpp"
 #include "node/worker/worker_process.hpp"
@@ -33,8 +34,14 @@ struct StateFile {
     frames::SharedDescriptor bytes;
 };
 
-/// Base state of round 0 of the open job; its root is JobSpec::initial_root.
-base::Outcome<StateFile> initial_state(WorkerClient& worker);
+/// File of the base state of round 0 for a job that starts from a model folder, read and checked, and named
+/// in `job.spec.initial_blob`; null for a job that starts from its seed. Before open_job. Errors: those of
+/// read_model_folder, kUsage when the folder's shape is no longer that of the job.
+base::Outcome<frames::SharedDescriptor> initial_file(JobFile& job);
+
+/// Base state of round 0 of the open job; its root is JobSpec::initial_root. `file`: that state's, for a job
+/// that names one; null otherwise. kVerification when the file is not what the job names.
+base::Outcome<StateFile> initial_state(WorkerClient& worker, const frames::SharedDescriptor& file = nullptr);
 
 struct HeldOutLoss {
     float loss = 0;
@@ -56,6 +63,7 @@ struct LossPoint {
 struct LocalTrainingOptions {
     /// Accepted slots and weights of each round; without it every slot is accepted with weight 1.
     std::optional<RunRecord> record;
+    frames::SharedDescriptor initial;  ///< as initial_state() takes it
     /// Rounds to run; 0: all of the record, or of the job.
     std::uint32_t rounds = 0;
     std::uint64_t held_out_sequences = 0;  ///< per evaluation; 0: all

@@ -7,10 +7,9 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/reference_machine.hpp"
+#include "tests/scenarios/run_assay.hpp"
 #include "tests/scenarios/small_text.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/run_program.hpp"
-#include "tests/support/venv_python.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/model/model_folder.hpp"
 
@@ -22,26 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Largest difference of two mean losses in binary32 that is rounding and nothing else.
-constexpr double kLossTolerance = 1e-4;
 /// The same of two logits, as a share of the largest.
 constexpr double kLogitTolerance = 1e-5;
-
-ProgramRun run_python(const char* script, std::vector<std::string> words) {
-    words.insert(words.begin(),
-                 (fs::path(std::getenv("ASSAY_SOURCE_DIR")) / "tests" / "tools" / script).string());
-    return test::run_program(
-        test::venv_python(), words,
-        {{"HF_HUB_OFFLINE", "1"}, {"CUDA_VISIBLE_DEVICES", ""}, {"PYTHONDONTWRITEBYTECODE", "1"}});
-}
-
-json run_assay(std::vector<std::string> words) {
-    words.insert(words.end(), {"-o", "json"});
-    const ProgramRun run = test::run_program(test::built_program_path("assay"), words);
-    INFO("assay " << words[0] << " " << words[1] << ": " << run.err);
-    REQUIRE(run.code == 0);
-    return json::parse(run.out);
-}
 
 /// Models of transformers and a text packed with the tokenizer of each family: once for all cases.
 struct Models {

@@ -5,10 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/scenarios/run_assay.hpp"
 #include "tests/scenarios/small_text.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/run_program.hpp"
-#include "tests/support/venv_python.hpp"
 
 namespace assay::tests {
 
@@ -17,9 +16,6 @@ using test::ProgramRun;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Largest difference of two mean losses in binary32 that is rounding and nothing else.
-constexpr double kLossTolerance = 1e-4;
 
 constexpr const char* kJob = R"([job]
 name = "tiny"
@@ -45,14 +41,6 @@ deadline = 1000
 [security]
 segment_steps = 3
 )";
-
-json run_assay(std::vector<std::string> words) {
-    words.insert(words.end(), {"-o", "json"});
-    const ProgramRun run = test::run_program(test::built_program_path("assay"), words);
-    INFO("assay " << words[0] << " " << words[1] << ": " << run.err);
-    REQUIRE(run.code == 0);
-    return json::parse(run.out);
-}
 
 /// A packed text, a job on it and the model that `assay model train` made of them: once for all cases.
 struct Trained {
@@ -139,14 +127,10 @@ TEST_CASE("a trained model has the same root in little memory, and too little is
 }
 
 TEST_CASE("transformers computes the loss that model eval computes") {
-    const fs::path python = test::venv_python();
     const std::string model = trained().folder / "model";
     const std::string data = trained().held_out();
     const json ours = run_assay({"model", "eval", "--model", model, "--data", data});
-    const fs::path check = fs::path(std::getenv("ASSAY_SOURCE_DIR")) / "tests/tools/transformers_check.py";
-    const ProgramRun theirs = test::run_program(
-        python, {check.string(), model, data},
-        {{"HF_HUB_OFFLINE", "1"}, {"CUDA_VISIBLE_DEVICES", ""}, {"PYTHONDONTWRITEBYTECODE", "1"}});
+    const ProgramRun theirs = run_python("transformers_check.py", {model, data});
     INFO(theirs.err);
     REQUIRE(theirs.code == 0);
     const json report = json::parse(theirs.out);

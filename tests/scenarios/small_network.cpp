@@ -34,7 +34,8 @@ contracts::Params quick_params() {
     return params;
 }
 
-node::JobFile pack_job(const std::filesystem::path& home, program::JobSpec spec) {
+node::JobFile pack_job(const std::filesystem::path& home, program::JobSpec spec,
+                       const std::filesystem::path& from) {
     const std::filesystem::path data = home / "data";
     std::filesystem::create_directories(data);
     std::ofstream(home / "text.txt") << small_text(kSeed);
@@ -43,9 +44,11 @@ node::JobFile pack_job(const std::filesystem::path& home, program::JobSpec spec)
     packing.out = data;
     packing.form = trainer::TextForm::kPlain;
     packing.vocabulary = spec.model.vocabulary;
+    if (!from.empty()) packing.tokenizer = from / "tokenizer.json";
     (void)must(trainer::pack(packing));
     node::JobFile job;
     job.spec = std::move(spec);
+    job.from = from;
     job.manifest = "data/manifest.json";
     std::ofstream(home / "job.toml") << node::job_file_text(job);
     return must(node::read_job_file(home / "job.toml"));
@@ -140,7 +143,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.program = built_program("assay");
     net_ = must(node::create_devnet(devnet));
     plan.job.slots = static_cast<std::uint32_t>(plan.miners.size());
-    job_file_ = pack_job(devnet.home, std::move(plan.job));
+    job_file_ = pack_job(devnet.home, std::move(plan.job), plan.from);
     std::cout << "seed " << kSeed << ", home " << devnet.home.string() << std::endl;
     network_.emplace(must(node::Network::start(net_)));
 }
@@ -281,6 +284,8 @@ base::Hash256 SmallNetwork::train_alone(const std::optional<node::RunRecord>& re
     node::LocalTrainingOptions options;
     options.record = record;
     options.held_out_sequences = 1;
+    node::JobFile again = job_file_;
+    options.initial = must(node::initial_file(again));
     return must(node::train_alone(*worker, ended.spec, options)).model_root;
 }
 

@@ -36,6 +36,8 @@ struct ScenarioPlan {
     std::uint32_t verifiers = 2;
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
+    /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.
+    std::filesystem::path from;
 };
 
 /// Three honest miners, two verifiers, a job whose slot trains in milliseconds (two segments a round).

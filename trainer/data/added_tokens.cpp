@@ -10,11 +10,16 @@ namespace assay::trainer {
 
 void AddedTokenFinder::add(std::string spelling, std::size_t number) {
     ASSAY_CHECK(!spelling.empty());
-    std::vector<Spelling>& list = by_first_byte_[static_cast<unsigned char>(spelling.front())];
-    const auto place = std::find_if(
-        list.begin(), list.end(), [&](const Spelling& other) { return other.text.size() < spelling.size(); });
-    list.insert(place, {std::move(spelling), number});
+    by_first_byte_[static_cast<unsigned char>(spelling.front())].push_back({std::move(spelling), number});
     empty_ = false;
+}
+
+void AddedTokenFinder::finish() {
+    for (std::vector<Spelling>& list : by_first_byte_) {
+        std::stable_sort(list.begin(), list.end(), [](const Spelling& one, const Spelling& other) {
+            return one.text.size() > other.text.size();
+        });
+    }
 }
 
 std::optional<AddedMatch> AddedTokenFinder::find(std::string_view text, std::size_t from) const {

@@ -23,6 +23,8 @@ class AddedTokenFinder {
 public:
     /// REQUIRES a spelling that is not empty and was not added before.
     void add(std::string spelling, std::size_t number);
+    /// After the last add(), before the first find().
+    void finish();
     /// The first match that begins at `from` or behind it.
     [[nodiscard]] std::optional<AddedMatch> find(std::string_view text, std::size_t from) const;
     [[nodiscard]] bool empty() const { return empty_; }
@@ -32,7 +34,7 @@ private:
         std::string text;
         std::size_t number = 0;
     };
-    std::array<std::vector<Spelling>, 256> by_first_byte_;  ///< each longest first
+    std::array<std::vector<Spelling>, 256> by_first_byte_;  ///< each longest first, once finished
     bool empty_ = true;
 };
 

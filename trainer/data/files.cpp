@@ -47,7 +47,8 @@ base::Failed<base::Error> write_failure(const std::filesystem::path& path) {
 }  // namespace
 
 base::Outcome<base::Bytes> read_file(const std::filesystem::path& path, std::uint64_t limit) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Without O_NONBLOCK a pipe would keep us waiting for its writer.
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) {
         if (errno == ENOENT || errno == ENOTDIR) {
             return base::fail(ErrorKind::kNotFound, "there is no file " + path.string(), "check the path");

@@ -66,6 +66,8 @@ base::Outcome<void> Tokenizer::take_added() {
             return bad_tables("the added token \"" + spelling + "\" is there twice");
         (token.normalised ? normalised_ : raw_).add(std::move(spelling), i);
     }
+    raw_.finish();
+    normalised_.finish();
     for (const std::vector<std::uint32_t>* around : {&tables_.before_text, &tables_.after_text}) {
         for (const std::uint32_t id : *around) {
             if (!is_added(id)) return bad_tables("a token around texts is not an added token");

@@ -83,6 +83,8 @@ base::Outcome<void> read_pre_tokenizer(const json& part, BpeTables& tables) {
     return {};
 }
 
+// "pair" says what stands around two texts in one. Nothing here makes such inputs, so it is left alone:
+// packing and model folders keep the file's own text.
 base::Outcome<void> read_template(const json& part, const std::string& field, BpeTables& tables) {
     ASSAY_TRY(check_keys(part, field, {"type", "single", "pair", "special_tokens"}));
     const json& single = member(part, "single");

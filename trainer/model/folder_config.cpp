@@ -99,36 +99,34 @@ constexpr std::array kHarmless = {"_name_or_path",
                                   "use_bfloat16",
                                   "use_cache"};
 
+/// `own` and what both families fix.
+std::vector<Fixed> with_common(std::vector<Fixed> own) {
+    const std::vector<Fixed> common = {
+        {"add_cross_attention", {false}},   {"cross_attention_hidden_size", {nullptr}},
+        {"is_decoder", {false, true}},      {"is_encoder_decoder", {false}},
+        {"tie_encoder_decoder", {false}},   {"pruned_heads", {json::object()}},
+        {"quantization_config", {nullptr}},
+    };
+    own.insert(own.end(), common.begin(), common.end());
+    return own;
+}
+
 const std::vector<Fixed>& fixed_keys(Family family) {
-    static const std::vector<Fixed> gpt2 = {
+    static const std::vector<Fixed> gpt2 = with_common({
         {"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
         {"layer_norm_epsilon", {1e-5}},
         {"tie_word_embeddings", {true}},
         {"scale_attn_weights", {true}},
         {"scale_attn_by_inverse_layer_idx", {false}},
         {"reorder_and_upcast_attn", {false}},
-        {"add_cross_attention", {false}},
-        {"cross_attention_hidden_size", {nullptr}},
-        {"is_decoder", {false, true}},
-        {"is_encoder_decoder", {false}},
-        {"tie_encoder_decoder", {false}},
-        {"pruned_heads", {json::object()}},
-        {"quantization_config", {nullptr}},
-    };
-    static const std::vector<Fixed> llama = {
+    });
+    static const std::vector<Fixed> llama = with_common({
         {"hidden_act", {"silu"}},
         {"attention_bias", {false}},
         {"mlp_bias", {false}},
         {"pretraining_tp", {1}},
         {"partial_rotary_factor", {1.0}},
-        {"add_cross_attention", {false}},
-        {"cross_attention_hidden_size", {nullptr}},
-        {"is_decoder", {false, true}},
-        {"is_encoder_decoder", {false}},
-        {"tie_encoder_decoder", {false}},
-        {"pruned_heads", {json::object()}},
-        {"quantization_config", {nullptr}},
-    };
+    });
     return family == Family::kGpt2 ? gpt2 : llama;
 }
 
@@ -284,11 +282,21 @@ base::Outcome<void> check_sizes(const ModelConfig& config) {
                   ", vocabulary " + std::to_string(config.vocabulary) + ")");
 }
 
+/// The ids of a key: one, or a list of them. What is no token of the vocabulary is left out.
+std::vector<std::uint32_t> special_ids(const json& root, const char* key, std::uint32_t vocabulary) {
+    const json found = root.value(key, json());
+    const json list = found.is_array() ? found : json::array({found});
+    std::vector<std::uint32_t> ids;
+    for (const json& id : list) {
+        if (id.is_number_unsigned() && id.get<std::uint64_t>() < vocabulary)
+            ids.push_back(id.get<std::uint32_t>());
+    }
+    return ids;
+}
+
 std::optional<std::uint32_t> special_id(const json& root, const char* key, std::uint32_t vocabulary) {
-    if (!root.contains(key)) return std::nullopt;
-    const json& value = root[key].is_array() && !root[key].empty() ? root[key][0] : root[key];
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= vocabulary) return std::nullopt;
-    return value.get<std::uint32_t>();
+    const auto ids = special_ids(root, key, vocabulary);
+    return ids.empty() ? std::nullopt : std::optional(ids.front());
 }
 
 /// The shortest decimal that reads back as the same binary32, as a person would write it.
@@ -298,6 +306,11 @@ double decimal(Float32 number) {
     double value = 0;
     std::from_chars(digits.data(), end.ptr, value);
     return value;
+}
+
+ordered_json end_json(const SpecialIds& ids) {
+    if (ids.end.empty()) return {};
+    return ids.end.size() == 1 ? ordered_json(ids.end.front()) : ordered_json(ids.end);
 }
 
 void write_gpt2(const ModelConfig& config, ordered_json& out) {
@@ -361,7 +374,7 @@ std::string config_json(const ModelConfig& config, const SpecialIds& ids) {
         out[key] = id ? ordered_json(*id) : ordered_json();
     };
     put("bos_token_id", ids.begin);
-    put("eos_token_id", ids.end);
+    out["eos_token_id"] = end_json(ids);
     if (ids.pad) put("pad_token_id", ids.pad);
     out["dtype"] = "float32";
     out["torch_dtype"] = "float32";
@@ -391,7 +404,7 @@ base::Outcome<ConfigFile> config_from_json(std::string_view text, std::optional<
     ASSAY_TRY(reader.finish());
     ASSAY_TRY(check_sizes(file.config));
     file.ids = {special_id(root, "bos_token_id", file.config.vocabulary),
-                special_id(root, "eos_token_id", file.config.vocabulary),
+                special_ids(root, "eos_token_id", file.config.vocabulary),
                 special_id(root, "pad_token_id", file.config.vocabulary)};
     return file;
 }

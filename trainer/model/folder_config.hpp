@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
@@ -15,7 +16,7 @@ namespace assay::trainer {
 /// Ids that generation needs; none of them changes what the model computes.
 struct SpecialIds {
     std::optional<std::uint32_t> begin;  ///< bos_token_id
-    std::optional<std::uint32_t> end;    ///< eos_token_id; of a list, the first
+    std::vector<std::uint32_t> end;      ///< eos_token_id: none, one, or a list of any of which ends a text
     std::optional<std::uint32_t> pad;    ///< pad_token_id
     friend bool operator==(const SpecialIds&, const SpecialIds&) = default;
 };

@@ -32,7 +32,8 @@ std::string generation_config_json(const SpecialIds& ids) {
     ordered_json out;
     out["_from_model_config"] = true;
     if (ids.begin) out["bos_token_id"] = *ids.begin;
-    if (ids.end) out["eos_token_id"] = *ids.end;
+    if (ids.end.size() == 1) out["eos_token_id"] = ids.end.front();
+    if (ids.end.size() > 1) out["eos_token_id"] = ids.end;
     if (ids.pad) out["pad_token_id"] = *ids.pad;
     return out.dump(2) + "\n";
 }

@@ -78,7 +78,8 @@ base::Outcome<void> write_files(const fs::path& folder, const ModelFolderOptions
                                 const base::Hash256& root) {
     SpecialIds ids = options.ids;
     if (ids == SpecialIds{} && tokenizer) {
-        ids = {tokenizer->begin_of_document(), tokenizer->end_of_document(), tokenizer->end_of_document()};
+        ids = {tokenizer->begin_of_document(), {}, tokenizer->end_of_document()};
+        if (ids.pad) ids.end.push_back(*ids.pad);
     }
     std::vector<std::pair<const char*, std::string>> files = {
         {"config.json", config_json(options.config, ids)},
@@ -101,15 +102,20 @@ base::Outcome<std::string> read_text(const fs::path& path) {
     return std::string(base::as_text(file));
 }
 
-base::Outcome<ModelFolder> read_folder(const fs::path& folder, std::optional<std::uint32_t> context) {
+base::Outcome<ConfigFile> config_of(const fs::path& folder, std::optional<std::uint32_t> context) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
         return base::fail(base::ErrorKind::kNotFound, "there is no model folder " + folder.string(),
                           "check the path");
     }
-    ModelFolder out;
     ASSAY_ASSIGN(const std::string config, read_text(folder / "config.json"));
-    ASSAY_ASSIGN(const ConfigFile read, config_from_json(config, context));
+    return config_from_json(config, context);
+}
+
+base::Outcome<ModelFolder> read_folder(const fs::path& folder, std::optional<std::uint32_t> context) {
+    std::error_code error;
+    ModelFolder out;
+    ASSAY_ASSIGN(const ConfigFile read, config_of(folder, context));
     out.config = read.config;
     out.ids = read.ids;
     if (fs::exists(folder / "tokenizer.json", error)) {
@@ -127,6 +133,16 @@ base::Outcome<ModelFolder> read_folder(const fs::path& folder, std::optional<std
                                    "… and assay.json says " + provenance.model_root.brief() + "…");
     }
     return out;
+}
+
+/// Errors say which folder they are about.
+template <class Value>
+base::Outcome<Value> naming(const fs::path& folder, base::Outcome<Value> outcome) {
+    if (outcome.ok()) return outcome;
+    base::Error error = outcome.error();
+    if (error.what.find(folder.string()) == std::string::npos)
+        error.what = folder.string() + ": " + error.what;
+    return base::failed(std::move(error));
 }
 
 }  // namespace
@@ -155,12 +171,11 @@ base::Outcome<base::Hash256> write_model_folder(const fs::path& folder, const Mo
 }
 
 base::Outcome<ModelFolder> read_model_folder(const fs::path& folder, std::optional<std::uint32_t> context) {
-    auto read = read_folder(folder, context);
-    if (read.ok()) return read;
-    base::Error error = read.error();
-    if (error.what.find(folder.string()) == std::string::npos)
-        error.what = folder.string() + ": " + error.what;
-    return base::failed(std::move(error));
+    return naming(folder, read_folder(folder, context));
+}
+
+base::Outcome<ConfigFile> read_model_config(const fs::path& folder, std::optional<std::uint32_t> context) {
+    return naming(folder, config_of(folder, context));
 }
 
 }  // namespace assay::trainer

@@ -64,4 +64,8 @@ base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& fol
 base::Outcome<ModelFolder> read_model_folder(const std::filesystem::path& folder,
                                              std::optional<std::uint32_t> context = std::nullopt);
 
+/// The folder's config.json alone, for what needs no weights. Errors as read_model_folder's.
+base::Outcome<ConfigFile> read_model_config(const std::filesystem::path& folder,
+                                            std::optional<std::uint32_t> context = std::nullopt);
+
 }  // namespace assay::trainer

@@ -119,7 +119,8 @@ SafetensorsReader::~SafetensorsReader() {
 }
 
 base::Outcome<SafetensorsReader> SafetensorsReader::open(const std::filesystem::path& path) {
-    SafetensorsReader made(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC), {});
+    // Without O_NONBLOCK a pipe would keep us waiting for its writer.
+    SafetensorsReader made(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), {});
     if (made.file_ < 0 && (errno == ENOENT || errno == ENOTDIR))
         return base::fail(ErrorKind::kNotFound, "there is no file " + path.string(), "check the path");
     struct stat status {};

@@ -62,7 +62,8 @@ Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView b
 }
 
 Outcome<SharedDescriptor> open_file(const std::string& path) {
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Without O_NONBLOCK a pipe would keep us waiting for its writer; whoever maps the file refuses it.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.valid()) return std::make_shared<const Descriptor>(std::move(file));
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     return fail(missing ? ErrorKind::kNotFound : ErrorKind::kFailure, "cannot open " + path + ": " + reason(),

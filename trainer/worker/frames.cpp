@@ -53,6 +53,7 @@ struct Bounds {
     Pair operator()(const Merge& merge) const {
         return {1 + merge.accepted.size(), 1 + merge.accepted.size()};
     }
+    Pair operator()(const Initial&) const { return {0, 1}; }
     Pair operator()(const Evaluate&) const { return {1, 1}; }
     Pair operator()(const Root&) const { return {1, 1}; }
     Pair operator()(const Sample&) const { return {1, 1}; }

@@ -108,7 +108,9 @@ struct Opened {
     }
 };
 
-/// Asks for the base state of round 0. Answer: BaseState.
+/// Asks for the base state of round 0. Descriptor: the file of JobSpec::initial_blob, when the job names one;
+/// it is checked (blob id, shape, finite numbers, step 0, no momentum) and given back. Answer: BaseState,
+/// whose root the asker compares with the one that the job names.
 struct Initial {
     static constexpr FrameKind kKind = FrameKind::kInitial;
     template <class Self, class V>

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 
 #include "contracts/base/blob_id.hpp"
@@ -151,7 +153,36 @@ Result<trainer::BaseState, Refusal> Job::base_state(const RequestContext& contex
     return read_bulk(context.bulk[0], runner_->parameter_count(), trainer::decode_base_state);
 }
 
-Answered Job::answer(const frames::Initial&, const RequestContext&) {
+Result<trainer::BaseState, Refusal> Job::given_initial(const frames::SharedDescriptor& file) const {
+    const base::Hash256& named = runner_->spec().initial_blob;
+    const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
+    if (!mapping.ok()) return refuse(RefusalReason::kBadBytes, mapping.error().what);
+    if (const base::Hash256 found = base::blob_id(mapping->bytes()); found != named) {
+        return refuse(RefusalReason::kBadBytes,
+                      "the initial state has blob id " + found.brief() + ", the job names " + named.brief());
+    }
+    ASSAY_ASSIGN(auto state, read_bulk(file, runner_->parameter_count(), trainer::decode_base_state));
+    const bool moved = std::any_of(state.outer_momentum.begin(), state.outer_momentum.end(),
+                                   [](float number) { return std::bit_cast<std::uint32_t>(number) != 0; });
+    if (state.step != 0 || moved) {
+        return refuse(RefusalReason::kBadBytes, "the initial state is not one of round 0: " +
+                                                    (moved ? std::string("it has outer momentum")
+                                                           : "it is at step " + std::to_string(state.step)));
+    }
+    return state;
+}
+
+Answered Job::answer(const frames::Initial&, const RequestContext& context) {
+    const bool given = !runner_->spec().initial_blob.is_zero();
+    if (given != !context.bulk.empty()) {
+        return refuse(RefusalReason::kBadRequest,
+                      given ? "the job starts from a file, and none came with the request"
+                            : "the job starts from its seed, and a file came with the request");
+    }
+    if (given) {
+        ASSAY_ASSIGN(const auto state, given_initial(context.bulk[0]));
+        return Answer{frames::BaseState{runner_->base_root(state)}, {context.bulk[0]}};
+    }
     const trainer::BaseState state = runner_->initial();
     ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(state)));
     return Answer{frames::BaseState{runner_->base_root(state)}, {std::move(file)}};

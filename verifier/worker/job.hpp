@@ -49,6 +49,8 @@ private:
     Job() = default;
     base::Result<void, frames::Refusal> check_place(std::uint32_t round, std::uint32_t slot) const;
     base::Result<trainer::BaseState, frames::Refusal> base_state(const RequestContext& context) const;
+    base::Result<trainer::BaseState, frames::Refusal> given_initial(
+        const frames::SharedDescriptor& file) const;
     base::Result<std::optional<trainer::ResumePoint>, frames::Refusal> resume_point(
         const frames::Train& request, const RequestContext& context) const;
     Answered trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const;

@@ -110,7 +110,7 @@ Outcome<base::Bytes> fetched(BlobStore& store, const BlobId& id, const std::vect
 Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
     ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
-    if (job.base_blob.is_zero()) {
+    if (job.rounds_done == 0) {
         return fail(ErrorKind::kNotFound, "job " + job.id.brief() + " has no merged round yet",
                     "follow it with: assay job watch " + job.id.brief());
     }

@@ -84,6 +84,7 @@ Json detail_json(const contracts::StateView& state, const Job& job) {
     body["work_units_per_slot_round"] = job.slot_work;
     body["clearing_price"] = std::to_string(job.auction.clearing_price.units());
     body["base_root"] = job.base_root.hex();
+    body["initial_blob"] = job.spec.initial_blob.is_zero() ? Json() : Json(job.spec.initial_blob.hex());
     Json roster = Json::array();
     for (const auto& entry : job.roster) {
         Json miner;
@@ -123,6 +124,9 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                                {"phase", phase_text(job)},
                                {"rounds", rounds_text(job)},
                                {"slots", std::to_string(job.spec.slots)},
+                               {"started from", job.spec.initial_blob.is_zero()
+                                                    ? "seed " + std::to_string(job.spec.seed)
+                                                    : "weights " + job.spec.initial_blob.brief()},
                                {"price a work unit", base::to_text(job.auction.clearing_price)},
                                {"escrow", base::to_text(job.escrow)},
                                {"spent", base::to_text(job.spent)},

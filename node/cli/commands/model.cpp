@@ -89,8 +89,9 @@ Outcome<base::Hash256> write_folder(const JobFile& job, const LocalTrainingResul
 
 Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     end_on_interrupt(context);
-    ASSAY_ASSIGN(const auto job, read_job_file(flags.job));
+    ASSAY_ASSIGN(auto job, read_job_file(flags.job));
     LocalTrainingOptions options;
+    ASSAY_ASSIGN(options.initial, initial_file(job));
     options.rounds = flags.rounds;
     options.held_out_sequences = program::kHeldOutSequences;  // as the network measures it
     std::string job_id;

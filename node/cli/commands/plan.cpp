@@ -36,7 +36,9 @@ struct Measured {
     double job_seconds = 0;  ///< each slot with a miner like this machine; audits run beside the next round
 };
 
-Outcome<Measured> measure(const JobFile& job) {
+Outcome<Measured> measure(JobFile job) {
+    LocalTrainingOptions options;
+    ASSAY_ASSIGN(options.initial, initial_file(job));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
     program::JobSpec spec = job.spec;
     spec.slots = 1;
@@ -44,7 +46,6 @@ Outcome<Measured> measure(const JobFile& job) {
     spec.train.inner_steps = std::min(spec.train.inner_steps, kMeasuredSteps);
     spec.security.segment_steps = spec.train.inner_steps;
     ASSAY_TRY(open_job(*worker, spec, {job.train.string(), job.held_out.string()}));
-    LocalTrainingOptions options;
     options.held_out_sequences = 1;
     ASSAY_ASSIGN(const auto result, train_alone(*worker, spec, options));
     const double tokens =

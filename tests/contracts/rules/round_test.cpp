@@ -65,19 +65,28 @@ TEST_CASE("the lines of a round add up to what left the escrow") {
 
 TEST_CASE(
     "a round's record names its base, its merged slots and the result that the next round starts from") {
-    World w;
+    JobSpec spec = small_job();
+    const bool given =
+        GENERATE(false, true);  // initial weights from the seed, or a file that the buyer names
+    if (given) spec.initial_blob = bytes_of("given weights");
+    World w(spec);
+    REQUIRE(w.env.job(w.job).base_blob == spec.initial_blob);
     play_job(w.env, w.job);
     Hash256 base = w.env.job(w.job).spec.initial_root;
+    Hash256 blob = spec.initial_blob;
     for (std::uint32_t number = 0; number < 3; ++number) {
         const Round round = *read_round(w.env.state(), w.job, number);
         CHECK(round.base_root == base);
+        CHECK(round.base_blob == blob);
         CHECK(round.merged);
         CHECK(round.merged_slots == std::vector<std::uint32_t>{0, 1});
         CHECK(merge_slots(w.env.state(), w.job, number) == round.merged_slots);
         CHECK(round.result == true_merge(w.env.job(w.job), number));
         base = round.result.base_root;
+        blob = round.result.base_blob;
     }
     CHECK(w.env.job(w.job).base_root == base);
+    CHECK(w.env.job(w.job).base_blob == blob);
 }
 
 TEST_CASE("newcomers are audited in every unit until their probation is over") {

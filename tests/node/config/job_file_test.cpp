@@ -5,7 +5,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "contracts/program/tensors.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "trainer/data/pack.hpp"
+#include "trainer/model/model_folder.hpp"
 
 using namespace assay;
 using namespace assay::node;
@@ -125,6 +129,64 @@ std::string changed(const Bad& row) {
     return text.replace(at, std::string(row.from).size(), row.to);
 }
 
+/// The good file with another [model], which starts from a folder.
+std::string from_folder(const std::string& lines) {
+    const std::size_t begin = kGood.find("family =");
+    const std::size_t end = kGood.find("[data]");
+    return kGood.substr(0, begin) + "from = \"models/small\"\n" + lines + kGood.substr(end);
+}
+
+/// A small Llama's folder, and data packed with its tokenizer.
+struct Folder {
+    test::TemporaryFolder folder;
+    program::ModelConfig model = {.family = program::Family::kLlama,
+                                  .layers = 1,
+                                  .width = 8,
+                                  .heads = 2,
+                                  .context = 32,
+                                  .vocabulary = 280,
+                                  .kv_heads = 1,
+                                  .hidden = 12,
+                                  .rope_theta = 10'000.0F};
+    Folder() {
+        pack("data", "abc", model.vocabulary);
+        std::filesystem::create_directories(folder / "models");
+        const std::vector<float> weights(program::parameter_count(model), 0.25F);
+        std::ifstream tokenizer(folder / "data/tokenizer.json");
+        std::stringstream text;
+        text << tokenizer.rdbuf();
+        REQUIRE(trainer::write_model_folder(folder / "models/small",
+                                            {.config = model, .tokenizer_json = text.str(), .provenance = {}},
+                                            weights)
+                    .ok());
+    }
+    /// Words of few letters, in an order that repeats late.
+    void pack(const std::string& name, const std::string& letters, std::uint32_t vocabulary) const {
+        std::ofstream text(folder / (name + ".txt"));
+        std::uint32_t state = 1;
+        for (int i = 0; i < 30'000; ++i) {
+            state = state * 1664525U + 1013904223U;
+            const std::uint32_t draw = state >> 16;
+            text << (draw % 5 == 0 ? ' ' : draw % 61 == 0 ? '\n' : letters[draw % letters.size()]);
+        }
+        text.close();
+        trainer::PackOptions options;
+        options.texts = {folder / (name + ".txt")};
+        options.out = folder / name;
+        options.vocabulary = vocabulary;
+        const auto packed = trainer::pack(options);
+        if (!packed.ok()) FAIL(packed.error().what);
+    }
+    [[nodiscard]] base::Outcome<JobFile> read(const std::string& lines,
+                                              const std::string& data = "data") const {
+        std::string text = from_folder(lines);
+        const std::string manifest = "data/manifest.json";
+        text.replace(text.find(manifest), manifest.size(), data + "/manifest.json");
+        std::ofstream(folder / "job.toml") << text;
+        return read_job_file(folder / "job.toml");
+    }
+};
+
 }  // namespace
 
 TEST_CASE("a good job file gives its job") {
@@ -166,6 +228,81 @@ TEST_CASE("a written job file reads back as the same job") {
     CHECK(back->spec == job->spec);
     CHECK(back->manifest == job->manifest);
     CHECK(job_file_text(*back) == text);
+}
+
+TEST_CASE("a job from a folder leaves its shape to the folder") {
+    const auto job = parse_job_text(from_folder("context = 32\n"), "job.toml");
+    REQUIRE(job.ok());
+    CHECK(job->from == "models/small");
+    CHECK(job->spec.model.context == 32);
+    CHECK(job->spec.model.layers == 0);  // not read yet
+    const std::string text = job_file_text(*job);
+    const auto back = parse_job_text(text, "job.toml");
+    REQUIRE(back.ok());
+    CHECK(back->from == job->from);
+    CHECK(back->spec == job->spec);
+    CHECK(job_file_text(*back) == text);
+    CHECK(parse_job_text(from_folder(""), "job.toml").ok());
+    // An empty name is no name: the shape must be there.
+    CHECK(parse_job_text(changed({"family = \"gpt2\"", "from = \"\"", ""}), "job.toml").ok());
+}
+
+TEST_CASE("a shape beside a folder, and rules that need no shape, are refused as in any job") {
+    for (const auto& [line, reason] : std::vector<std::pair<std::string, std::string>>{
+             {"layers = 2\n", "model.layers stands beside model.from"},
+             {"family = \"gpt2\"\n", "model.family stands beside model.from"},
+             {"norm_epsilon = 1e-5\n", "model.norm_epsilon stands beside model.from"},
+             {"context = 1\n", "model.context = 1 is out of range"},
+             {"context = \"all\"\n", "model.context has the wrong type"},
+             {"layerz = 2\n", "unknown key in [model] \"layerz\""},
+             {"[security]\nsegment_steps = 11\n", "not TOML"}}) {
+        CAPTURE(line);
+        const auto job = parse_job_text(from_folder(line), "job.toml");
+        REQUIRE_FALSE(job.ok());
+        CAPTURE(job.error().what);
+        CHECK(job.error().what.starts_with("job.toml:"));
+        CHECK(job.error().what.find(reason) != std::string::npos);
+        CHECK_FALSE(job.error().fix.empty());
+    }
+    std::string text = from_folder("");
+    const std::string steps = "segment_steps = 5";
+    text.replace(text.find(steps), steps.size(), "segment_steps = 11");
+    const auto job = parse_job_text(text, "job.toml");
+    REQUIRE_FALSE(job.ok());
+    CHECK(job.error().what.find("security.segment_steps breaks a rule") != std::string::npos);
+    CHECK_FALSE(parse_job_text(changed({"family = \"gpt2\"", "from = 7", ""}), "job.toml").ok());
+}
+
+TEST_CASE("a job from a folder has that model's shape, and data that the model can read") {
+    Folder f;
+    const auto job = f.read("");
+    if (!job.ok()) FAIL(job.error().what);
+    CHECK(job->spec.model == f.model);
+    CHECK(job->from == f.folder / "models/small");
+    CHECK(job->spec.initial_blob.is_zero());  // weights are not read for a plan
+    const auto fewer = f.read("context = 16\n");
+    REQUIRE(fewer.ok());
+    CHECK(fewer->spec.model.context == 16);
+
+    const auto refused = [&](const base::Outcome<JobFile>& read, base::ErrorKind kind,
+                             const std::string& reason) {
+        REQUIRE_FALSE(read.ok());
+        CAPTURE(read.error().what);
+        CHECK(read.error().kind == kind);
+        CHECK(read.error().what.find(reason) != std::string::npos);
+        CHECK_FALSE(read.error().fix.empty());
+    };
+    refused(f.read("context = 64\n"), base::ErrorKind::kUsage, "at least the context 64");
+    f.pack("other", "aab", 300);
+    refused(f.read("", "other"), base::ErrorKind::kUsage, "has a vocabulary of 280");
+    f.pack("strange", "xyz", 280);
+    refused(f.read("", "strange"), base::ErrorKind::kUsage, "packed with another tokenizer");
+    std::filesystem::remove(f.folder / "models/small/tokenizer.json");
+    CHECK(f.read("", "strange").ok());  // numbers are all that is known of this model's tokens
+    std::filesystem::remove(f.folder / "models/small/config.json");
+    refused(f.read(""), base::ErrorKind::kNotFound, "config.json");
+    std::filesystem::remove_all(f.folder / "models/small");
+    refused(f.read(""), base::ErrorKind::kNotFound, "there is no model folder");
 }
 
 TEST_CASE("every bad job file is refused by name, with place and fix") {

@@ -75,14 +75,18 @@ TEST_CASE("config.json of transformers 5 is read for both families, and what is 
                                                 .rope_theta = 500000.0F,
                                                 .norm_epsilon = 1e-6F,
                                                 .head = Head::kUntied});
-    CHECK(llama->ids == SpecialIds{1, 2, {}});
+    CHECK(llama->ids == SpecialIds{1, {2, 3}, {}});
     for (const auto& config : {gpt2, llama->config}) {
-        const SpecialIds ids = {7, 8, 9};
-        const auto back = config_from_json(config_json(config, ids));
-        if (!back.ok()) FAIL(back.error().what);
-        CHECK(back->config == config);
-        CHECK(back->ids == ids);
+        for (const SpecialIds& ids : {SpecialIds{7, {8}, 9}, SpecialIds{7, {8, 3, 5}, {}}, SpecialIds{}}) {
+            const auto back = config_from_json(config_json(config, ids));
+            if (!back.ok()) FAIL(back.error().what);
+            CHECK(back->config == config);
+            CHECK(back->ids == ids);
+        }
     }
+    json padded = llama_file();
+    padded["eos_token_id"] = {2, 300, "end", 4};  // as many as the vocabulary holds
+    CHECK(config_from_json(padded.dump())->ids.end == std::vector<std::uint32_t>{2, 4});
 }
 
 TEST_CASE("config.json of transformers 4 and keys that are left out mean what transformers takes them for") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/model/model_folder.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "contracts/program/tensors.hpp"
@@ -52,6 +53,23 @@ TEST_CASE("a model folder reads back and is the same bytes twice") {
         ++files;
     }
     CHECK(files == 8);
+}
+
+TEST_CASE("a pipe in the place of a file is refused at once, not waited for") {
+    const Fixture f;
+    for (const char* name : {"config.json", "tokenizer.json", "model.safetensors", "assay.json"}) {
+        CAPTURE(name);
+        const fs::path folder = f.path / "m";
+        REQUIRE(write_model_folder(folder, f.options, f.parameters).ok());
+        fs::remove(folder / name);
+        REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
+        const auto read = read_model_folder(folder);
+        REQUIRE_FALSE(read.ok());
+        CAPTURE(read.error().what);
+        CHECK(read.error().kind == base::ErrorKind::kUsage);
+        CHECK(read.error().what.find(std::string(name) + " is not a file") != std::string::npos);
+        fs::remove_all(folder);
+    }
 }
 
 TEST_CASE("a changed weight, a missing file and a stranger's folder are told apart") {

@@ -200,7 +200,7 @@ TEST_CASE("a frame with the wrong number of descriptors is refused and leaks non
     const auto file = memory_file("content", base::Bytes{1});
     REQUIRE(file.ok());
     const std::size_t before = open_descriptors();
-    REQUIRE(ends.left.send({1, Initial{}, {*file}}).ok());
+    REQUIRE(ends.left.send({1, Initial{}, {*file, *file}}).ok());  // at most the one that its job names
     CHECK_FALSE(ends.right.receive().ok());
     CHECK(open_descriptors() == before);
 }
