@@ -92,7 +92,7 @@ Store one_block(const Machine& machine, std::byte* memory) {
     return {memory, kTokens, machine.a_rows, machine.a_panel_bytes(kTokens), 1};
 }
 
-// A block on the diagonal without what the mask hides: rows × rows, kTokens floats apart.
+// A block on the diagonal without what the mask hides: rows × rows, kTokens floats apiece.
 const float* masked(const float* m, std::uint64_t stride, std::uint64_t rows, float* out) {
     for (std::uint64_t i = 0; i < rows; ++i) {
         std::copy_n(m + i * stride, i + 1, out + i * kTokens);
@@ -101,22 +101,53 @@ const float* masked(const float* m, std::uint64_t stride, std::uint64_t rows, fl
     return out;
 }
 
-bool multiply_block(const Machine& machine, const Store& a, const Store& b, std::uint64_t b_block,
-                    std::uint64_t rows, std::uint64_t depth, HeadShape shape, HeadOut out,
-                    std::uint64_t first, bool carry) {
-    Block x;
-    x.a = a.block(0);
-    x.b = b.block(b_block);
-    x.rows = rows;
-    x.cols = shape.head_dim;
-    x.depth = depth;
-    x.last_depth = depth;
-    x.blocks = 1;
-    x.c = out.data + first * out.stride;
-    x.c_stride = out.stride;
-    x.carry = carry;
-    return machine.multiply(x);
-}
+enum class Turn : std::uint8_t { kAsItLies, kTransposed };
+
+// A lower triangular m, or its transpose, times x, a block of kTokens × kTokens of m at a time.
+class LowerTimes {
+public:
+    LowerTimes(const Machine& machine, HeadShape shape, std::span<const float> m, HeadView x,
+               std::byte* memory)
+        : machine_(machine),
+          shape_(shape),
+          m_(m),
+          x_(pack_tokens(machine, shape, x, memory)),
+          block_(one_block(machine, memory + tokens_bytes(machine, shape))) {
+        ASSAY_CHECK(m.size() == shape.tokens * shape.tokens);
+    }
+
+    // out[i0…] = or += m[i0…, j0…] · x[j0…]; transposed, out[j0…] = or += m[i0…, j0…]ᵀ · x[i0…].
+    bool block(std::uint64_t i0, std::uint64_t j0, Turn turn, HeadOut out, bool carry) {
+        const bool turned = turn == Turn::kTransposed;
+        const std::uint64_t rows = std::min(kTokens, shape_.tokens - i0);
+        const std::uint64_t cols = std::min(kTokens, shape_.tokens - j0);
+        const float* data = m_.data() + i0 * shape_.tokens + j0;
+        std::uint64_t stride = shape_.tokens;
+        if (i0 == j0) data = masked(data, stride, rows, diagonal_), stride = kTokens;
+        const Slice slice = turned ? Slice{data, 1, stride, cols, rows} : Slice{data, stride, 1, rows, cols};
+        block_.pack<true>(machine_, slice, 0);
+        Block product;
+        product.a = block_.block(0);
+        product.b = x_.block((turned ? i0 : j0) / kTokens);
+        product.rows = slice.lanes;
+        product.cols = shape_.head_dim;
+        product.depth = slice.depth;
+        product.last_depth = slice.depth;
+        product.blocks = 1;
+        product.c = out.data + (turned ? j0 : i0) * out.stride;
+        product.c_stride = out.stride;
+        product.carry = carry;
+        return machine_.multiply(product);
+    }
+
+private:
+    const Machine& machine_;
+    HeadShape shape_;
+    std::span<const float> m_;
+    Store x_;
+    Store block_;
+    alignas(64) float diagonal_[kTokens * kTokens];
+};
 }  // namespace
 
 std::uint64_t attention_scratch_bytes(const Machine& machine, HeadShape shape) {
@@ -127,12 +158,18 @@ std::uint64_t attention_scratch_bytes(const Machine& machine, HeadShape shape) {
     return std::max(of_rows, tokens_bytes(machine, shape) + one_block(machine, nullptr).bytes(1));
 }
 
+namespace {
+std::byte* scratch(const Machine& machine, HeadShape shape) {
+    ASSAY_CHECK(shape.head_dim > 0);
+    return attention_scratch().take(attention_scratch_bytes(machine, shape));
+}
+}  // namespace
+
 bool lower_products(const Machine& machine, HeadShape shape, HeadView a, HeadView b, float scale,
                     std::span<float> out) {
     const std::uint64_t tokens = shape.tokens;
     ASSAY_CHECK(out.size() == tokens * tokens && shape.head_dim <= arithmetic::kMaxProductBlock);
-    ASSAY_CHECK(shape.head_dim > 0);
-    std::byte* memory = attention_scratch().take(attention_scratch_bytes(machine, shape));
+    std::byte* memory = scratch(machine, shape);
     const Store side_a(memory, tokens, machine.a_rows, machine.a_panel_bytes(shape.head_dim), 1);
     const Store side_b(memory + side_a.bytes(1), tokens, machine.b_cols,
                        machine.b_panel_bytes(shape.head_dim), 1);
@@ -175,24 +212,11 @@ bool lower_products(const Machine& machine, HeadShape shape, HeadView a, HeadVie
 }
 
 bool rows_times(const Machine& machine, HeadShape shape, std::span<const float> m, HeadView x, HeadOut out) {
-    const std::uint64_t tokens = shape.tokens;
-    ASSAY_CHECK(m.size() == tokens * tokens && shape.head_dim > 0);
-    std::byte* memory = attention_scratch().take(attention_scratch_bytes(machine, shape));
-    const Store side_b = pack_tokens(machine, shape, x, memory);
-    const Store side_a = one_block(machine, memory + tokens_bytes(machine, shape));
-    alignas(64) float diagonal[kTokens * kTokens];
+    LowerTimes product(machine, shape, m, x, scratch(machine, shape));
     bool finite = true;
-    for (std::uint64_t i0 = 0; i0 < tokens; i0 += kTokens) {
-        const std::uint64_t rows = std::min(kTokens, tokens - i0);
+    for (std::uint64_t i0 = 0; i0 < shape.tokens; i0 += kTokens) {
         for (std::uint64_t j0 = 0; j0 <= i0; j0 += kTokens) {
-            const float* block = m.data() + i0 * tokens + j0;
-            const std::uint64_t depth = j0 == i0 ? rows : kTokens;
-            Slice slice{block, tokens, 1, rows, depth};
-            if (j0 == i0) slice = {masked(block, tokens, rows, diagonal), kTokens, 1, rows, depth};
-            side_a.pack<true>(machine, slice, 0);
-            finite =
-                multiply_block(machine, side_a, side_b, j0 / kTokens, rows, depth, shape, out, i0, j0 > 0) &&
-                finite;
+            finite = product.block(i0, j0, Turn::kAsItLies, out, j0 > 0) && finite;
         }
     }
     return finite;
@@ -200,25 +224,12 @@ bool rows_times(const Machine& machine, HeadShape shape, std::span<const float> 
 
 bool columns_times(const Machine& machine, HeadShape shape, std::span<const float> m, HeadView x, HeadOut out,
                    arithmetic::ChainStart start) {
-    const std::uint64_t tokens = shape.tokens;
-    ASSAY_CHECK(m.size() == tokens * tokens && shape.head_dim > 0);
-    std::byte* memory = attention_scratch().take(attention_scratch_bytes(machine, shape));
-    const Store side_b = pack_tokens(machine, shape, x, memory);
-    const Store side_a = one_block(machine, memory + tokens_bytes(machine, shape));
-    alignas(64) float diagonal[kTokens * kTokens];
+    LowerTimes product(machine, shape, m, x, scratch(machine, shape));
     bool finite = true;
-    for (std::uint64_t j0 = 0; j0 < tokens; j0 += kTokens) {
-        const std::uint64_t rows = std::min(kTokens, tokens - j0);
-        for (std::uint64_t i0 = j0; i0 < tokens; i0 += kTokens) {
-            const float* block = m.data() + i0 * tokens + j0;
-            const std::uint64_t depth = std::min(kTokens, tokens - i0);
-            Slice slice{block, 1, tokens, rows, depth};
-            if (j0 == i0) slice = {masked(block, tokens, rows, diagonal), 1, kTokens, rows, depth};
-            side_a.pack<true>(machine, slice, 0);
+    for (std::uint64_t j0 = 0; j0 < shape.tokens; j0 += kTokens) {
+        for (std::uint64_t i0 = j0; i0 < shape.tokens; i0 += kTokens) {
             const bool carry = start == arithmetic::ChainStart::kCarry || i0 > j0;
-            finite =
-                multiply_block(machine, side_a, side_b, i0 / kTokens, rows, depth, shape, out, j0, carry) &&
-                finite;
+            finite = product.block(i0, j0, Turn::kTransposed, out, carry) && finite;
         }
     }
     return finite;
