@@ -46,13 +46,33 @@ program::JobSpec job(const program::ModelConfig& model, program::Profile profile
     return spec;
 }
 
-std::vector<std::uint32_t> tokens() {
+// So wide that sums of profile i16 go in several chunks, for 32-bit ones hold no more than 512 or 1024 of k,
+// and as small as that allows: one step on two sequences.
+program::JobSpec wide_job(program::ModelConfig llama) {
+    llama.layers = 1;
+    llama.width = 578;
+    llama.heads = 17;
+    llama.kv_heads = 1;
+    llama.hidden = 10;
+    llama.context = 4;
+    llama.vocabulary = 1091;
+    llama.head = program::Head::kTied;
+    program::JobSpec spec = job(llama, program::Profile::kI16);
+    spec.name = "wide";
+    spec.train.inner_steps = 1;
+    spec.train.batch = 2;
+    spec.data.train_tokens = 2 * llama.context + 1;
+    spec.data.held_out_tokens = spec.data.train_tokens;
+    return spec;
+}
+
+std::vector<std::uint32_t> tokens_of(const program::JobSpec& spec) {
     std::vector<std::uint32_t> stream;
     std::uint32_t state = 1;
-    for (std::uint64_t i = 0; i < kTokens; ++i) {
+    for (std::uint64_t i = 0; i < spec.data.train_tokens; ++i) {
         state = state * 1664525U + 1013904223U;  // Numerical Recipes' generator
         const std::uint32_t noise = (state >> 16) % 5;
-        stream.push_back(static_cast<std::uint32_t>((i * 7 + noise) % kVocabulary));
+        stream.push_back(static_cast<std::uint32_t>((i * 7 + noise) % spec.model.vocabulary));
     }
     return stream;
 }
@@ -60,6 +80,7 @@ std::vector<std::uint32_t> tokens() {
 std::string name_of(const program::JobSpec& spec) {
     std::string family = spec.model.family == program::Family::kGpt2 ? "gpt2" : "llama";
     if (spec.model.head == program::Head::kUntied) family += "-untied";
+    if (spec.name == "wide") family += "-wide";
     return family + (spec.profile == program::Profile::kF32 ? " f32" : " i16");
 }
 
@@ -105,11 +126,12 @@ std::vector<program::JobSpec> golden_jobs() {
             jobs.push_back(job(llama, profile));
         }
     }
+    jobs.push_back(wide_job(llama));
     return jobs;
 }
 
 Lines reference_lines(const program::JobSpec& spec) {
-    const auto stream = tokens();
+    const auto stream = tokens_of(spec);
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     const program::Schedule schedule(spec.train);
     const program::BatchMap map(spec);
@@ -135,7 +157,7 @@ Lines reference_lines(const program::JobSpec& spec) {
 }
 
 Lines trainer_lines(const program::JobSpec& spec, const trainer::RunnerOptions& options) {
-    const auto stream = tokens();
+    const auto stream = tokens_of(spec);
     const auto runner = trainer::JobRunner::create(spec, {stream}, {stream}, options);
     if (!runner.ok()) {
         std::printf("%s\n", runner.error().what.c_str());
