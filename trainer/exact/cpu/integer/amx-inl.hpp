@@ -8,6 +8,7 @@ inline constexpr std::size_t kCols = 16;
 // Each builds on those before it.
 // clang-format off
 #include "trainer/exact/cpu/integer/lanes512-inl.hpp"
+#include "trainer/exact/cpu/integer/sums-inl.hpp"
 #include "trainer/exact/cpu/integer/digits-inl.hpp"
 #include "trainer/exact/cpu/integer/tile_amx-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"

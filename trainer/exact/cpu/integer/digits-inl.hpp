@@ -47,11 +47,6 @@ inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t col
 
 inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
-struct Sums {
-    alignas(64) std::int32_t hi[kRows * kCols];  // the sum is hi · 2^16 + lo, lo >= 0
-    alignas(64) std::int32_t lo[kRows * kCols];
-};
-
 // Adds 65,536 · hh + 256 · mid + ll to element `at`, or puts it there when it is the first.
 inline void add_digits(I hh, I mid, I ll, bool first, std::size_t at, Sums& to) {
     const I low = add(ll, shift_left<8>(bit_and(mid, set(0xff))));

@@ -49,6 +49,8 @@ inline void dot_bytes(I& sum, I a, I b) {
 
 // Each builds on those before it.
 // clang-format off
+#include "trainer/exact/cpu/integer/sums-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_vectors-inl.hpp"
 #include "trainer/exact/cpu/integer/digits-inl.hpp"
 #include "trainer/exact/cpu/integer/tile_dot-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"

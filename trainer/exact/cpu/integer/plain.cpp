@@ -22,6 +22,9 @@ inline void dot_pairs(I& sum, I a, I b) {
 
 // Each builds on those before it.
 // clang-format off
+#include "trainer/exact/cpu/integer/sums-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_vectors-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_pairs-inl.hpp"
 #include "trainer/exact/cpu/integer/tile_halves-inl.hpp"
 #include "trainer/exact/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"

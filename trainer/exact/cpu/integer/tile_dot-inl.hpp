@@ -4,14 +4,6 @@
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
-inline constexpr std::size_t kVectors = kCols / kL;
-
-// Nothing to prepare: see tiles.hpp.
-struct Registers {
-    static void enter() {}
-    static void leave() {}
-};
-
 // Adds the products of one plane of A with one of B over `units` units to `sum`, or puts them there.
 [[gnu::noinline]] inline void sum_plane(const std::byte* a, const std::byte* b, std::uint64_t units,
                                         const std::byte* next, bool first, std::int32_t* out) {
@@ -30,9 +22,7 @@ struct Registers {
             for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
 #pragma GCC unroll 16
             for (std::size_t i = 0; i < kRows; ++i) {
-                std::int32_t word;
-                __builtin_memcpy(&word, a + i * kUnit + q * 4, 4);
-                const I row = set(word);
+                const I row = word(a + i * kUnit + q * 4);
 #pragma GCC unroll 4
                 for (std::size_t v = 0; v < kVectors; ++v) dot_bytes(sum[i][v], row, column[v]);
             }

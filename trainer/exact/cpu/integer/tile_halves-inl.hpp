@@ -3,8 +3,8 @@
 // high digits of B, each widened to 16 bits. Both sums are exact in 32 bits for a chunk of k.
 //
 // A unit of A: kRows rows of kUnit 16-bit numbers. A unit of B: per pair of k the low digits of kCols
-// columns, then the same of the high digits. Included once per target inside its namespace, between lanes and
-// pack: no guard.
+// columns, then the same of the high digits. Included once per target inside its namespace, between
+// tile_pairs-inl.hpp and pack: no guard.
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
@@ -36,57 +36,8 @@ inline void emit_b(const std::int32_t* pairs, std::byte* unit, std::uint64_t col
 
 inline void complete_b(std::byte* /*panel*/, std::uint64_t /*units*/) {}
 
-inline constexpr std::size_t kVectors = kCols / kL;
-
-// Nothing to prepare: see tiles.hpp.
-struct Registers {
-    static void enter() {}
-    static void leave() {}
-};
-
-struct Sums {
-    alignas(64) std::int32_t hi[kRows * kCols];  // the sum is hi · 2^16 + lo, lo >= 0
-    alignas(64) std::int32_t lo[kRows * kCols];
-};
-
-inline I two_numbers(const std::byte* p) {
-    std::int32_t word;
-    __builtin_memcpy(&word, p, 4);
-    return set(word);
-}
-
 // The numbers of B again, from both halves.
 inline I column_pairs(const std::byte* p) { return add16(shift_left16<8>(load(p + kHighAt)), load(p)); }
-
-// Sums of `units` units with one half of B's digits; fetches `next` into the nearest cache.
-[[gnu::noinline]] inline void sum_half(const std::byte* a, const std::byte* b, std::uint64_t units,
-                                       const std::byte* next, std::int32_t* out) {
-    I sum[kRows][kVectors];
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = set(0);
-    }
-    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 2 * 64) {
-        for (std::size_t t = 0; t < kUnit / 2; ++t) {
-            __builtin_prefetch(next + t * 64);
-            I column[kVectors];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                const I row = two_numbers(a + i * kUnit * 2 + t * 4);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < kVectors; ++v) dot_pairs(sum[i][v], row, column[v]);
-            }
-        }
-    }
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kVectors; ++v) store(out + i * kCols + v * kL, sum[i][v]);
-    }
-}
 
 // Sum over `units` <= kChunkUnits units from unit `first` on (a multiple of kChunkUnits) of two panels: added
 // to `to`, or put there when it is the first.
@@ -95,8 +46,8 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
     alignas(64) std::int32_t low[kRows * kCols], high[kRows * kCols];
     a += first * kUnitBytesA;
     b += first * kUnitBytesB;
-    sum_half(a, b, units, ahead.a, low);
-    sum_half(a, b + kHighAt, units, ahead.b, high);
+    sum_pairs<kUnitBytesA, kUnitBytesB>(a, b, units, ahead.a, low);
+    sum_pairs<kUnitBytesA, kUnitBytesB>(a, b + kHighAt, units, ahead.b, high);
     for (std::size_t at = 0; at < kRows * kCols; at += kL) {
         const I l = load(low + at), h = load(high + at);
         I hi = add(shift_right<8>(h), shift_right<16>(l));

@@ -9,7 +9,7 @@
 // A unit of A: kRows rows of kUnit 16-bit numbers, then kRows rows of kUnit bytes hi + 128. A unit of B: per
 // pair of k the pairs of kCols columns, then per four k their bytes hi. Behind the units of B the starts of
 // hh, per chunk. Bytes of four k stand in the order k, k + 2, k + 1, k + 3 on both sides. Included once per
-// target inside its namespace, between lanes and pack: no guard.
+// target inside its namespace, between tile_pairs-inl.hpp and pack: no guard.
 
 inline constexpr std::uint64_t kChunk = 256;
 inline constexpr std::uint64_t kChunkUnits = kChunk / kUnit;
@@ -77,56 +77,7 @@ inline void complete_b(std::byte* panel, std::uint64_t units) {
     }
 }
 
-inline constexpr std::size_t kVectors = kCols / kL;
-
-// Nothing to prepare: see tiles.hpp.
-struct Registers {
-    static void enter() {}
-    static void leave() {}
-};
-
-struct Sums {
-    alignas(64) std::int32_t hi[kRows * kCols];  // the sum is hi · 2^16 + lo, lo >= 0
-    alignas(64) std::int32_t lo[kRows * kCols];
-};
-
-inline I four_bytes(const std::byte* p) {
-    std::int32_t word;
-    __builtin_memcpy(&word, p, 4);
-    return set(word);
-}
-
-inline I two_numbers(const std::byte* p) { return four_bytes(p); }
 inline I column_pairs(const std::byte* p) { return load(p); }
-
-[[gnu::noinline]] inline void sum_pairs(const std::byte* a, const std::byte* b, std::uint64_t units,
-                                        const std::byte* next, std::int32_t* out) {
-    I sum[kRows][kVectors];
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = set(0);
-    }
-    for (; units > 0; --units, a += kUnitBytesA, b += kUnitBytesB, next += kUnit / 2 * 64) {
-        for (std::size_t t = 0; t < kUnit / 2; ++t) {
-            __builtin_prefetch(next + t * 64);
-            I column[kVectors];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (t * kCols + v * kL) * 4);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                const I row = four_bytes(a + i * kUnit * 2 + t * 4);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < kVectors; ++v) dot_pairs(sum[i][v], row, column[v]);
-            }
-        }
-    }
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kVectors; ++v) store(out + i * kCols + v * kL, sum[i][v]);
-    }
-}
 
 // Adds the chunk's sum to `to`, or puts it there.
 [[gnu::noinline]] inline void sum_bytes(const std::byte* a, const std::byte* b, std::uint64_t units,
@@ -148,7 +99,7 @@ inline I column_pairs(const std::byte* p) { return load(p); }
             for (std::size_t v = 0; v < kVectors; ++v) column[v] = load(b + (q * kCols + v * kL) * 4);
 #pragma GCC unroll 16
             for (std::size_t i = 0; i < kRows; ++i) {
-                const I row = four_bytes(a + i * kUnit + q * 4);
+                const I row = word(a + i * kUnit + q * 4);
 #pragma GCC unroll 4
                 for (std::size_t v = 0; v < kVectors; ++v) dot_bytes(sum[i][v], row, column[v]);
             }
@@ -177,6 +128,6 @@ inline void sum_chunk(const std::byte* a, const std::byte* b, std::uint64_t firs
     const std::byte* starts = b + all * kUnitBytesB + first / kChunkUnits * kCols * 4;
     a += first * kUnitBytesA;
     b += first * kUnitBytesB;
-    sum_pairs(a, b, units, ahead.a, pairs);
+    sum_pairs<kUnitBytesA, kUnitBytesB>(a, b, units, ahead.a, pairs);
     sum_bytes(a, b, units, starts, pairs, first == 0, ahead.b, to);
 }

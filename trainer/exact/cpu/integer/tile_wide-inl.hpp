@@ -31,10 +31,10 @@ inline void sum_wide_run(const std::byte* upper, const std::byte* lower, const s
         for (std::size_t c = 0; c < kVectors; ++c) column[c] = column_pairs(b + (t * kCols + c * kL) * 4);
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kWideRows; ++i) {
-            const I high = two_numbers(upper + i * kUnit * 2 + t * 4);
+            const I high = word(upper + i * kUnit * 2 + t * 4);
 #pragma GCC unroll 4
             for (std::size_t c = 0; c < kVectors; ++c) dot_pairs(v[i][c], high, column[c]);
-            const I low = two_numbers(lower + i * kUnit * 2 + t * 4);
+            const I low = word(lower + i * kUnit * 2 + t * 4);
 #pragma GCC unroll 4
             for (std::size_t c = 0; c < kVectors; ++c) dot_pairs(u[i][c], low, column[c]);
         }

@@ -25,6 +25,9 @@ inline void dot_bytes(I& sum, I a, I b) { asm("vpdpbusd %2, %1, %0" : "+v"(sum) 
 
 // Each builds on those before it.
 // clang-format off
+#include "trainer/exact/cpu/integer/sums-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_vectors-inl.hpp"
+#include "trainer/exact/cpu/integer/tile_pairs-inl.hpp"
 #include "trainer/exact/cpu/integer/tile_modular-inl.hpp"
 #include "trainer/exact/cpu/integer/tile_wide-inl.hpp"
 #include "trainer/exact/cpu/integer/pack-inl.hpp"
