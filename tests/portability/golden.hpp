@@ -15,8 +15,8 @@ namespace assay::portability {
 using Lines = std::vector<std::string>;
 
 /// A tiny but complete job per family and profile: 2 layers, sizes that are no multiple of a vector,
-/// sequences longer than an attention block, one round of 3 steps over batches of 3 sequences; then one step of
-/// a wide Llama in i16, whose sums go in chunks.
+/// sequences longer than an attention block, one round of 3 steps over batches of 3 sequences; then one step
+/// of a wide Llama in i16, whose sums go in chunks.
 std::vector<program::JobSpec> golden_jobs();
 
 /// "FAMILY PROFILE step N loss BITS norm BITS state ROOT" per step, by the reference machine
