@@ -171,7 +171,7 @@ base::Hash256 JobRunner::state_root(const SlotState& state) const {
     std::array<base::Hash256, 3> roots;
     impl_->pool.split(arrays.size(), 1, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
-            roots[i] = program::array_root(impl_->tensors, *arrays[i]);
+            roots[i] = program::array_root(impl_->tensors, *arrays[i], impl_->kernels.hash_batch);
         }
     });
     program::StateRoots all;
@@ -184,11 +184,12 @@ base::Hash256 JobRunner::state_root(const SlotState& state) const {
 }
 
 base::Hash256 JobRunner::base_root(const BaseState& state) const {
-    return program::base_state_root(impl_->tensors, state.parameters, state.outer_momentum, state.step);
+    return program::base_state_root(impl_->tensors, state.parameters, state.outer_momentum, state.step,
+                                    impl_->kernels.hash_batch);
 }
 
 base::Hash256 JobRunner::update_root(const Update& update) const {
-    return program::update_root(impl_->tensors, update.values);
+    return program::update_root(impl_->tensors, update.values, impl_->kernels.hash_batch);
 }
 
 base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const AcceptedUpdate> accepted) {

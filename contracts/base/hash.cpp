@@ -73,6 +73,13 @@ Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second) {
     return hasher.finish();
 }
 
+void hash_one_by_one(const MessageBatch& messages, Hash256* out) {
+    for (std::size_t i = 0; i < messages.count; ++i) {
+        crypto_generichash(out[i].bytes.data(), out[i].bytes.size(), messages.data + i * messages.stride,
+                           messages.length, nullptr, 0);
+    }
+}
+
 std::uint32_t crc32c(ByteView data) {
     static constexpr auto kTable = make_crc_table();
     std::uint32_t crc = 0xffffffffU;

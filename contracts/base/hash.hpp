@@ -4,6 +4,7 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -52,6 +53,20 @@ Hash256 hash(std::string_view tag, ByteView data);
 
 /// BLAKE2b-256(prefix, first, second): only for Merkle leaves (0x00) and nodes (0x01).
 Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second = {});
+
+/// `count` messages of `length` bytes each, `stride` bytes apart.
+struct MessageBatch {
+    const std::uint8_t* data = nullptr;
+    std::size_t length = 0;
+    std::size_t stride = 0;
+    std::size_t count = 0;
+};
+
+/// Writes BLAKE2b-256 of each message of a batch to out[0 … count).
+using BatchHash = void (*)(const MessageBatch& messages, Hash256* out);
+
+/// One message after the other. Whoever has vectors may hash several at a time, with the same digests.
+void hash_one_by_one(const MessageBatch& messages, Hash256* out);
 
 /// CRC-32C (Castagnoli), for telling damage from disk apart from malice; never for security.
 std::uint32_t crc32c(ByteView data);

@@ -1,32 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/base/merkle.hpp"
 
+#include <algorithm>
+
 #include "contracts/base/check.hpp"
 
 namespace assay::base {
 
-Hash256 merkle_leaf(ByteView data) { return untagged_hash(0x00, data); }
+Hash256 merkle_leaf(ByteView data) { return untagged_hash(kMerkleLeafPrefix, data); }
 
 Hash256 merkle_node(const Hash256& left, const Hash256& right) {
-    return untagged_hash(0x01, left.view(), right.view());
+    return untagged_hash(kMerkleNodePrefix, left.view(), right.view());
 }
 
 Hash256 merkle_empty_root() { return hash("merkle/empty", {}); }
 
 namespace {
+constexpr std::size_t kNodeBytes = 1 + 2 * sizeof(Hash256::bytes);
+constexpr std::size_t kNodesAtATime = 32;
+
 // Replaces a level by the one above it.
-void fold_level(std::vector<Hash256>& level) {
+void fold_level(std::vector<Hash256>& level, BatchHash hash) {
     const std::size_t pairs = level.size() / 2;
-    for (std::size_t i = 0; i < pairs; ++i) level[i] = merkle_node(level[2 * i], level[2 * i + 1]);
+    std::array<std::uint8_t, kNodesAtATime * kNodeBytes> messages{};
+    for (std::size_t first = 0; first < pairs; first += kNodesAtATime) {
+        const std::size_t count = std::min(kNodesAtATime, pairs - first);
+        for (std::size_t i = 0; i < count; ++i) {
+            std::uint8_t* node = messages.data() + i * kNodeBytes;
+            node[0] = kMerkleNodePrefix;
+            const Hash256* children = level.data() + 2 * (first + i);
+            std::copy(children[0].bytes.begin(), children[0].bytes.end(), node + 1);
+            std::copy(children[1].bytes.begin(), children[1].bytes.end(), node + 1 + 32);
+        }
+        hash({messages.data(), kNodeBytes, kNodeBytes, count}, level.data() + first);
+    }
     if (level.size() % 2 != 0) level[pairs] = level.back();
     level.resize((level.size() + 1) / 2);
 }
 }  // namespace
 
-Hash256 merkle_root(const std::vector<Hash256>& leaf_hashes) {
+Hash256 merkle_root(const std::vector<Hash256>& leaf_hashes, BatchHash hash) {
     if (leaf_hashes.empty()) return merkle_empty_root();
     std::vector<Hash256> level = leaf_hashes;
-    while (level.size() > 1) fold_level(level);
+    while (level.size() > 1) fold_level(level, hash);
     return level.front();
 }
 
@@ -37,7 +53,7 @@ InclusionProof merkle_prove(const std::vector<Hash256>& leaf_hashes, std::uint64
     while (level.size() > 1) {
         const std::uint64_t sibling = index ^ 1U;
         if (sibling < level.size()) proof.siblings.push_back(level[sibling]);
-        fold_level(level);
+        fold_level(level, hash_one_by_one);
         index /= 2;
     }
     return proof;

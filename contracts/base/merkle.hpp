@@ -14,8 +14,12 @@ Hash256 merkle_leaf(ByteView data);
 Hash256 merkle_node(const Hash256& left, const Hash256& right);
 Hash256 merkle_empty_root();
 
-/// Root over leaf hashes, in order.
-Hash256 merkle_root(const std::vector<Hash256>& leaf_hashes);
+/// First bytes of what is hashed for a leaf and for a node.
+inline constexpr std::uint8_t kMerkleLeafPrefix = 0x00;
+inline constexpr std::uint8_t kMerkleNodePrefix = 0x01;
+
+/// Root over leaf hashes, in order; `hash` makes the nodes of a level.
+Hash256 merkle_root(const std::vector<Hash256>& leaf_hashes, BatchHash hash = hash_one_by_one);
 
 /// Siblings from the leaf upwards; levels at which the node is promoted have no sibling.
 struct InclusionProof {

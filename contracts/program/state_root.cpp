@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/check.hpp"
@@ -16,50 +17,60 @@ namespace {
 using arithmetic::kTile;
 using arithmetic::tile_count;
 
-void put_little_endian(std::uint8_t* out, std::uint64_t bits, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<std::uint8_t>(bits >> (8 * i));
-}
-void put_element(std::uint8_t* out, float value) {
-    put_little_endian(out, std::bit_cast<std::uint32_t>(value), sizeof value);
-}
-void put_element(std::uint8_t* out, std::int64_t value) {
-    put_little_endian(out, static_cast<std::uint64_t>(value), sizeof value);
+constexpr std::size_t kLeavesAtATime = 32;
+
+static_assert(std::endian::native == std::endian::little, "tiles are copied as they lie in memory");
+
+// The leaf of the tile whose first element is (top, left), into a message that was all zero or a whole tile.
+template <class T>
+void put_tile(std::uint64_t rows, std::uint64_t cols, std::span<const T> values, std::uint64_t top,
+              std::uint64_t left, std::uint8_t* out) {
+    const std::uint64_t height = std::min(kTile, rows - top);
+    const std::uint64_t width = std::min(kTile, cols - left);
+    if (height < kTile || width < kTile) std::fill_n(out, kTile * kTile * sizeof(T), std::uint8_t{0});
+    for (std::uint64_t i = 0; i < height; ++i) {
+        std::memcpy(out + i * kTile * sizeof(T), values.data() + (top + i) * cols + left, width * sizeof(T));
+    }
 }
 
 template <class T>
-Hash256 matrix_root(LeafKind kind, std::uint64_t rows, std::uint64_t cols, std::span<const T> values) {
+Hash256 matrix_root(LeafKind kind, std::uint64_t rows, std::uint64_t cols, std::span<const T> values,
+                    base::BatchHash hash) {
     ASSAY_CHECK(values.size() == rows * cols);
-    std::vector<Hash256> leaves;
-    leaves.reserve(tile_count(rows, cols));
-    std::array<std::uint8_t, 1 + kTile * kTile * sizeof(T)> leaf{};
-    leaf[0] = static_cast<std::uint8_t>(kind);
+    constexpr std::size_t kPrefix = 2;
+    constexpr std::size_t kLeafBytes = kPrefix + kTile * kTile * sizeof(T);
+    std::vector<Hash256> leaves(tile_count(rows, cols));
+    std::vector<std::uint8_t> messages(std::min(kLeavesAtATime, leaves.size()) * kLeafBytes);
+    std::size_t done = 0, waiting = 0;
+    const auto flush = [&] {
+        hash({messages.data(), kLeafBytes, kLeafBytes, waiting}, leaves.data() + done);
+        done += waiting;
+        waiting = 0;
+    };
     for (std::uint64_t top = 0; top < rows; top += kTile) {
         for (std::uint64_t left = 0; left < cols; left += kTile) {
-            const std::uint64_t height = std::min(kTile, rows - top);
-            const std::uint64_t width = std::min(kTile, cols - left);
-            if (height < kTile || width < kTile) std::fill(leaf.begin() + 1, leaf.end(), std::uint8_t{0});
-            for (std::uint64_t i = 0; i < height; ++i) {
-                std::uint8_t* out = leaf.data() + 1 + i * kTile * sizeof(T);
-                for (std::uint64_t j = 0; j < width; ++j) {
-                    put_element(out + j * sizeof(T), values[(top + i) * cols + left + j]);
-                }
-            }
-            leaves.push_back(base::merkle_leaf(leaf));
+            std::uint8_t* leaf = messages.data() + waiting * kLeafBytes;
+            leaf[0] = base::kMerkleLeafPrefix;
+            leaf[1] = static_cast<std::uint8_t>(kind);
+            put_tile(rows, cols, values, top, left, leaf + kPrefix);
+            if (++waiting == kLeavesAtATime) flush();
         }
     }
-    return base::merkle_root(leaves);
+    flush();
+    return base::merkle_root(leaves, hash);
 }
 
 template <class T>
-Hash256 root_of_array(LeafKind kind, const std::vector<TensorInfo>& tensors, std::span<const T> values) {
+Hash256 root_of_array(LeafKind kind, const std::vector<TensorInfo>& tensors, std::span<const T> values,
+                      base::BatchHash hash) {
     std::vector<Hash256> leaves;
     leaves.reserve(tensors.size());
     std::uint64_t end = 0;
     for (const TensorInfo& tensor : tensors) {
         ASSAY_CHECK(tensor.offset == end && tensor.offset + tensor.size() <= values.size());
         end += tensor.size();
-        const Hash256 root =
-            matrix_root<T>(kind, tensor.rows, tensor.cols, values.subspan(tensor.offset, tensor.size()));
+        const Hash256 root = matrix_root<T>(kind, tensor.rows, tensor.cols,
+                                            values.subspan(tensor.offset, tensor.size()), hash);
         base::Encoder encoder;
         encoder(tensor.name, tensor.rows, tensor.cols, root);
         leaves.push_back(base::merkle_leaf(std::move(encoder).take()));
@@ -70,19 +81,21 @@ Hash256 root_of_array(LeafKind kind, const std::vector<TensorInfo>& tensors, std
 }  // namespace
 
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const float> values) {
-    return matrix_root(LeafKind::kTile, rows, cols, values);
+    return matrix_root(LeafKind::kTile, rows, cols, values, base::hash_one_by_one);
 }
 
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std::int64_t> values) {
-    return matrix_root(LeafKind::kUpdate, rows, cols, values);
+    return matrix_root(LeafKind::kUpdate, rows, cols, values, base::hash_one_by_one);
 }
 
-Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values) {
-    return root_of_array(LeafKind::kTile, tensors, values);
+Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values,
+                   base::BatchHash hash) {
+    return root_of_array(LeafKind::kTile, tensors, values, hash);
 }
 
-Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update) {
-    return root_of_array(LeafKind::kUpdate, tensors, update);
+Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update,
+                    base::BatchHash hash) {
+    return root_of_array(LeafKind::kUpdate, tensors, update, hash);
 }
 
 Hash256 state_root(const StateRoots& roots) {
@@ -104,10 +117,11 @@ Hash256 state_root(const StateRoots& roots) {
 }
 
 Hash256 base_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,
-                        std::span<const float> outer_momentum, std::uint64_t step_count) {
+                        std::span<const float> outer_momentum, std::uint64_t step_count,
+                        base::BatchHash hash) {
     StateRoots roots;
-    roots.parameters = array_root(tensors, parameters);
-    roots.outer = array_root(tensors, outer_momentum);
+    roots.parameters = array_root(tensors, parameters, hash);
+    roots.outer = array_root(tensors, outer_momentum, hash);
     roots.step_count = step_count;
     return state_root(roots);
 }

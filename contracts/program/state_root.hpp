@@ -28,11 +28,13 @@ Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std:
 
 /// Root of a flat array that is cut into `tensors`: per tensor, in order, the leaf merkle_leaf(name ‖ rows ‖
 /// cols ‖ tensor root) in the canonical encoding (string with u32 length; u64; u64; 32 bytes).
-/// REQUIRES values.size() to be the sum of the tensors' sizes.
-Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values);
+/// REQUIRES values.size() to be the sum of the tensors' sizes. `hash` makes tiles' hashes and the tree's.
+Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values,
+                   base::BatchHash hash = base::hash_one_by_one);
 
 /// As array_root over an update, with LeafKind::kUpdate tiles.
-Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update);
+Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update,
+                    base::BatchHash hash = base::hash_one_by_one);
 
 /// The eight components of a state, in the order of their leaves. An absent root is zero.
 /// Base state of a round: parameters, outer; step_count = round·inner_steps. Slot state inside a round:
@@ -55,7 +57,8 @@ Hash256 state_root(const StateRoots& roots);
 
 /// Root of the base state of a round.
 Hash256 base_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,
-                        std::span<const float> outer_momentum, std::uint64_t step_count);
+                        std::span<const float> outer_momentum, std::uint64_t step_count,
+                        base::BatchHash hash = base::hash_one_by_one);
 
 /// Root of a slot's state after `steps_done` inner steps of a round; the moments are zero arrays at 0.
 Hash256 slot_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,

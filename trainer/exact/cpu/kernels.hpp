@@ -12,6 +12,7 @@
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/arithmetic/rope.hpp"
 #include "contracts/arithmetic/update.hpp"
+#include "contracts/base/hash.hpp"
 #include "trainer/exact/cpu/products.hpp"
 #include "trainer/targets.hpp"
 
@@ -24,7 +25,7 @@ struct ColumnShape {
     std::uint64_t stride = 0;
 };
 
-/// Each returns whether every number that it wrote is finite.
+/// Each returns whether every number that it wrote is finite (but hash_batch, which writes none).
 struct Kernels {
     using Floats = std::span<float>;
     using View = std::span<const float>;
@@ -83,6 +84,9 @@ struct Kernels {
     bool (*rope_backward)(arithmetic::RopeShape, arithmetic::RopeTableView, float* dx);
     bool (*swiglu_forward)(std::uint64_t hidden, View x, Floats y);
     bool (*swiglu_backward)(std::uint64_t hidden, View x, View dy, Floats dx);
+
+    /// Digests of hash_one_by_one, several messages at a time: for roots of states and updates.
+    base::BatchHash hash_batch;
 };
 
 /// The table of `target`. REQUIRES a target that this machine has (targets.hpp).

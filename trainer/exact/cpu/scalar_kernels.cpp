@@ -272,6 +272,7 @@ const Kernels& scalar_kernels() {
         .rope_backward = rope_backward,
         .swiglu_forward = swiglu_forward,
         .swiglu_backward = swiglu_backward,
+        .hash_batch = base::hash_one_by_one,
     };
     return table;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/exact/cpu/vector_kernels.hpp"
 
+#include <cstring>
 #include <vector>
 
 #include "contracts/arithmetic/elementary.hpp"
@@ -27,6 +28,11 @@ namespace {
 #include "trainer/exact/cpu/rows-inl.hpp"
 #include "trainer/exact/cpu/softmax-inl.hpp"
 #include "trainer/exact/cpu/llama-inl.hpp"
+#if HWY_TARGET == HWY_AVX3
+#include "trainer/exact/cpu/blake2b-inl.hpp"
+#else
+inline constexpr base::BatchHash hash_batch = base::hash_one_by_one;
+#endif
 // clang-format on
 
 }  // namespace
@@ -68,6 +74,7 @@ const Kernels& kernel_table() {
         .rope_backward = rope_backward,
         .swiglu_forward = swiglu_forward,
         .swiglu_backward = swiglu_backward,
+        .hash_batch = hash_batch,
     };
     return kernels;
 }
