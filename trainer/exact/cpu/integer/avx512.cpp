@@ -14,8 +14,8 @@ namespace avx512 {
 
 inline constexpr std::size_t kRows = 8;
 inline constexpr std::size_t kCols = 32;
-inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
-inline constexpr int kWideUnroll = 16;
+inline constexpr std::size_t kWideRows = 4;  // at a time, with two sums each
+inline constexpr int kWideUnroll = 1;        // pairs of k: unrolled, GCC 12 keeps sums on the stack
 
 #include "trainer/exact/cpu/integer/lanes512-inl.hpp"
 

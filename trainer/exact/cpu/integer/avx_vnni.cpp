@@ -15,7 +15,7 @@ namespace avx_vnni {
 inline constexpr std::size_t kRows = 6;
 inline constexpr std::size_t kCols = 16;
 inline constexpr std::size_t kWideRows = 3;  // at a time, with two sums each
-inline constexpr int kWideUnroll = 16;
+inline constexpr int kWideUnroll = 16;       // pairs of k
 
 #include "trainer/exact/cpu/integer/lanes256-inl.hpp"
 

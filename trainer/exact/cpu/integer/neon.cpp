@@ -13,7 +13,7 @@ namespace neon {
 inline constexpr std::size_t kRows = 8;
 inline constexpr std::size_t kCols = 8;
 inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
-inline constexpr int kWideUnroll = 1;
+inline constexpr int kWideUnroll = 1;        // pairs of k
 
 #include "trainer/exact/cpu/integer/lanes_neon-inl.hpp"
 

@@ -9,7 +9,7 @@ namespace plain {
 inline constexpr std::size_t kRows = 4;
 inline constexpr std::size_t kCols = 8;
 inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
-inline constexpr int kWideUnroll = 1;
+inline constexpr int kWideUnroll = 1;        // pairs of k
 
 #include "trainer/exact/cpu/integer/lanes_plain-inl.hpp"
 

@@ -15,7 +15,7 @@ namespace vnni {
 inline constexpr std::size_t kRows = 8;
 inline constexpr std::size_t kCols = 32;
 inline constexpr std::size_t kWideRows = 4;  // at a time, with two sums each
-inline constexpr int kWideUnroll = 16;
+inline constexpr int kWideUnroll = 16;       // pairs of k
 
 #include "trainer/exact/cpu/integer/lanes512-inl.hpp"
 
