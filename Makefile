@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record exhaustive parity fuzz soak format lint clean
+.PHONY: help setup build demo test bench bench-peers bench-record exhaustive amx-emulated parity fuzz soak
+.PHONY: format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -50,6 +51,12 @@ exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target exhaustive
 	@ASSAY_THREADS=$${ASSAY_THREADS:-$$(nproc)} build/bin/exhaustive
+
+amx-emulated: ## the AMX kernels on an emulated processor that has AMX (a core for a quarter of an hour)
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target integer_test golden_steps
+	@tests/portability/amx_bochs.sh build
 
 fuzz: ## fuzz every decoder, FUZZ_SECONDS each
 	@.ci/setup test

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct Named {
 /// The AMX machine on tiles in plain C++ (emulated_amx.cpp). REQUIRES AVX-512.
 const Machine& emulated_amx_machine();
 
+/// Every machine of this processor. The variable ASSAY_MACHINE names one that is to run alone, for emulators
+/// that are slow; a processor without it fails.
 inline std::vector<Named> machines() {
     std::vector<Named> all{{"plain", &plain_machine()}};
 #if defined(__aarch64__)
@@ -37,6 +40,10 @@ inline std::vector<Named> machines() {
     if (machine_has(Target::kAvx512)) all.push_back({"emulated amx", &emulated_amx_machine()});
     if (machine_has(Target::kAmx)) all.push_back({"amx", &amx_machine()});
 #endif
+    if (const char* only = std::getenv("ASSAY_MACHINE")) {
+        std::erase_if(all, [&](const Named& named) { return named.name != only; });
+        REQUIRE(all.size() == 1);
+    }
     return all;
 }
 
