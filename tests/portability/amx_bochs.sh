@@ -55,7 +55,7 @@ change() {
 # What Linux needs of the processor and Bochs 3.0 lacks: extended feature disable (XFD: a process is refused the
 # tiles, by #NM, until the system grants them), and a context switch that keeps tiles: sixteen rows of them, their
 # shapes in order, found where XRSTORS says even if it does not ask for all that lies before them.
-# And its tdpbssd takes bytes without their sign, against Intel's manual (Bochs itself changed that after 3.0).
+# And its tdpbssd takes bytes without their sign, against Intel's manual.
 # The other tile instructions, all decoding and all of AVX-512 stay as they are.
 mend_bochs() {
     local cpu=BX_CPU_THIS_PTR
