@@ -66,7 +66,7 @@ mend_bochs() {
     change cpu/cpuid.cc '^      leaf->ecx = (cpu->ia32_xss_suppmask' \
         's/$/ if (subfunction == 18) leaf->ecx |= 4;/'
     change cpu/msr.cc '^  msr_desc\[BX_MSR_XSS\]' \
-        's/$/ for (unsigned n : {0x1c4, 0x1c5}) msr_desc[n] = new MSR_Descriptor("XFD", BX_ISA_AMX);/'
+        's/$/ for (unsigned n = 0x1c4; n <= 0x1c5; n++) msr_desc[n] = new MSR_Descriptor("XFD", BX_ISA_AMX);/'
     # The first is what RDMSR reads, the second what WRMSR writes.
     sed -i "0,/^    case BX_MSR_XSS:/s//    case 0x1c4: val64 = $cpu msr.ia32_xfd; break;\\
     case 0x1c5: val64 = $cpu msr.ia32_xfd_err; break;\\
