@@ -17,9 +17,12 @@ std::vector<base::Bytes> seeds() {
     llama.rope_theta = 10000.0F;
     llama.norm_epsilon = 1e-6F;
     llama.head = program::Head::kUntied;
+    const std::vector<trainer::SpecialIds> specials = {
+        {}, {.begin = 1, .end = {2}, .pad = 3}, {.begin = 1, .end = {2, 4}, .pad = std::nullopt}};
     std::vector<base::Bytes> out;
     for (const auto& config : {gpt2, llama})
-        out.push_back(base::to_bytes(base::as_bytes(trainer::config_json(config, {1, 2, 3}))));
+        for (const auto& ids : specials)
+            out.push_back(base::to_bytes(base::as_bytes(trainer::config_json(config, ids))));
     return out;
 }
 
