@@ -68,26 +68,29 @@ base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Bac
                                       const PlanLimits& limits) {
     const std::uint64_t state = state_bytes(program);
     const std::uint32_t most = useful_micro_batch(program, limits);
+    const auto plan_of = [&](const PlanChoice& choice) {
+        return plan_memory(program, backend, choice, limits.batch);
+    };
     const auto fits = [&](const MemoryPlan& plan) {
         return limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes;
     };
     for (const Recompute recompute : kLevels) {
         for (std::uint32_t micro_batch = most; micro_batch >= 1; micro_batch /= 2) {
-            if ((limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking) {
-                MemoryPlan plan = plan_memory(program, backend,
-                                              {micro_batch, recompute, kUsefulHeadRows, true}, limits.batch);
-                if (fits(plan)) return plan;
-            }
+            const bool repaid = (limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
             for (std::uint64_t rows = kUsefulHeadRows; rows >= kLeastHeadRows; rows /= 2) {
-                MemoryPlan plan = plan_memory(program, backend, {micro_batch, recompute, rows}, limits.batch);
+                MemoryPlan plan = plan_of({micro_batch, recompute, rows});
+                if (repaid && rows == kUsefulHeadRows) {
+                    MemoryPlan keeping = plan_of({micro_batch, recompute, rows, true});
+                    // A device that keeps nothing of weights takes the same either way.
+                    if (keeping.device != plan.device && fits(keeping)) return keeping;
+                }
                 if (fits(plan)) return plan;
             }
             if (limits.micro_batch != 0) break;
         }
     }
     PlanChoice least{limits.micro_batch != 0 ? most : 1, Recompute::kLayers, kLeastHeadRows};
-    const std::uint64_t needed =
-        state + plan_memory(program, backend, least, limits.batch).bytes() + limits.reserved;
+    const std::uint64_t needed = state + plan_of(least).bytes() + limits.reserved;
     return base::fail(base::ErrorKind::kPreflight,
                       "a memory budget of " + std::to_string(limits.bytes) + " bytes (" +
                           mebibytes(limits.bytes) + ") cannot hold one sequence of this model: " +

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "contracts/arithmetic/product_rule.hpp"
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/tensors.hpp"
 
@@ -37,13 +38,17 @@ Check check_family(const ModelConfig& model) {
     return {};
 }
 
-Check check_model(const ModelConfig& model) {
+Check check_model(const ModelConfig& model, Profile profile) {
     if (!within(model.layers, 1, 1024)) return base::failed(SpecError::kLayers);
     if (!within(model.width, 1, 65536)) return base::failed(SpecError::kWidth);
     if (model.heads == 0 || model.width % model.heads != 0) return base::failed(SpecError::kHeads);
     if (!within(model.context, 2, 16384)) return base::failed(SpecError::kContext);
     if (!within(model.vocabulary, 2, 1U << 22)) return base::failed(SpecError::kVocabulary);
     ASSAY_TRY(check_family(model));
+    // The products of attention whose k is a head take it as one block; every other k is cut into blocks.
+    if (profile == Profile::kI16 && model.head_dim() > arithmetic::kMaxProductBlock) {
+        return base::failed(SpecError::kHeadDim);
+    }
     if (parameter_count(model) > kMaxParameters) return base::failed(SpecError::kModelTooLarge);
     return {};
 }
@@ -109,7 +114,9 @@ constexpr std::array<Text, 35> kTexts = {{
     {"security.audit_rate", "the audit rate is above 0"},
     {"model.kv_heads", "kv_heads divides heads in family llama and is absent in family gpt2"},
     {"model.hidden", "hidden is from 1 to 262144 in family llama and absent in family gpt2"},
-    {"model.heads", "width / heads is even in family llama, whose positions turn pairs of numbers"},
+    {"model.heads",
+     "width / heads is even in family llama, whose positions turn pairs of numbers, and at most 16384 in "
+     "profile i16"},
     {"model.rope_theta", "rope_theta is from 1 to 1e9 in family llama and absent in family gpt2"},
     {"model.norm_epsilon", "norm_epsilon is from 1e-12 to 1 in family llama and 1e-5 in family gpt2"},
     {"model.head", "the head is tied in family gpt2"},
@@ -123,7 +130,7 @@ base::Result<void, SpecError> check_spec(const JobSpec& spec) {
         clean = clean && byte >= 0x20 && byte != 0x7f;
     }
     if (!clean) return base::failed(SpecError::kName);
-    ASSAY_TRY(check_model(spec.model));
+    ASSAY_TRY(check_model(spec.model, spec.profile));
     ASSAY_TRY(check_train(spec.train, spec.model.context));
     if (!within(spec.slots, 1, 256)) return base::failed(SpecError::kSlots);
     if (!within(spec.rounds, 1, 10'000)) return base::failed(SpecError::kRounds);

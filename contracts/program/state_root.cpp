@@ -21,7 +21,7 @@ constexpr std::size_t kLeavesAtATime = 32;
 
 static_assert(std::endian::native == std::endian::little, "tiles are copied as they lie in memory");
 
-// The leaf of the tile whose first element is (top, left), into a message that was all zero or a whole tile.
+// The tile whose first element is (top, left), filled up with zeros, into its leaf.
 template <class T>
 void put_tile(std::uint64_t rows, std::uint64_t cols, std::span<const T> values, std::uint64_t top,
               std::uint64_t left, std::uint8_t* out) {

@@ -49,7 +49,9 @@ echo "78f6c73d4a6472d5130a87ab9dc306d02c7c71ed8e25b3a8ef642e2a7acd282b  $source"
 # change FILE PATTERN SED: lines with PATTERN are changed by SED; fails where there is none.
 change() {
     grep -q -- "$2" "$1" || fail "$1 has no '$2'" "this is not Bochs 3.0: rm -r $work"
-    sed -i "/$2/$3" "$1"
+    local before
+    before="$(sha256sum <"$1")"
+    sed -i "/$2/$3" "$1" && [ "$before" != "$(sha256sum <"$1")" ] || fail "$1 is as it was" "mend: $2 $3"
 }
 
 # What Linux needs of the processor and Bochs 3.0 lacks: extended feature disable (XFD: a process is refused the
@@ -89,20 +91,25 @@ mend_bochs() {
     change cpu/avx/amx.cc '^BX_CPP_INLINE Bit32u DPBDSS(' ',/^}/s/Bit8u/Bit8s/g'
 }
 
-if [ ! -x bochs ]; then
-    rm -rf bochs-3.0
-    tar -xf "$source"
-    (
-        cd bochs-3.0
-        mend_bochs
+# A function after `||` goes on past a failure: every step says that the next one needs it.
+build_bochs() (
+    cd bochs-3.0 && mend_bochs &&
         ./configure --with-nogui --disable-plugins --disable-docbook --enable-cpu-level=6 --enable-x86-64 \
             --enable-pci --enable-cdrom --enable-fpu --enable-avx --enable-evex --enable-amx --enable-cet \
             --enable-uintr --enable-protection-keys --enable-memtype --enable-vmx=2 --enable-monitor-mwait \
             --enable-all-optimizations --enable-handlers-chaining --disable-usb \
-            CXXFLAGS='-O2 -w' CFLAGS='-O2 -w'
+            CXXFLAGS='-O2 -w' CFLAGS='-O2 -w' &&
         make -j2
-    ) >bochs-build.log 2>&1 || fail "Bochs does not build" "read $work/bochs-build.log"
+)
+
+# Built again when this script builds another.
+stamp="$( (declare -f change mend_bochs build_bochs; cat "$source") | sha256sum)"
+if [ ! -x bochs ] || [ "$stamp" != "$(cat bochs.stamp 2>/dev/null)" ]; then
+    rm -rf bochs bochs-3.0
+    tar -xf "$source"
+    build_bochs >bochs-build.log 2>&1 || fail "Bochs does not build" "read $work/bochs-build.log"
     cp bochs-3.0/bochs .
+    printf '%s\n' "$stamp" >bochs.stamp
 fi
 
 # The programs of the build, what they link, and an /init that runs them.

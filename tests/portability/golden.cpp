@@ -22,6 +22,8 @@ constexpr std::uint32_t kContext = 70;
 constexpr std::uint32_t kVocabulary = 61;
 constexpr std::uint64_t kTokens = 12 * kContext + 1;
 
+constexpr std::uint32_t kWideBatch = 4;
+
 // Threads and micro-batches, taken in turn: an emulator is slow, and all of them on every target are in
 // tests/trainer/executor_test.cpp.
 constexpr std::array<std::pair<int, std::uint32_t>, 3> kSplits = {{{1, 3}, {2, 1}, {2, 2}}};
@@ -46,8 +48,9 @@ program::JobSpec job(const program::ModelConfig& model, program::Profile profile
     return spec;
 }
 
-// So wide that sums of profile i16 go in several chunks, for 32-bit ones hold no more than 512 or 1024 of k,
-// and as small as that allows: one step on two sequences.
+// So wide that sums of profile i16 take their second form, which is in binary64, beyond 1,024 of k. Chunks,
+// which 32 bits hold, are 256 of k on vectors, 512 on AMX, and 32 for wide operands. As small as that allows:
+// one step on as many sequences as make a trainer keep packed weights where it takes them one at a time.
 program::JobSpec wide_job(program::ModelConfig llama) {
     llama.layers = 1;
     llama.width = 578;
@@ -60,8 +63,8 @@ program::JobSpec wide_job(program::ModelConfig llama) {
     program::JobSpec spec = job(llama, program::Profile::kI16);
     spec.name = "wide";
     spec.train.inner_steps = 1;
-    spec.train.batch = 2;
-    spec.data.train_tokens = 2 * llama.context + 1;
+    spec.train.batch = kWideBatch;
+    spec.data.train_tokens = kWideBatch * llama.context + 1;
     spec.data.held_out_tokens = spec.data.train_tokens;
     return spec;
 }
@@ -197,7 +200,8 @@ bool check(const Lines& golden, trainer::Arena* arena) {
         for (const std::string& word : trainer::machine_targets()) {
             const auto target = trainer::choose_target(word);
             if (!target.ok()) return false;
-            const auto& [threads, micro_batch] = kSplits[split++ % kSplits.size()];
+            const auto& [threads, in_turn] = kSplits[split++ % kSplits.size()];
+            const std::uint32_t micro_batch = spec.train.batch == kWideBatch ? 1 : in_turn;
             const auto lines = trainer_lines(spec, {threads, *target, micro_batch, arena});
             sound &= same(mine, lines,
                           name + ", " + word + ", threads " + std::to_string(threads) + ", micro-batch " +

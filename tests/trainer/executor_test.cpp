@@ -89,6 +89,35 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
     }
 }
 
+TEST_CASE("a vocabulary longer than a block of an exact product has the bits of the reference",
+          "[trainer][executor]") {
+    program::JobSpec spec = test::small_jobs().back();
+    REQUIRE(spec.profile == program::Profile::kI16);
+    spec.name = "long vocabulary";
+    spec.model.layers = 1;
+    spec.model.width = 8;
+    spec.model.context = 3;
+    spec.model.hidden = 8;
+    spec.model.vocabulary = 16'500;  // the head's input gradient sums over two blocks, the second short
+    REQUIRE(spec.model.vocabulary > arithmetic::kMaxProductBlock);
+    for (const program::Head head : {program::Head::kTied, program::Head::kUntied}) {
+        spec.model.head = head;
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const Expected expected = expected_of(spec, program);
+        for (const Target target : test::all_targets()) {
+            for (const int threads : {1, 2}) {
+                for (const bool keep_weights : {false, true}) {
+                    INFO(to_text(target)
+                         << ", threads " << threads << (keep_weights ? ", packed weights kept" : ""));
+                    ExecutorMachine machine(program, target, threads,
+                                            {2, Recompute::kNothing, 0, keep_weights}, kBatch);
+                    require_steps(spec, expected, machine);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("steps have the bits of the reference whatever is made again and however the logits are cut",
           "[trainer][executor]") {
     const std::vector<Target> targets = test::all_targets();

@@ -43,6 +43,16 @@ TEST_CASE("a batch of messages has the digests of its messages on every target")
     }
 }
 
+TEST_CASE("messages of nothing need no memory") {
+    for (const Target target : test::all_targets()) {
+        INFO(to_text(target));
+        std::vector<Hash256> found(9), expected(9);
+        base::hash_one_by_one({nullptr, 0, 0, 9}, expected.data());
+        kernels(target).hash_batch({nullptr, 0, 0, 9}, found.data());
+        CHECK(found == expected);
+    }
+}
+
 TEST_CASE("roots of arrays do not depend on who hashes") {
     std::mt19937 random(6);
     const std::vector<program::TensorInfo> tensors{

@@ -6,6 +6,10 @@
 #include <fstream>
 #include <limits>
 
+#include "contracts/program/batch_map.hpp"
+#include "contracts/program/program.hpp"
+#include "contracts/program/reference_step.hpp"
+#include "contracts/program/schedule.hpp"
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/small_job.hpp"
@@ -62,6 +66,62 @@ TEST_CASE("a small run ends at the golden root on every target, thread count and
                 INFO(to_text(target) << ", threads " << threads << ", micro-batch " << micro_batch);
                 Fixture f({threads, target, micro_batch, nullptr});
                 CHECK(final_root(f).hex() == golden_root());
+            }
+        }
+    }
+}
+
+// As many sequences of context + 1 tokens as `count`, `first` giving where in the file each begins.
+template <class First>
+std::vector<std::uint32_t> sequences(const std::vector<std::uint32_t>& file, std::uint32_t context,
+                                     std::uint32_t count, First&& first) {
+    std::vector<std::uint32_t> tokens;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto at = file.begin() + static_cast<std::ptrdiff_t>(first(i));
+        tokens.insert(tokens.end(), at, at + context + 1);
+    }
+    return tokens;
+}
+
+TEST_CASE("packed weights that are kept outlive neither an update nor an evaluation", "[trainer][runner]") {
+    constexpr std::uint32_t kBatch = 4;  // one sequence at a time: enough micro-batches to keep them
+    constexpr std::uint32_t kSequences = 6;
+    for (program::JobSpec spec : test::small_jobs()) {
+        if (spec.profile != program::Profile::kI16) continue;
+        spec.train.batch = kBatch;
+        spec.security.segment_steps = 1;
+        program::JobSpec smaller = spec;
+        smaller.train.batch = kBatch - 1;
+        const std::uint32_t context = spec.model.context;
+        const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto evaluation = program::build_evaluate_program(spec.model, spec.profile);
+        const program::Schedule schedule(spec.train);
+        const program::BatchMap map(spec);
+        for (const Target target : test::all_targets()) {
+            for (const int threads : {1, 2}) {
+                INFO(spec.name << ", " << to_text(target) << ", threads " << threads);
+                const RunnerOptions options{threads, target, 1, nullptr};
+                Fixture f(options, spec);
+                // Two digits of every weight of a linear layer, once for each pass.
+                const std::uint64_t kept = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
+                CHECK(f.runner->step_bytes() > Fixture(options, smaller).runner->step_bytes() + kept);
+
+                SlotState state = f.runner->start(f.runner->initial()).value();
+                program::SlotArrays law{state.parameters, state.first_moment, state.second_moment};
+                for (std::uint32_t s = 0; s < 3; ++s) {
+                    const auto batch = sequences(f.train, context, kBatch, [&](std::uint32_t i) {
+                        return map.first_token({0, s, 0, i});
+                    });
+                    REQUIRE(f.runner->run_segment(state, {0, 0, s}, {}).ok());
+                    REQUIRE_FALSE(program::reference_step(step, schedule.at(0, s), batch, law).diverged);
+                    REQUIRE(state.parameters == law.parameters);
+                    REQUIRE(state.first_moment == law.first_moment);
+                    REQUIRE(state.second_moment == law.second_moment);
+                    const auto rest = sequences(f.held_out, context, kSequences,
+                                                [&](std::uint32_t i) { return std::uint64_t{i} * context; });
+                    const auto found = f.runner->evaluate_held_out(state.parameters, kSequences, {}).value();
+                    CHECK(found.loss.value() == program::reference_loss(evaluation, rest, law.parameters));
+                }
             }
         }
     }

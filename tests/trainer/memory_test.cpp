@@ -131,14 +131,12 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
         };
         CHECK_FALSE(plan(2, 0).choice.keep_weights);
         const MemoryPlan kept = plan(1, 0);
-        CHECK(kept.choice.keep_weights);
+        // Profile f32 packs no weight whole: there is nothing to keep.
+        CHECK(kept.choice.keep_weights == (spec.profile == program::Profile::kI16));
+        if (spec.profile == program::Profile::kF32) continue;
         PlanChoice choice = kept.choice;
         choice.keep_weights = false;
         const MemoryPlan packed_each_time = plan_memory(program, backend, choice, kBatch);
-        if (spec.profile == program::Profile::kF32) {
-            CHECK(kept.bytes() == packed_each_time.bytes());
-            continue;
-        }
         // Two digits of every weight of a linear layer, once for each pass.
         const std::uint64_t least = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
         CHECK(kept.bytes() > packed_each_time.bytes() + least);

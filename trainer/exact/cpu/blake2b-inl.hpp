@@ -8,6 +8,7 @@
 using DW = hn::ScalableTag<std::uint64_t>;
 using VW = hn::Vec<DW>;
 inline constexpr std::size_t kWords = 8;
+static_assert(hn::MaxLanes(DW()) == kWords);
 
 inline constexpr std::size_t kHashBlock = 128;
 inline constexpr std::size_t kBlockWords = kHashBlock / 8;
@@ -42,14 +43,14 @@ HWY_INLINE void hash_mix(VW& a, VW& b, VW& c, VW& d, VW x, VW y) {
 
 // `words`: word w of lane l at w · kWords + l. `bytes`: of the message up to the end of this block.
 inline void hash_compress(VW (&h)[8], const std::uint64_t* words, std::uint64_t bytes, bool last) {
-    const auto start = [](std::size_t i) { return hn::Set(DW(), kHashStart[i]); };
+    const auto start = [](std::size_t i) HWY_ATTR { return hn::Set(DW(), kHashStart[i]); };
     VW v0 = h[0], v1 = h[1], v2 = h[2], v3 = h[3], v4 = h[4], v5 = h[5], v6 = h[6], v7 = h[7];
     VW v8 = start(0), v9 = start(1), va = start(2), vb = start(3);
     VW vc = hn::Xor(start(4), hn::Set(DW(), bytes)), vd = start(5);
     VW ve = last ? hn::Not(start(6)) : start(6), vf = start(7);
     for (std::size_t round = 0; round < 12; ++round) {
         const std::uint8_t* order = kHashOrder[round < 10 ? round : round - 10];
-        const auto m = [&](std::size_t i) { return hn::Load(DW(), words + order[i] * kWords); };
+        const auto m = [&](std::size_t i) HWY_ATTR { return hn::Load(DW(), words + order[i] * kWords); };
         hash_mix(v0, v4, v8, vc, m(0), m(1));
         hash_mix(v1, v5, v9, vd, m(2), m(3));
         hash_mix(v2, v6, va, ve, m(4), m(5));
@@ -77,7 +78,8 @@ inline void hash_lanes(const base::MessageBatch& messages, std::size_t first, ba
         for (std::size_t l = 0; l < kWords; ++l) {
             const std::size_t message = first + l < messages.count ? first + l : messages.count - 1;
             std::uint64_t block[kBlockWords] = {};
-            std::memcpy(block, messages.data + message * messages.stride + at, here);
+            const std::uint8_t* from = messages.data + message * messages.stride + at;
+            if (here > 0) std::memcpy(block, from, here);  // of nothing the address may be null
             for (std::size_t w = 0; w < kBlockWords; ++w) words[w * kWords + l] = block[w];
         }
         at += here;

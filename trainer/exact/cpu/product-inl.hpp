@@ -24,8 +24,10 @@ inline constexpr std::size_t kMc = 16 * kMr;  // rows of A that are packed at a 
 
 struct PackBuffers {
     alignas(64) float a[kMc / kMr * panel_stride(kMr, kDepth / 2)];
-    alignas(64) float b[2 * kCols / kNr * panel_stride(kNr, kDepth)];
+    alignas(64) float b[2 * kCols / kNr * panel_stride(kNr, kDepth / 2)];
 };
+static_assert(kCols / kNr * panel_stride(kNr, kDepth) <= sizeof(PackBuffers::b) / sizeof(float));
+static_assert(kDepth / 2 % 16 == 0);  // no depth of block_shape() is rounded up beyond what is meant
 
 // On the heap: as thread-local storage they would come out of every thread's stack.
 inline PackBuffers& pack_buffers() {

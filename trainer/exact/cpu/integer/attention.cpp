@@ -92,7 +92,8 @@ Store one_block(const Machine& machine, std::byte* memory) {
     return {memory, kTokens, machine.a_rows, machine.a_panel_bytes(kTokens), 1};
 }
 
-// A block on the diagonal without what the mask hides: rows × rows, kTokens floats apiece.
+// A block on the diagonal without what the mask hides: rows × rows, a row kTokens floats apart
+// from the next.
 const float* masked(const float* m, std::uint64_t stride, std::uint64_t rows, float* out) {
     for (std::uint64_t i = 0; i < rows; ++i) {
         std::copy_n(m + i * stride, i + 1, out + i * kTokens);

@@ -90,17 +90,25 @@ struct Plan {
     bool a_resident = false;
     std::uint64_t block = 0;        // k of one
     std::uint64_t slab_blocks = 0;  // blocks packed together
-    [[nodiscard]] std::uint64_t bytes(PackedB packed) const {
+    PackedB packed = PackedB::kNo;
+    [[nodiscard]] std::uint64_t bytes() const {
         return a.bytes(slab_blocks) + (packed == PackedB::kYes ? 0 : b.bytes(slab_blocks));
     }
 };
 
-Plan plan_of(const Machine& machine, const Product& p, const Limits& limits) {
+Plan plan_of(const Machine& machine, const Product& p, PackedB packed, const Limits& limits) {
     Plan plan;
+    plan.packed = packed;
     plan.block = block_of(p);
     plan.slab_blocks = std::clamp<std::uint64_t>(limits.depth / round_up(plan.block, kUnit), 1, blocks_of(p));
     plan.a = {p.a, p.m, machine.a_rows, panel_stride(machine.a_panel_bytes(plan.block)), p.rule.a_digits,
               true};
+    if (packed == PackedB::kYes) {
+        // a goes past all of b, packed once: fewer rows never take more memory than more rows do.
+        plan.b = whole_b(machine, p);
+        plan.a.choose_slab(limits.streamed_bytes, plan.slab_blocks);
+        return plan;
+    }
     plan.b = side_b(machine, p);
     const std::uint64_t a_bytes = plan.a.lanes * plan.a.lane_bytes(plan.slab_blocks);
     const std::uint64_t b_bytes = plan.b.lanes * plan.b.lane_bytes(plan.slab_blocks);
@@ -211,7 +219,7 @@ bool nothing_to_multiply(const Product& p) {
 
 std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, PackedB packed,
                                     const Limits& limits) {
-    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, limits).bytes(packed);
+    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, packed, limits).bytes();
 }
 
 std::uint64_t packed_b_bytes(const Machine& machine, const Product& p) {
@@ -231,9 +239,9 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
     ASSAY_CHECK(p.rule.block >= 1 && p.rule.block <= arithmetic::kMaxProductBlock);
     ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
     if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
-    Plan plan = plan_of(machine, p, limits);
     const bool b_is_packed = p.packed_b != nullptr;
-    std::byte* memory = product_scratch().take(plan.bytes(b_is_packed ? PackedB::kYes : PackedB::kNo));
+    Plan plan = plan_of(machine, p, b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
+    std::byte* memory = product_scratch().take(plan.bytes());
     plan.a.place(memory, plan.slab_blocks);
     if (!b_is_packed) plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);
     const Packed whole = b_is_packed ? whole_b(machine, p).packed_at(p.packed_b, blocks_of(p)) : Packed{};

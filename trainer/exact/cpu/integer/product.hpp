@@ -22,7 +22,8 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
 /// Whether product(p) finds its b packed.
 enum class PackedB : std::uint8_t { kNo, kYes };
 
-/// Bytes of scratch memory that product(p) takes in its calling thread.
+/// Bytes of scratch memory that product(p) takes in its calling thread; with b packed never less than a
+/// product of fewer rows takes.
 std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, PackedB packed = PackedB::kNo,
                                     const Limits& limits = {});
 
