@@ -128,7 +128,8 @@ public:
     [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const;
     [[nodiscard]] std::uint64_t parameter_count() const;
 
-    /// Memory of a step, as planned: the slot's arrays and all that the step takes besides.
+    /// Memory of a step, as planned: the slot's three arrays (parameters, both moments) and all that the step
+    /// takes besides. Not in it: base states, updates and copies of states between steps.
     [[nodiscard]] std::uint64_t step_bytes() const;
 
     /// Base state of round 0: initial weights, zero outer momentum.

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <chrono>
+#include <cmath>
 
 #include "contracts/program/names.hpp"
 #include "contracts/program/program.hpp"
@@ -13,6 +14,7 @@
 #include "node/devnet/demo_data.hpp"
 #include "node/devnet/job_run.hpp"
 #include "node/devnet/network.hpp"
+#include "node/worker/measure.hpp"
 
 namespace assay::node {
 
@@ -74,6 +76,17 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
     if (trained > 0) report.recomputed_share = recomputed / trained;
 }
 
+// Both profiles learn as well as PyTorch's fp32 (docs/parity.md), so the demo takes the one that is faster.
+base::Outcome<JobFile> choose_profile(const DemoOptions& options, const JobFile& file,
+                                      std::ostream& progress) {
+    ASSAY_ASSIGN(const ProfileSpeeds speeds, measure_profiles(file));
+    const program::Profile chosen = speeds.faster();
+    progress << "profile one thread trains " << std::llround(speeds.f32) << " tokens/s in f32 and "
+             << std::llround(speeds.i16) << " in i16 here: the job takes " << program::to_text(chosen)
+             << " (--profile decides otherwise)\n";
+    return write_profile(options, file, chosen);
+}
+
 base::Outcome<void> announce(const program::JobSpec& spec, const contracts::Params& params,
                              std::ostream& progress) {
     ASSAY_ASSIGN(const JobPlan plan, plan_job(spec, params));
@@ -105,7 +118,10 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
              << packed.manifest.train.tokens << " training and " << packed.manifest.held_out.tokens
              << " held-out tokens (byte-level BPE, vocabulary " << packed.manifest.vocabulary << ")\n";
     ASSAY_ASSIGN(const Devnet net, create_devnet(plan));
-    ASSAY_ASSIGN(const JobFile file, write_job(options, packed));
+    ASSAY_ASSIGN(JobFile file, write_job(options, packed));
+    if (!options.profile) {
+        ASSAY_ASSIGN(file, choose_profile(options, file, progress));
+    }
     ASSAY_TRY(announce(file.spec, plan.params, progress));
 
     DemoReport report;

@@ -19,7 +19,7 @@ struct DemoOptions {
     std::optional<std::filesystem::path> text;  ///< nothing: Debian's bible-kjv-text
     std::uint64_t seed = 7;
     std::uint32_t rounds = 5;
-    program::Profile profile = program::Profile::kF32;
+    std::optional<program::Profile> profile;  ///< nothing: the one that is faster on this machine
     program::Family family = program::Family::kGpt2;
     std::vector<DrillSpec> sabotage;
 };

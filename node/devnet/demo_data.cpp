@@ -42,6 +42,13 @@ std::uint32_t vocabulary_for(std::uint64_t bytes) {
     return 512;
 }
 
+base::Outcome<JobFile> write_file(const DemoOptions& options, JobFile job) {
+    job.manifest = "data/manifest.json";
+    const fs::path file = options.home / "job.toml";
+    std::ofstream(file) << job_file_text(job);
+    return read_job_file(file);
+}
+
 }  // namespace
 
 program::JobSpec demo_job(const DemoOptions& options) {
@@ -62,7 +69,7 @@ program::JobSpec demo_job(const DemoOptions& options) {
         spec.model.hidden = 384;
         spec.model.rope_theta = 10'000.0F;
     }
-    spec.profile = options.profile;
+    spec.profile = options.profile.value_or(program::Profile::kF32);
     spec.train.inner_steps = 12;
     spec.train.batch = 4;
     spec.train.warmup_steps = 4;
@@ -119,10 +126,12 @@ base::Outcome<JobFile> write_job(const DemoOptions& options, const PackedText& p
     JobFile job;
     job.spec = demo_job(options);
     job.spec.model.vocabulary = packed.manifest.vocabulary;
-    job.manifest = "data/manifest.json";
-    const fs::path file = options.home / "job.toml";
-    std::ofstream(file) << job_file_text(job);
-    return read_job_file(file);
+    return write_file(options, job);
+}
+
+base::Outcome<JobFile> write_profile(const DemoOptions& options, JobFile job, program::Profile profile) {
+    job.spec.profile = profile;
+    return write_file(options, job);
 }
 
 }  // namespace assay::node

@@ -20,4 +20,7 @@ base::Outcome<PackedText> pack_text(const DemoOptions& options);
 /// Moves the packed text to HOME/data and writes HOME/job.toml.
 base::Outcome<JobFile> write_job(const DemoOptions& options, const PackedText& packed);
 
+/// Writes HOME/job.toml again, as it is but for the profile.
+base::Outcome<JobFile> write_profile(const DemoOptions& options, JobFile job, program::Profile profile);
+
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 
 #include "node/roles/following_role.hpp"
 #include "node/runtime/log.hpp"
+#include "node/worker/worker_client.hpp"
 
 namespace assay::node {
 
@@ -86,7 +87,12 @@ void JobBench::open_in_worker(const contracts::StateView& state, const contracts
     const RequestId request = requests_.on_worker([this, id = job.id](const WorkerAnswered& answer) {
         asking_ = false;
         if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
-            return refuse(id, "it cannot be opened: " + refusal->text);
+            return refuse(id, "it cannot be opened: " + refusal->text +
+                                  (refusal->fix.empty() ? "" : "; " + refusal->fix));
+        }
+        if (const auto* opened = std::get_if<frames::Opened>(&answer.message)) {
+            log_info("job " + id.brief() + " is open: " + std::to_string(opened->parameters) +
+                     " parameters, a step takes " + step_memory(*opened));
         }
         open_job_ = id;
     });

@@ -10,19 +10,25 @@ base::Error to_error(const frames::Refusal& refusal) {
     const std::string what =
         refusal.text.empty() ? std::string(frames::to_text(refusal.reason)) : refusal.text;
     switch (refusal.reason) {
-        case RefusalReason::kCancelled: return {base::ErrorKind::kInterrupted, what, ""};
+        case RefusalReason::kCancelled: return {base::ErrorKind::kInterrupted, what, refusal.fix};
         case RefusalReason::kBadBytes:
-            return {base::ErrorKind::kVerification, what, "fetch the file again from another holder"};
+            return {base::ErrorKind::kVerification, what,
+                    refusal.fix.empty() ? "fetch the file again from another holder" : refusal.fix};
         case RefusalReason::kBadRequest:
-        case RefusalReason::kDrillForbidden: return {base::ErrorKind::kUsage, what, ""};
-        case RefusalReason::kMachine: return {base::ErrorKind::kPreflight, what, ""};
+        case RefusalReason::kDrillForbidden: return {base::ErrorKind::kUsage, what, refusal.fix};
+        case RefusalReason::kMachine: return {base::ErrorKind::kPreflight, what, refusal.fix};
         case RefusalReason::kBadFrame:
         case RefusalReason::kNoJob:
         case RefusalReason::kNotSupported:
         case RefusalReason::kInternal:
         case RefusalReason::kDiverged: break;
     }
-    return {base::ErrorKind::kFailure, what, ""};
+    return {base::ErrorKind::kFailure, what, refusal.fix};
+}
+
+std::string step_memory(const frames::Opened& opened) {
+    constexpr std::uint64_t kMebibyte = 1U << 20U;
+    return std::to_string((opened.step_bytes + kMebibyte - 1) / kMebibyte) + " MiB";
 }
 
 base::Outcome<WorkerEvent> call(WorkerClient& worker, frames::Message request,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -47,8 +48,11 @@ public:
     [[nodiscard]] virtual frames::Hello hello() const = 0;
 };
 
-/// A refusal as the error a command prints.
+/// A refusal as the error a command prints: its text and its fix, and the exit code by its reason.
 base::Error to_error(const frames::Refusal& refusal);
+
+/// Memory of a step of the job, rounded up: "12 MiB".
+std::string step_memory(const frames::Opened& opened);
 
 /// Sends one request and waits for its end; `observe` sees the events before the last. For commands, not for
 /// roles. REQUIRES not to be called from a handler.

@@ -38,7 +38,7 @@ struct Pending {
 };
 
 WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text) {
-    return {id, frames::Refusal{reason, std::move(text)}, {}, true};
+    return {id, frames::Refusal{reason, std::move(text), {}}, {}, true};
 }
 
 }  // namespace
@@ -183,9 +183,8 @@ private:
         const auto* hello = std::get_if<frames::Hello>(&envelope->message);
         if (hello == nullptr) {
             const auto* refusal = std::get_if<frames::Refusal>(&envelope->message);
-            return fail(ErrorKind::kPreflight,
-                        refusal != nullptr ? refusal->text : "the worker did not begin with Hello",
-                        "run `assay doctor`");
+            if (refusal != nullptr) return base::failed(to_error(*refusal));
+            return fail(ErrorKind::kPreflight, "the worker did not begin with Hello", "run `assay doctor`");
         }
         if (hello->version != frames::kProtocolVersion) {
             return fail(ErrorKind::kPreflight,
@@ -211,7 +210,8 @@ private:
         auto envelope = channel_->receive();
         if (!envelope.ok()) return died_while_starting();
         if (const auto* refusal = std::get_if<frames::Refusal>(&envelope->message)) {
-            return fail(ErrorKind::kFailure, "the job cannot be opened again: " + refusal->text);
+            return fail(ErrorKind::kFailure, "the job cannot be opened again: " + refusal->text,
+                        refusal->fix);
         }
         return {};
     }

@@ -36,7 +36,9 @@ base::Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& op
 class WorkerProcess final : public WorkerClient {
 public:
     /// Starts the child and waits for its Hello; refuses another protocol version and a self-test that does
-    /// not match (kPreflight: this machine or build computes other bits and must not train).
+    /// not match (kPreflight: this machine or build computes other bits and must not train). Threads, memory
+    /// and targets are the child's to judge: kUsage for a value that is none, kPreflight for a target that
+    /// this machine lacks.
     static base::Outcome<std::unique_ptr<WorkerProcess>> start(WorkerOptions options);
 
     /// Ends the child; requests without an answer get a kCancelled refusal first.

@@ -37,7 +37,7 @@ std::vector<base::Bytes> seeds() {
             frame(Sampled{{1, 2, 3}}),
             frame(Trace{1, 2, 3, {4, 5}}),
             frame(Cancel{}),
-            frame(Refusal{RefusalReason::kNoJob, "text"})};
+            frame(Refusal{RefusalReason::kNoJob, "text", "fix"})};
 }
 
 void run(base::ByteView input) {

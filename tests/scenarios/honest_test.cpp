@@ -7,6 +7,7 @@
 #include "node/runtime/process.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/run_program.hpp"
 #include "trainer/targets.hpp"
 
 namespace assay::tests {
@@ -93,6 +94,19 @@ TEST_CASE("an honest run pays every slot, loses nothing and checks from its file
         CHECK(replay.agrees);
         CHECK_FALSE(replay.first_wrong.has_value());
         CHECK(replay.units == job.spec.audit_units());
+    }
+}
+
+TEST_CASE("every role that opened the job logged what a step takes") {
+    const auto& net = honest_run().net();
+    for (const auto& group : {net.miners, net.verifiers}) {
+        for (const auto& who : group) {
+            const std::string log = test::file_text(who.home.logs() / (who.name + ".log"));
+            INFO(who.name << ": " << log);
+            const std::size_t at = log.find(" parameters, a step takes ");
+            REQUIRE(at != std::string::npos);
+            CHECK(log.find(" MiB", at) != std::string::npos);
+        }
     }
 }
 

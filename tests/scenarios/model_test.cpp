@@ -118,12 +118,45 @@ TEST_CASE("a trained model has the same root in little memory, and too little is
     const std::size_t at = refused.err.find(marker);
     REQUIRE(at != std::string::npos);
     const std::uint64_t needed = std::stoull(refused.err.substr(at + marker.size()));
+    CHECK(json::parse(refused.err.substr(refused.err.find('{'))).at("error").at("fix") ==
+          "give at least " + std::to_string((needed + (1U << 20U) - 1) >> 20U) + " MiB");
     CHECK(train(std::to_string(needed - 1) + "B").code == 8);
     const ProgramRun run = train(std::to_string(needed + (64U << 10U)) + "B");
     INFO(run.err);
     REQUIRE(run.code == 0);
     CHECK(json::parse(run.out).at("model_root") == trained().report.at("model_root"));
     CHECK(train("much").code == 2);
+}
+
+TEST_CASE("model train says beforehand what a step takes, and the worker takes little more") {
+    // What a worker takes for a job of no size is its program and LibTorch's.
+    const double program = trained().report.at("peak_rss_mib").get<double>();
+    std::string text = kJob;
+    const auto put = [&text](const std::string& from, const std::string& to) {
+        REQUIRE(text.find(from) != std::string::npos);
+        text.replace(text.find(from), from.size(), to);
+    };
+    put("slots = 2\nrounds = 2", "slots = 1\nrounds = 1");
+    put("layers = 2\nwidth = 64\nheads = 2\ncontext = 64",
+        "layers = 4\nwidth = 128\nheads = 4\ncontext = 512");
+    put("inner_steps = 6\nbatch = 2", "inner_steps = 1\nbatch = 4");
+    put("segment_steps = 3", "segment_steps = 1");
+    std::ofstream(trained().folder / "large.toml") << text;
+    const ProgramRun run = test::run_program(test::built_program_path("assay"),
+                                             {"model", "train", trained().folder / "large.toml", "--out",
+                                              trained().folder / "model-large", "-o", "json"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const std::string marker = "a step takes ";
+    const std::size_t at = run.err.find(marker);
+    REQUIRE(at != std::string::npos);
+    CHECK(run.err.find("MiB", at) != std::string::npos);
+    const double step = std::stod(run.err.substr(at + marker.size()));
+    const double peak = json::parse(run.out).at("peak_rss_mib").get<double>();
+    INFO("a step " << step << " MiB, the worker " << peak << " MiB, of which the program " << program);
+    CHECK(step > 60);
+    CHECK(step < peak);
+    CHECK(step > 0.7 * (peak - program));
 }
 
 TEST_CASE("transformers computes the loss that model eval computes") {

@@ -21,6 +21,7 @@ bool within_bounds(const Message& message) {
     if (const auto* sample = std::get_if<Sample>(&message)) return sample->prompt.size() <= kMaxTokens;
     if (const auto* sampled = std::get_if<Sampled>(&message)) return sampled->tokens.size() <= kMaxTokens;
     if (const auto* trace = std::get_if<Trace>(&message)) return trace->path.size() <= kMaxPath;
+    if (const auto* refusal = std::get_if<Refusal>(&message)) return refusal->fix.size() <= kMaxFix;
     return true;
 }
 

@@ -24,12 +24,14 @@
 
 namespace assay::trainer::worker {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
 /// No state, update or token file is larger; a descriptor that names more is refused unread.
 inline constexpr std::size_t kMaxBulk = std::size_t{64} << 30;
+/// Bytes of the sentence that says what to do about a refusal.
+inline constexpr std::size_t kMaxFix = 1024;
 
 enum class FrameKind : std::uint16_t {
     kHello = 1,
@@ -101,7 +103,10 @@ struct Opened {
     static constexpr FrameKind kKind = FrameKind::kOpened;
     std::uint64_t parameters = 0;
     std::uint64_t work_units = 0;  ///< of one slot's round
-    std::uint64_t step_bytes = 0;  ///< memory of a step here, the slot's arrays included
+    /// Memory of a step here, as planned: three arrays of the slot's state (parameters, both moments) and
+    /// the step's own buffers. Not in it: states that are read, written or hashed between steps, the tokens,
+    /// the program itself.
+    std::uint64_t step_bytes = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.parameters, self.work_units, self.step_bytes);
@@ -345,10 +350,11 @@ struct Cancel {
 struct Refusal {
     static constexpr FrameKind kKind = FrameKind::kRefusal;
     RefusalReason reason = RefusalReason::kInternal;
-    std::string text;  ///< what was wrong and where, for people
+    std::string text;      ///< what was wrong and where, for people
+    std::string fix = {};  ///< what to do next, at most kMaxFix bytes; may be empty
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.reason, self.text);
+        visit(self.reason, self.text, self.fix);
     }
 };
 

@@ -28,18 +28,19 @@ namespace {
 constexpr std::uint32_t kMaxSampled = 4096;
 
 base::Failed<Refusal> refuse(RefusalReason reason, std::string text) {
-    return failed(Refusal{reason, std::move(text)});
+    return failed(Refusal{reason, std::move(text), {}});
 }
 
-/// The runner's errors are about the request, except where the kind says otherwise.
-base::Failed<Refusal> refuse(const base::Error& error) {
-    switch (error.kind) {
-        case base::ErrorKind::kInterrupted: return refuse(RefusalReason::kCancelled, error.what);
-        case base::ErrorKind::kUsage: return refuse(RefusalReason::kBadRequest, error.what);
-        case base::ErrorKind::kVerification: return refuse(RefusalReason::kBadBytes, error.what);
-        case base::ErrorKind::kRejected: return refuse(RefusalReason::kDiverged, error.what);
-        case base::ErrorKind::kPreflight: return refuse(RefusalReason::kMachine, error.what);
-        default: return refuse(RefusalReason::kInternal, error.what);
+base::Failed<Refusal> refuse(const base::Error& error) { return failed(to_refusal(error)); }
+
+RefusalReason reason_of(base::ErrorKind kind) {
+    switch (kind) {
+        case base::ErrorKind::kInterrupted: return RefusalReason::kCancelled;
+        case base::ErrorKind::kUsage: return RefusalReason::kBadRequest;
+        case base::ErrorKind::kVerification: return RefusalReason::kBadBytes;
+        case base::ErrorKind::kRejected: return RefusalReason::kDiverged;
+        case base::ErrorKind::kPreflight: return RefusalReason::kMachine;
+        default: return RefusalReason::kInternal;
     }
 }
 
@@ -110,6 +111,11 @@ Watch watch_of(const RequestContext& context) {
 }
 
 }  // namespace
+
+Refusal to_refusal(const base::Error& error) {
+    // Ours are a sentence each; one that the frame does not hold would end the stream.
+    return {reason_of(error.kind), error.what, error.fix.size() <= frames::kMaxFix ? error.fix : ""};
+}
 
 Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
                                                 const std::vector<frames::SharedDescriptor>& bulk,

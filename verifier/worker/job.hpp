@@ -22,6 +22,9 @@ struct Answer {
 };
 using Answered = base::Result<Answer, frames::Refusal>;
 
+/// An error as the frame that carries it: reason by its kind, text and fix as they are.
+frames::Refusal to_refusal(const base::Error& error);
+
 /// What a request may use while it is at work.
 struct RequestContext {
     std::vector<frames::SharedDescriptor> bulk;  ///< as many as descriptor_bounds allows

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-worker: trains and replays for the program that started it. No keys, no network, no files of its own.
+#include <malloc.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include "trainer/worker/confine.hpp"
 #include "trainer/worker/self_test.hpp"
 #include "verifier/worker/bench.hpp"
+#include "verifier/worker/job.hpp"
 #include "verifier/worker/self_test.hpp"
 #include "verifier/worker/server.hpp"
 
@@ -34,6 +37,15 @@ base::Outcome<verifier::ServerOptions> options_from_environment() {
         }
     }
     return options;
+}
+
+// States and their encodings are tens of megabytes that come and go with every segment: kept in the heap,
+// they are not zeroed page by page each time. 1 GiB, so that what a large model holds for one answer still
+// goes back.
+void keep_freed_memory() {
+    constexpr int kGiB = 1 << 30;
+    ::mallopt(M_MMAP_THRESHOLD, kGiB);
+    ::mallopt(M_TRIM_THRESHOLD, kGiB);
 }
 
 int self_test() {
@@ -60,6 +72,7 @@ int bench() {
 }
 
 int serve() {
+    keep_freed_memory();
     trainer::worker::Descriptor socket(kSocket);
     if (const auto confined = trainer::worker::confine(kSocket); !confined.ok()) {
         std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
@@ -68,10 +81,7 @@ int serve() {
     const auto options = options_from_environment();
     if (!options.ok()) {
         trainer::worker::Channel channel(std::move(socket));
-        static_cast<void>(channel.send(
-            {0,
-             trainer::worker::Refusal{trainer::worker::RefusalReason::kInternal, options.error().what},
-             {}}));
+        static_cast<void>(channel.send({0, verifier::to_refusal(options.error()), {}}));
         return static_cast<int>(options.error().kind);
     }
     return verifier::serve(std::move(socket), *options);

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -108,10 +109,12 @@ Check check_clock() {
     return {"clock", false, std::string(text) + " cannot be", "set the clock: timedatectl set-ntp true"};
 }
 
-Check check_worker() {
+/// `self_test`: what the worker says that its self-test gave; empty when no worker serves.
+Check check_worker(std::optional<base::Hash256>& self_test) {
     const auto worker = WorkerProcess::start({});
     if (!worker) return {"worker", false, worker.error().what, worker.error().fix};
-    return {"worker", true, "self-test gives the known bits", ""};
+    self_test = (*worker)->hello().self_test;
+    return {"worker", true, "self-test gives the known bits, " + self_test->hex(), ""};
 }
 
 /// Informs only: most commands work without a node.
@@ -126,9 +129,15 @@ Check check_node(const std::string& address) {
 
 base::Outcome<void> examine(const Context& context) {
     const std::vector<std::string> targets = trainer::machine_targets();
-    const std::vector<Check> checks = {
-        check_targets(targets),     check_threads(), check_memory(), check_disk(context.home()),
-        check_home(context.home()), check_clock(),   check_worker(), check_node(context.settings.node)};
+    std::optional<base::Hash256> self_test;
+    const std::vector<Check> checks = {check_targets(targets),
+                                       check_threads(),
+                                       check_memory(),
+                                       check_disk(context.home()),
+                                       check_home(context.home()),
+                                       check_clock(),
+                                       check_worker(self_test),
+                                       check_node(context.settings.node)};
     std::size_t problems = 0;
     for (const Check& check : checks) problems += check.ok ? 0 : 1;
     if (context.json()) {
@@ -139,6 +148,7 @@ base::Outcome<void> examine(const Context& context) {
         nlohmann::ordered_json body;
         body["ok"] = problems == 0;
         body["targets"] = targets;
+        body["self_test"] = self_test ? nlohmann::ordered_json(self_test->hex()) : nlohmann::ordered_json();
         body["checks"] = list;
         context.print_json("assay.doctor/v1", body);
     } else {

@@ -104,7 +104,7 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     ASSAY_ASSIGN(worker_options.memory, memory_flag(flags.memory));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start(worker_options));
     ASSAY_ASSIGN(const auto opened, open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
-    context.err << "a step takes " << (opened.step_bytes + (1U << 20U) - 1) / (1U << 20U) << " MiB\n";
+    context.err << "a step takes " << step_memory(opened) << '\n';
     Progress progress(context.err, "training", "steps");
     options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
     ASSAY_ASSIGN(const auto result, train_alone(*worker, job.spec, options));

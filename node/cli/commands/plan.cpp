@@ -12,7 +12,7 @@
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
 #include "node/config/job_file.hpp"
-#include "node/worker/local_training.hpp"
+#include "node/worker/measure.hpp"
 #include "node/worker/worker_process.hpp"
 
 namespace assay::node {
@@ -30,38 +30,32 @@ struct PlanFlags {
 /// Steps that `--measure` trains: enough for a figure, few enough for a large model.
 constexpr std::uint32_t kMeasuredSteps = 3;
 
-struct Measured {
-    double tokens_per_second = 0;
+struct Estimate {
+    Measured measured;
     double slot_round_seconds = 0;
     double job_seconds = 0;  ///< each slot with a miner like this machine; audits run beside the next round
 };
 
-Outcome<Measured> measure(JobFile job) {
-    LocalTrainingOptions options;
-    ASSAY_ASSIGN(options.initial, initial_file(job));
+Outcome<Estimate> estimate(JobFile job) {
+    ASSAY_ASSIGN(const auto initial, initial_file(job));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
-    program::JobSpec spec = job.spec;
-    spec.slots = 1;
-    spec.rounds = 1;
-    spec.train.inner_steps = std::min(spec.train.inner_steps, kMeasuredSteps);
-    spec.security.segment_steps = spec.train.inner_steps;
-    ASSAY_TRY(open_job(*worker, spec, {job.train.string(), job.held_out.string()}));
-    options.held_out_sequences = 1;
-    ASSAY_ASSIGN(const auto result, train_alone(*worker, spec, options));
+    ASSAY_ASSIGN(const Measured measured,
+                 measure_training(*worker, job.spec, {job.train.string(), job.held_out.string()},
+                                  kMeasuredSteps, initial));
     const double tokens =
         static_cast<double>(std::uint64_t{job.spec.train.inner_steps} * job.spec.train.batch) *
         static_cast<double>(job.spec.model.context);
-    Measured measured;
-    measured.tokens_per_second = result.tokens_per_second;
-    measured.slot_round_seconds = tokens / result.tokens_per_second;
+    Estimate found;
+    found.slot_round_seconds = tokens / measured.tokens_per_second;
     // Every unit of a newcomer is recomputed before its round is merged: the same work once more.
-    measured.job_seconds = 2 * measured.slot_round_seconds * static_cast<double>(job.spec.rounds);
-    return measured;
+    found.job_seconds = 2 * found.slot_round_seconds * static_cast<double>(job.spec.rounds);
+    found.measured = measured;
+    return found;
 }
 
 std::string units(Amount amount) { return std::to_string(amount.units()); }
 
-Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::optional<Measured>& measured) {
+Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::optional<Estimate>& estimate) {
     Json body;
     body["job"] = spec.name;
     body["parameters"] = plan.parameters;
@@ -85,10 +79,11 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
                               {"proven", std::to_string(plan.cheat_gain_proven)}};
     body["cheating_pays"] = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
     body["measured"] = Json();
-    if (measured)
-        body["measured"] = Json{{"tokens_per_second", measured->tokens_per_second},
-                                {"slot_round_seconds", measured->slot_round_seconds},
-                                {"job_seconds", measured->job_seconds}};
+    if (estimate)
+        body["measured"] = Json{{"tokens_per_second", estimate->measured.tokens_per_second},
+                                {"slot_round_seconds", estimate->slot_round_seconds},
+                                {"job_seconds", estimate->job_seconds},
+                                {"step_bytes", estimate->measured.opened.step_bytes}};
     return body;
 }
 
@@ -110,7 +105,7 @@ std::string seconds_text(double seconds) {
 }
 
 void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
-                const std::optional<Measured>& measured) {
+                const std::optional<Estimate>& estimate) {
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
     std::vector<std::pair<std::string, std::string>> fields = {
         {"job", spec.name},
@@ -135,13 +130,14 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"a cheat's profit",
          signed_money(plan.cheat_gain_newcomer) + " (newcomer), " + signed_money(plan.cheat_gain_proven) +
              " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};
-    if (measured) {
+    if (estimate) {
         char speed[48];
-        std::snprintf(speed, sizeof speed, "%.0f tokens/s", measured->tokens_per_second);
-        fields.emplace_back("this machine", std::string(speed) + ": " +
-                                                seconds_text(measured->slot_round_seconds) +
-                                                " a slot's round, " + seconds_text(measured->job_seconds) +
-                                                " for the job with one such miner a slot, checking included");
+        std::snprintf(speed, sizeof speed, "%.0f tokens/s", estimate->measured.tokens_per_second);
+        fields.emplace_back("this machine",
+                            std::string(speed) + ": " + seconds_text(estimate->slot_round_seconds) +
+                                " a slot's round, " + seconds_text(estimate->job_seconds) +
+                                " for the job with one such miner a slot, checking included; a step takes " +
+                                step_memory(estimate->measured.opened));
     }
     print_fields(context.out, fields);
 }
@@ -155,14 +151,14 @@ Outcome<void> plan(const Context& context, const PlanFlags& flags) {
         params = contracts::read_params(*state);
     }
     ASSAY_ASSIGN(const JobPlan planned, plan_job(job.spec, params));
-    std::optional<Measured> measured;
+    std::optional<Estimate> estimated;
     if (flags.measure) {
-        ASSAY_ASSIGN(measured, measure(job));
+        ASSAY_ASSIGN(estimated, estimate(job));
     }
     if (context.json()) {
-        context.print_json("assay.plan/v1", plan_json(job.spec, planned, measured));
+        context.print_json("assay.plan/v1", plan_json(job.spec, planned, estimated));
     } else {
-        print_plan(context, job.spec, planned, measured);
+        print_plan(context, job.spec, planned, estimated);
     }
     return {};
 }

@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Words = std::vector<std::string>;
+using Environment = std::map<std::string, std::string>;
 
 std::string content_of(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -59,20 +60,21 @@ struct Run {
     std::string err;
 };
 
-ProcessOptions command(const Words& words, const fs::path& err) {
+ProcessOptions command(const Words& words, const fs::path& err, Environment environment = {}) {
     ProcessOptions options;
     const char* bin = std::getenv("ASSAY_BIN_DIR");
     options.program = fs::path(bin == nullptr ? "." : bin) / "assay";
     options.arguments = words;
-    options.environment = {{"ASSAY_THREADS", "1"}, {"ASSAY_HOME", "/nonexistent"}};
+    environment.insert({{"ASSAY_THREADS", "1"}, {"ASSAY_HOME", "/nonexistent"}});  // unless they are there
+    options.environment.assign(environment.begin(), environment.end());
     options.stdout_file = err.string() + ".out";
     options.stderr_file = err;
     return options;
 }
 
-Run run(const Words& words) {
+Run run(const Words& words, const Environment& environment = {}) {
     const test::TemporaryFolder folder;
-    auto process = Process::spawn(command(words, folder / "err")).value();
+    auto process = Process::spawn(command(words, folder / "err", environment)).value();
     const auto ended = process.wait(30s);
     if (!ended) return {-1, "still running after 30 s: " + content_of(folder / "err")};
     return {ended->signal != 0 ? 128 + ended->signal : ended->code, content_of(folder / "err")};
@@ -171,13 +173,14 @@ struct Case {
     int code;
     const char* said;  ///< part of what stderr must say
     Words words;
+    Environment environment = {};
 };
 
 void check(const std::vector<Case>& cases) {
     const fs::path root = Site::get().root();
     for (const Case& one : cases) {
         const auto before = listing(root);
-        const Run ended = run(one.words);
+        const Run ended = run(one.words, one.environment);
         INFO(one.name << "\nsaid: " << ended.err);
         CHECK(ended.code == one.code);
         CHECK(ended.err.find(one.said) != std::string::npos);
@@ -192,6 +195,12 @@ void check(const std::vector<Case>& cases) {
 TEST_CASE("a bad job file is refused by the key that is wrong") {
     const Site& site = Site::get();
     const auto plan = [](const std::string& file) { return Words{"plan", file}; };
+    // One head of an exact product is one block, and a block is at most 16,384 long.
+    const std::string wide = site.job("wide", "width = 16\nheads = 2", "width = 16386\nheads = 1");
+    const std::string wide_exact =
+        write_file(site.root() / "wide-exact", "[job]\nprofile = \"i16\"" + content_of(wide).substr(5))
+            .string();
+    REQUIRE(run(plan(wide)).err.find("model.heads") == std::string::npos);
     const std::string binary =
         write_file(site.root() / "binary.toml", std::string("\0\x01\xFF\xFE", 4)).string();
     const std::string empty = write_file(site.root() / "empty.toml", "").string();
@@ -210,6 +219,8 @@ TEST_CASE("a bad job file is refused by the key that is wrong") {
         {"no rounds", 2, "rounds", plan(site.job("j11", "rounds = 1", "rounds = 0"))},
         {"rate not a number", 2, "learning_rate", plan(site.job("j12", "0.003", "nan"))},
         {"heads that do not divide the width", 2, "heads", plan(site.job("j13", "heads = 2", "heads = 3"))},
+        {"a head beyond the bound of an exact product", 2, "model.heads", plan(wide_exact)},
+        {"the bound itself", 2, "16384", plan(wide_exact)},
         {"vocabulary that the data does not have", 2, "vocabulary",
          plan(site.job("j14", "vocabulary = 300", "vocabulary = 301"))},
         {"not TOML", 2, "j15", plan(site.job("j15", "[job]", "[job"))},
@@ -365,6 +376,31 @@ TEST_CASE("nobody at the address is unreachable, for questions and for roles ali
     });
 }
 
+TEST_CASE("threads, memory and kernels of the environment are judged before anything is trained") {
+    const Site& site = Site::get();
+    const Words train{"model", "train", site.path("job.toml"), "--out", site.path("never")};
+#ifdef __aarch64__
+    const char* absent = "avx2";
+#else
+    const char* absent = "neon";
+#endif
+    check({
+        {"a word that is no target", 2, "avx9", train, {{"ASSAY_TARGETS", "avx9"}}},
+        {"a target and a word that is none", 2, "avx9", train, {{"ASSAY_TARGETS", "scalar,avx9"}}},
+        {"an instruction set that this machine lacks", 8, absent, train, {{"ASSAY_TARGETS", absent}}},
+        {"what it has instead", 8, "fix: use some of: ", train, {{"ASSAY_TARGETS", absent}}},
+        {"threads that are no number", 2, "ASSAY_THREADS", train, {{"ASSAY_THREADS", "x"}}},
+        {"no thread at all", 2, "fix: use a number from 1 to 256", train, {{"ASSAY_THREADS", "0"}}},
+        {"memory that is no amount", 2, "ASSAY_MEMORY", train, {{"ASSAY_MEMORY", "much"}}},
+        {"memory that holds no sequence", 8, "fix: give at least ", train, {{"ASSAY_MEMORY", "64KiB"}}},
+        {"a job measured without the target that is asked for",
+         8,
+         absent,
+         {"plan", site.path("job.toml"), "--measure"},
+         {{"ASSAY_TARGETS", absent}}},
+    });
+}
+
 TEST_CASE("an unknown, wrongly typed or broken configuration is refused by name") {
     const Site& site = Site::get();
     const fs::path home = site.root() / "configured";
@@ -394,10 +430,10 @@ TEST_CASE("a model folder or data that was tampered with is refused") {
     const Words eval{"model", "eval", "--model", site.path("model"), "--data", tokens.string()};
     REQUIRE(run(eval).code == 0);
     const auto with_damage = [&](const char* name, const fs::path& file, int code, const std::string& content,
-                                 const Words& words) {
+                                 const Words& words, const char* said = "") {
         const std::string kept = content_of(file);
         write_file(file, content);
-        check({{name, code, "", words}});
+        check({{name, code, said, words}});
         write_file(file, kept);
     };
     const fs::path weights = site.root() / "model/model.safetensors";
@@ -412,6 +448,23 @@ TEST_CASE("a model folder or data that was tampered with is refused") {
     header[20] = static_cast<char>(header[20] ^ 0x10);
     with_damage("weights with a damaged header", weights, 2, header, eval);
     with_damage("weights of nothing", weights, 2, "", eval);
+    // A header that is whole, and a tensor that the config does not describe: wte is 300 rows of 16.
+    std::string turned = whole;
+    const std::size_t shape = turned.find("[300,16]");
+    REQUIRE(shape != std::string::npos);
+    turned.replace(shape, 8, "[16,300]");
+    const Words start{
+        "model", "train",
+        site.job("from.toml", "layers = 1\nwidth = 16\nheads = 2\ncontext = 16\nvocabulary = 300",
+                 "from = \"model\""),
+        "--out", site.path("never")};
+    std::string not_a_number = whole;
+    not_a_number.replace(whole.size() - 4, 4, std::string("\0\0\xC0\x7F", 4));
+    for (const Words& words : {eval, Words{"model", "show", site.path("model")}, start}) {
+        with_damage("a tensor of another shape", weights, 2, turned, words,
+                    "wte.weight has the shape [16, 300]");
+        with_damage("weights that are not finite", weights, 2, not_a_number, words, "holds a NaN");
+    }
     with_damage("config that is no JSON", site.root() / "model/config.json", 2, "{\"n_embd\": ", eval);
     std::string flipped = content_of(tokens);
     flipped[flipped.size() - 3] = static_cast<char>(flipped[flipped.size() - 3] ^ 0x10);

@@ -95,6 +95,7 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     INFO(measured.err);
     REQUIRE(measured.code == 0);
     CHECK(measured.json().at("measured").at("tokens_per_second").get<double>() > 0);
+    CHECK(measured.json().at("measured").at("step_bytes").get<std::uint64_t>() > 100'000);
 }
 
 TEST_CASE("a budget below one round is refused by plan, with the sum that is needed") {
@@ -201,6 +202,27 @@ TEST_CASE("an audit without a ledger is not found, and a target that the machine
     INFO(doctor.out << doctor.err);
     CHECK(doctor.code == 8);
     CHECK(json::parse(doctor.out).at("ok") == false);
+}
+
+TEST_CASE("doctor reports the targets of this machine and the hash of the worker's self-test") {
+    const Cli cli;
+    const ProgramRun alone = run_program(built_program_path("assay-worker"), {"--self-test"});
+    REQUIRE(alone.code == 0);
+    const std::string hash = alone.out.substr(0, alone.out.find(' '));
+    REQUIRE(hash.size() == 64);
+    const auto examined = [&](const std::string& targets) {
+        return run_program(built_program_path("assay"),
+                           {"doctor", "--home", cli.home().string(), "-o", "json"},
+                           {{"ASSAY_TARGETS", targets}});
+    };
+    const json report = json::parse(examined("").out);
+    CHECK(keys_of(report) == std::set<std::string>{"schema", "ok", "targets", "self_test", "checks"});
+    CHECK(report.at("self_test") == hash);
+    CHECK(report.at("targets").back() == "scalar");
+    const ProgramRun text =
+        run_program(built_program_path("assay"), {"doctor", "--home", cli.home().string()});
+    CHECK(text.out.find("ok       worker: self-test gives the known bits, " + hash) != std::string::npos);
+    CHECK(json::parse(examined("abacus").out).at("self_test").is_null());  // no worker serves
 }
 
 TEST_CASE("output that does not reach a full disk is a failure") {

@@ -116,6 +116,27 @@ TEST_CASE("a missing worker program and an unknown target are told with a fix") 
     const auto refused = WorkerProcess::start(wrong);
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().what.find("abacus") != std::string::npos);
+    CHECK(refused.error().kind == base::ErrorKind::kUsage);
+    CHECK(refused.error().fix.find("scalar") != std::string::npos);
+}
+
+TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {
+    WorkerOptions how = options();
+    how.memory = "much";
+    const auto amount = WorkerProcess::start(how);
+    REQUIRE_FALSE(amount.ok());
+    CHECK(amount.error().kind == base::ErrorKind::kUsage);
+    CHECK(amount.error().what.find("ASSAY_MEMORY") != std::string::npos);
+    CHECK(amount.error().fix == "write it like 2GiB or 512MiB");
+    how.memory = "4KiB";
+    const auto worker = started(how);
+    const tests::TinyJob job = tests::tiny_job();
+    const auto file = in_memory(job.file);
+    const auto opened = call(*worker, frames::OpenJob{"local", job.spec}, {file, file});
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().kind == base::ErrorKind::kPreflight);
+    CHECK(opened.error().what.find("cannot hold one sequence") != std::string::npos);
+    CHECK(opened.error().fix.starts_with("give at least "));
 }
 
 TEST_CASE("a request without a job is refused by name") {

@@ -51,7 +51,7 @@ std::vector<Message> all_kinds() {
             Sampled{{4, 5}},
             Trace{1, 2, 3, {4}},
             Cancel{},
-            Refusal{RefusalReason::kNoJob, "text"}};
+            Refusal{RefusalReason::kNoJob, "text", "what to do"}};
 }
 
 struct Ends {
@@ -127,6 +127,11 @@ TEST_CASE("lists longer than their bounds are refused") {
     Trace trace;
     trace.path.resize(65);
     CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kTrace), base::encode(trace)).ok());
+    Refusal refusal;
+    refusal.fix.assign(kMaxFix, 'f');
+    CHECK(decode_message(static_cast<std::uint16_t>(FrameKind::kRefusal), base::encode(refusal)).ok());
+    refusal.fix.push_back('f');
+    CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kRefusal), base::encode(refusal)).ok());
 }
 
 TEST_CASE("random bytes never decode to a message that encodes differently") {
