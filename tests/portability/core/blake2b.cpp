@@ -106,3 +106,11 @@ int crypto_generichash_final(crypto_generichash_state* state, unsigned char* out
     std::memcpy(out, own.h.data(), length);
     return 0;
 }
+
+int crypto_generichash(unsigned char* out, const size_t out_length, const unsigned char* data,
+                       const unsigned long long length, const unsigned char*, const size_t) {
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, nullptr, 0, out_length);
+    crypto_generichash_update(&state, data, length);
+    return crypto_generichash_final(&state, out, out_length);
+}
