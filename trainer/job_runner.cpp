@@ -152,8 +152,7 @@ std::uint64_t JobRunner::step_bytes() const {
 }
 
 BaseState JobRunner::initial() const {
-    return {0, program::initial_parameters(impl_->spec.model, impl_->spec.seed),
-            std::vector<float>(impl_->parameters, 0.0F)};
+    return first_state(program::initial_parameters(impl_->spec.model, impl_->spec.seed));
 }
 
 base::Outcome<SlotState> JobRunner::start(const BaseState& base) const {

@@ -3,7 +3,9 @@
 // array is flat in canonical order (contracts/program/tensors.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace assay::trainer {
@@ -15,6 +17,12 @@ struct BaseState {
     std::vector<float> outer_momentum;
     friend bool operator==(const BaseState&, const BaseState&) = default;
 };
+
+/// The state of round 0 with these weights: step 0, the outer momentum zero.
+inline BaseState first_state(std::vector<float> parameters) {
+    const std::size_t count = parameters.size();
+    return {0, std::move(parameters), std::vector<float>(count, 0.0F)};
+}
 
 /// A slot inside a round. `step` counts the inner steps done in this round, 0 … inner_steps;
 /// `cursor` = round · inner_steps + step.

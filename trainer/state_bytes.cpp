@@ -70,7 +70,7 @@ private:
 
 base::Bytes encode_base_state(const BaseState& state) {
     base::Bytes bytes;
-    bytes.reserve(16 + 8 * state.parameters.size());
+    bytes.reserve(base_state_bytes(state.parameters.size()));
     append(bytes, kBaseMagic.data(), kBaseMagic.size());
     append(bytes, &state.step, 1);
     append(bytes, state.parameters.data(), state.parameters.size());
@@ -100,7 +100,7 @@ base::Bytes encode_update(const Update& update) {
 
 base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t parameters) {
     Reader reader(bytes, "base state");
-    ASSAY_TRY(reader.expect(kBaseMagic, 16 + 8 * parameters));
+    ASSAY_TRY(reader.expect(kBaseMagic, base_state_bytes(parameters)));
     BaseState state;
     reader.take(&state.step, 1);
     ASSAY_TRY(reader.take_floats(state.parameters, parameters, "parameters"));

@@ -40,9 +40,7 @@ Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelCo
     ASSAY_ASSIGN(const auto parsed, trainer::parse_token_file(mapping.bytes(), model.vocabulary));
     const auto spec = bare_job(model, base::blob_id(mapping.bytes()), parsed.size());
     ASSAY_TRY(call(worker, frames::OpenJob{"local", spec}, {file, file}));
-    trainer::BaseState state;
-    state.parameters.assign(parameters.begin(), parameters.end());
-    state.outer_momentum.assign(parameters.size(), 0.0F);
+    const auto state = trainer::first_state({parameters.begin(), parameters.end()});
     ASSAY_ASSIGN(const auto bytes, frames::memory_file("base state", trainer::encode_base_state(state)));
     return evaluate_state(worker, bytes, max_sequences);
 }

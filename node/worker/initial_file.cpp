@@ -14,10 +14,7 @@ base::Outcome<frames::SharedDescriptor> initial_file(JobFile& job) {
                           "the model folder " + job.from.string() + " changed while the job file was read",
                           "try again when nothing writes to the folder");
     }
-    trainer::BaseState state;
-    state.parameters = std::move(folder.parameters);
-    state.outer_momentum.assign(state.parameters.size(), 0.0F);
-    const base::Bytes bytes = trainer::encode_base_state(state);
+    const base::Bytes bytes = trainer::encode_base_state(trainer::first_state(std::move(folder.parameters)));
     job.spec.initial_blob = base::blob_id(bytes);
     return frames::memory_file("initial state", bytes);
 }

@@ -33,10 +33,14 @@ base::Failed<base::Error> refuse(const std::string& what) {
 
 const TokenForm& token_form(std::uint32_t vocabulary) { return vocabulary <= 65'536 ? kForms[0] : kForms[1]; }
 
+std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t vocabulary) {
+    return kTokenFileHeader + token_form(vocabulary).width * tokens;
+}
+
 base::Bytes token_file_bytes(std::span<const std::uint32_t> tokens, std::uint32_t vocabulary) {
     ASSAY_CHECK(tokens.size() <= kTokenFileMaxTokens);
     const TokenForm& form = token_form(vocabulary);
-    base::Bytes out(kTokenFileHeader + form.width * tokens.size());
+    base::Bytes out(token_file_size(tokens.size(), vocabulary));
     put_i32(out, 0, form.magic);
     put_i32(out, 1, form.version);
     put_i32(out, 2, static_cast<std::uint32_t>(tokens.size()));

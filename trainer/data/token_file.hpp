@@ -28,6 +28,9 @@ struct TokenForm {
 };
 const TokenForm& token_form(std::uint32_t vocabulary);
 
+/// Bytes of the file of so many tokens.
+std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t vocabulary);
+
 /// REQUIRES tokens below `vocabulary`, at most kTokenFileMaxTokens of them.
 base::Bytes token_file_bytes(std::span<const std::uint32_t> tokens, std::uint32_t vocabulary);
 

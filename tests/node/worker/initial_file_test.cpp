@@ -28,10 +28,7 @@ std::vector<float> other_weights(const program::ModelConfig& model) {
 }
 
 trainer::BaseState first_state(const program::ModelConfig& model) {
-    trainer::BaseState state;
-    state.parameters = other_weights(model);
-    state.outer_momentum.assign(state.parameters.size(), 0.0F);
-    return state;
+    return trainer::first_state(other_weights(model));
 }
 
 struct Bench {
