@@ -12,11 +12,14 @@
 namespace assay::node {
 
 /// Writes the parameters of `base_state` (a base state file of the job) with the tokenizer's text as a
-/// folder that transformers loads. Returns the root of the parameters. kVerification when the bytes are not
-/// a base state of this model; otherwise as write_model_folder.
+/// folder that transformers loads; assay.json names the blob that the job started from. `ids` as in
+/// ModelFolderOptions: those of the folder that the job started from, where that is known. Returns the root
+/// of the parameters. kVerification when the bytes are not a base state of this model; otherwise as
+/// write_model_folder.
 base::Outcome<base::Hash256> write_model(const std::filesystem::path& folder, const program::JobSpec& spec,
                                          base::ByteView base_state, const std::string& tokenizer_json,
                                          const trainer::Provenance& provenance,
+                                         const trainer::SpecialIds& ids = {},
                                          std::uint64_t max_shard_bytes = trainer::kMaxShardBytes);
 
 }  // namespace assay::node

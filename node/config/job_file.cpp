@@ -193,8 +193,10 @@ base::Outcome<void> add_model(JobFile& job, const std::filesystem::path& path) {
     job.from = path.parent_path() / job.from;
     const std::uint32_t context = job.spec.model.context;
     ASSAY_ASSIGN(const auto config,
-                 trainer::read_model_config(job.from, context == 0 ? std::nullopt : std::optional(context)));
+                 trainer::read_model_config(job.from, context == 0 ? std::nullopt : std::optional(context),
+                                            "model.context in the job file"));
     job.spec.model = config.config;
+    job.ids = config.ids;
     return {};
 }
 

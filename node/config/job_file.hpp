@@ -9,6 +9,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "trainer/model/folder_config.hpp"
 
 namespace assay::node {
 
@@ -17,6 +18,7 @@ struct JobFile {
     /// Complete but for `initial_root` and, with `from`, `initial_blob`, which the caller computes.
     program::JobSpec spec;
     std::filesystem::path from;  ///< model folder that the job starts from; empty: from the seed
+    trainer::SpecialIds ids;     ///< of that folder, for the folder that the trained model becomes
     std::filesystem::path manifest;
     std::filesystem::path train;      ///< beside the manifest
     std::filesystem::path held_out;   ///< as the manifest says, or as `[data] held_out` does

@@ -240,7 +240,8 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
                            .data_source = manifest.source,
                            .data_licence = manifest.licence,
                            .rounds = job.rounds_done,
-                           .tokens = report.tokens}));
+                           .tokens = report.tokens},
+                          file.ids));
     return {};
 }
 

@@ -50,10 +50,12 @@ fs::path exported_model(const test::TemporaryFolder& folder) {
     const auto tokenizer = must(trainer::read_file(folder / "data/tokenizer.json", 1U << 24U));
     std::vector<float> weights = program::initial_parameters(small_llama(), 99);
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= i % 3 == 0 ? 1.5F : 0.75F;
-    (void)must(trainer::write_model_folder(
-        folder / "made",
-        {.config = small_llama(), .tokenizer_json = std::string(base::as_text(tokenizer)), .provenance = {}},
-        weights));
+    (void)must(trainer::write_model_folder(folder / "made",
+                                           {.config = small_llama(),
+                                            .tokenizer_json = std::string(base::as_text(tokenizer)),
+                                            .provenance = {},
+                                            .ids = {.begin = 1, .end = {2, 3}, .pad = 4}},
+                                           weights));
     run_assay(
         {"model", "export", "--model", folder / "made", "--out", folder / "model", "--shard-bytes", "20000"});
     REQUIRE(fs::exists(folder / "model/model.safetensors.index.json"));
@@ -96,6 +98,9 @@ TEST_CASE("a job that starts from a model folder is trained, recomputed and paid
     const json alone = run_assay(
         {"model", "train", home / "job.toml", "--record", home / "record.json", "--out", folder / "alone"});
     CHECK(alone.at("model_root") == job.base_root.hex());
+    const auto trained = must(trainer::read_model_folder(folder / "alone"));
+    CHECK(trained.ids == trainer::SpecialIds{.begin = 1, .end = {2, 3}, .pad = 4});
+    CHECK(trained.provenance.initial_blob == job.spec.initial_blob.hex());
     const auto sequences = std::to_string(program::kHeldOutSequences);
     const json measured = run_assay(
         {"model", "eval", "--model", plan.from, "--data", file.held_out.string(), "--sequences", sequences});
@@ -106,6 +111,7 @@ TEST_CASE("a job that starts from a model folder is trained, recomputed and paid
     run_assay({"model", "export", "--home", home, "--job", job.id.hex(), "--out", folder / "bought"});
     const json bought = run_assay({"model", "show", folder / "bought"});
     CHECK(bought.at("rounds") == job.spec.rounds);
+    CHECK(bought.at("initial_blob") == job.spec.initial_blob.hex());
     CHECK(bought.at("parameters_root") ==
           run_assay({"model", "show", folder / "alone"}).at("parameters_root"));
     const json replayed =

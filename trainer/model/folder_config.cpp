@@ -238,7 +238,8 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
     config.rope_theta = reader.number("rope_theta", theta, 10000.0, 1.0, 1e9);
 }
 
-void read_llama(ConfigReader& reader, std::optional<std::uint32_t> context, ModelConfig& config) {
+void read_llama(ConfigReader& reader, std::optional<std::uint32_t> context, std::string_view context_key,
+                ModelConfig& config) {
     config.layers = reader.size("num_hidden_layers", kMaxLayers);
     config.width = reader.size("hidden_size", kMaxWidth);
     config.heads = reader.size("num_attention_heads", kMaxWidth);
@@ -250,10 +251,11 @@ void read_llama(ConfigReader& reader, std::optional<std::uint32_t> context, Mode
     const std::uint32_t positions = reader.size("max_position_embeddings", kMaxPositions);
     config.context = context.value_or(positions);
     if (config.context > positions || config.context > kMaxContext) {
-        reader.refuse_value(
-            "max_position_embeddings", positions,
-            context ? "at least the context " + std::to_string(*context) + " that was asked for"
-                    : "up to " + std::to_string(kMaxContext) + "; give a smaller context with --context");
+        reader.refuse_value("max_position_embeddings", positions,
+                            context
+                                ? "at least the context " + std::to_string(*context) + " that was asked for"
+                                : "up to " + std::to_string(kMaxContext) + "; give a smaller context with " +
+                                      std::string(context_key));
     }
     const json& head = reader.value("head_dim");
     if (config.heads != 0 && !head.is_null() && head != json(config.width / config.heads))
@@ -381,7 +383,8 @@ std::string config_json(const ModelConfig& config, const SpecialIds& ids) {
     return out.dump(2) + "\n";
 }
 
-base::Outcome<ConfigFile> config_from_json(std::string_view text, std::optional<std::uint32_t> context) {
+base::Outcome<ConfigFile> config_from_json(std::string_view text, std::optional<std::uint32_t> context,
+                                           std::string_view context_key) {
     ASSAY_ASSIGN(const json root, parse_json(text, "config.json"));
     if (!root.is_object()) return refuse("it is not an object");
     ConfigReader reader(root);
@@ -399,7 +402,7 @@ base::Outcome<ConfigFile> config_from_json(std::string_view text, std::optional<
     if (gpt2) {
         read_gpt2(reader, context, file.config);
     } else {
-        read_llama(reader, context, file.config);
+        read_llama(reader, context, context_key, file.config);
     }
     ASSAY_TRY(reader.finish());
     ASSAY_TRY(check_sizes(file.config));

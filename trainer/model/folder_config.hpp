@@ -34,8 +34,9 @@ std::string config_json(const program::ModelConfig& config, const SpecialIds& id
 /// known to leave the function alone, by name, value and what is supported. A key that is absent has the
 /// value that transformers gives it; sizes must be there. Llama's weights do not depend on the number of
 /// positions: `context`, when given, is taken instead of a max_position_embeddings that is not smaller.
-/// Errors: kUsage.
+/// `context_key`: where the reader can say so, for the error that advises it. Errors: kUsage.
 base::Outcome<ConfigFile> config_from_json(std::string_view json,
-                                           std::optional<std::uint32_t> context = std::nullopt);
+                                           std::optional<std::uint32_t> context = std::nullopt,
+                                           std::string_view context_key = "--context");
 
 }  // namespace assay::trainer

@@ -77,6 +77,7 @@ std::string model_card(const ModelFolderOptions& options, const base::Hash256& m
     row("rounds", std::to_string(from.rounds));
     row("tokens trained on", std::to_string(from.tokens));
     if (!from.job_id.empty()) row("job", "`" + from.job_id + "`");
+    if (!from.initial_blob.empty()) row("started from the weights of blob", "`" + from.initial_blob + "`");
     row("model root", "`" + model_root.hex() + "`");
     out += "\n## Data\n\n" + (from.data_source.empty() ? std::string("Not told.") : from.data_source) +
            "\n\nLicence of the data: " + (from.data_licence.empty() ? "unknown" : from.data_licence) + ".\n";
@@ -88,14 +89,15 @@ std::string model_card(const ModelFolderOptions& options, const base::Hash256& m
 }
 
 std::string provenance_json(const Provenance& from, const base::Hash256& model_root) {
-    const ordered_json out = {{"schema", kSchema},
-                              {"model_root", model_root.hex()},
-                              {"job_name", from.job_name},
-                              {"job_id", from.job_id},
-                              {"data_source", from.data_source},
-                              {"data_licence", from.data_licence},
-                              {"rounds", from.rounds},
-                              {"tokens", from.tokens}};
+    ordered_json out = {{"schema", kSchema},
+                        {"model_root", model_root.hex()},
+                        {"job_name", from.job_name},
+                        {"job_id", from.job_id},
+                        {"data_source", from.data_source},
+                        {"data_licence", from.data_licence},
+                        {"rounds", from.rounds},
+                        {"tokens", from.tokens}};
+    if (!from.initial_blob.empty()) out["initial_blob"] = from.initial_blob;
     return out.dump(2) + "\n";
 }
 
@@ -111,6 +113,7 @@ base::Outcome<ProvenanceFile> provenance_from_json(std::string_view text) {
     file.provenance.data_licence = reader.text("data_licence");
     file.provenance.rounds = static_cast<std::uint32_t>(reader.number("rounds", 0, 0xffffffffU));
     file.provenance.tokens = reader.number("tokens", 0, UINT64_MAX);
+    if (reader.has("initial_blob")) file.provenance.initial_blob = reader.hash("initial_blob").hex();
     ASSAY_TRY(reader.finish());
     return file;
 }

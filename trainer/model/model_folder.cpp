@@ -102,14 +102,15 @@ base::Outcome<std::string> read_text(const fs::path& path) {
     return std::string(base::as_text(file));
 }
 
-base::Outcome<ConfigFile> config_of(const fs::path& folder, std::optional<std::uint32_t> context) {
+base::Outcome<ConfigFile> config_of(const fs::path& folder, std::optional<std::uint32_t> context,
+                                    std::string_view context_key = "--context") {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
         return base::fail(base::ErrorKind::kNotFound, "there is no model folder " + folder.string(),
                           "check the path");
     }
     ASSAY_ASSIGN(const std::string config, read_text(folder / "config.json"));
-    return config_from_json(config, context);
+    return config_from_json(config, context, context_key);
 }
 
 base::Outcome<ModelFolder> read_folder(const fs::path& folder, std::optional<std::uint32_t> context) {
@@ -174,8 +175,9 @@ base::Outcome<ModelFolder> read_model_folder(const fs::path& folder, std::option
     return naming(folder, read_folder(folder, context));
 }
 
-base::Outcome<ConfigFile> read_model_config(const fs::path& folder, std::optional<std::uint32_t> context) {
-    return naming(folder, config_of(folder, context));
+base::Outcome<ConfigFile> read_model_config(const fs::path& folder, std::optional<std::uint32_t> context,
+                                            std::string_view context_key) {
+    return naming(folder, config_of(folder, context, context_key));
 }
 
 }  // namespace assay::trainer

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "contracts/base/error.hpp"
@@ -27,6 +28,8 @@ struct Provenance {
     std::string data_licence;
     std::uint32_t rounds = 0;  ///< rounds done
     std::uint64_t tokens = 0;  ///< tokens trained on, repetitions counted
+    /// Blob id of the state that the job started from; empty for a job that started from its seed.
+    std::string initial_blob = {};
     friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
@@ -64,8 +67,10 @@ base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& fol
 base::Outcome<ModelFolder> read_model_folder(const std::filesystem::path& folder,
                                              std::optional<std::uint32_t> context = std::nullopt);
 
-/// The folder's config.json alone, for what needs no weights. Errors as read_model_folder's.
+/// The folder's config.json alone, for what needs no weights; `context` and `context_key` as in
+/// config_from_json. Errors as read_model_folder's.
 base::Outcome<ConfigFile> read_model_config(const std::filesystem::path& folder,
-                                            std::optional<std::uint32_t> context = std::nullopt);
+                                            std::optional<std::uint32_t> context = std::nullopt,
+                                            std::string_view context_key = "--context");
 
 }  // namespace assay::trainer

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "contracts/program/program.hpp"
-#include "contracts/program/tensors.hpp"
+#include "node/audit/model_output.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/interrupt.hpp"
@@ -15,8 +15,6 @@
 #include "node/worker/worker_process.hpp"
 #include "trainer/data/files.hpp"
 #include "trainer/data/manifest.hpp"
-#include "trainer/model/model_folder.hpp"
-#include "trainer/state_bytes.hpp"
 #include "trainer/worker/descriptor.hpp"
 
 namespace assay::node {
@@ -75,16 +73,16 @@ Outcome<void> show_program(const Context& context, const ModelFlags& flags) {
 Outcome<base::Hash256> write_folder(const JobFile& job, const LocalTrainingResult& result,
                                     const ModelFlags& flags, const std::string& job_id) {
     ASSAY_ASSIGN(const auto bytes, trainer::worker::read_all(*result.base_state, kStateLimit));
-    ASSAY_ASSIGN(const auto state,
-                 trainer::decode_base_state(bytes, program::parameter_count(job.spec.model)));
     ASSAY_ASSIGN(const auto tokenizer, trainer::read_file(job.tokenizer, kTokenizerLimit));
     ASSAY_ASSIGN(const auto manifest, trainer::read_manifest(job.manifest));
-    trainer::ModelFolderOptions options;
-    options.config = job.spec.model;
-    options.tokenizer_json = std::string(base::as_text(tokenizer));
-    options.provenance = {job.spec.name,    job_id,        manifest.source,
-                          manifest.licence, result.rounds, result.tokens};
-    return trainer::write_model_folder(flags.out, options, state.parameters);
+    return write_model(flags.out, job.spec, bytes, std::string(base::as_text(tokenizer)),
+                       {.job_name = job.spec.name,
+                        .job_id = job_id,
+                        .data_source = manifest.source,
+                        .data_licence = manifest.licence,
+                        .rounds = result.rounds,
+                        .tokens = result.tokens},
+                       job.ids);
 }
 
 Outcome<void> train_model(const Context& context, const ModelFlags& flags) {

@@ -64,6 +64,7 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
         body["parameters_root"] = folder.model_root.hex();
         body["job_name"] = folder.provenance.job_name;
         body["job"] = folder.provenance.job_id;
+        body["initial_blob"] = folder.provenance.initial_blob;
         body["rounds"] = folder.provenance.rounds;
         body["tokens"] = folder.provenance.tokens;
         body["data_source"] = folder.provenance.data_source;
@@ -117,6 +118,7 @@ struct ExportSource {
     base::Bytes base_state;
     std::string tokenizer;
     trainer::Provenance provenance;
+    trainer::SpecialIds ids;  ///< as the job file's model folder has them; the ledger does not know them
 };
 
 std::uint64_t tokens_of_round(const program::JobSpec& spec, std::size_t slots) {
@@ -166,11 +168,13 @@ Outcome<ExportSource> from_home(const Context& context, const ModelFileFlags& fl
 
 Outcome<ExportSource> from_files(const ModelFileFlags& flags) {
     ExportSource source;
-    ASSAY_ASSIGN(const JobFile job, read_job_file(flags.job_file));
+    ASSAY_ASSIGN(JobFile job, read_job_file(flags.job_file));
+    ASSAY_TRY(initial_file(job));  // names the blob
     ASSAY_ASSIGN(const auto manifest, trainer::read_manifest(job.manifest));
     ASSAY_ASSIGN(source.base_state, trainer::read_file(flags.state, kStateLimit));
     ASSAY_ASSIGN(const auto tokenizer, trainer::read_file(job.tokenizer, kTokenizerLimit));
     source.spec = job.spec;
+    source.ids = job.ids;
     source.tokenizer = std::string(base::as_text(tokenizer));
     source.provenance = {.job_name = job.spec.name,
                          .job_id = "",
@@ -196,7 +200,7 @@ Outcome<base::Hash256> export_state(const ExportSource& source, const ModelFileF
                                     trainer::Provenance& provenance) {
     provenance = source.provenance;
     return write_model(flags.out, source.spec, source.base_state, source.tokenizer, source.provenance,
-                       flags.shard_bytes);
+                       source.ids, flags.shard_bytes);
 }
 
 Outcome<void> export_model(const Context& context, const ModelFileFlags& flags) {

@@ -134,9 +134,10 @@ TEST_CASE("a model is trained, shown and evaluated") {
     INFO(shown.err);
     REQUIRE(shown.code == 0);
     CHECK(keys_of(shown.json()) ==
-          std::set<std::string>{"schema", "folder", "family", "layers", "width", "heads", "kv_heads",
-                                "hidden", "head", "context", "vocabulary", "parameters", "parameters_root",
-                                "job_name", "job", "rounds", "tokens", "data_source", "data_licence"});
+          std::set<std::string>{
+              "schema", "folder",       "family",  "layers",     "width",       "heads",           "kv_heads",
+              "hidden", "head",         "context", "vocabulary", "parameters",  "parameters_root", "job_name",
+              "job",    "initial_blob", "rounds",  "tokens",     "data_source", "data_licence"});
     const auto data = (packed().home() / "data" /
                        packed()({"data", "show", (packed().home() / "data").string(), "-o", "json"})
                            .json()

@@ -177,6 +177,16 @@ struct Folder {
         const auto packed = trainer::pack(options);
         if (!packed.ok()) FAIL(packed.error().what);
     }
+    /// Another value in the model folder's config.json.
+    void set_config(const std::string& key, const std::string& value) const {
+        const auto path = folder / "models/small/config.json";
+        std::stringstream file;
+        file << std::ifstream(path).rdbuf();
+        std::string text = file.str();
+        const std::size_t begin = text.find("\"" + key + "\": ") + key.size() + 4;
+        text.replace(begin, text.find(",\n", begin) - begin, value);
+        std::ofstream(path) << text;
+    }
     [[nodiscard]] base::Outcome<JobFile> read(const std::string& lines,
                                               const std::string& data = "data") const {
         std::string text = from_folder(lines);
@@ -293,6 +303,14 @@ TEST_CASE("a job from a folder has that model's shape, and data that the model c
         CHECK_FALSE(read.error().fix.empty());
     };
     refused(f.read("context = 64\n"), base::ErrorKind::kUsage, "at least the context 64");
+    f.set_config("max_position_embeddings", "131072");
+    refused(f.read(""), base::ErrorKind::kUsage, "give a smaller context with model.context in the job file");
+    CHECK(f.read("context = 32\n").ok());
+    f.set_config("max_position_embeddings", "32");
+    f.set_config("eos_token_id", "[2, 3]");
+    const auto ended = f.read("");
+    REQUIRE(ended.ok());
+    CHECK(ended->ids.end == std::vector<std::uint32_t>{2, 3});
     f.pack("other", "aab", 300);
     refused(f.read("", "other"), base::ErrorKind::kUsage, "has a vocabulary of 280");
     f.pack("strange", "xyz", 280);

@@ -55,6 +55,20 @@ TEST_CASE("a model folder reads back and is the same bytes twice") {
     CHECK(files == 8);
 }
 
+TEST_CASE("a folder says from which weights its job started, and nothing of the kind when from a seed") {
+    Fixture f;
+    const auto provenance = [&] { return bytes_of(f.path / "m" / "assay.json"); };
+    const auto says_so = [&] {
+        return base::as_text(provenance()).find("initial_blob") != std::string::npos;
+    };
+    REQUIRE(write_model_folder(f.path / "m", f.options, f.parameters).ok());
+    CHECK_FALSE(says_so());
+    f.options.provenance.initial_blob = base::hash("assay/test", base::as_bytes("weights")).hex();
+    REQUIRE(write_model_folder(f.path / "m", f.options, f.parameters).ok());
+    CHECK(says_so());
+    CHECK(read_model_folder(f.path / "m")->provenance == f.options.provenance);
+}
+
 TEST_CASE("a pipe in the place of a file is refused at once, not waited for") {
     const Fixture f;
     for (const char* name : {"config.json", "tokenizer.json", "model.safetensors", "assay.json"}) {
