@@ -77,7 +77,7 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
     return std::unique_ptr<BlobStore>(new BlobStore(std::move(state)));
 }
 
-Outcome<void> BlobStore::State::reserve(std::uint64_t bytes) {
+Outcome<void> BlobStore::State::reserve(std::uint64_t bytes, Pin pin) {
     const std::lock_guard lock(mutex);
     if (bytes > options.blob_bytes_max) {
         return fail(ErrorKind::kFailure,
@@ -85,7 +85,12 @@ Outcome<void> BlobStore::State::reserve(std::uint64_t bytes) {
                         std::to_string(options.blob_bytes_max),
                     "raise the limit, or split the data");
     }
-    for (auto next = blobs.begin(); next != blobs.end() && used + bytes > options.quota_bytes;) {
+    const auto disk_is_full = [&] {
+        const std::uint64_t free = root.free_bytes();
+        return free < bytes || free - bytes < options.free_bytes_min;
+    };
+    for (auto next = blobs.begin(); pin == Pin::kPinned && next != blobs.end() &&
+                                    (used + bytes > options.quota_bytes || disk_is_full());) {
         const BlobInfo info = (next++)->second;
         if (info.pin == Pin::kEvictable) ASSAY_TRY(erase(info.id));
     }
@@ -95,11 +100,10 @@ Outcome<void> BlobStore::State::reserve(std::uint64_t bytes) {
                         " of " + std::to_string(options.quota_bytes) + " bytes)",
                     "remove blobs that are no longer needed, or raise the quota");
     }
-    const std::uint64_t free = root.free_bytes();
-    if (free < bytes || free - bytes < options.free_bytes_min) {
+    if (disk_is_full()) {
         return fail(ErrorKind::kFailure,
                     "the disk of " + options.folder.string() + " is nearly full (" +
-                        std::to_string(free >> 20) + " MiB free)",
+                        std::to_string(root.free_bytes() >> 20) + " MiB free)",
                     "free some disk space and try again");
     }
     used += bytes;
@@ -112,12 +116,18 @@ void BlobStore::State::release(std::uint64_t bytes) {
 }
 
 Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& name, const BlobId& id,
-                                      std::uint64_t size) {
+                                      std::uint64_t size, Pin pin) {
     const BlobName place(id);
     ASSAY_ASSIGN(const Folder folder, root.subfolder(place.folder));
+    // The mark comes first: a crash in between leaves no blob that is pinned for ever.
+    if (pin == Pin::kEvictable) ASSAY_TRY(folder.replace(place.evictable(), {}));
     ASSAY_TRY(from.rename_to(name, folder, place.file));
     const std::lock_guard lock(mutex);
-    if (!blobs.emplace(id, BlobInfo{id, size, Pin::kPinned}).second) used -= size;  // stored twice at once
+    const auto [found, fresh] = blobs.emplace(id, BlobInfo{id, size, pin});
+    if (!fresh) used -= size;  // stored twice at once
+    if (pin == Pin::kPinned) found->second.pin = Pin::kPinned;
+    // What the disk says wrongly here is a blob that may be dropped after the next start: no loss.
+    if (found->second.pin == Pin::kPinned) (void)folder.remove(place.evictable());
     return {};
 }
 
@@ -141,7 +151,10 @@ std::string BlobStore::State::temporary_name() {
 
 Outcome<BlobId> BlobStore::put(ByteView content) {
     const BlobId id = base::blob_id(content);
-    if (has(id)) return id;
+    if (has(id)) {
+        ASSAY_TRY(set_pin(id, Pin::kPinned));
+        return id;
+    }
     ASSAY_TRY(state_->reserve(content.size()));
     const std::string name = state_->temporary_name();
     const auto store = [&]() -> Outcome<void> {
@@ -190,6 +203,12 @@ Outcome<BlobId> BlobStore::put_file(const std::filesystem::path& path) {
 bool BlobStore::has(const BlobId& id) const {
     const std::lock_guard lock(state_->mutex);
     return state_->blobs.contains(id);
+}
+
+bool BlobStore::is_evictable(const BlobId& id) const {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->blobs.find(id);
+    return found != state_->blobs.end() && found->second.pin == Pin::kEvictable;
 }
 
 Outcome<std::uint64_t> BlobStore::size(const BlobId& id) const {
@@ -263,6 +282,7 @@ Outcome<void> BlobStore::set_pin(const BlobId& id, Pin pin) {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->blobs.find(id);
     if (found == state_->blobs.end()) return not_here(id);
+    if (found->second.pin == pin) return {};
     const BlobName name(id);
     ASSAY_ASSIGN(const Folder folder, state_->root.subfolder(name.folder));
     if (pin == Pin::kPinned) {
@@ -276,6 +296,8 @@ Outcome<void> BlobStore::set_pin(const BlobId& id, Pin pin) {
 
 Outcome<void> BlobStore::remove(const BlobId& id) {
     const std::lock_guard lock(state_->mutex);
+    const std::string unfinished = partial_name(id, Pin::kEvictable);
+    if (!state_->downloads.contains(unfinished)) ASSAY_TRY(state_->partial.remove(unfinished));
     if (!state_->blobs.contains(id)) return not_here(id);
     return state_->erase(id);
 }

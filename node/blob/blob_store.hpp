@@ -24,9 +24,6 @@ struct BlobStoreOptions {
     std::uint64_t blob_bytes_max = 16ULL << 30;   ///< one blob
 };
 
-/// Whether a blob may be dropped to make room.
-enum class Pin : std::uint8_t { kPinned, kEvictable };
-
 struct BlobInfo {
     BlobId id;
     std::uint64_t size = 0;
@@ -43,11 +40,12 @@ public:
     ~BlobStore() override;
 
     /// Stores bytes or a copy of a file (a regular file; read once). On disk when it returns; storing what
-    /// is there already changes nothing. New blobs are pinned.
+    /// is there already pins it and changes nothing else. New blobs are pinned.
     base::Outcome<BlobId> put(base::ByteView content);
     base::Outcome<BlobId> put_file(const std::filesystem::path& file);
 
     [[nodiscard]] bool has(const BlobId& id) const;
+    [[nodiscard]] bool is_evictable(const BlobId& id) const;  ///< false for one that is not here
     base::Outcome<std::uint64_t> size(const BlobId& id) const;
     /// The whole blob, verified against its id: kVerification when the disk no longer holds what was stored.
     base::Outcome<base::Bytes> read(const BlobId& id) const;
@@ -59,13 +57,16 @@ public:
     base::Outcome<std::filesystem::path> path(const BlobId& id) const;
 
     base::Outcome<void> set_pin(const BlobId& id, Pin pin);
+    /// The blob, and what is left of an evictable download that is not open any more. kNotFound for no blob.
     base::Outcome<void> remove(const BlobId& id);
     [[nodiscard]] std::vector<BlobInfo> list() const;  ///< ascending ids
     [[nodiscard]] std::uint64_t bytes_used() const;
 
     /// Begins or resumes a download. kVerification when the description does not belong to the id, kFailure
-    /// when there is no room.
-    base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description);
+    /// when there is no room. An evictable blob takes no other's place; one that is here already stays
+    /// pinned.
+    base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description,
+                                                      Pin pin = Pin::kPinned);
 
     // What peers are served.
     base::Outcome<BlobDescription> describe(const BlobId& id) override;

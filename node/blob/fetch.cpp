@@ -9,12 +9,18 @@ using base::fail;
 using base::Outcome;
 
 // What one holder gives towards the blob. Success only when nothing is missing any more.
-Outcome<void> take_from(BlobStore& store, const BlobId& id, BlobService& holder,
+Outcome<void> take_from(BlobStore& store, const BlobId& id, BlobService& holder, const FetchTerms& terms,
                         std::unique_ptr<PartialBlob>& partial, const std::stop_token& stop,
                         HolderReport& report) {
     if (!partial) {
         ASSAY_ASSIGN(const BlobDescription description, holder.describe(id));
-        ASSAY_ASSIGN(partial, store.begin(id, description));
+        if (terms.size && description.size != *terms.size) {
+            return fail(ErrorKind::kVerification,
+                        "blob " + id.hex() + " is said to have " + std::to_string(description.size) +
+                            " bytes, and what it is wanted for has " + std::to_string(*terms.size),
+                        "whoever named the blob named the wrong one, or this holder lies");
+        }
+        ASSAY_ASSIGN(partial, store.begin(id, description, terms.pin));
     }
     while (const auto wanted = partial->next_missing()) {
         Outcome<void> added;
@@ -39,7 +45,7 @@ Outcome<void> take_from(BlobStore& store, const BlobId& id, BlobService& holder,
 
 Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
                          const ConnectHolder& connect, std::stop_token stop,
-                         std::vector<HolderReport>* reports) {
+                         std::vector<HolderReport>* reports, const FetchTerms& terms) {
     if (store.has(id)) return {};
     base::Error last{ErrorKind::kNotFound, "no holder of blob " + id.hex() + " is known",
                      "wait until one registers, or ask the job's buyer"};
@@ -49,7 +55,7 @@ Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<E
         HolderReport report{endpoint, 0, std::nullopt};
         const auto attempt = [&]() -> Outcome<void> {
             ASSAY_ASSIGN(const auto holder, connect(endpoint));
-            ASSAY_TRY(take_from(store, id, *holder, partial, stop, report));
+            ASSAY_TRY(take_from(store, id, *holder, terms, partial, stop, report));
             return partial->finish();
         };
         const auto result = attempt();

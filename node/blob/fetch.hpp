@@ -25,8 +25,9 @@ struct HolderReport {
 
 /// Brings `id` into `store`, taking the holders in turn: each continues where the last one failed. Returns
 /// success at once when the store has it. Otherwise kNotFound when no holder has it, else the last error.
+/// With a size in `terms`, a holder that describes the blob with another gives nothing: kVerification.
 base::Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
                                const ConnectHolder& connect, std::stop_token stop = {},
-                               std::vector<HolderReport>* reports = nullptr);
+                               std::vector<HolderReport>* reports = nullptr, const FetchTerms& terms = {});
 
 }  // namespace assay::node

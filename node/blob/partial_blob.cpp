@@ -16,6 +16,8 @@ struct PartialBlob::State {
     std::vector<bool> present;
     std::uint64_t first_missing = 0;
     std::uint64_t reserved = 0;
+    Pin pin = Pin::kPinned;
+    std::string name;  ///< of `file`
 };
 
 PartialBlob::PartialBlob(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -23,10 +25,11 @@ PartialBlob::PartialBlob(std::unique_ptr<State> state) : state_(std::move(state)
 PartialBlob::~PartialBlob() {
     if (state_->reserved > 0) state_->store.release(state_->reserved);
     const std::lock_guard lock(state_->store.mutex);
-    state_->store.downloads.erase(state_->id);
+    state_->store.downloads.erase(state_->name);
 }
 
-Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description) {
+Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description,
+                                                       Pin pin) {
     // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie
     // about it would otherwise make honest chunks look wrong.
     const Leaves& leaves = description.leaves;
@@ -34,19 +37,20 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
         return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
                     "take it from another holder");
     }
+    const std::string name = partial_name(id, pin);
     {
         const std::lock_guard lock(state_->mutex);
-        if (!state_->downloads.insert(id).second) {
+        if (!state_->downloads.insert(name).second) {
             return fail(ErrorKind::kFailure, "blob " + id.hex() + " is being fetched already", "wait for it");
         }
     }
     // From here on the object undoes the mark.
-    std::unique_ptr<PartialBlob> partial(new PartialBlob(
-        std::make_unique<PartialBlob::State>(PartialBlob::State{*state_, id, leaves, {}, {}, 0, 0})));
+    std::unique_ptr<PartialBlob> partial(new PartialBlob(std::make_unique<PartialBlob::State>(
+        PartialBlob::State{*state_, id, leaves, {}, {}, 0, 0, pin, name})));
     PartialBlob::State& state = *partial->state_;
-    ASSAY_TRY(state_->reserve(leaves.size() * kChunkBytes));
+    ASSAY_TRY(state_->reserve(leaves.size() * kChunkBytes, pin));
     state.reserved = leaves.size() * kChunkBytes;
-    ASSAY_ASSIGN(state.file, state_->partial.open_file(id.hex(), Access::kCreate));
+    ASSAY_ASSIGN(state.file, state_->partial.open_file(name, Access::kCreate));
     state.present.assign(leaves.size(), false);
     // What an earlier process left counts only as far as it has the right hashes.
     ASSAY_ASSIGN(const Leaves found, hash_chunks(state.file));
@@ -84,13 +88,13 @@ Outcome<void> PartialBlob::finish() {
     // here.
     ASSAY_ASSIGN(const Leaves stored, hash_chunks(state_->file));
     if (base::merkle_root(stored) != state_->id) {
-        (void)state_->store.partial.remove(state_->id.hex());
+        (void)state_->store.partial.remove(state_->name);
         return fail(ErrorKind::kVerification,
                     "blob " + state_->id.hex() + " changed on disk while it was fetched",
                     "fetch it again; check the disk");
     }
     ASSAY_ASSIGN(const std::uint64_t size, state_->file.size());
-    ASSAY_TRY(state_->store.adopt(state_->store.partial, state_->id.hex(), state_->id, size));
+    ASSAY_TRY(state_->store.adopt(state_->store.partial, state_->name, state_->id, size, state_->pin));
     state_->store.release(state_->reserved - size);
     state_->reserved = 0;
     return {};

@@ -28,19 +28,25 @@ struct BlobStore::State {
     mutable std::mutex mutex;  ///< guards all below
     std::map<BlobId, BlobInfo> blobs;
     mutable std::map<BlobId, Leaves> leaves;  ///< of blobs that were verified whole since the start
-    std::set<BlobId> downloads;               ///< unfinished ones that are open
+    std::set<std::string> downloads;          ///< open ones, by their files in `partial`
     std::uint64_t used = 0;                   ///< bytes of blobs and reservations
     std::uint64_t serial = 0;
 
-    /// Sets `bytes` aside, dropping evictable blobs when that helps; release() undoes it.
-    base::Outcome<void> reserve(std::uint64_t bytes);
+    /// Sets `bytes` aside, dropping evictable blobs for a pinned one when that helps; release() undoes it.
+    base::Outcome<void> reserve(std::uint64_t bytes, Pin pin = Pin::kPinned);
     void release(std::uint64_t bytes);
     /// Moves a finished, synced file to its place; its reservation becomes the blob's size.
     base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id,
-                              std::uint64_t size);
+                              std::uint64_t size, Pin pin = Pin::kPinned);
     base::Outcome<void> erase(const BlobId& id);  ///< REQUIRES mutex held
     std::string temporary_name();
 };
+
+/// File of an unfinished download. One that may be dropped is another than one of the same blob that stays:
+/// whoever serves the first slowly does not hold up the second.
+inline std::string partial_name(const BlobId& id, Pin pin) {
+    return pin == Pin::kPinned ? id.hex() : id.hex() + ".evictable";
+}
 
 /// `ab` and the other 62 digits.
 struct BlobName {

@@ -21,6 +21,15 @@ public:
     }
     [[nodiscard]] bool has(const BlobId& id) const override { return store_.has(id); }
     void drop(const BlobId& id) override { (void)store_.remove(id); }
+    [[nodiscard]] std::vector<BlobId> evictable() const override {
+        std::vector<BlobId> ids;
+        for (const BlobInfo& blob : store_.list()) {
+            if (blob.pin == Pin::kEvictable) ids.push_back(blob.id);
+        }
+        return ids;
+    }
+    [[nodiscard]] bool is_evictable(const BlobId& id) const override { return store_.is_evictable(id); }
+    void set_pin(const BlobId& id, Pin pin) override { (void)store_.set_pin(id, pin); }
 
 private:
     BlobStore& store_;

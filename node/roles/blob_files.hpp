@@ -2,6 +2,8 @@
 // BlobFiles: the local blobs of a role as descriptors, which is how they go to and come from its worker.
 #pragma once
 
+#include <vector>
+
 #include "node/blob/blob_store.hpp"
 #include "trainer/worker/descriptor.hpp"
 
@@ -18,7 +20,13 @@ public:
     /// The blob's file, open for reading; kNotFound when it is not in the store.
     virtual base::Outcome<SharedDescriptor> open(const BlobId& id) = 0;
     [[nodiscard]] virtual bool has(const BlobId& id) const = 0;
+    /// As BlobStore::remove; nothing happens when it is not here.
     virtual void drop(const BlobId& id) = 0;
+    /// Blobs here that may be dropped to make room.
+    [[nodiscard]] virtual std::vector<BlobId> evictable() const = 0;
+    [[nodiscard]] virtual bool is_evictable(const BlobId& id) const = 0;
+    /// Nothing happens to a blob that is not here.
+    virtual void set_pin(const BlobId& id, Pin pin) = 0;
 };
 
 /// Over a store that outlives it.

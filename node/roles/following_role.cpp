@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/following_role.hpp"
 
+#include <algorithm>
+
 #include "node/runtime/log.hpp"
 
 namespace assay::node {
@@ -95,14 +97,16 @@ bool FollowingRole::onboarded(WorkRole role, base::Amount stake) {
 
 void FollowingRole::plan_jobs(const std::function<void(const contracts::Job&)>& bidding,
                               const std::function<void(const contracts::Job&)>& round) {
+    std::vector<contracts::Job> offered;
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
-        const auto job = contracts::read_job(state(), id);
+        auto job = contracts::read_job(state(), id);
         if (job->phase == contracts::JobPhase::kRounds) {
             round(*job);
         } else {
-            bidding(*job);
+            offered.push_back(std::move(*job));
         }
     }
+    for (const contracts::Job& job : offered) bidding(job);
 }
 
 base::Hash256 FollowingRole::random_hash() {
@@ -113,6 +117,13 @@ base::Hash256 FollowingRole::random_hash() {
 
 std::string round_name(const base::Hash256& job, std::uint32_t round) {
     return "job " + job.brief() + " round " + std::to_string(round);
+}
+
+bool takes_part(const contracts::Job& job, const base::PublicKey& node) {
+    return std::any_of(job.roster.begin(), job.roster.end(),
+                       [&](const auto& entry) { return entry.node == node && !entry.dropped; }) ||
+           std::any_of(job.verifiers.begin(), job.verifiers.end(),
+                       [&](const auto& entry) { return entry.node == node; });
 }
 
 std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const contracts::Job& job) {

@@ -63,7 +63,8 @@ protected:
     /// Registers, stakes and keeps the endpoint current, one step at a time; true when this process may work
     /// in `role`. Without an owner key at hand the owner must have registered the node key elsewhere.
     bool onboarded(WorkRole role, base::Amount stake);
-    /// Plans every job that has not ended: `bidding` or `round`, by its phase.
+    /// Plans every job that has not ended: `round` those in their rounds, then `bidding` the others, so that
+    /// no bid takes the worker from work that is due.
     void plan_jobs(const std::function<void(const contracts::Job&)>& bidding,
                    const std::function<void(const contracts::Job&)>& round);
 
@@ -83,6 +84,9 @@ private:
 
 /// "1a2b3c4d round 2": how logs name a round.
 std::string round_name(const base::Hash256& job, std::uint32_t round);
+
+/// Whether the node has work in the job's rounds: it is in the roster and was not dropped, or it is enlisted.
+bool takes_part(const contracts::Job& job, const base::PublicKey& node);
 
 /// Blob endpoints where the base state or data of a job can be had: the buyer's and its verifiers'.
 std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const contracts::Job& job);

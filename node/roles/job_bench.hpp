@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
@@ -22,10 +23,18 @@ public:
     BlobWants(const Seams& seams, BlobFiles& files, Requests& requests)
         : seams_(seams), files_(files), requests_(requests) {}
 
-    /// The blob's file when it is here; otherwise sees to it that it is being fetched.
-    std::optional<SharedDescriptor> want(const BlobId& id, const std::vector<Endpoint>& holders);
-    /// Attempts on this blob that ended without it.
+    /// Whether the blob is here, and stays where `terms` pin it; otherwise sees to it that it is being
+    /// fetched on these terms.
+    bool here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms = {});
+    /// The blob's file when it is here; otherwise as here().
+    std::optional<SharedDescriptor> want(const BlobId& id, const std::vector<Endpoint>& holders,
+                                         const FetchTerms& terms = {});
+    /// The file of a blob that is here; nothing, and an error in the log, when it cannot be opened.
+    std::optional<SharedDescriptor> open(const BlobId& id);
+    /// Attempts on this blob, to keep it, that ended without it.
     [[nodiscard]] std::uint32_t failures(const BlobId& id) const;
+    /// Drops every evictable blob that is not among these, and what unfinished attempts at such left.
+    void drop_all_but(const std::set<BlobId>& needed);
 
 private:
     struct Attempt {
@@ -36,8 +45,13 @@ private:
     Seams seams_;
     BlobFiles& files_;
     Requests& requests_;
-    std::map<BlobId, Attempt> attempts_;
+    /// A blob for bidding and the same one for work are asked of different holders, and do not wait for each
+    /// other.
+    std::map<std::pair<BlobId, Pin>, Attempt> attempts_;
 };
+
+/// Whether the worker is free to be asked something for a job that has not been won yet.
+enum class Worker : std::uint8_t { kFree, kAtWork };
 
 class JobBench {
 public:
@@ -49,29 +63,46 @@ public:
           chain_id_(std::move(chain_id)) {}
 
     /// The base state of the job's running round when the worker is ready to compute from it; otherwise
-    /// starts whatever is missing. REQUIRES that no request of the caller is at work in the worker.
+    /// starts whatever is missing. Pins the job's blobs. REQUIRES that no request of the caller is at work in
+    /// the worker.
     std::optional<SharedDescriptor> ready(const contracts::StateView& state, const contracts::Job& job);
 
-    /// The job's data, and its base state unless that is the initial one: true when all of it is here,
-    /// otherwise it is being fetched. Leaves the worker alone.
-    bool gather(const contracts::StateView& state, const contracts::Job& job);
+    /// The job's data, and the state that its round starts from unless that is computed from the seed: true
+    /// when all of it is here, otherwise it is being fetched. The spec says how large each blob is; one that
+    /// is described with another size is not taken. Leaves the worker alone.
+    bool gather(const contracts::StateView& state, const contracts::Job& job, Pin pin = Pin::kPinned);
 
     /// Before bidding: whether the job's first state is all that its spec says. True at once for a job that
     /// starts from its seed. For one that starts from a file the buyer's word is not enough: data and file
     /// are fetched, the job is opened in the worker, and the file is checked against the root that the spec
-    /// names; false until that is done, and for ever when it fails. REQUIRES as ready().
-    bool vouched(const contracts::StateView& state, const contracts::Job& job);
+    /// names; false until that is done, and for ever when it fails. Blobs go on coming while the worker is at
+    /// work, and may be dropped again: nothing is pinned for a job that may go to others.
+    bool vouched(const contracts::StateView& state, const contracts::Job& job, Worker worker);
 
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
+
+    /// What the worker said when it did not do a request for the job. True when it never will: bytes or
+    /// fields that are wrong, a machine that is too small. Everything else passes: ready() and vouched() try
+    /// again after a pause, and open the job again if the worker has lost it.
+    bool refused_for_good(const base::Hash256& job, const trainer::worker::Refusal& refusal);
+
+    /// Drops the blobs that were fetched for bidding and that no job needs any more: it has ended or was
+    /// refused, or its rounds run without `me`. Does something once a height.
+    void tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me);
 
     BlobWants& wants() { return wants_; }
     [[nodiscard]] const BlobWants& wants() const { return wants_; }
 
 private:
-    void open_in_worker(const contracts::StateView& state, const contracts::Job& job);
-    void ask_initial(const contracts::StateView& state, const contracts::Job& job);
+    std::optional<SharedDescriptor> prepare(const contracts::StateView& state, const contracts::Job& job,
+                                            Pin pin);
+    void open_in_worker(const contracts::Job& job);
+    void on_opened(const contracts::Job& job, const WorkerAnswered& answer);
+    void ask_initial(const contracts::Job& job);
     void on_initial(const contracts::Job& job, const WorkerAnswered& answer);
+    void on_refusal(const contracts::Job& job, const std::string& what,
+                    const trainer::worker::Refusal& refusal);
     void refuse(const base::Hash256& job, const std::string& why);
 
     Seams seams_;
@@ -79,10 +110,12 @@ private:
     Requests& requests_;
     BlobWants wants_;
     std::string chain_id_;
-    std::optional<base::Hash256> open_job_;
+    std::optional<base::Hash256> open_job_;          ///< in the worker, as far as is known
     bool asking_ = false;                            ///< OpenJob or Initial is at work
     std::map<base::Hash256, BlobId> initial_blobs_;  ///< job -> base state of round 0, checked
     std::set<base::Hash256> refused_;  ///< jobs whose data or initial root are not what they say
+    std::map<base::Hash256, std::uint64_t> not_before_ns_;  ///< job -> when the worker is asked again
+    std::uint64_t tidied_at_ = 0;                           ///< height
 };
 
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/limits.hpp"
 #include "node/runtime/log.hpp"
 
 namespace assay::node {
@@ -44,15 +45,24 @@ void Miner::plan() {
     }
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    bench_.tidy(state(), height(), me());
+}
+
+bool Miner::checked_before_asking(const contracts::Job& job) {
+    if (job.spec.initial_blob.is_zero()) return true;
+    // What the ledger would refuse is not worth a download.
+    if (job.auction.asks_sealed >= contracts::kMaxAsks ||
+        contracts::read_stake(state(), me()).free < contracts::read_params(state()).ask_deposit) {
+        return false;
+    }
+    return bench_.vouched(state(), job, training_ ? Worker::kAtWork : Worker::kFree);
 }
 
 void Miner::plan_bidding(const contracts::Job& job) {
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
-        // A worker at work answers when it is free; until then there is no ask for a job from a file.
-        if (!job.spec.initial_blob.is_zero() && training_) return;
-        if (!bench_.vouched(state(), job)) return;
+        if (!checked_before_asking(job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(kept.error());
         SealedAsk sealed{.price = options_.ask, .salt = {}};
@@ -150,8 +160,13 @@ void Miner::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
         if (refusal->reason == frames::RefusalReason::kCancelled) return;
-        log_error(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
-                  " not trained: " + refusal->text);
+        const std::string text = round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
+                                 " not trained: " + refusal->text;
+        const bool drill = refusal->reason == frames::RefusalReason::kDrillForbidden;
+        if (!bench_.refused_for_good(work.job, *refusal) && !drill) {
+            return log_warn(text + "; it is tried again");
+        }
+        log_error(text);
         failed_.insert(key);
     }
 }

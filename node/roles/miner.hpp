@@ -52,6 +52,8 @@ private:
 
     void plan() override;
     void plan_bidding(const contracts::Job& job);
+    /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
+    bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
     void plan_slot(const contracts::Job& job, const contracts::Round& round,
                    const contracts::SlotRound& slot);

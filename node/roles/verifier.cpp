@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
 #include "node/runtime/log.hpp"
 
@@ -20,14 +21,30 @@ void Verifier::plan() {
     if (!onboarded(WorkRole::kVerifier, options_.stake)) return;
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    bench_.tidy(state(), height(), me());
+}
+
+bool Verifier::checked_before_enlisting(const contracts::Job& job) {
+    if (job.spec.initial_blob.is_zero()) return true;
+    // What the ledger would refuse is not worth a download.
+    const auto key = contracts::read_node_key(state(), me());
+    if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers ||
+        contracts::read_stake(state(), me()).free < contracts::read_params(state()).verifier_bond) {
+        return false;
+    }
+    return bench_.vouched(state(), job, computing_ ? Worker::kAtWork : Worker::kFree);
+}
+
+bool Verifier::asked_again(const base::Hash256& job, const WorkerAnswered& answer) {
+    const auto* refusal = std::get_if<trainer::worker::Refusal>(&answer.message);
+    if (refusal == nullptr || refusal->reason != trainer::worker::RefusalReason::kNoJob) return false;
+    (void)bench_.refused_for_good(job, *refusal);
+    log_warn("job " + job.brief() + " is not open in the worker any more; it is opened again");
+    return true;
 }
 
 void Verifier::plan_bidding(const contracts::Job& job) {
-    const bool enlisted = std::any_of(job.verifiers.begin(), job.verifiers.end(),
-                                      [&](const auto& entry) { return entry.node == me(); });
-    if (enlisted) return;
-    if (!job.spec.initial_blob.is_zero() && computing_) return;
-    if (!bench_.vouched(state(), job)) return;
+    if (takes_part(job, me()) || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());
     offer("enlist for job " + job.id.brief(),
           contracts::VerifierEnlist{.job = job.id,
@@ -38,6 +55,7 @@ void Verifier::plan_round(const contracts::Job& job) {
     keep_beacon(
         state(), job, me(), beacon_secret(parts().node_key, job.id.view()),
         [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); });
+    if (!takes_part(job, me())) return;  // others' work, and others' bytes
     // Kept and served with the base states, so that a model can be fetched when the buyer is gone.
     (void)bench_.wants().want(job.spec.data.tokenizer, holders_of_base(state(), job));
     (void)bench_.wants().want(job.spec.data.manifest, holders_of_base(state(), job));

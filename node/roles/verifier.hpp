@@ -81,6 +81,10 @@ private:
 
     void plan() override;
     void plan_bidding(const contracts::Job& job);
+    /// Whether enlisting needs no trust in the buyer; otherwise what is missing for that is begun.
+    bool checked_before_enlisting(const contracts::Job& job);
+    /// Whether the worker had lost the job, so that the request is made again once it is open.
+    bool asked_again(const base::Hash256& job, const WorkerAnswered& answer);
     void plan_round(const contracts::Job& job);
 
     void plan_audit(const contracts::Job& job, contracts::Stage stage);

@@ -120,6 +120,7 @@ void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
     const auto job = contracts::read_job(state(), std::get<0>(key));
     if (found == audits_.end() || found->second.complete() || !job) return;  // its round went on without it
     Audit& audit = found->second;
+    if (asked_again(job->id, answer)) return;
     const auto* replayed = std::get_if<frames::Replayed>(&answer.message);
     if (replayed == nullptr) {
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);

@@ -81,6 +81,7 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
+        if (asked_again(key.first, answer)) return;
         MergeWork& work = merges_[key];
         if (const auto* merged = std::get_if<frames::BaseState>(&answer.message);
             merged != nullptr && !answer.bulk.empty()) {
@@ -130,6 +131,7 @@ void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base:
     const RequestId id = requests().on_worker([this, key, slot, root, file](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
+        if (asked_again(key.first, answer)) return;
         const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
         if (rooted != nullptr && rooted->root == root) {
             merges_[key].updates[slot] = file;
@@ -148,6 +150,7 @@ void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::
     const RequestId id = requests().on_worker([this, key, slot, root](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
+        if (asked_again(key.first, answer)) return;
         const auto* trained = std::get_if<frames::Trained>(&answer.message);
         if (trained != nullptr && trained->trace.update == root && !answer.bulk.empty()) {
             merges_[key].updates[slot] = answer.bulk.front();
@@ -168,6 +171,7 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
+        if (asked_again(key.first, answer)) return;
         const auto found = merges_.find(key);
         if (found == merges_.end()) return;
         const auto* evaluated = std::get_if<frames::Evaluated>(&answer.message);

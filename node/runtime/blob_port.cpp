@@ -7,17 +7,24 @@
 namespace assay::node {
 namespace {
 
+constexpr std::size_t kForBidding = 2;  ///< threads for work; the one after them is for bidding
+
 class BlobAdapter final : public BlobPort {
 public:
     BlobAdapter(BlobStore& store, ConnectHolder connect, Loop& loop)
         : store_(store), connect_(std::move(connect)), loop_(loop) {}
 
-    void fetch(RequestId request, const BlobId& id, std::vector<Endpoint> holders) override {
+    void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
+               std::vector<Endpoint> holders) override {
         if (store_.has(id)) return loop_.post(Event(BlobFetched{request, id, {}}));
-        // The same blob always goes to the same thread: asked for twice, it is fetched once.
-        threads_[id.bytes[0] % threads_.size()].add(
-            [this, request, id, holders = std::move(holders)](const std::stop_token& stop) {
-                loop_.post(Event(BlobFetched{request, id, fetch_blob(store_, id, holders, connect_, stop)}));
+        // The same blob always goes to the same thread: asked for twice, it is fetched once. What is only
+        // looked at before bidding has a thread and a download of its own: whoever serves it slowly holds up
+        // no work.
+        const std::size_t thread = terms.pin == Pin::kEvictable ? kForBidding : id.bytes[0] % kForBidding;
+        threads_[thread].add(
+            [this, request, id, terms, holders = std::move(holders)](const std::stop_token& stop) {
+                loop_.post(Event(BlobFetched{
+                    request, id, fetch_blob(store_, id, holders, connect_, stop, nullptr, terms)}));
             });
     }
 
@@ -25,7 +32,7 @@ private:
     BlobStore& store_;
     ConnectHolder connect_;
     Loop& loop_;
-    std::array<StrandThread, 2> threads_;
+    std::array<StrandThread, kForBidding + 1> threads_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,15 @@ using BlobId = base::Hash256;
 struct BlobDescription {
     std::uint64_t size = 0;             ///< bytes
     std::vector<base::Hash256> leaves;  ///< leaf hash of each chunk, in order
+};
+
+/// Whether a blob may be dropped to make room.
+enum class Pin : std::uint8_t { kPinned, kEvictable };
+
+/// What is known of a blob before it is fetched, and what it is fetched for.
+struct FetchTerms {
+    std::optional<std::uint64_t> size;  ///< bytes; of a blob described with another size nothing is taken
+    Pin pin = Pin::kPinned;             ///< that it is stored with
 };
 
 /// Return false to stop the transfer. `chunk` lives for the call only.

@@ -28,7 +28,8 @@ public:
 class BlobPort {
 public:
     virtual ~BlobPort() = default;
-    virtual void fetch(RequestId request, const BlobId& id, std::vector<Endpoint> holders) = 0;
+    virtual void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
+                       std::vector<Endpoint> holders) = 0;
 };
 
 /// Small files of a role, for what must survive a crash (secrets of a commit, where a job stands). Names

@@ -92,6 +92,90 @@ TEST_CASE("the quota refuses what does not fit, and drops evictable blobs first"
     REQUIRE(store->bytes_used() == 601);
 }
 
+TEST_CASE(
+    "what is fetched as evictable takes nobody's place, is dropped for what is pinned, and can be kept") {
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder other;
+    auto source = open_in(other);
+    const auto offer = [&](std::size_t chunks, std::uint8_t byte) {
+        const base::Bytes content(chunks * kChunkBytes, byte);
+        return source->put(content).value();
+    };
+    const auto fetch = [&](BlobStore& store, const BlobId& id, Pin pin) -> base::Outcome<void> {
+        const BlobDescription description = source->describe(id).value();
+        ASSAY_ASSIGN(const auto partial, store.begin(id, description, pin));
+        while (const auto wanted = partial->next_missing()) {
+            ASSAY_TRY(partial->add(*wanted, source->read_chunk(id, *wanted).value()));
+        }
+        return partial->finish();
+    };
+    const BlobId first = offer(2, 1);
+    const BlobId second = offer(2, 2);
+    const BlobId third = offer(1, 3);
+    {
+        auto store = open_in(folder, 4 * kChunkBytes);
+        REQUIRE(fetch(*store, first, Pin::kEvictable).ok());
+        REQUIRE(fetch(*store, second, Pin::kEvictable).ok());
+        CHECK(store->is_evictable(first));
+        CHECK(fetch(*store, third, Pin::kEvictable).error().kind == base::ErrorKind::kFailure);
+        CHECK(store->has(first));
+        CHECK(store->has(second));
+        // Kept from now on: by its pin, or because it is stored again.
+        REQUIRE(store->set_pin(first, Pin::kPinned).ok());
+    }
+    auto store = open_in(folder, 4 * kChunkBytes);
+    CHECK_FALSE(store->is_evictable(first));
+    CHECK(store->is_evictable(second));
+    REQUIRE(fetch(*store, third, Pin::kPinned).ok());
+    CHECK(store->has(first));
+    CHECK_FALSE(store->has(second));
+    CHECK(store->bytes_used() == 3 * kChunkBytes);
+    REQUIRE(store->set_pin(third, Pin::kEvictable).ok());
+    REQUIRE(store->put(base::Bytes(kChunkBytes, 3)).value() == third);
+    CHECK_FALSE(store->is_evictable(third));
+}
+
+TEST_CASE("a blob can be fetched to stay while it is fetched to be dropped, and stays") {
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder other;
+    auto source = open_in(other);
+    const BlobId id = source->put(pattern(kChunkBytes)).value();
+    const base::Bytes chunk = source->read_chunk(id, 0).value();
+    {
+        auto store = open_in(folder);
+        auto slow = store->begin(id, source->describe(id).value(), Pin::kEvictable).value();
+        auto quick = store->begin(id, source->describe(id).value(), Pin::kPinned).value();
+        CHECK_FALSE(store->begin(id, source->describe(id).value(), Pin::kPinned).ok());
+        for (PartialBlob* each : {quick.get(), slow.get()}) {
+            REQUIRE(each->add(0, chunk).ok());
+            REQUIRE(each->finish().ok());
+        }
+        CHECK_FALSE(store->is_evictable(id));
+        CHECK(store->bytes_used() == kChunkBytes);
+    }
+    auto store = open_in(folder);
+    CHECK_FALSE(store->is_evictable(id));
+    CHECK(store->read(id).value() == chunk);
+}
+
+TEST_CASE("removing a blob removes what an unfinished download left of it") {
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder other;
+    auto source = open_in(other);
+    const BlobId id = source->put(pattern(2 * kChunkBytes)).value();
+    auto store = open_in(folder);
+    const auto left = folder / "blobs/partial" / (id.hex() + ".evictable");
+    {
+        auto partial = store->begin(id, source->describe(id).value(), Pin::kEvictable).value();
+        REQUIRE(partial->add(0, source->read_chunk(id, 0).value()).ok());
+        CHECK_FALSE(store->remove(id).ok());
+        CHECK(std::filesystem::exists(left));  // still open
+    }
+    CHECK(std::filesystem::exists(left));
+    CHECK(store->remove(id).error().kind == base::ErrorKind::kNotFound);
+    CHECK_FALSE(std::filesystem::exists(left));
+}
+
 TEST_CASE("below the free-disk watermark nothing is added") {
     const test::TemporaryFolder folder;
     auto store = BlobStore::open({.folder = folder / "blobs", .free_bytes_min = 1ULL << 62}).value();

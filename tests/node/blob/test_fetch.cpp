@@ -50,5 +50,29 @@ TEST_CASE("a holder that lies in one chunk is named, and the next one goes on fr
     REQUIRE(fetch_blob(*empty, id, {}, connect).error().kind == base::ErrorKind::kNotFound);
 }
 
+TEST_CASE("of a blob that is described with another size than it is wanted for nothing is taken") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    const base::Bytes content(2 * kChunkBytes, 0x42);
+    const BlobId id = source->put(content).value();
+    const ConnectHolder connect = [&](const Endpoint&) -> base::Outcome<std::unique_ptr<BlobService>> {
+        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, 1000));
+    };
+    std::vector<HolderReport> reports;
+    const auto refused = fetch_blob(*target, id, {"holder"}, connect, {}, &reports,
+                                    {.size = content.size() + 1, .pin = Pin::kEvictable});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kVerification);
+    CHECK(refused.error().what.find("is said to have 2097152 bytes") != std::string::npos);
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].chunks == 0);
+    CHECK(target->bytes_used() == 0);
+    REQUIRE(fetch_blob(*target, id, {"holder"}, connect, {}, nullptr,
+                       {.size = content.size(), .pin = Pin::kEvictable})
+                .ok());
+    CHECK(target->is_evictable(id));
+}
+
 }  // namespace
 }  // namespace assay::node

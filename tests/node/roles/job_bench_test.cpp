@@ -3,8 +3,9 @@
 // word.
 #include "node/roles/job_bench.hpp"
 
-#include <set>
+#include <map>
 
+#include "contracts/program/tensors.hpp"
 #include "tests/contracts/rules/env.hpp"
 #include "tests/support/catch.hpp"
 
@@ -39,9 +40,12 @@ struct NoDisk final : DiskPort {
 };
 // Peers and the worker answer when the test says so.
 struct SlowBlobs final : BlobPort {
-    void fetch(RequestId request, const BlobId& id, std::vector<Endpoint>) override {
+    void fetch(RequestId request, const BlobId& id, const FetchTerms& wanted,
+               std::vector<Endpoint>) override {
         asked.emplace_back(request, id);
+        terms[id] = wanted;
     }
+    std::map<BlobId, FetchTerms> terms;  ///< of the newest question
     std::vector<std::pair<RequestId, BlobId>> asked;
 };
 struct SlowWorker final : WorkerPort {
@@ -56,7 +60,7 @@ struct SlowWorker final : WorkerPort {
 /// Every blob is a file of its own.
 struct Store final : BlobFiles {
     base::Outcome<BlobId> put(const SharedDescriptor& file) override {
-        here.insert(bytes_of("computed"));
+        here[bytes_of("computed")] = Pin::kPinned;
         files[bytes_of("computed")] = file;
         return bytes_of("computed");
     }
@@ -66,7 +70,20 @@ struct Store final : BlobFiles {
     }
     [[nodiscard]] bool has(const BlobId& id) const override { return here.contains(id); }
     void drop(const BlobId& id) override { here.erase(id); }
-    std::set<BlobId> here;
+    [[nodiscard]] std::vector<BlobId> evictable() const override {
+        std::vector<BlobId> ids;
+        for (const auto& [id, pin] : here) {
+            if (pin == Pin::kEvictable) ids.push_back(id);
+        }
+        return ids;
+    }
+    [[nodiscard]] bool is_evictable(const BlobId& id) const override {
+        return has(id) && here.at(id) == Pin::kEvictable;
+    }
+    void set_pin(const BlobId& id, Pin pin) override {
+        if (has(id)) here[id] = pin;
+    }
+    std::map<BlobId, Pin> here;
     std::map<BlobId, SharedDescriptor> files;
 };
 
@@ -75,8 +92,11 @@ const BlobId kHeldOut = bytes_of("held-out tokens");
 const BlobId kWeights = bytes_of("weights");
 
 struct Bench {
-    explicit Bench(bool from_file) {
-        job.id = bytes_of("job");
+    explicit Bench(bool from_file) : job(make_job("job", from_file)) {}
+
+    static contracts::Job make_job(const std::string& name, bool from_file) {
+        contracts::Job job;
+        job.id = bytes_of(name);
         job.spec = contracts::test::small_job();
         job.spec.data.train = kTrain;
         job.spec.data.held_out = kHeldOut;
@@ -84,16 +104,18 @@ struct Bench {
         job.base_root = job.spec.initial_root;
         job.base_blob = job.spec.initial_blob;
         job.buyer_endpoint = "127.0.0.1:1";
+        return job;
     }
 
-    bool vouched() { return bench.vouched(state, job); }
+    bool vouched(Worker state_of_it = Worker::kFree) { return bench.vouched(state, job, state_of_it); }
     /// Everything that was asked for comes.
     void serve() {
         for (const auto& [request, id] : std::exchange(blobs.asked, {})) {
-            store.here.insert(id);
+            store.here[id] = blobs.terms.at(id).pin;
             requests.answer(BlobFetched{request, id, {}});
         }
     }
+    void pass_time() { clock.now += 10'000'000'000; }
     void answer(frames::Message message, std::vector<SharedDescriptor> bulk = {}) {
         REQUIRE_FALSE(worker.asked.empty());
         const RequestId request = worker.asked.back().first;
@@ -177,27 +199,171 @@ TEST_CASE("a failure of our own refuses nobody") {
     bench.reach_check();
     bench.answer(frames::Refusal{frames::RefusalReason::kInternal, "the worker ended"});
     REQUIRE_FALSE(bench.vouched());
+    CHECK(bench.worker.asked.empty());  // not at once
+    bench.pass_time();
+    REQUIRE_FALSE(bench.vouched());
     bench.answer(frames::BaseState{bench.job.spec.initial_root}, bench.worker.bulk);
     CHECK(bench.vouched());
 }
 
 TEST_CASE("weights that nobody serves are waited for, without a bid and without the worker") {
     Bench bench(true);
+    int asked = 0;
     for (int again = 0; again < 4; ++again) {
         REQUIRE_FALSE(bench.vouched());
         for (const auto& [request, id] : std::exchange(bench.blobs.asked, {})) {
             if (id != kWeights) {
-                bench.store.here.insert(id);
+                bench.store.here[id] = Pin::kEvictable;
                 bench.requests.answer(BlobFetched{request, id, {}});
                 continue;
             }
+            ++asked;
             bench.requests.answer(
                 BlobFetched{request, id, base::fail(base::ErrorKind::kNotFound, "no holder has it")});
         }
         bench.clock.now += 10'000'000'000;
     }
-    CHECK(bench.bench.wants().failures(kWeights) == 4);
+    CHECK(asked == 4);
     CHECK(bench.worker.asked.empty());
+}
+
+TEST_CASE("only wrong bytes, wrong fields and too small a machine refuse a job for good") {
+    using enum frames::RefusalReason;
+    for (const auto reason : {kBadFrame, kNoJob, kBadRequest, kBadBytes, kCancelled, kNotSupported,
+                              kDrillForbidden, kInternal, kDiverged, kMachine}) {
+        const bool for_good = reason == kBadRequest || reason == kBadBytes || reason == kMachine;
+        CAPTURE(frames::to_text(reason));
+        Bench opening(true);
+        REQUIRE_FALSE(opening.vouched());
+        opening.serve();
+        REQUIRE_FALSE(opening.vouched());
+        opening.answer(frames::Refusal{reason, "said the worker"});
+        if (for_good) {
+            opening.check_refused();
+        } else {
+            opening.pass_time();
+            opening.reach_check();
+        }
+        Bench checking(true);
+        checking.reach_check();
+        checking.answer(frames::Refusal{reason, "said the worker"});
+        if (for_good) {
+            checking.check_refused();
+        } else {
+            checking.pass_time();
+            REQUIRE_FALSE(checking.vouched());
+            REQUIRE(checking.worker.asked.size() == 1);
+            // A worker that has lost the job is given it again; any other is asked the same question.
+            CHECK(std::holds_alternative<frames::OpenJob>(checking.worker.asked.back().second) ==
+                  (reason == kNoJob));
+        }
+    }
+}
+
+TEST_CASE("a job that was open is opened again after the worker was asked to open another") {
+    Bench bench(false);
+    const contracts::Job other = Bench::make_job("another job", false);
+    REQUIRE_FALSE(bench.bench.ready(bench.state, bench.job).has_value());
+    bench.serve();
+    REQUIRE_FALSE(bench.bench.ready(bench.state, bench.job).has_value());
+    bench.answer(frames::Opened{});
+    REQUIRE_FALSE(bench.bench.ready(bench.state, bench.job).has_value());
+    bench.answer(frames::BaseState{bench.job.spec.initial_root},
+                 {frames::memory_file("state", base::as_bytes("state")).value()});
+    REQUIRE(bench.bench.ready(bench.state, bench.job).has_value());
+    // The worker drops its job before it looks at the next: a refusal leaves it with none.
+    REQUIRE_FALSE(bench.bench.ready(bench.state, other).has_value());
+    bench.answer(frames::Refusal{frames::RefusalReason::kMachine, "too little memory"});
+    REQUIRE_FALSE(bench.bench.ready(bench.state, bench.job).has_value());
+    REQUIRE(bench.worker.asked.size() == 1);
+    const auto* open = std::get_if<frames::OpenJob>(&bench.worker.asked.back().second);
+    REQUIRE(open != nullptr);
+    CHECK(open->spec == bench.job.spec);
+    bench.answer(frames::Opened{});
+    CHECK(bench.bench.ready(bench.state, bench.job).has_value());
+}
+
+TEST_CASE("the spec says how large each blob is, and what is looked at before bidding is not pinned") {
+    Bench bench(true);
+    const program::JobSpec& spec = bench.job.spec;
+    // The worker is at work: bytes come all the same, and nothing is asked of it.
+    REQUIRE_FALSE(bench.vouched(Worker::kAtWork));
+    REQUIRE(bench.blobs.asked.size() == 3);
+    CHECK(bench.blobs.terms.at(kTrain).size == 1024 + 2 * spec.data.train_tokens);
+    CHECK(bench.blobs.terms.at(kHeldOut).size == 1024 + 2 * spec.data.held_out_tokens);
+    CHECK(bench.blobs.terms.at(kWeights).size == 16 + 8 * program::parameter_count(spec.model));
+    for (const auto& [id, terms] : bench.blobs.terms) CHECK(terms.pin == Pin::kEvictable);
+    bench.serve();
+    REQUIRE_FALSE(bench.vouched(Worker::kAtWork));
+    CHECK(bench.worker.asked.empty());
+    bench.reach_check();
+    bench.answer(frames::BaseState{spec.initial_root}, bench.worker.bulk);
+    REQUIRE(bench.vouched());
+    CHECK(bench.store.evictable().size() == 3);
+    // Its round has work for this node: now they stay.
+    REQUIRE(bench.bench.ready(bench.state, bench.job).has_value());
+    CHECK(bench.store.evictable().empty());
+}
+
+TEST_CASE("work does not wait for bytes that another buyer serves slowly for its bidding") {
+    Bench bench(true);
+    REQUIRE_FALSE(bench.vouched());
+    const auto slow = std::exchange(bench.blobs.asked, {});
+    REQUIRE(slow.size() == 3);
+    contracts::Job won = Bench::make_job("a job of the same data", false);
+    REQUIRE_FALSE(bench.bench.ready(bench.state, won).has_value());
+    REQUIRE(bench.blobs.asked.size() == 2);
+    CHECK(bench.blobs.terms.at(kTrain).pin == Pin::kPinned);
+    bench.serve();
+    REQUIRE_FALSE(bench.bench.ready(bench.state, won).has_value());
+    REQUIRE(bench.worker.asked.size() == 1);
+    // What comes late changes nothing about what is here.
+    for (const auto& [request, id] : slow) bench.requests.answer(BlobFetched{request, id, {}});
+    CHECK_FALSE(bench.store.is_evictable(kTrain));
+}
+
+TEST_CASE("blobs of a refused job and of one that others won are dropped, those of open bidding are not") {
+    contracts::test::Env env;
+    env.miner("m1");
+    env.verifier("v1");
+    env.verifier("v2");
+    Bench bench(true);
+    bench.job = env.job(env.post(bench.job.spec));
+    const base::PublicKey me = env.person("m1").node_key();
+    const base::PublicKey stranger = env.person("stranger").node_key();
+    const auto tidy = [&](const base::PublicKey& node) {
+        bench.bench.tidy(env.state(), ++bench.clock.now, node);
+    };
+
+    REQUIRE_FALSE(bench.vouched());
+    bench.serve();
+    bench.store.here[bytes_of("a blob of an ended job")] = Pin::kEvictable;
+    bench.store.here[bytes_of("a blob of somebody's")] = Pin::kPinned;
+    tidy(stranger);
+    CHECK(bench.store.here.size() == 4);  // bidding may still be won
+
+    env.hold_auction(bench.job.id, {{"m1", 1}}, {"v1", "v2"});
+    tidy(me);
+    CHECK(bench.store.here.size() == 4);
+    tidy(stranger);
+    CHECK(bench.store.here.size() == 1);
+
+    REQUIRE_FALSE(bench.vouched());
+    bench.serve();
+    REQUIRE_FALSE(bench.vouched());
+    bench.answer(frames::Refusal{frames::RefusalReason::kBadBytes, "no tokens of this vocabulary"});
+    tidy(me);
+    CHECK(bench.store.here.size() == 1);
+    CHECK(bench.store.has(bytes_of("a blob of somebody's")));
+
+    // A job made of blobs that are kept for other reasons takes none of them with it.
+    Bench thief(true);
+    for (const BlobId& blob : {kTrain, kHeldOut, kWeights}) thief.store.here[blob] = Pin::kPinned;
+    thief.reach_check();
+    thief.answer(frames::Refusal{frames::RefusalReason::kBadBytes, "it has outer momentum"});
+    thief.bench.tidy(env.state(), 1, me);
+    CHECK(thief.store.here.size() == 3);
+    CHECK(thief.store.evictable().empty());
 }
 
 }  // namespace assay::node

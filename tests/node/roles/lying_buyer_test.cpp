@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// A buyer that lies about the weights of its jobs, before a miner and before a verifier: real rules, real
+// blob stores, a real worker. Whatever the lie, nobody bids into it, the log says why, and jobs that are what
+// they say are bid for meanwhile.
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "contracts/program/initial.hpp"
+#include "contracts/program/state_root.hpp"
+#include "contracts/program/tensors.hpp"
+#include "ledger/chain.hpp"
+#include "ledger/rules_machine.hpp"
+#include "node/blob/fetch.hpp"
+#include "node/roles/miner.hpp"
+#include "node/roles/verifier.hpp"
+#include "node/runtime/log.hpp"
+#include "node/worker/worker_process.hpp"
+#include "tests/node/small_chain.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/faulty_disk.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/tiny_job.hpp"
+#include "trainer/state_bytes.hpp"
+
+namespace assay::node {
+namespace {
+
+namespace frames = trainer::worker;
+using test::key_of;
+
+constexpr const char* kBuyer = "127.0.0.1:1";
+
+struct HandClock final : Clock {
+    [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
+    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
+    std::uint64_t now = 0;
+};
+struct SomeBytes final : Random {
+    void fill(std::span<std::uint8_t> out) override { std::fill(out.begin(), out.end(), ++last); }
+    std::uint8_t last = 0;
+};
+struct NoTimers final : Timers {
+    TimerId at(std::uint64_t) override { return 1; }
+    void cancel(TimerId) override {}
+};
+struct Mempool final : LedgerPort {
+    void submit(RequestId request, Bytes transaction) override {
+        sent.emplace_back(request, std::move(transaction));
+    }
+    void get(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
+    void scan(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
+    void subscribe(std::uint64_t) override {}
+    std::vector<std::pair<RequestId, Bytes>> sent;
+};
+struct MemoryDisk final : DiskPort {
+    Outcome<void> write(std::string_view name, ByteView content) override {
+        files[std::string(name)] = base::to_bytes(content);
+        return {};
+    }
+    Outcome<std::optional<Bytes>> read(std::string_view name) override {
+        const auto found = files.find(std::string(name));
+        return found == files.end() ? std::nullopt : std::optional(found->second);
+    }
+    Outcome<void> remove(std::string_view name) override {
+        files.erase(std::string(name));
+        return {};
+    }
+    std::map<std::string, Bytes> files;
+};
+struct AskedBlobs final : BlobPort {
+    struct Asked {
+        RequestId request = 0;
+        BlobId id;
+        FetchTerms terms;
+        std::vector<Endpoint> holders;
+    };
+    void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
+               std::vector<Endpoint> holders) override {
+        asked.push_back({request, id, terms, std::move(holders)});
+    }
+    std::vector<Asked> asked;
+};
+/// The real worker; its answers wait until the test takes them.
+class WaitingWorker final : public WorkerPort {
+public:
+    WaitingWorker() {
+        WorkerOptions options;
+        const char* folder = std::getenv("ASSAY_BIN_DIR");
+        REQUIRE(folder != nullptr);
+        options.program = std::filesystem::path(folder) / "assay-worker";
+        auto started = WorkerProcess::start(options);
+        if (!started.ok()) FAIL(started.error().what);
+        process_ = std::move(started).value();
+    }
+    void submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) override {
+        ++under_way_;
+        process_->submit(std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
+            const std::lock_guard lock(mutex_);
+            answers_.push_back({request, event.message, event.bulk, event.last});
+            wake_.notify_all();
+        });
+    }
+    void cancel(RequestId) override {}
+    /// The next answer, waited for; nothing when nothing is under way.
+    std::optional<WorkerAnswered> take() {
+        if (under_way_ == 0) return std::nullopt;
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return !answers_.empty(); });
+        WorkerAnswered answer = answers_.front();
+        answers_.erase(answers_.begin());
+        if (answer.last) --under_way_;
+        return answer;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<WorkerAnswered> answers_;
+    int under_way_ = 0;
+    std::unique_ptr<WorkerProcess> process_;  // last: its thread uses the above
+};
+
+/// What the buyer serves: its store, save for what it keeps back and what it turns a bit of.
+class Liar final : public BlobService {
+public:
+    Liar(BlobStore& store, const std::set<BlobId>& withheld, const std::set<BlobId>& flipped,
+         std::set<BlobId>& taken)
+        : store_(store), withheld_(withheld), flipped_(flipped), taken_(taken) {}
+    Outcome<BlobDescription> describe(const BlobId& id) override {
+        if (withheld_.contains(id)) return base::fail(base::ErrorKind::kNotFound, "no such blob here");
+        return store_.describe(id);
+    }
+    Outcome<void> fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+        taken_.insert(id);
+        return store_.fetch(id, first, [&](std::uint64_t index, ByteView chunk) {
+            Bytes copy = base::to_bytes(chunk);
+            if (flipped_.contains(id)) copy[100] ^= 1;
+            return handler(index, copy);
+        });
+    }
+
+private:
+    BlobStore& store_;
+    const std::set<BlobId>& withheld_;
+    const std::set<BlobId>& flipped_;
+    std::set<BlobId>& taken_;
+};
+
+/// The process's log goes to standard error; while this lives, that is a file.
+class CapturedLog {
+public:
+    explicit CapturedLog(std::filesystem::path file) : file_(std::move(file)), error_(::dup(2)) {
+        REQUIRE(std::freopen(file_.c_str(), "w", stderr) != nullptr);
+        REQUIRE(start_log("info", "role").ok());
+    }
+    ~CapturedLog() {
+        (void)std::fflush(stderr);
+        (void)::dup2(error_, 2);
+        (void)::close(error_);
+    }
+    CapturedLog(const CapturedLog&) = delete;
+    CapturedLog& operator=(const CapturedLog&) = delete;
+    [[nodiscard]] std::string text() const {
+        (void)std::fflush(stderr);
+        std::stringstream all;
+        all << std::ifstream(file_).rdbuf();
+        return all.str();
+    }
+
+private:
+    std::filesystem::path file_;
+    int error_;
+};
+
+enum class Part : std::uint8_t { kMiner, kVerifier };
+
+struct Stage {
+    explicit Stage(Part which) : part(which) {
+        REQUIRE(ledger::write_genesis(disk, ledger::Layout("home").genesis, genesis).ok());
+        chain = ledger::Chain::open(disk, provider, ledger::rules_machine(), "home").value();
+        const RoleParts parts{.seams = {clock, random, timers, mempool, blobs, notes, worker},
+                              .files = *files,
+                              .genesis = genesis,
+                              .node_key = node,
+                              .owner_key = &owner,
+                              .endpoint = "127.0.0.1:2",
+                              .start_height = 0,
+                              .finish = [](const std::optional<base::Error>& error) {
+                                  FAIL("the role ended: " << (error ? error->what : "of itself"));
+                              }};
+        if (part == Part::kMiner) {
+            role = std::make_unique<Miner>(
+                parts, MinerOptions{.ask = base::units(500), .stake = test::tokens(200), .drills = {}});
+        } else {
+            role = std::make_unique<Verifier>(parts, VerifierOptions{.stake = test::tokens(200)});
+        }
+        role->step(Started{});
+        // Carol buys; what she has is from Bob.
+        send(key_of("bob"), contracts::Transfer{.to = carol.public_key(), .amount = test::tokens(900)});
+        turn();
+        send(carol, contracts::NodeRegister{
+                        .node = carols_node.public_key(),
+                        .proof = contracts::prove_node_key(carols_node, carol.public_key(), test::kChainId)});
+        for (int i = 0; i < 6; ++i) turn();  // the role registers and stakes meanwhile
+        (void)buyer_store->put(job.file);
+    }
+    /// The job as it would be sold honestly: it starts from these weights, or from its seed.
+    program::JobSpec spec_of(const std::string& name, const std::optional<std::vector<float>>& weights) {
+        program::JobSpec spec = job.spec;
+        spec.name = name;
+        spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
+        spec.security.gain_bound = base::units(1'000'000);
+        const auto tensors = program::parameter_tensors(spec.model);
+        const auto start = weights ? *weights : program::initial_parameters(spec.model, spec.seed);
+        spec.initial_root =
+            program::base_state_root(tensors, start, std::vector<float>(start.size(), 0.0F), 0);
+        if (weights) spec.initial_blob = serve(trainer::encode_base_state(trainer::first_state(*weights)));
+        return spec;
+    }
+    BlobId serve(const Bytes& content) { return buyer_store->put(content).value(); }
+    [[nodiscard]] std::vector<float> weights(std::uint64_t seed) const {
+        return program::initial_parameters(job.spec.model, seed);
+    }
+
+    base::Hash256 post(const program::JobSpec& spec) {
+        send(carol, contracts::JobSubmit{.spec = spec,
+                                         .node = carols_node.public_key(),
+                                         .endpoint = kBuyer,
+                                         .beacon_tip = contracts::chain_tip(base::Hash256{}, spec.rounds)});
+        make_block();
+        for (const contracts::Job& posted : contracts::list_jobs(chain->state())) {
+            if (posted.spec == spec) return posted.id;
+        }
+        FAIL("the job is not on the ledger: " << spec.name);
+        std::abort();
+    }
+    void send(const base::SecretKey& key, contracts::Payload payload) {
+        const auto nonce = contracts::next_nonce(chain->state(), key.public_key());
+        mempool.sent.emplace_back(0, test::signed_by(key, nonce, std::move(payload)));
+    }
+
+    /// Two seconds and a block go by, and everything that the role asked for is answered.
+    void turn() {
+        clock.now += 2'000'000'000;
+        role->step(TimerFired{});
+        settle();
+        make_block();
+        settle();
+    }
+    void make_block() {
+        std::vector<Bytes> transactions;
+        const auto sent = std::exchange(mempool.sent, {});
+        for (const auto& [request, bytes] : sent) transactions.push_back(bytes);
+        const auto made = chain->append(transactions, ledger::EmptyBlock::kMake, ++time, key_of("sequencer"));
+        REQUIRE(made.ok());
+        for (const auto& refused : made->refused) FAIL("refused: " << refused.reason);
+        const std::uint64_t height = chain->height();
+        for (const auto& [request, bytes] : sent) {
+            if (request != 0)
+                role->step(SubmitDone{request, SubmitReply{.accepted = true, .height = height}});
+        }
+        role->step(BlockSeen{height, base::encode(chain->block(height).value())});
+    }
+    void settle() {
+        while (true) {
+            if (!blobs.asked.empty()) {
+                const auto asked = blobs.asked.front();
+                blobs.asked.erase(blobs.asked.begin());
+                const auto fetched =
+                    fetch_blob(*own_store, asked.id, asked.holders, connect, {}, nullptr, asked.terms);
+                role->step(BlobFetched{asked.request, asked.id, fetched});
+            } else if (const auto answer = worker.take()) {
+                role->step(*answer);
+            } else {
+                return;
+            }
+        }
+    }
+
+    [[nodiscard]] bool bid_for(const base::Hash256& id) const {
+        if (part == Part::kMiner)
+            return contracts::read_ask(chain->state(), id, node.public_key()).has_value();
+        return takes_part(*contracts::read_job(chain->state(), id), node.public_key());
+    }
+    /// Whether one line of the log has both.
+    [[nodiscard]] bool said(const std::string& about, const std::string& what) const {
+        std::istringstream lines(log.text());
+        for (std::string line; std::getline(lines, line);) {
+            if (line.find(about) != std::string::npos && line.find(what) != std::string::npos) return true;
+        }
+        return false;
+    }
+
+    Part part;
+    test::TemporaryFolder folder;
+    CapturedLog log{folder / "log"};
+    tests::TinyJob job = tests::tiny_job();
+    const ledger::Genesis genesis = test::small_genesis();
+    ledger::testing::Faults faults;
+    ledger::testing::FaultyDisk disk{faults};
+    ledger::testing::MemoryProvider provider{faults};
+    std::unique_ptr<ledger::Chain> chain;
+    std::uint64_t time = 0;
+
+    const base::SecretKey owner = key_of("alice");
+    const base::SecretKey node = key_of("alice's node");
+    const base::SecretKey carol = key_of("carol");
+    const base::SecretKey carols_node = key_of("carol's node");
+    std::unique_ptr<BlobStore> buyer_store =
+        BlobStore::open({.folder = folder / "buyer", .free_bytes_min = 0}).value();
+    std::unique_ptr<BlobStore> own_store =
+        BlobStore::open({.folder = folder / "own", .free_bytes_min = 0}).value();
+    std::unique_ptr<BlobFiles> files = make_blob_files(*own_store);
+    std::set<BlobId> withheld, flipped, taken;
+    const ConnectHolder connect = [this](const Endpoint& at) -> Outcome<std::unique_ptr<BlobService>> {
+        if (at != kBuyer) return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
+        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*buyer_store, withheld, flipped, taken));
+    };
+
+    HandClock clock;
+    SomeBytes random;
+    NoTimers timers;
+    Mempool mempool;
+    AskedBlobs blobs;
+    MemoryDisk notes;
+    WaitingWorker worker;
+    std::unique_ptr<Role> role;
+};
+
+}  // namespace
+
+TEST_CASE("a buyer that lies about its weights gets no bids, and honest jobs beside its own do") {
+    const Part part = GENERATE(Part::kMiner, Part::kVerifier);
+    CAPTURE(part == Part::kMiner);
+    Stage stage(part);
+    struct Lie {
+        base::Hash256 job;
+        BlobId blob;
+        std::string about;  ///< what the line of the log names
+        std::string said;
+    };
+    std::vector<Lie> lies;
+
+    // A file of another size than the model's: not one chunk of it is taken.
+    program::JobSpec spec = stage.spec_of("size", stage.weights(1));
+    Bytes longer = trainer::encode_base_state(trainer::first_state(stage.weights(1)));
+    longer.resize(longer.size() + 3'000'000);
+    spec.initial_blob = stage.serve(longer);
+    lies.push_back({stage.post(spec), spec.initial_blob, spec.initial_blob.brief(),
+                    "is said to have " + std::to_string(longer.size()) + " bytes"});
+
+    // Data of another size than the spec says.
+    spec = stage.spec_of("data", stage.weights(2));
+    Bytes cut = stage.job.file;
+    cut.resize(cut.size() - 2);
+    spec.data.train = stage.serve(cut);
+    lies.push_back({stage.post(spec), spec.data.train, spec.data.train.brief(),
+                    "is said to have " + std::to_string(cut.size()) + " bytes"});
+
+    // Weights that are whole and finite, and not those whose root the job names.
+    spec = stage.spec_of("other", stage.weights(3));
+    spec.initial_root = stage.spec_of("other", stage.weights(33)).initial_root;
+    lies.push_back({stage.post(spec), spec.initial_blob, "", "its initial state has the root"});
+    lies.back().about = lies.back().job.brief();
+
+    // Bytes that are not the named blob's.
+    spec = stage.spec_of("flipped", stage.weights(4));
+    stage.flipped.insert(spec.initial_blob);
+    lies.push_back(
+        {stage.post(spec), spec.initial_blob, spec.initial_blob.brief(), "is not the one its hash"});
+
+    // A blob that never comes.
+    spec = stage.spec_of("withheld", stage.weights(5));
+    const BlobId withheld = spec.initial_blob;
+    stage.withheld.insert(withheld);
+    lies.push_back({stage.post(spec), withheld, withheld.brief(), "no such blob here"});
+
+    // Not a number.
+    std::vector<float> weights = stage.weights(6);
+    weights[5] = std::numeric_limits<float>::quiet_NaN();
+    spec = stage.spec_of("nan", weights);
+    lies.push_back({stage.post(spec), spec.initial_blob, "", "not finite: parameters, element 5"});
+    lies.back().about = lies.back().job.brief();
+
+    const program::JobSpec honest_spec = stage.spec_of("honest", stage.weights(7));
+    const base::Hash256 honest = stage.post(honest_spec);
+    const base::Hash256 seeded = stage.post(stage.spec_of("seeded", std::nullopt));
+
+    for (int i = 0; i < 6; ++i) stage.turn();
+    INFO(stage.log.text());
+    CHECK(stage.bid_for(honest));
+    CHECK(stage.bid_for(seeded));
+    for (const Lie& lie : lies) {
+        CAPTURE(lie.said);
+        CHECK_FALSE(stage.bid_for(lie.job));
+        CHECK(stage.said(lie.about, lie.said));
+        CHECK(stage.own_store->has(lie.blob) == false);  // refused: dropped; otherwise never here
+    }
+    CHECK_FALSE(stage.taken.contains(lies[0].blob));
+    CHECK_FALSE(stage.taken.contains(lies[1].blob));
+    CHECK(stage.own_store->is_evictable(honest_spec.initial_blob));
+
+    // What is only late is not refused for good.
+    stage.withheld.clear();
+    for (int i = 0; i < 3; ++i) stage.turn();
+    CHECK(stage.bid_for(lies[4].job));
+    CHECK_FALSE(stage.bid_for(lies[5].job));
+}
+
+}  // namespace assay::node
