@@ -24,6 +24,8 @@
 
 namespace assay::trainer::worker {
 
+/// 2: JobSpec names a profile, another family and an initial blob; Initial may carry a file; Refusal has a
+/// fix.
 inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
