@@ -128,7 +128,7 @@ public:
         row.value = one.amount / result.ours.seconds;
         row.unit = one.unit;
         each_peer(row, match, result, [&](const BenchTiming& peer) {
-            return std::pair{one.amount / peer.seconds, peer.seconds / result.ours.seconds};
+            return std::pair{one.amount / peer.seconds, times_longer(peer, result.ours)};
         });
     }
 
@@ -237,7 +237,7 @@ void scaling_rows(const BenchSides& sides, const BenchReport& report, const Case
         BenchRow row{
             "scaling " + std::to_string(few) + " to " + std::to_string(many) + " threads, " + one.name,
             one.shape, matches[i].ours.profile, matches[i].ours.target, many};
-        row.value = results[i]->ours.seconds / results[i + 1]->ours.seconds;
+        row.value = times_longer(results[i]->ours, results[i + 1]->ours);
         row.unit = "x";
         report.row(row);
     }

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
+
+#include "contracts/base/check.hpp"
 
 namespace assay::node {
 
@@ -30,16 +33,26 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
+double times_longer(const BenchTiming& other, const BenchTiming& ours) {
+    ASSAY_CHECK(!ours.turns.empty() && ours.turns.size() == other.turns.size());
+    std::vector<double> ratios(ours.turns.size());
+    std::transform(other.turns.begin(), other.turns.end(), ours.turns.begin(), ratios.begin(),
+                   std::divides<>());
+    return median(std::move(ratios));
+}
+
 struct BenchRoom::Player {
     std::size_t side = 0;
     Seat* seat = nullptr;
     unsigned runs = 1;  ///< in one turn
     std::vector<double> times;
+    std::vector<double> turns;
 
     Outcome<void> turn() {
         std::this_thread::sleep_for(kPause);
         ASSAY_ASSIGN(const auto now, seat->child.run(runs));
         times.insert(times.end(), now.begin(), now.end());
+        turns.push_back(median(now));
         return {};
     }
 };
@@ -51,7 +64,7 @@ Outcome<BenchRoom::Player> BenchRoom::begin(const BenchSide& side, std::size_t i
         ASSAY_ASSIGN(auto name, child.ask("name", "name"));
         found = seats_.emplace(side.key, Seat{std::move(child), std::move(name)}).first;
     }
-    Player player{index, &found->second, 1, {}};
+    Player player{index, &found->second, 1, {}, {}};
     ASSAY_TRY(player.seat->child.prepare(side.line));
     ASSAY_ASSIGN(const auto first, player.seat->child.run(1));
     player.runs = static_cast<unsigned>(std::clamp(kTurnSeconds / std::max(first[0], 1e-9), 1.0, kMostRuns));
@@ -88,8 +101,8 @@ std::vector<std::optional<BenchTiming>> BenchRoom::take_turns(const std::vector<
     std::vector<std::optional<BenchTiming>> timings(sides.size());
     for (Player& player : players) {
         const auto peak = player.seat->child.peak();
-        timings[player.side] =
-            BenchTiming{median(std::move(player.times)), peak.ok() ? *peak : 0.0, player.seat->name};
+        timings[player.side] = BenchTiming{median(std::move(player.times)), std::move(player.turns),
+                                           peak.ok() ? *peak : 0.0, player.seat->name};
     }
     return timings;
 }

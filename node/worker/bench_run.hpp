@@ -21,10 +21,17 @@ struct BenchSide {
 };
 
 struct BenchTiming {
-    double seconds = 0;     ///< median of its runs
-    double peak_bytes = 0;  ///< of its process, everything that it has done so far
-    std::string name;       ///< of the peer inside the process
+    double seconds = 0;         ///< median of its runs
+    std::vector<double> turns;  ///< median seconds of a run in each turn
+    double peak_bytes = 0;      ///< of its process, everything that it has done so far
+    std::string name;           ///< of the peer inside the process
 };
+
+/// How many times longer `other` takes than `ours`, two that took the same turns: the median over the turns
+/// of the two times of one turn. Each such pair met the machine in one state; two medians, each over all
+/// turns, may come from two.
+/// REQUIRES at least one turn.
+double times_longer(const BenchTiming& other, const BenchTiming& ours);
 
 /// Keeps one process for each key until it goes, so that several cases need not start it again.
 class BenchRoom {

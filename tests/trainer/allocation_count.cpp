@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "trainer/exact/cpu/integer/scratch.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 
 namespace {
 std::atomic<std::uint64_t> count = 0;
@@ -14,7 +14,7 @@ std::atomic<std::uint64_t> aligned = 0;
 }  // namespace
 
 namespace assay::trainer::test {
-std::uint64_t allocations() { return count + integer::scratch_use().growths; }
+std::uint64_t allocations() { return count + scratch_use().growths; }
 HeapBytes heap_bytes() { return {plain, aligned}; }
 }  // namespace assay::trainer::test
 

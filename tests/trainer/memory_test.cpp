@@ -5,7 +5,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
-#include "trainer/exact/cpu/integer/scratch.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 #include "trainer/job_runner.hpp"
 #include "trainer/memory_budget.hpp"
 
@@ -64,11 +64,11 @@ TEST_CASE(
                     test::ExecutorMachine machine(program, target, kThreads,
                                                   {3, Recompute::kNothing, 400, keep_weights}, kBatch);
                     program::SlotArrays state = test::initial_state(spec);
-                    const std::uint64_t held = integer::scratch_use().bytes;
+                    const std::uint64_t held = scratch_use().bytes;
                     const test::HeapBytes asked = test::heap_bytes();
                     machine.executor.step(coefficients, tokens, test::spans(state));
                     planned = machine.executor.plan().device;
-                    scratch = integer::scratch_use().bytes - held;
+                    scratch = scratch_use().bytes - held;
                     aligned = test::heap_bytes().aligned - asked.aligned;
                     plain = test::heap_bytes().plain - asked.plain;
                 }).join();

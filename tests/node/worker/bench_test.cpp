@@ -65,4 +65,15 @@ TEST_CASE("sides take turns; one that is absent or dies leaves a gap and is comp
     CHECK_FALSE(timings[2]);
     CHECK((timings[3] && timings[3]->peak_bytes > 0));
     CHECK(lost == std::vector<std::string>{"dead"});
+    CHECK(timings[0]->turns.size() == 3);
+    CHECK(timings[3]->turns.size() == 3);
+}
+
+TEST_CASE("sides are compared turn by turn") {
+    // The machine went half as fast for two turns of five; the other side took 1.5 times as long in each but
+    // one.
+    const BenchTiming ours{1.0, {1.0, 1.0, 2.0, 2.0, 1.0}, 0, ""};
+    const BenchTiming other{3.0, {1.5, 1.5, 3.0, 9.0, 1.5}, 0, ""};
+    CHECK(times_longer(other, ours) == 1.5);
+    CHECK(times_longer(ours, ours) == 1.0);
 }

@@ -7,7 +7,7 @@
 
 #include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/integer/integer_support.hpp"
-#include "trainer/exact/cpu/integer/scratch.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 
 namespace assay::trainer::integer {
 namespace {

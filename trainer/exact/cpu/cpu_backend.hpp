@@ -9,8 +9,8 @@
 
 #include "trainer/arena.hpp"
 #include "trainer/exact/backend.hpp"
-#include "trainer/exact/cpu/integer/scratch.hpp"
 #include "trainer/exact/cpu/kernels.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 #include "trainer/targets.hpp"
 #include "trainer/thread_pool.hpp"
 
@@ -122,7 +122,7 @@ private:
         bool is_there = false;
     };
     std::vector<PackedWeight> packed_weights_;
-    integer::Scratch packed_memory_;
+    Scratch packed_memory_;
     std::byte* packed_data_ = nullptr;
 
     // Of the loaded tokens, T per sequence; kNone where there is none.

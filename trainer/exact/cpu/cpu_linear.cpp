@@ -53,7 +53,7 @@ std::uint64_t CpuBackend::own_bytes(const program::Program& program, const Group
     const program::ModelConfig& model = program.model;
     const arithmetic::HeadShape head{model.context, model.head_dim()};
     std::uint64_t kept = pool_.threads() * products(program.profile, target_).thread_bytes(head);
-    if (shape.keep_weights) kept += integer::Scratch::size_for(packed_weight_bytes(program));
+    if (shape.keep_weights) kept += Scratch::size_for(packed_weight_bytes(program));
     if (program.profile != program::Profile::kI16) return kept;
     std::uint64_t most = 0;
     for (const Operator& one : program.operators) {

@@ -29,10 +29,8 @@ struct PackBuffers {
 static_assert(kCols / kNr * panel_stride(kNr, kDepth) <= sizeof(PackBuffers::b) / sizeof(float));
 static_assert(kDepth / 2 % 16 == 0);  // no depth of block_shape() is rounded up beyond what is meant
 
-// On the heap: as thread-local storage they would come out of every thread's stack.
 inline PackBuffers& pack_buffers() {
-    static thread_local const std::unique_ptr<PackBuffers> buffers(new PackBuffers);
-    return *buffers;
+    return *reinterpret_cast<PackBuffers*>(product_scratch().take(sizeof(PackBuffers)));
 }
 
 inline bool prepare_thread(arithmetic::HeadShape) {
@@ -43,7 +41,7 @@ inline bool prepare_thread(arithmetic::HeadShape) {
         return false;
     }
 }
-inline std::uint64_t thread_bytes(arithmetic::HeadShape) { return sizeof(PackBuffers); }
+inline std::uint64_t thread_bytes(arithmetic::HeadShape) { return Scratch::size_for(sizeof(PackBuffers)); }
 
 template <bool kPackedA>
 inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed, std::size_t i0,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
-#include <memory>
 #include <new>
 
 #include "contracts/base/check.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 #include "trainer/exact/cpu/vector_kernels.hpp"
 
 // As in vector_kernels.cpp.

@@ -5,7 +5,7 @@
 
 #include "contracts/arithmetic/product_rule.hpp"
 #include "contracts/base/check.hpp"
-#include "trainer/exact/cpu/integer/scratch.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 
 namespace assay::trainer::integer {
 

@@ -4,7 +4,7 @@
 #include "trainer/exact/cpu/integer/attention.hpp"
 #include "trainer/exact/cpu/integer/machines.hpp"
 #include "trainer/exact/cpu/integer/product.hpp"
-#include "trainer/exact/cpu/integer/scratch.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 
 namespace assay::trainer {
 
@@ -36,10 +36,10 @@ struct On {
         return integer::columns_times(machine(), shape, m, x, out, start);
     }
     static bool prepare(HeadShape shape) {
-        return integer::prepare_attention_scratch(integer::attention_scratch_bytes(machine(), shape));
+        return prepare_attention_scratch(integer::attention_scratch_bytes(machine(), shape));
     }
     static std::uint64_t bytes(HeadShape shape) {
-        return integer::Scratch::size_for(integer::attention_scratch_bytes(machine(), shape));
+        return Scratch::size_for(integer::attention_scratch_bytes(machine(), shape));
     }
     static constexpr ProductKernels kTable = {
         .product = product,
@@ -87,7 +87,7 @@ Entry entry_of(Target target) {
 const ProductKernels& integer_products(Target target) { return entry_of(target).table; }
 
 std::uint64_t integer_scratch_bytes(Target target, const Product& p, integer::PackedB packed) {
-    return integer::Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p, packed));
+    return Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p, packed));
 }
 
 }  // namespace assay::trainer

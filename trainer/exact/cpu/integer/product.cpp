@@ -6,7 +6,7 @@
 
 #include "contracts/arithmetic/exact_product.hpp"
 #include "contracts/base/check.hpp"
-#include "trainer/exact/cpu/integer/scratch.hpp"
+#include "trainer/exact/cpu/scratch.hpp"
 
 namespace assay::trainer::integer {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace assay::trainer::integer {
+namespace assay::trainer {
 
 class Scratch {
 public:
@@ -45,4 +45,4 @@ struct ScratchUse {
 };
 ScratchUse scratch_use();
 
-}  // namespace assay::trainer::integer
+}  // namespace assay::trainer
