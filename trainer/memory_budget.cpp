@@ -16,6 +16,12 @@ constexpr std::array kLevels = {Recompute::kNothing, Recompute::kCheap, Recomput
 constexpr std::uint64_t kUsefulTokens = 2048;
 constexpr std::uint64_t kUsefulHeadRows = 1024;
 constexpr std::uint64_t kLeastHeadRows = 64;
+// Logits of half as many tokens, twice as often, cost nothing that can be measured while they are so many.
+constexpr std::uint64_t kManyLogits = 128U << 20U;  // bytes
+constexpr std::uint64_t kUsefulOfManyRows = 256;
+// Norms and activations made again cost 1 to 2 % of a step: not for less memory than this, unless a budget
+// asks.
+constexpr std::uint64_t kWorthRemaking = 64U << 20U;
 // Micro-batches of a step from which packed weights are worth their memory: fewer save less of the packing.
 constexpr std::uint32_t kRepaidPacking = 4;
 
@@ -23,6 +29,13 @@ std::uint32_t useful_micro_batch(const program::Program& program, const PlanLimi
     if (limits.micro_batch != 0) return std::min(limits.micro_batch, limits.batch);
     const std::uint64_t wanted = std::max<std::uint64_t>(1, kUsefulTokens / program.model.context);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limits.batch));
+}
+
+std::uint64_t useful_head_rows(const program::Program& program) {
+    std::uint64_t rows = kUsefulHeadRows;
+    while (rows > kUsefulOfManyRows && rows * program.model.vocabulary * sizeof(float) > kManyLogits)
+        rows /= 2;
+    return rows;
 }
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
@@ -68,18 +81,23 @@ base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Bac
                                       const PlanLimits& limits) {
     const std::uint64_t state = state_bytes(program);
     const std::uint32_t most = useful_micro_batch(program, limits);
+    const std::uint64_t most_rows = useful_head_rows(program);
     const auto plan_of = [&](const PlanChoice& choice) {
         return plan_memory(program, backend, choice, limits.batch);
     };
     const auto fits = [&](const MemoryPlan& plan) {
         return limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes;
     };
+    const auto most_of = [&](Recompute recompute) { return plan_of({most, recompute, most_rows}).bytes(); };
+    const bool remaking_is_worth_it =
+        most_of(Recompute::kNothing) >= most_of(Recompute::kCheap) + kWorthRemaking;
     for (const Recompute recompute : kLevels) {
+        if (recompute == Recompute::kNothing && remaking_is_worth_it) continue;
         for (std::uint32_t micro_batch = most; micro_batch >= 1; micro_batch /= 2) {
             const bool repaid = (limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
-            for (std::uint64_t rows = kUsefulHeadRows; rows >= kLeastHeadRows; rows /= 2) {
+            for (std::uint64_t rows = most_rows; rows >= kLeastHeadRows; rows /= 2) {
                 MemoryPlan plan = plan_of({micro_batch, recompute, rows});
-                if (repaid && rows == kUsefulHeadRows) {
+                if (repaid && rows == most_rows) {
                     MemoryPlan keeping = plan_of({micro_batch, recompute, rows, true});
                     // A device that keeps nothing of weights takes the same either way.
                     if (keeping.device != plan.device && fits(keeping)) return keeping;
