@@ -175,8 +175,9 @@ TEST_CASE("a bench names the machine, and every row says which peer it was compa
         CHECK(row.at("peer").get<std::string>().find("Torch") != std::string::npos);
         CHECK(row.at("peer_value").is_null() == row.at("ratio").is_null());
         if (!row.at("ratio").is_null()) {
-            CHECK(row.at("ratio").get<double>() ==
-                  Approx(row.at("value").get<double>() / row.at("peer_value").get<double>()));
+            // Of pairs, not of medians: near their quotient, and not near its inverse.
+            const double medians = row.at("value").get<double>() / row.at("peer_value").get<double>();
+            CHECK(row.at("ratio").get<double>() / medians == Approx(1).margin(0.6));
         }
     }
 }
