@@ -25,10 +25,11 @@ constexpr double kMostRuns = 2000;
 /// Threads of the side that ran last may still be spinning.
 constexpr std::chrono::milliseconds kPause{5};
 
+/// Of an even number of values the mean of the two in the middle.
 double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    std::sort(values.begin(), values.end());
+    const std::size_t upper = values.size() / 2;
+    return values.size() % 2 == 1 ? values[upper] : (values[upper - 1] + values[upper]) / 2;
 }
 
 }  // namespace
@@ -97,6 +98,8 @@ std::vector<std::optional<BenchTiming>> BenchRoom::take_turns(const std::vector<
             if (!done.ok()) lose(sides[player.side], done.error());
             return !done.ok();
         });
+        // Nobody always follows the same one, or begins.
+        if (!players.empty()) std::rotate(players.begin(), players.begin() + 1, players.end());
     }
     std::vector<std::optional<BenchTiming>> timings(sides.size());
     for (Player& player : players) {

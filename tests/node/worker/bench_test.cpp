@@ -76,4 +76,6 @@ TEST_CASE("sides are compared turn by turn") {
     const BenchTiming other{3.0, {1.5, 1.5, 3.0, 9.0, 1.5}, 0, ""};
     CHECK(times_longer(other, ours) == 1.5);
     CHECK(times_longer(ours, ours) == 1.0);
+    // Of an even number of turns the mean of the middle two: neither side has the better of it.
+    CHECK(times_longer({0, {1.0, 3.0}, 0, ""}, {0, {1.0, 1.0}, 0, ""}) == 2.0);
 }
