@@ -90,11 +90,11 @@ TEST_CASE("products in every layout have the bits of their definition", "[traine
 
 TEST_CASE("products go on from one block of k to the next with the same bits", "[trainer][kernels]") {
     // Blocks are of 768 terms at most, of 384 where A is packed: here they are one, two and more of them, of
-    // even and of odd lengths. Tiles whole and cut, in both directions.
+    // even and of odd lengths, and rows a page apart. Tiles whole and cut, in both directions.
     constexpr std::size_t kRows = 31, kColumns = 45, kStride = 47;
     ThreadPool one(1);
     for_each_target(24, 1, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
-        for (const std::size_t k : {384U, 385U, 768U, 769U, 1537U}) {
+        for (const std::size_t k : {384U, 385U, 768U, 769U, 1024U, 1537U}) {
             const Values a = numbers(random, kRows * k), b = numbers(random, k * kColumns);
             const Values bias = numbers(random, kColumns), before = numbers(random, kRows * kStride);
             for (const bool by_rows : {true, false}) {

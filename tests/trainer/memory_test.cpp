@@ -2,6 +2,7 @@
 // Memory of a step: planned beforehand, taken once, and within the budget.
 #include <thread>
 
+#include "contracts/program/names.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
@@ -115,6 +116,53 @@ TEST_CASE("less memory is bought with smaller micro-batches, then with work done
         CHECK(refused.error().kind == base::ErrorKind::kPreflight);
         CHECK(refused.error().what.find(std::to_string(state + least.bytes()) + " bytes") !=
               std::string::npos);
+    }
+}
+
+TEST_CASE("without a budget a large model computes logits in parts and makes norms and activations again",
+          "[trainer][memory]") {
+    struct Expected {
+        program::ModelConfig model;
+        std::uint32_t batch;
+        std::uint64_t head_rows;
+        Recompute recompute;
+    };
+    // Nothing is allocated here. 5 M parameters: 32 MiB of logits, 50 MiB of norms and activations.
+    const std::vector<Expected> expected = {
+        {{.layers = 4, .width = 256, .heads = 4, .context = 256, .vocabulary = 8192},
+         8,
+         1024,
+         Recompute::kNothing},
+        {{.layers = 12, .width = 768, .heads = 12, .context = 256, .vocabulary = 50257},
+         4,
+         512,
+         Recompute::kCheap},
+        {{.layers = 2, .width = 64, .heads = 2, .context = 256, .vocabulary = 128256},
+         8,
+         256,
+         Recompute::kNothing}};
+    for (const Expected& one : expected) {
+        for (const program::Profile profile : {program::Profile::kF32, program::Profile::kI16}) {
+            INFO("width " << one.model.width << ", profile " << program::to_text(profile));
+            program::TrainConfig train;
+            train.batch = one.batch;
+            const auto program = program::build_step_program(one.model, train, profile);
+            ThreadPool pool(1);
+            test::CountingArena arena;
+            const CpuBackend backend(Target::kScalar, pool, arena);
+            const auto plan = [&](std::uint64_t bytes) {
+                return choose_plan(program, backend, {one.batch, 0, bytes}).value();
+            };
+            const MemoryPlan free = plan(0);
+            CHECK(free.choice.micro_batch == one.batch);
+            CHECK(free.choice.head_rows == one.head_rows);
+            CHECK(free.choice.recompute == one.recompute);
+            // A budget still buys less memory with more work, and a micro-batch that is given stays.
+            const std::uint64_t state = state_bytes(program);
+            const MemoryPlan least = smallest_plan(program, backend, one.batch);
+            CHECK(plan(state + least.bytes()).choice.recompute == Recompute::kLayers);
+            CHECK(choose_plan(program, backend, {one.batch, 1, 0}).value().choice.micro_batch == 1);
+        }
     }
 }
 

@@ -39,13 +39,12 @@ base::Outcome<verifier::ServerOptions> options_from_environment() {
     return options;
 }
 
-// States and their encodings are tens of megabytes that come and go with every segment: kept in the heap,
-// they are not zeroed page by page each time. 1 GiB, so that what a large model holds for one answer still
-// goes back.
+// A small model's states and their encodings are megabytes that come and go with every segment: kept in the
+// heap, they are not zeroed page by page each time. What a large model holds for one answer goes back. Where
+// the C library refuses, it only takes longer.
 void keep_freed_memory() {
-    constexpr int kGiB = 1 << 30;
-    ::mallopt(M_MMAP_THRESHOLD, kGiB);
-    ::mallopt(M_TRIM_THRESHOLD, kGiB);
+    constexpr int kMiB = 1 << 20;
+    if (::mallopt(M_MMAP_THRESHOLD, 32 * kMiB) == 1) ::mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
 }
 
 int self_test() {

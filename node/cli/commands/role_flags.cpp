@@ -17,7 +17,7 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--tls-cert", flags.tls_certificate, "PEM certificate; needed off loopback");
     verb.add_option("--tls-key", flags.tls_key, "PEM key of the certificate");
     verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
-    verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else one per core)");
+    verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flag(verb, flags.memory);
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();

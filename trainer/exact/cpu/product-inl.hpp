@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product, after BLIS (Van Zee & van de Geijn, "BLIS: a framework for rapidly instantiating BLAS
 // functionality", TOMS 2015). A block of B, packed, stays in the second cache while rows of A go past it: a
-// panel of A, unpacked where its k is contiguous, against one panel of B after the other, so that C is
-// written along its rows. k goes in blocks; each after the first loads the tile back from C, so every output
-// stays one chain over k. Threads take blocks of columns (of rows, where there are few columns); nothing is
-// shared, so nothing waits. Included once per target inside its namespace: no guard.
+// panel of A, unpacked where its k is contiguous and its rows lie well, against one panel of B after the
+// other, so that C is written along its rows. k goes in blocks; each after the first loads the tile back from
+// C, so every output stays one chain over k. Threads take blocks of columns (of rows, where there are few
+// columns); nothing is shared, so nothing waits. Included once per target inside its namespace: no guard.
 
 // Terms and columns in a block of B. Packed A is packed again for each block of columns: those are wider. Few
 // and even blocks of k: each after the first loads all of C and stores it.
@@ -21,6 +21,14 @@ constexpr BlockShape block_shape(bool pack_a, std::size_t k) {
     return {depth, pack_a ? kCols * 2 : kCols};
 }
 inline constexpr std::size_t kMc = 16 * kMr;  // rows of A that are packed at a time
+
+// Rows of A a whole number of pages apart have all their cache lines in one set of the first cache, which has
+// 8 to 12 ways, fewer when another program shares the core. Tiles of few rows leave room in it.
+inline bool packs_a(const Product& p) {
+    constexpr std::size_t kPage = 4096 / sizeof(float);
+    constexpr bool kFills = kMr > 8;
+    return p.a.col_stride != 1 || (kFills && p.a.row_stride % kPage == 0);
+}
 
 struct PackBuffers {
     alignas(64) float a[kMc / kMr * panel_stride(kMr, kDepth / 2)];
@@ -66,7 +74,7 @@ inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed,
 // On the calling thread.
 inline bool product_part(const Product& p) {
     PackBuffers& packed = pack_buffers();
-    const bool pack_a = p.a.col_stride != 1;
+    const bool pack_a = packs_a(p);
     const BlockShape block = block_shape(pack_a, p.k);
     Watch watch;
     for (std::size_t j0 = 0; j0 < p.n; j0 += block.cols) {
@@ -110,7 +118,7 @@ inline bool product(const Product& p, ThreadPool& pool) {
     if (threads == 1) return product_part(p);
     std::atomic<bool> good = true;
     if (p.n >= threads * 4 * kNr) {
-        const std::size_t share = share_of(p.n, threads, kNr, block_shape(p.a.col_stride != 1, p.k).cols);
+        const std::size_t share = share_of(p.n, threads, kNr, block_shape(packs_a(p), p.k).cols);
         pool.deal(p.n, share, [&](std::size_t first, std::size_t last) {
             Product part = p;
             part.n = last - first;
