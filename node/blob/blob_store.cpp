@@ -60,6 +60,10 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
     ASSAY_ASSIGN(Folder temporary, root.subfolder("new"));
     ASSAY_ASSIGN(Folder partial, root.subfolder("partial"));
     for (const std::string& name : temporary.names()) ASSAY_TRY(temporary.remove(name));
+    // Nobody knows any more what an evictable one was fetched for.
+    for (const std::string& name : partial.names()) {
+        if (name.ends_with(kEvictableEnding)) ASSAY_TRY(partial.remove(name));
+    }
     auto state = std::make_unique<State>(options, std::move(root), std::move(temporary), std::move(partial));
     for (const std::string& top : state->root.names()) {
         if (top.size() != 2) continue;
@@ -89,14 +93,21 @@ Outcome<void> BlobStore::State::reserve(std::uint64_t bytes, Pin pin) {
         const std::uint64_t free = root.free_bytes();
         return free < bytes || free - bytes < options.free_bytes_min;
     };
-    for (auto next = blobs.begin(); pin == Pin::kPinned && next != blobs.end() &&
-                                    (used + bytes > options.quota_bytes || disk_is_full());) {
+    std::uint64_t left = bytes_left_behind();
+    const auto taken = [&] { return used + left + (pin == Pin::kEvictable ? evictable : 0); };
+    const auto quota_is_full = [&] { return taken() + bytes > options.quota_bytes; };
+    if (pin == Pin::kPinned && (quota_is_full() || disk_is_full())) {
+        for (const std::string& name : left_behind()) ASSAY_TRY(partial.remove(name));
+        left = 0;
+    }
+    for (auto next = blobs.begin();
+         pin == Pin::kPinned && next != blobs.end() && (quota_is_full() || disk_is_full());) {
         const BlobInfo info = (next++)->second;
         if (info.pin == Pin::kEvictable) ASSAY_TRY(erase(info.id));
     }
-    if (used + bytes > options.quota_bytes) {
+    if (quota_is_full()) {
         return fail(ErrorKind::kFailure,
-                    "the blob store " + options.folder.string() + " is full (" + std::to_string(used) +
+                    "the blob store " + options.folder.string() + " is full (" + std::to_string(taken()) +
                         " of " + std::to_string(options.quota_bytes) + " bytes)",
                     "remove blobs that are no longer needed, or raise the quota");
     }
@@ -106,28 +117,63 @@ Outcome<void> BlobStore::State::reserve(std::uint64_t bytes, Pin pin) {
                         std::to_string(root.free_bytes() >> 20) + " MiB free)",
                     "free some disk space and try again");
     }
-    used += bytes;
+    reserved(pin) += bytes;
     return {};
 }
 
-void BlobStore::State::release(std::uint64_t bytes) {
+void BlobStore::State::release(std::uint64_t bytes, Pin pin) {
     const std::lock_guard lock(mutex);
-    used -= bytes;
+    reserved(pin) -= bytes;
+}
+
+bool BlobStore::State::is_crowded() const {
+    const std::lock_guard lock(mutex);
+    return used + evictable > options.quota_bytes;
+}
+
+std::vector<std::string> BlobStore::State::left_behind() const {
+    std::vector<std::string> files = partial.names();
+    std::erase_if(files, [&](const std::string& name) {
+        return !name.ends_with(kEvictableEnding) || downloads.contains(name);
+    });
+    return files;
+}
+
+std::uint64_t BlobStore::State::bytes_left_behind() const {
+    std::uint64_t bytes = 0;
+    for (const std::string& name : left_behind()) {
+        const auto file = partial.open_file(name, Access::kRead);
+        if (!file.ok()) continue;
+        const auto size = file->size();
+        if (size.ok()) bytes += *size;
+    }
+    return bytes;
 }
 
 Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& name, const BlobId& id,
                                       std::uint64_t size, Pin pin) {
     const BlobName place(id);
     ASSAY_ASSIGN(const Folder folder, root.subfolder(place.folder));
-    // The mark comes first: a crash in between leaves no blob that is pinned for ever.
-    if (pin == Pin::kEvictable) ASSAY_TRY(folder.replace(place.evictable(), {}));
-    ASSAY_TRY(from.rename_to(name, folder, place.file));
+    // Disk and map change together: an erase() in between would leave the map with a blob that is gone.
     const std::lock_guard lock(mutex);
-    const auto [found, fresh] = blobs.emplace(id, BlobInfo{id, size, pin});
-    if (!fresh) used -= size;  // stored twice at once
-    if (pin == Pin::kPinned) found->second.pin = Pin::kPinned;
+    if (pin == Pin::kEvictable && used + evictable > options.quota_bytes) {
+        return fail(ErrorKind::kFailure, "blob " + id.hex() + " has made room for blobs that stay",
+                    "it is fetched again when there is room");
+    }
+    const auto known = blobs.find(id);
+    const bool stays = pin == Pin::kPinned || (known != blobs.end() && known->second.pin == Pin::kPinned);
+    // The mark comes first: a crash in between leaves no blob that is pinned for ever.
+    if (!stays) ASSAY_TRY(folder.replace(place.evictable(), {}));
+    ASSAY_TRY(from.rename_to(name, folder, place.file));
+    reserved(pin) -= size;
+    if (known == blobs.end()) {
+        blobs.emplace(id, BlobInfo{id, size, pin});
+        used += size;
+    } else if (stays) {
+        known->second.pin = Pin::kPinned;
+    }
     // What the disk says wrongly here is a blob that may be dropped after the next start: no loss.
-    if (found->second.pin == Pin::kPinned) (void)folder.remove(place.evictable());
+    if (stays) (void)folder.remove(place.evictable());
     return {};
 }
 

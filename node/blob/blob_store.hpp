@@ -35,7 +35,7 @@ class PartialBlob;
 /// Thread-safe; one per folder and process. Errors: kFailure (disk, quota), kNotFound, kVerification.
 class BlobStore final : public BlobService {
 public:
-    /// Throws away unfinished writes of a crashed process; keeps unfinished downloads.
+    /// Throws away what earlier processes did not finish, save downloads of blobs that are to stay.
     static base::Outcome<std::unique_ptr<BlobStore>> open(const BlobStoreOptions& options);
     ~BlobStore() override;
 
@@ -63,8 +63,8 @@ public:
     [[nodiscard]] std::uint64_t bytes_used() const;
 
     /// Begins or resumes a download. kVerification when the description does not belong to the id, kFailure
-    /// when there is no room. An evictable blob takes no other's place; one that is here already stays
-    /// pinned.
+    /// when there is no room. An evictable blob takes no other's place, and its download ends with kFailure
+    /// when what is pinned needs the room; one that is here already stays pinned.
     base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description,
                                                       Pin pin = Pin::kPinned);
 
@@ -88,6 +88,7 @@ public:
     /// The first chunk still missing; nothing when all are there.
     [[nodiscard]] std::optional<std::uint64_t> next_missing() const;
     /// kVerification when the chunk is not the one its leaf hash names; what is stored stays as it is.
+    /// kFailure of the disk, or when an evictable blob is in the way of pinned ones.
     base::Outcome<void> add(std::uint64_t index, base::ByteView chunk);
     /// Makes it a blob of the store. REQUIRES !next_missing().
     base::Outcome<void> finish();

@@ -23,9 +23,12 @@ struct PartialBlob::State {
 PartialBlob::PartialBlob(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 PartialBlob::~PartialBlob() {
-    if (state_->reserved > 0) state_->store.release(state_->reserved);
-    const std::lock_guard lock(state_->store.mutex);
-    state_->store.downloads.erase(state_->name);
+    BlobStore::State& store = state_->store;
+    const bool in_the_way = state_->pin == Pin::kEvictable && store.is_crowded();
+    store.release(state_->reserved, state_->pin);
+    const std::lock_guard lock(store.mutex);
+    store.downloads.erase(state_->name);
+    if (in_the_way) (void)store.partial.remove(state_->name);
 }
 
 Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description,
@@ -76,6 +79,10 @@ Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
                     "take it from another holder");
     }
     if (state_->present[index]) return {};
+    if (state_->pin == Pin::kEvictable && state_->store.is_crowded()) {
+        return fail(ErrorKind::kFailure, "blob " + state_->id.hex() + " makes room for blobs that stay",
+                    "it is fetched again when there is room");
+    }
     ASSAY_TRY(state_->file.write_at(index * kChunkBytes, chunk));
     state_->present[index] = true;
     return {};
@@ -94,8 +101,9 @@ Outcome<void> PartialBlob::finish() {
                     "fetch it again; check the disk");
     }
     ASSAY_ASSIGN(const std::uint64_t size, state_->file.size());
+    state_->store.release(state_->reserved - size, state_->pin);
+    state_->reserved = size;
     ASSAY_TRY(state_->store.adopt(state_->store.partial, state_->name, state_->id, size, state_->pin));
-    state_->store.release(state_->reserved - size);
     state_->reserved = 0;
     return {};
 }

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "contracts/base/merkle.hpp"
 #include "node/blob/blob_store.hpp"
@@ -29,30 +31,43 @@ struct BlobStore::State {
     std::map<BlobId, BlobInfo> blobs;
     mutable std::map<BlobId, Leaves> leaves;  ///< of blobs that were verified whole since the start
     std::set<std::string> downloads;          ///< open ones, by their files in `partial`
-    std::uint64_t used = 0;                   ///< bytes of blobs and reservations
+    std::uint64_t used = 0;                   ///< bytes of blobs, and reservations of what will be pinned
+    std::uint64_t evictable = 0;  ///< reservations of open evictable downloads: in nobody's way but their own
     std::uint64_t serial = 0;
 
-    /// Sets `bytes` aside, dropping evictable blobs for a pinned one when that helps; release() undoes it.
+    /// Sets `bytes` aside; release() undoes it. For what will be pinned, evictable downloads that are not
+    /// open and then evictable blobs are dropped when that helps.
     base::Outcome<void> reserve(std::uint64_t bytes, Pin pin = Pin::kPinned);
-    void release(std::uint64_t bytes);
-    /// Moves a finished, synced file to its place; its reservation becomes the blob's size.
+    void release(std::uint64_t bytes, Pin pin = Pin::kPinned);
+    /// Whether open evictable downloads are in the way of what is pinned, and have to end.
+    [[nodiscard]] bool is_crowded() const;
+    /// Moves a finished, synced file to its place; its reservation, `size` by now, becomes the blob's.
+    /// kFailure for an evictable one that has no room any more.
     base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id,
                               std::uint64_t size, Pin pin = Pin::kPinned);
-    base::Outcome<void> erase(const BlobId& id);  ///< REQUIRES mutex held
     std::string temporary_name();
+
+    // REQUIRE mutex held.
+    base::Outcome<void> erase(const BlobId& id);
+    [[nodiscard]] std::uint64_t& reserved(Pin pin) { return pin == Pin::kPinned ? used : evictable; }
+    /// Files of evictable downloads that are not open.
+    [[nodiscard]] std::vector<std::string> left_behind() const;
+    [[nodiscard]] std::uint64_t bytes_left_behind() const;
 };
+
+inline constexpr std::string_view kEvictableEnding = ".evictable";
 
 /// File of an unfinished download. One that may be dropped is another than one of the same blob that stays:
 /// whoever serves the first slowly does not hold up the second.
 inline std::string partial_name(const BlobId& id, Pin pin) {
-    return pin == Pin::kPinned ? id.hex() : id.hex() + ".evictable";
+    return pin == Pin::kPinned ? id.hex() : id.hex() + std::string(kEvictableEnding);
 }
 
 /// `ab` and the other 62 digits.
 struct BlobName {
     explicit BlobName(const BlobId& id) : folder(id.hex().substr(0, 2)), file(id.hex().substr(2)) {}
     std::string folder, file;
-    [[nodiscard]] std::string evictable() const { return file + ".evictable"; }
+    [[nodiscard]] std::string evictable() const { return file + std::string(kEvictableEnding); }
 };
 
 /// Leaf hashes of the chunks of an open file.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
+#include <thread>
 
 #include "contracts/base/blob_id.hpp"
 #include "node/blob/blob_store.hpp"
@@ -174,6 +175,112 @@ TEST_CASE("removing a blob removes what an unfinished download left of it") {
     CHECK(std::filesystem::exists(left));
     CHECK(store->remove(id).error().kind == base::ErrorKind::kNotFound);
     CHECK_FALSE(std::filesystem::exists(left));
+}
+
+TEST_CASE("unfinished evictable downloads, open or left behind, make room for what stays") {
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder other;
+    auto source = open_in(other);
+    const BlobId slow = source->put(pattern(3 * kChunkBytes)).value();
+    const BlobId late = source->put(base::Bytes(2 * kChunkBytes, 2)).value();
+    const base::Bytes work(3 * kChunkBytes, 1);
+    auto store = open_in(folder, 4 * kChunkBytes);
+    const auto begin = [&](const BlobId& id) {
+        return store->begin(id, source->describe(id).value(), Pin::kEvictable);
+    };
+    const auto chunk = [&](const BlobId& id, std::uint64_t index) {
+        return source->read_chunk(id, index).value();
+    };
+    const auto left = folder / "blobs/partial" / (slow.hex() + ".evictable");
+
+    SECTION("left behind") {
+        {
+            auto partial = begin(slow).value();
+            REQUIRE(partial->add(0, chunk(slow, 0)).ok());
+            REQUIRE(partial->add(1, chunk(slow, 1)).ok());
+        }
+        REQUIRE(std::filesystem::exists(left));
+        // Other evictable blobs respect what is there, the same one goes on from it.
+        CHECK(store->put(base::Bytes(kChunkBytes, 3)).ok());
+        CHECK(begin(late).error().what.find("is full") != std::string::npos);
+        CHECK(begin(slow).value()->next_missing().value() == 2);
+        REQUIRE(store->put(work).ok());
+        CHECK_FALSE(std::filesystem::exists(left));
+        CHECK(store->bytes_used() == 4 * kChunkBytes);
+    }
+    SECTION("open") {
+        auto partial = begin(slow).value();
+        REQUIRE(partial->add(0, chunk(slow, 0)).ok());
+        CHECK_FALSE(begin(late).ok());
+        REQUIRE(store->put(work).ok());
+        CHECK(partial->add(1, chunk(slow, 1)).error().what.find("makes room") != std::string::npos);
+        partial.reset();
+        CHECK_FALSE(std::filesystem::exists(left));
+        CHECK(store->bytes_used() == 3 * kChunkBytes);
+        CHECK_FALSE(begin(late).ok());
+    }
+    SECTION("complete, and not yet a blob") {
+        auto partial = begin(slow).value();
+        for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(partial->add(i, chunk(slow, i)).ok());
+        REQUIRE(store->put(work).ok());
+        CHECK(partial->finish().error().kind == base::ErrorKind::kFailure);
+        partial.reset();
+        CHECK_FALSE(store->has(slow));
+        CHECK_FALSE(std::filesystem::exists(left));
+        CHECK(store->bytes_used() == 3 * kChunkBytes);
+    }
+    // Nothing is counted twice or for ever: the fourth chunk is free, or taken as it should be.
+    REQUIRE(store->set_pin(base::blob_id(work), Pin::kEvictable).ok());
+    REQUIRE(store->remove(base::blob_id(work)).ok());
+    const std::uint64_t rest = store->bytes_used();
+    auto partial = begin(late).value();
+    REQUIRE(partial->add(0, chunk(late, 0)).ok());
+    REQUIRE(partial->add(1, chunk(late, 1)).ok());
+    REQUIRE(partial->finish().ok());
+    CHECK(store->is_evictable(late));
+    CHECK(store->bytes_used() == rest + 2 * kChunkBytes);
+}
+
+TEST_CASE("the next process takes up unfinished downloads of what stays, and throws the others away") {
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder other;
+    auto source = open_in(other);
+    const BlobId id = source->put(pattern(2 * kChunkBytes)).value();
+    const BlobDescription description = source->describe(id).value();
+    {
+        auto store = open_in(folder);
+        for (const Pin pin : {Pin::kPinned, Pin::kEvictable}) {
+            auto partial = store->begin(id, description, pin).value();
+            REQUIRE(partial->add(0, source->read_chunk(id, 0).value()).ok());
+        }
+    }
+    const auto file = folder / "blobs/partial" / id.hex();
+    REQUIRE(std::filesystem::exists(file.string() + ".evictable"));
+    auto store = open_in(folder);
+    CHECK(std::filesystem::exists(file));
+    CHECK_FALSE(std::filesystem::exists(file.string() + ".evictable"));
+    CHECK(store->begin(id, description).value()->next_missing().value() == 1);
+    CHECK(store->begin(id, description, Pin::kEvictable).value()->next_missing().value() == 0);
+}
+
+TEST_CASE("a blob that is stored while it is removed is whole or gone") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder);
+    const base::Bytes content = pattern(10);
+    const BlobId id = base::blob_id(content);
+    for (int round = 0; round < 40; ++round) {
+        std::vector<std::thread> threads;
+        for (int writer = 0; writer < 2; ++writer) {
+            threads.emplace_back([&] { (void)store->put(content); });
+        }
+        threads.emplace_back([&] {
+            for (int i = 0; i < 10; ++i) (void)store->remove(id);
+        });
+        for (std::thread& thread : threads) thread.join();
+        if (store->has(id)) REQUIRE(store->read(id).value() == content);
+        REQUIRE(store->bytes_used() == (store->has(id) ? content.size() : 0));
+        (void)store->remove(id);
+    }
 }
 
 TEST_CASE("below the free-disk watermark nothing is added") {
