@@ -80,7 +80,7 @@ base::Bytes encode_base_state(const BaseState& state) {
 
 base::Bytes encode_slot_state(const SlotState& state) {
     base::Bytes bytes;
-    bytes.reserve(24 + 12 * state.parameters.size());
+    bytes.reserve(slot_state_bytes(state.parameters.size()));
     append(bytes, kSlotMagic.data(), kSlotMagic.size());
     append(bytes, &state.step, 1);
     append(bytes, &state.cursor, 1);
@@ -92,7 +92,7 @@ base::Bytes encode_slot_state(const SlotState& state) {
 
 base::Bytes encode_update(const Update& update) {
     base::Bytes bytes;
-    bytes.reserve(8 + 8 * update.values.size());
+    bytes.reserve(update_bytes(update.values.size()));
     append(bytes, kUpdateMagic.data(), kUpdateMagic.size());
     append(bytes, update.values.data(), update.values.size());
     return bytes;
@@ -110,7 +110,7 @@ base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t p
 
 base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t parameters) {
     Reader reader(bytes, "slot state");
-    ASSAY_TRY(reader.expect(kSlotMagic, 24 + 12 * parameters));
+    ASSAY_TRY(reader.expect(kSlotMagic, slot_state_bytes(parameters)));
     SlotState state;
     reader.take(&state.step, 1);
     reader.take(&state.cursor, 1);
@@ -122,7 +122,7 @@ base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t p
 
 base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters) {
     Reader reader(bytes, "update");
-    ASSAY_TRY(reader.expect(kUpdateMagic, 8 + 8 * parameters));
+    ASSAY_TRY(reader.expect(kUpdateMagic, update_bytes(parameters)));
     Update update;
     update.values.resize(parameters);
     reader.take(update.values.data(), parameters);

@@ -13,8 +13,10 @@
 
 namespace assay::trainer {
 
-/// Bytes of a base state file of a model of `parameters` numbers.
+/// Bytes of each file of a model of `parameters` numbers.
 constexpr std::uint64_t base_state_bytes(std::uint64_t parameters) { return 16 + 8 * parameters; }
+constexpr std::uint64_t slot_state_bytes(std::uint64_t parameters) { return 24 + 12 * parameters; }
+constexpr std::uint64_t update_bytes(std::uint64_t parameters) { return 8 + 8 * parameters; }
 
 base::Bytes encode_base_state(const BaseState& state);
 base::Bytes encode_slot_state(const SlotState& state);

@@ -29,7 +29,7 @@ public:
         return ids;
     }
     [[nodiscard]] bool is_evictable(const BlobId& id) const override { return store_.is_evictable(id); }
-    void set_pin(const BlobId& id, Pin pin) override { (void)store_.set_pin(id, pin); }
+    base::Outcome<void> set_pin(const BlobId& id, Pin pin) override { return store_.set_pin(id, pin); }
 
 private:
     BlobStore& store_;

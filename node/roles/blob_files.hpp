@@ -25,8 +25,8 @@ public:
     /// Blobs here that may be dropped to make room.
     [[nodiscard]] virtual std::vector<BlobId> evictable() const = 0;
     [[nodiscard]] virtual bool is_evictable(const BlobId& id) const = 0;
-    /// Nothing happens to a blob that is not here.
-    virtual void set_pin(const BlobId& id, Pin pin) = 0;
+    /// kNotFound for a blob that is not here, kFailure when the disk does not take it: the pin is as before.
+    virtual base::Outcome<void> set_pin(const BlobId& id, Pin pin) = 0;
 };
 
 /// Over a store that outlives it.

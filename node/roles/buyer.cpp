@@ -51,7 +51,8 @@ void Buyer::plan() {
         offer(name, std::move(payload));
     });
     const bool base_here =
-        job.base_blob.is_zero() || wants_.want(job.base_blob, holders_of_base(state(), job)).has_value();
+        job.base_blob.is_zero() ||
+        wants_.want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec)).has_value();
     if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/job_bench.hpp"
 
+#include <algorithm>
+
 #include "contracts/program/tensors.hpp"
 #include "node/roles/following_role.hpp"
 #include "node/runtime/log.hpp"
@@ -14,10 +16,7 @@ namespace frames = trainer::worker;
 
 namespace {
 constexpr std::uint64_t kRetryPauseNs = 1'000'000'000;
-
-std::string with_fix(const frames::Refusal& refusal) {
-    return refusal.text + (refusal.fix.empty() ? "" : "; " + refusal.fix);
-}
+constexpr std::uint64_t kLongestPauseNs = 60 * kRetryPauseNs;
 
 /// Blobs that a role computes from: those of the spec, and the state that the running round starts from.
 std::vector<BlobId> blobs_of(const contracts::Job& job) {
@@ -26,10 +25,33 @@ std::vector<BlobId> blobs_of(const contracts::Job& job) {
 }
 }  // namespace
 
+std::string with_fix(const frames::Refusal& refusal) {
+    return refusal.text + (refusal.fix.empty() ? "" : "; " + refusal.fix);
+}
+
+base::Error not_done(const std::string& what, const WorkerAnswered& answer) {
+    const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+    const std::string fix = refusal != nullptr ? refusal->fix : "";
+    return {base::ErrorKind::kPreflight,
+            what + ": " + (refusal != nullptr ? refusal->text : "the worker answered with something else"),
+            fix.empty() ? "run `assay doctor`, then start the verifier again" : fix};
+}
+
+FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
+    return {.size = trainer::base_state_bytes(program::parameter_count(spec.model)), .pin = pin};
+}
+
+FetchTerms boundary_terms(const program::JobSpec& spec) {
+    return {.size = trainer::slot_state_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
+}
+
+FetchTerms update_terms(const program::JobSpec& spec) {
+    return {.size = trainer::update_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
+}
+
 bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms) {
     if (files_.has(id)) {
-        if (terms.pin == Pin::kPinned && files_.is_evictable(id)) files_.set_pin(id, Pin::kPinned);
-        return true;
+        return terms.pin == Pin::kEvictable || !files_.is_evictable(id) || keep(id);
     }
     Attempt& attempt = attempts_[{id, terms.pin}];
     if (attempt.under_way || seams_.clock.mono_ns() < attempt.not_before_ns) return false;
@@ -37,13 +59,33 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
     const RequestId request = requests_.on_blob([this, pin = terms.pin](const BlobFetched& fetched) {
         Attempt& ended = attempts_[{fetched.id, pin}];
         ended.under_way = false;
-        if (fetched.result.ok()) return;
+        if (fetched.result.ok()) {
+            ended.pause_ns = 0;
+            ended.said.clear();
+            return;
+        }
         ++ended.failures;
-        ended.not_before_ns = seams_.clock.mono_ns() + kRetryPauseNs;
-        log_warn("blob " + fetched.id.brief() + " not fetched: " + fetched.result.error().what);
+        // Work waits for its blob; for bidding, a blob that nobody serves is asked for less and less.
+        const bool longer = pin == Pin::kEvictable && ended.pause_ns > 0;
+        ended.pause_ns = longer ? std::min(2 * ended.pause_ns, kLongestPauseNs) : kRetryPauseNs;
+        ended.not_before_ns = seams_.clock.mono_ns() + ended.pause_ns;
+        log_once(ended, "blob " + fetched.id.brief() + " not fetched: " + fetched.result.error().what);
     });
     seams_.blobs.fetch(request, id, terms, holders);
     return false;
+}
+
+bool BlobWants::keep(const BlobId& id) {
+    const auto kept = files_.set_pin(id, Pin::kPinned);
+    if (!kept.ok()) {
+        log_once(attempts_[{id, Pin::kPinned}], "blob " + id.brief() + " not pinned: " + kept.error().what);
+    }
+    return kept.ok();
+}
+
+void BlobWants::log_once(Attempt& attempt, const std::string& text) {
+    if (attempt.said != text) log_warn(text);
+    attempt.said = text;
 }
 
 std::optional<SharedDescriptor> BlobWants::want(const BlobId& id, const std::vector<Endpoint>& holders,
@@ -79,16 +121,14 @@ void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
 bool JobBench::gather(const contracts::StateView& state, const contracts::Job& job, Pin pin) {
     const auto holders = holders_of_base(state, job);
     const program::JobSpec& spec = job.spec;
-    const auto here = [&](const BlobId& id, std::uint64_t size) {
-        return wants_.here(id, holders, {.size = size, .pin = pin});
-    };
     const auto tokens_here = [&](const BlobId& id, std::uint64_t tokens) {
-        return here(id, trainer::token_file_size(tokens, spec.model.vocabulary));
+        return wants_.here(id, holders,
+                           {.size = trainer::token_file_size(tokens, spec.model.vocabulary), .pin = pin});
     };
     bool all = tokens_here(spec.data.train, spec.data.train_tokens);
     all = tokens_here(spec.data.held_out, spec.data.held_out_tokens) && all;
     if (job.base_blob.is_zero()) return all;
-    return here(job.base_blob, trainer::base_state_bytes(program::parameter_count(spec.model))) && all;
+    return wants_.here(job.base_blob, holders, base_state_terms(spec, pin)) && all;
 }
 
 std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& state,
@@ -119,7 +159,7 @@ std::optional<SharedDescriptor> JobBench::prepare(const contracts::StateView& st
         ask_initial(job);
         return std::nullopt;
     }
-    return wants_.want(*blob, holders_of_base(state, job), {.size = {}, .pin = pin});
+    return wants_.want(*blob, holders_of_base(state, job), base_state_terms(job.spec, pin));
 }
 
 std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {

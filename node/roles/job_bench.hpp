@@ -17,7 +17,20 @@
 
 namespace assay::node {
 
-/// Blobs that are wanted, fetched once each, tried again after a pause when nobody served them.
+/// A refusal as a line of the log: its text, and its fix if it has one.
+std::string with_fix(const trainer::worker::Refusal& refusal);
+/// What a verifier ends with when its worker did not do what it must: `what`, and then why and what helps, as
+/// far as the answer says so.
+base::Error not_done(const std::string& what, const WorkerAnswered& answer);
+
+/// The terms of a job's states, each as long as the spec's model makes it: what a round starts from, a slot
+/// between two segments, what a slot submits.
+FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin = Pin::kPinned);
+FetchTerms boundary_terms(const program::JobSpec& spec);
+FetchTerms update_terms(const program::JobSpec& spec);
+
+/// Blobs that are wanted, fetched once each, tried again after a pause when nobody served them: a second for
+/// work, and for bidding twice as long each time, up to a minute.
 class BlobWants {
 public:
     BlobWants(const Seams& seams, BlobFiles& files, Requests& requests)
@@ -40,8 +53,13 @@ private:
     struct Attempt {
         bool under_way = false;
         std::uint32_t failures = 0;
+        std::uint64_t pause_ns = 0;  ///< before the next one
         std::uint64_t not_before_ns = 0;
+        std::string said;  ///< the last failure in the log
     };
+    /// The blob, which is here, stays from now on; false, and the error in the log, when the disk refuses.
+    bool keep(const BlobId& id);
+    static void log_once(Attempt& attempt, const std::string& text);
     Seams seams_;
     BlobFiles& files_;
     Requests& requests_;

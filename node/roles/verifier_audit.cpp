@@ -30,8 +30,13 @@ std::vector<BlobId> start_blobs(const contracts::Reveal& reveal, std::uint32_t u
     return {reveal.boundary_blobs[unit - 1]};
 }
 
-BlobId end_blob(const contracts::Reveal& reveal, std::uint32_t unit, std::uint32_t segments) {
-    return unit == segments ? reveal.update_blob : reveal.boundary_blobs[unit];
+struct UnitEnd {
+    BlobId blob;
+    FetchTerms terms;
+};
+UnitEnd end_of(const contracts::Reveal& reveal, std::uint32_t unit, const program::JobSpec& spec) {
+    if (unit == spec.segments()) return {reveal.update_blob, update_terms(spec)};
+    return {reveal.boundary_blobs[unit], boundary_terms(spec)};
 }
 
 }  // namespace
@@ -83,7 +88,8 @@ void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const 
     const auto starts = start_blobs(*reveal, unit.unit, job.spec.segments());
     if (audit.end_state || starts.empty()) return replay(job, key, base, std::nullopt);
     const auto miner = contracts::read_miner(state(), slot->miner);
-    if (const auto file = bench_.wants().want(starts.front(), {miner ? miner->endpoint : Endpoint{}})) {
+    if (const auto file = bench_.wants().want(starts.front(), {miner ? miner->endpoint : Endpoint{}},
+                                              boundary_terms(job.spec))) {
         audit.end_state = *file;
         return replay(job, key, base, std::nullopt);
     }
@@ -129,10 +135,7 @@ void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
             return audit.claim_unavailable();  // bytes that cannot be read are as good as bytes not served
         }
         // Our own failure is no fault of the miner's.
-        return fail_with({base::ErrorKind::kPreflight,
-                          "a unit could not be replayed: " +
-                              (refusal != nullptr ? refusal->text : std::string("no answer")),
-                          "run `assay doctor`, then start the verifier again"});
+        return fail_with(not_done("a unit could not be replayed", answer));
     }
     switch (replayed->verdict) {
         case frames::UnitVerdict::kMatch: return on_match(audit, *job, answer, replayed->unit_root);
@@ -166,11 +169,12 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
     const auto miner = slot ? contracts::read_miner(state(), slot->miner) : std::nullopt;
     if (!slot || !reveal) return;
     // The claimed end only serves to name the difference: asked for once, not insisted on.
-    const BlobId end = end_blob(*reveal, unit.unit, job.spec.segments());
+    const UnitEnd end = end_of(*reveal, unit.unit, job.spec);
     const bool named = replayed.difference.find('[') != std::string::npos;
     const auto base = bench_.ready(state(), job);
-    if (!named && base && bench_.wants().failures(end) == 0) {
-        const auto claimed_end = bench_.wants().want(end, {miner ? miner->endpoint : Endpoint{}});
+    if (!named && base && bench_.wants().failures(end.blob) == 0) {
+        const auto claimed_end =
+            bench_.wants().want(end.blob, {miner ? miner->endpoint : Endpoint{}}, end.terms);
         if (claimed_end) return replay(job, key, *base, claimed_end);
         return;  // planned again when the blob has come or failed
     }

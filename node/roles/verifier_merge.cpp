@@ -94,9 +94,7 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
             work.claim = diverged_merge();
             return;
         }
-        fail_with({base::ErrorKind::kPreflight,
-                   "the merge could not be computed: " + (refusal != nullptr ? refusal->text : "no state"),
-                   "run `assay doctor`, then start the verifier again"});
+        fail_with(not_done("the merge could not be computed", answer));
     });
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }
@@ -116,7 +114,8 @@ bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, con
         return true;
     }
     const auto miner = contracts::read_miner(state(), record->miner);
-    const auto file = bench_.wants().want(reveal->update_blob, {miner ? miner->endpoint : Endpoint{}});
+    const auto file = bench_.wants().want(reveal->update_blob, {miner ? miner->endpoint : Endpoint{}},
+                                          update_terms(job.spec));
     if (file) {
         check_update(key, slot, reveal->trace.update, *file);
     } else if (bench_.wants().failures(reveal->update_blob) > 0) {
@@ -137,8 +136,11 @@ void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base:
             merges_[key].updates[slot] = file;
             return;
         }
+        const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+        const std::string why = refusal != nullptr ? "could not be read: " + with_fix(*refusal)
+                                                   : std::string("is not the accepted one");
         log_warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
-                 ": the served update is not the accepted one; it is trained again here");
+                 ": the served update " + why + "; it is trained again here");
         merges_[key].recompute.insert(slot);
     });
     parts().seams.worker.submit(id, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
@@ -156,9 +158,10 @@ void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::
             merges_[key].updates[slot] = answer.bulk.front();
             return;
         }
-        fail_with({base::ErrorKind::kPreflight,
-                   round_name(key.first, key.second) + " slot " + std::to_string(slot) +
-                       " was accepted, and training it here gives another update",
+        const std::string accepted =
+            round_name(key.first, key.second) + " slot " + std::to_string(slot) + " was accepted, and ";
+        if (trained == nullptr) return fail_with(not_done(accepted + "could not be trained here", answer));
+        fail_with({base::ErrorKind::kPreflight, accepted + "training it here gives another update",
                    "run `assay doctor`; if this machine is sound, the slot's two verifiers judged wrong"});
     });
     parts().seams.worker.submit(
@@ -178,10 +181,7 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
         const bool diverged = refusal != nullptr && refusal->reason == frames::RefusalReason::kDiverged;
         if (evaluated == nullptr && !diverged) {
-            return fail_with({base::ErrorKind::kPreflight,
-                              "the merged state could not be evaluated: " +
-                                  (refusal != nullptr ? refusal->text : std::string("no answer")),
-                              "run `assay doctor`, then start the verifier again"});
+            return fail_with(not_done("the merged state could not be evaluated", answer));
         }
         auto blob = parts().files.put(*found->second.base);
         if (!blob.ok()) return fail_with(blob.error());

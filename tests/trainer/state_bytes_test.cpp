@@ -36,6 +36,15 @@ TEST_CASE("state files have the documented bytes", "[trainer][state]") {
           "feffffffffffffff");
 }
 
+TEST_CASE("how long a state file is follows from the number of parameters", "[trainer][state]") {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}}) {
+        const std::vector<float> numbers(count);
+        CHECK(encode_base_state({1, numbers, numbers}).size() == base_state_bytes(count));
+        CHECK(encode_slot_state({1, 2, numbers, numbers, numbers}).size() == slot_state_bytes(count));
+        CHECK(encode_update({std::vector<std::int64_t>(count)}).size() == update_bytes(count));
+    }
+}
+
 TEST_CASE("state files of a wrong kind, length or with numbers that are not finite are refused",
           "[trainer][state]") {
     base::Bytes bytes = encode_slot_state(kSlot);

@@ -80,9 +80,13 @@ struct Store final : BlobFiles {
     [[nodiscard]] bool is_evictable(const BlobId& id) const override {
         return has(id) && here.at(id) == Pin::kEvictable;
     }
-    void set_pin(const BlobId& id, Pin pin) override {
-        if (has(id)) here[id] = pin;
+    base::Outcome<void> set_pin(const BlobId& id, Pin pin) override {
+        if (!has(id)) return base::fail(base::ErrorKind::kNotFound, "no such blob");
+        if (disk_refuses) return base::fail(base::ErrorKind::kFailure, "the disk is read-only");
+        here[id] = pin;
+        return {};
     }
+    bool disk_refuses = false;
     std::map<BlobId, Pin> here;
     std::map<BlobId, SharedDescriptor> files;
 };
@@ -227,6 +231,59 @@ TEST_CASE("weights that nobody serves are waited for, without a bid and without 
     CHECK(bench.worker.asked.empty());
 }
 
+TEST_CASE("a blob that nobody serves is asked for less and less for bidding, every second for work") {
+    const Pin pin = GENERATE(Pin::kEvictable, Pin::kPinned);
+    CAPTURE(pin == Pin::kPinned);
+    Bench bench(true);
+    BlobWants& wants = bench.bench.wants();
+    const auto asked_at = [&] {  // seconds, over three minutes
+        std::vector<std::uint64_t> seconds;
+        const std::uint64_t start = bench.clock.now;
+        for (std::uint64_t second = 0; second < 180; ++second) {
+            bench.clock.now = start + second * 1'000'000'000;
+            CHECK_FALSE(wants.here(kWeights, {}, {.size = {}, .pin = pin}));
+            for (const auto& [request, id] : std::exchange(bench.blobs.asked, {})) {
+                seconds.push_back(second);
+                bench.requests.answer(
+                    BlobFetched{request, id, base::fail(base::ErrorKind::kNotFound, "no holder has it")});
+            }
+        }
+        return seconds;
+    };
+    const auto seconds = asked_at();
+    if (pin == Pin::kPinned) {
+        CHECK(seconds.size() == 180);
+    } else {
+        CHECK(seconds == std::vector<std::uint64_t>{0, 1, 3, 7, 15, 31, 63, 123});
+    }
+    CHECK(wants.failures(kWeights) == (pin == Pin::kPinned ? 180U : 0U));
+}
+
+TEST_CASE("a blob that the disk does not pin is not taken for one that stays") {
+    Bench bench(false);
+    bench.store.here[kTrain] = Pin::kEvictable;
+    bench.store.disk_refuses = true;
+    BlobWants& wants = bench.bench.wants();
+    CHECK_FALSE(wants.here(kTrain, {}));
+    CHECK(wants.here(kTrain, {}, {.size = {}, .pin = Pin::kEvictable}));
+    CHECK(bench.blobs.asked.empty());  // it is here
+    bench.store.disk_refuses = false;
+    CHECK(wants.here(kTrain, {}));
+    CHECK_FALSE(bench.store.is_evictable(kTrain));
+}
+
+TEST_CASE("a verifier that ends says what its worker said") {
+    using enum frames::RefusalReason;
+    const auto said = [](frames::Message message) {
+        return not_done("a unit could not be replayed", WorkerAnswered{1, std::move(message), {}, true});
+    };
+    const base::Error machine = said(frames::Refusal{kMachine, "too little memory", "set ASSAY_MEMORY"});
+    CHECK(machine.what == "a unit could not be replayed: too little memory");
+    CHECK(machine.fix == "set ASSAY_MEMORY");
+    CHECK(said(frames::Refusal{kInternal, "no memory"}).fix.find("assay doctor") != std::string::npos);
+    CHECK(said(frames::Opened{}).what.find("something else") != std::string::npos);
+}
+
 TEST_CASE("only wrong bytes, wrong fields and too small a machine refuse a job for good") {
     using enum frames::RefusalReason;
     for (const auto reason : {kBadFrame, kNoJob, kBadRequest, kBadBytes, kCancelled, kNotSupported,
@@ -303,6 +360,14 @@ TEST_CASE("the spec says how large each blob is, and what is looked at before bi
     // Its round has work for this node: now they stay.
     REQUIRE(bench.bench.ready(bench.state, bench.job).has_value());
     CHECK(bench.store.evictable().empty());
+}
+
+TEST_CASE("the files of a job's states are fetched at the length that its model gives them") {
+    const program::JobSpec spec = contracts::test::small_job();
+    const std::uint64_t count = program::parameter_count(spec.model);
+    CHECK(base_state_terms(spec).size == 16 + 8 * count);
+    CHECK(boundary_terms(spec).size == 24 + 12 * count);
+    CHECK(update_terms(spec).size == 8 + 8 * count);
 }
 
 TEST_CASE("work does not wait for bytes that another buyer serves slowly for its bidding") {

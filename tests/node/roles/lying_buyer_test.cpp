@@ -300,6 +300,15 @@ struct Stage {
         return false;
     }
 
+    [[nodiscard]] int lines_about(const BlobId& blob) const {
+        std::istringstream lines(log.text());
+        int count = 0;
+        for (std::string line; std::getline(lines, line);) {
+            if (line.find(blob.brief()) != std::string::npos) ++count;
+        }
+        return count;
+    }
+
     Part part;
     test::TemporaryFolder folder;
     CapturedLog log{folder / "log"};
@@ -409,8 +418,10 @@ TEST_CASE("a buyer that lies about its weights gets no bids, and honest jobs bes
     CHECK_FALSE(stage.taken.contains(lies[1].blob));
     CHECK(stage.own_store->is_evictable(honest_spec.initial_blob));
 
-    // What is only late is not refused for good.
+    // What is only late is not refused for good. Nor is the log full of it.
+    CHECK(stage.lines_about(withheld) == 1);
     stage.withheld.clear();
+    stage.clock.now += 60'000'000'000;  // the longest pause
     for (int i = 0; i < 3; ++i) stage.turn();
     CHECK(stage.bid_for(lies[4].job));
     CHECK_FALSE(stage.bid_for(lies[5].job));
