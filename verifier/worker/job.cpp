@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "contracts/base/blob_id.hpp"
+#include "contracts/base/bytes.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "trainer/data/token_file.hpp"
@@ -113,8 +114,12 @@ Watch watch_of(const RequestContext& context) {
 }  // namespace
 
 Refusal to_refusal(const base::Error& error) {
-    // Ours are a sentence each; one that the frame does not hold would end the stream.
-    return {reason_of(error.kind), error.what, error.fix.size() <= frames::kMaxFix ? error.fix : ""};
+    // One that the frame does not hold would end the stream; cut inside a character it would be no UTF-8.
+    std::string fix = error.fix.substr(0, frames::kMaxFix);
+    if (fix.size() < error.fix.size()) {
+        while (!fix.empty() && !base::is_utf8(fix)) fix.pop_back();
+    }
+    return {reason_of(error.kind), error.what, std::move(fix)};
 }
 
 Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,

@@ -22,7 +22,8 @@ struct Answer {
 };
 using Answered = base::Result<Answer, frames::Refusal>;
 
-/// An error as the frame that carries it: reason by its kind, text and fix as they are.
+/// An error as the frame that carries it: reason by its kind, text as it is, the fix cut to what the frame
+/// holds.
 frames::Refusal to_refusal(const base::Error& error);
 
 /// What a request may use while it is at work.
