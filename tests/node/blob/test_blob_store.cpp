@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -269,13 +270,15 @@ TEST_CASE("a blob that is stored while it is removed is whole or gone") {
     const base::Bytes content = pattern(10);
     const BlobId id = base::blob_id(content);
     for (int round = 0; round < 40; ++round) {
+        std::atomic<int> writing = 3;
         std::vector<std::thread> threads;
-        for (int writer = 0; writer < 2; ++writer) {
-            threads.emplace_back([&] { (void)store->put(content); });
+        for (int writer = 0; writer < 3; ++writer) {
+            threads.emplace_back([&] {
+                (void)store->put(content);
+                --writing;
+            });
         }
-        threads.emplace_back([&] {
-            for (int i = 0; i < 10; ++i) (void)store->remove(id);
-        });
+        while (writing > 0) (void)store->remove(id);
         for (std::thread& thread : threads) thread.join();
         if (store->has(id)) REQUIRE(store->read(id).value() == content);
         REQUIRE(store->bytes_used() == (store->has(id) ? content.size() : 0));
