@@ -69,8 +69,8 @@ TEST_CASE("products in every layout have the bits of their definition", "[traine
     for_each_target(11, 90, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
         const std::size_t m = pick(random, random() % 6 == 0 ? 300 : 70), n = pick(random, 90);
         const std::size_t k = random() % 8 == 0 ? random() % 2 : pick(random, random() % 6 == 0 ? 900 : 80);
-        const bool wide = random() % 10 == 0;  // more columns than a block of B has
-        const std::size_t columns = wide ? n + 600 : n, stride = columns + random() % 3;
+        const bool wide = random() % 10 == 0;  // more columns than the widest block of B has
+        const std::size_t columns = wide ? n + 1100 : n, stride = columns + random() % 3;
         const Values a = numbers(random, m * k), b = numbers(random, k * columns);
         const Values bias = numbers(random, columns);
         Values c = numbers(random, m * stride), d = c;

@@ -6,21 +6,25 @@
 // C, so every output stays one chain over k. Threads take blocks of columns (of rows, where there are few
 // columns); nothing is shared, so nothing waits. Included once per target inside its namespace: no guard.
 
-// Terms and columns in a block of B. Packed A is packed again for each block of columns: those are wider. Few
-// and even blocks of k: each after the first loads all of C and stores it.
+// Terms and columns in a block of B. A is read, and packed, again for each block of columns: they are many,
+// even where the block is then larger than the second cache, which its panels, read in order, come into in
+// time. Few and even blocks of k: each after the first loads all of C and stores it.
 struct BlockShape {
     std::size_t depth;
     std::size_t cols;
 };
 inline constexpr std::size_t kDepth = 768;
-inline constexpr std::size_t kCols = 256;
+inline constexpr std::size_t kCols = 512;
 constexpr BlockShape block_shape(bool pack_a, std::size_t k) {
     const std::size_t most = pack_a ? kDepth / 2 : kDepth;
     const std::size_t blocks = k == 0 ? 1 : (k + most - 1) / most;
     const std::size_t depth = ((k + blocks - 1) / blocks + 15) / 16 * 16;  // whole cache lines of A
     return {depth, pack_a ? kCols * 2 : kCols};
 }
-inline constexpr std::size_t kMc = 16 * kMr;  // rows of A that are packed at a time
+// Rows of A that are packed at a time: where they are contiguous a panel, which stays in the first cache, and
+// otherwise some, for whole cache lines of what is read.
+inline constexpr std::size_t kMc = 16 * kMr;
+inline std::size_t rows_at_a_time(const Product& p) { return p.a.col_stride == 1 ? kMr : kMc; }
 
 // Rows of A a whole number of pages apart have all their cache lines in one set of the first cache, which has
 // 8 to 12 ways, fewer when another program shares the core. Tiles of few rows leave room in it.
@@ -51,6 +55,22 @@ inline bool prepare_thread(arithmetic::HeadShape) {
 }
 inline std::uint64_t thread_bytes(arithmetic::HeadShape) { return Scratch::size_for(sizeof(PackBuffers)); }
 
+// Asks for part `part` of `parts` of the next panel's rows of A: each begins in another place than the last
+// ended, which no processor guesses, and without it the first tile of every panel waits. Into the second
+// cache: the first is full of the panel in use.
+inline void fetch_rows(const float* a, std::size_t stride, std::size_t depth, std::size_t part,
+                       std::size_t parts) {
+    constexpr std::size_t kLine = 64 / sizeof(float);
+    constexpr int kRead = 0, kSecondCache = 2;
+    const std::size_t lines = (depth + kLine - 1) / kLine;
+    const std::size_t first = part * lines / parts, last = (part + 1) * lines / parts;
+    for (std::size_t i = 0; i < kMr; ++i) {
+        for (std::size_t line = first; line < last; ++line) {
+            __builtin_prefetch(a + i * stride + line * kLine, kRead, kSecondCache);
+        }
+    }
+}
+
 template <bool kPackedA>
 inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed, std::size_t i0,
                        std::size_t rows, std::size_t j0, std::size_t cols, std::size_t k0, Watch& watch) {
@@ -58,10 +78,13 @@ inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed,
         const std::size_t height = rows - i < kMr ? rows - i : kMr;
         const float* a = kPackedA ? packed.a + i / kMr * panel_stride(kMr, run.depth)
                                   : p.a.data + (i0 + i) * p.a.row_stride + k0;
+        const bool fetches = p.a.col_stride == 1 && i0 + i + 2 * kMr <= p.m;
+        const float* next = fetches ? p.a.data + (i0 + i + kMr) * p.a.row_stride + k0 : nullptr;
         for (std::size_t j = 0; j < cols; j += kNr) {
             const float* b = packed.b + j / kNr * panel_stride(kNr, run.depth);
             float* c = p.c + (i0 + i) * p.c_stride + j0 + j;
             if (p.bias != nullptr) run.bias = p.bias + j0 + j;
+            if (fetches) fetch_rows(next, p.a.row_stride, run.depth, j / kNr, (cols + kNr - 1) / kNr);
             if (cols - j >= kNr) {
                 tile_rows<kPackedA>(run, height, a, b, c, watch);
             } else {
@@ -90,8 +113,9 @@ inline bool product_part(const Product& p) {
             pack<kNr>(p.b.data + k0 * p.b.row_stride + j0 * p.b.col_stride, p.b.col_stride, p.b.row_stride,
                       cols, run.depth, packed.b);
             if (pack_a) {
-                for (std::size_t i0 = 0; i0 < p.m; i0 += kMc) {
-                    const std::size_t rows = p.m - i0 < kMc ? p.m - i0 : kMc;
+                const std::size_t most = rows_at_a_time(p);
+                for (std::size_t i0 = 0; i0 < p.m; i0 += most) {
+                    const std::size_t rows = p.m - i0 < most ? p.m - i0 : most;
                     pack<kMr>(p.a.data + i0 * p.a.row_stride + k0 * p.a.col_stride, p.a.row_stride,
                               p.a.col_stride, rows, run.depth, packed.a);
                     row_panels<true>(p, run, packed, i0, rows, j0, cols, k0, watch);
