@@ -176,16 +176,19 @@ TEST_CASE("scratch memory stays within the limits and says how much it is", "[in
         p.rule.a_digits = 3;
         const Limits limits;
         const std::uint64_t least =
-            kGroup * 16384 * 6;  // a group of lanes of the deepest block, widest operand
-        CHECK(product_scratch_bytes(*named.machine, p) <=
-              limits.resident_bytes + limits.streamed_bytes + 2 * least);
-        CHECK(product_scratch_bytes(*named.machine, p, PackedB::kYes) <= limits.streamed_bytes + least);
+            kGroup * 16384 * 13 / 2;  // a group of lanes of the deepest block, widest operand, panels apart
+        for (const std::uint64_t threads : {1U, 2U, 8U}) {  // each has a group of a slab at least
+            CHECK(product_scratch_bytes(*named.machine, p, threads) <=
+                  limits.resident_bytes + limits.streamed_bytes + 2 * least * threads);
+            CHECK(product_scratch_bytes(*named.machine, p, threads, PackedB::kYes) <=
+                  limits.streamed_bytes + least * threads);
+        }
         CHECK(packed_b_bytes(*named.machine, p) >= 2 * p.n * p.k);  // two digits of every number
         CHECK(packed_b_bytes(*named.machine, p) % kAlignment == 0);
         p.m = p.n = p.k = 64;
-        CHECK(product_scratch_bytes(*named.machine, p) < 128 * 1024);
+        CHECK(product_scratch_bytes(*named.machine, p, 8) < 128 * 1024);
         p.k = 0;
-        CHECK(product_scratch_bytes(*named.machine, p) == 0);
+        CHECK(product_scratch_bytes(*named.machine, p, 8) == 0);
         CHECK(packed_b_bytes(*named.machine, p) == 0);
     }
 }
@@ -204,7 +207,7 @@ TEST_CASE("with b packed, fewer rows take no more scratch memory than more rows 
                 p.rule.a_digits = digits;
                 std::uint64_t most = 0, rows = 0;
                 for (p.m = 1; p.m <= kMost && rows == 0; ++p.m) {
-                    const std::uint64_t bytes = product_scratch_bytes(*named.machine, p, PackedB::kYes);
+                    const std::uint64_t bytes = product_scratch_bytes(*named.machine, p, 2, PackedB::kYes);
                     if (bytes < most) rows = p.m;
                     most = bytes;
                 }

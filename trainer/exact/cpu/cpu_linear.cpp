@@ -65,7 +65,7 @@ std::uint64_t CpuBackend::own_bytes(const program::Program& program, const Group
         if (!multiplies) continue;
         const std::uint64_t rows = of_head ? shape.head_rows : shape.sequences * model.context;
         const bool packed = shape.keep_weights && multiplies_weight(one);
-        most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows),
+        most = std::max(most, integer_scratch_bytes(target_, shape_of(program, one, rows), pool_.threads(),
                                                     packed ? integer::PackedB::kYes : integer::PackedB::kNo));
     }
     return most + kept;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product, after BLIS (Van Zee & van de Geijn, "BLIS: a framework for rapidly instantiating BLAS
-// functionality", TOMS 2015). A block of B, packed, stays in the second cache while rows of A go past it: a
-// panel of A, unpacked where its k is contiguous and its rows lie well, against one panel of B after the
+// functionality", TOMS 2015). A block of B, packed, stays in the nearer caches while rows of A go past it:
+// a panel of A, unpacked where its k is contiguous and its rows lie well, against one panel of B after the
 // other, so that C is written along its rows. k goes in blocks; each after the first loads the tile back from
-// C, so every output stays one chain over k. Threads take blocks of columns (of rows, where there are few
-// columns); nothing is shared, so nothing waits. Included once per target inside its namespace: no guard.
+// C, so every output stays one chain over k. Threads take blocks of columns (of rows, where that packs
+// less); nothing is shared, so nothing waits. Included once per target inside its namespace: no guard.
 
 // Terms and columns in a block of B. A is read, and packed, again for each block of columns: they are many,
 // even where the block is then larger than the second cache, which its panels, read in order, come into in
@@ -141,7 +141,9 @@ inline bool product(const Product& p, ThreadPool& pool) {
     const std::size_t threads = pool.threads();
     if (threads == 1) return product_part(p);
     std::atomic<bool> good = true;
-    if (p.n >= threads * 4 * kNr) {
+    // Threads that have columns of their own read all of A each, which costs where each packs it too.
+    const bool by_columns = p.n >= threads * 4 * kNr && (p.n >= p.m || !packs_a(p));
+    if (by_columns) {
         const std::size_t share = share_of(p.n, threads, kNr, block_shape(packs_a(p), p.k).cols);
         pool.deal(p.n, share, [&](std::size_t first, std::size_t last) {
             Product part = p;

@@ -86,8 +86,9 @@ Entry entry_of(Target target) {
 
 const ProductKernels& integer_products(Target target) { return entry_of(target).table; }
 
-std::uint64_t integer_scratch_bytes(Target target, const Product& p, integer::PackedB packed) {
-    return Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p, packed));
+std::uint64_t integer_scratch_bytes(Target target, const Product& p, std::uint64_t threads,
+                                    integer::PackedB packed) {
+    return Scratch::size_for(integer::product_scratch_bytes(entry_of(target).machine, p, threads, packed));
 }
 
 }  // namespace assay::trainer

@@ -10,8 +10,9 @@ namespace assay::trainer {
 /// REQUIRES a target that this machine has (targets.hpp).
 const ProductKernels& integer_products(Target target);
 
-/// Bytes of scratch memory that the table's product keeps in the thread that calls it with p: the largest
-/// that it was called with.
-std::uint64_t integer_scratch_bytes(Target target, const Product& p, integer::PackedB packed);
+/// Bytes of scratch memory that the table's product keeps in the thread that calls it with p and a pool of so
+/// many threads: the largest that it was called with.
+std::uint64_t integer_scratch_bytes(Target target, const Product& p, std::uint64_t threads,
+                                    integer::PackedB packed);
 
 }  // namespace assay::trainer

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "contracts/arithmetic/exact_product.hpp"
 #include "contracts/base/check.hpp"
@@ -12,6 +13,8 @@ namespace assay::trainer::integer {
 
 namespace {
 constexpr std::uint64_t kTaskRows = 4 * kGroup;
+constexpr std::uint64_t kExponentsAtOnce = 16;  // a task writes these whole: the most lanes of a vector
+static_assert(kGroup % kExponentsAtOnce == 0);
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit * unit; }
 // Panels must not all start in the same sets of a cache.
@@ -43,8 +46,9 @@ struct Side {
     [[nodiscard]] std::uint64_t lane_bytes(std::uint64_t blocks) const {
         return std::max<std::uint64_t>(1, blocks * parts() * panel_bytes / panel);
     }
-    void choose_slab(std::uint64_t limit, std::uint64_t blocks) {
-        const std::uint64_t most = std::max(kGroup, limit / lane_bytes(blocks) / kGroup * kGroup);
+    // A group for each thread at least, or some would have nothing to multiply.
+    void choose_slab(std::uint64_t limit, std::uint64_t blocks, std::uint64_t threads) {
+        const std::uint64_t most = std::max(kGroup * threads, limit / lane_bytes(blocks) / kGroup * kGroup);
         slab_lanes = std::min(lanes, most);
     }
     void place(std::byte* memory, std::uint64_t blocks) {
@@ -96,7 +100,8 @@ struct Plan {
     }
 };
 
-Plan plan_of(const Machine& machine, const Product& p, PackedB packed, const Limits& limits) {
+Plan plan_of(const Machine& machine, const Product& p, std::uint64_t threads, PackedB packed,
+             const Limits& limits) {
     Plan plan;
     plan.packed = packed;
     plan.block = block_of(p);
@@ -106,7 +111,7 @@ Plan plan_of(const Machine& machine, const Product& p, PackedB packed, const Lim
     if (packed == PackedB::kYes) {
         // a goes past all of b, packed once: fewer rows never take more memory than more rows do.
         plan.b = whole_b(machine, p);
-        plan.a.choose_slab(limits.streamed_bytes, plan.slab_blocks);
+        plan.a.choose_slab(limits.streamed_bytes, plan.slab_blocks, threads);
         return plan;
     }
     plan.b = side_b(machine, p);
@@ -114,8 +119,11 @@ Plan plan_of(const Machine& machine, const Product& p, PackedB packed, const Lim
     const std::uint64_t b_bytes = plan.b.lanes * plan.b.lane_bytes(plan.slab_blocks);
     // Every slab of the resident operand costs one packing of all of the other.
     plan.a_resident = a_bytes <= b_bytes;
-    plan.a.choose_slab(plan.a_resident ? limits.resident_bytes : limits.streamed_bytes, plan.slab_blocks);
-    plan.b.choose_slab(plan.a_resident ? limits.streamed_bytes : limits.resident_bytes, plan.slab_blocks);
+    const auto limit = [&](bool resident) {
+        return resident ? limits.resident_bytes : limits.streamed_bytes;
+    };
+    plan.a.choose_slab(limit(plan.a_resident), plan.slab_blocks, threads);
+    plan.b.choose_slab(limit(!plan.a_resident), plan.slab_blocks, threads);
     return plan;
 }
 
@@ -127,14 +135,23 @@ struct Depths {
     std::uint64_t last_depth = 0;
 };
 
-// One task: a group of lanes of a block.
-void pack_group(const Machine& machine, const Side& side, const Depths& depths, std::uint64_t task) {
-    const std::uint64_t groups = groups_of(side.count);
-    const std::uint64_t block = task / groups, lane = task % groups * kGroup;
+// Lanes of a task: a group, or fewer where there would be too few tasks for the threads.
+std::uint64_t lanes_of_task(const Side& side, const Depths& depths, std::uint64_t threads) {
+    if (threads == 1) return kGroup;
+    const std::uint64_t unit = std::lcm(side.panel, kExponentsAtOnce), wanted = 4 * threads;
+    const std::uint64_t share = (side.count * depths.blocks + wanted - 1) / wanted;
+    return std::min(kGroup, round_up(share, unit));
+}
+
+// One task: `step` lanes of a block.
+void pack_lanes(const Machine& machine, const Side& side, const Depths& depths, std::uint64_t step,
+                std::uint64_t task) {
+    const std::uint64_t tasks = (side.count + step - 1) / step;
+    const std::uint64_t block = task / tasks, lane = task % tasks * step;
     const std::uint64_t depth = block + 1 == depths.blocks ? depths.last_depth : depths.depth;
     const float* data = side.view.data + (side.first + lane) * side.view.row_stride +
                         (depths.first_k + block * depths.depth) * side.view.col_stride;
-    const Slice slice{data, side.view.row_stride, side.view.col_stride, std::min(kGroup, side.count - lane),
+    const Slice slice{data, side.view.row_stride, side.view.col_stride, std::min(step, side.count - lane),
                       depth};
     std::int32_t* exponents = side.exponents + block * side.exponent_stride() + lane;
     const std::uint64_t at = block * side.block_bytes() + lane / side.panel * side.panel_bytes;
@@ -151,17 +168,21 @@ void pack_group(const Machine& machine, const Side& side, const Depths& depths, 
 // Either may be nothing.
 void pack(const Machine& machine, const Side* first, const Side* second, const Depths& depths,
           ThreadPool& pool) {
-    const auto tasks = [&](const Side* side) {
-        return side == nullptr ? 0 : groups_of(side->count) * depths.blocks;
+    const auto step = [&](const Side* side) {
+        return side == nullptr ? kGroup : lanes_of_task(*side, depths, pool.threads());
     };
-    const std::uint64_t before = tasks(first), all = before + tasks(second);
+    const auto tasks = [&](const Side* side, std::uint64_t lanes) {
+        return side == nullptr ? 0 : (side->count + lanes - 1) / lanes * depths.blocks;
+    };
+    const std::uint64_t first_step = step(first), second_step = step(second);
+    const std::uint64_t before = tasks(first, first_step), all = before + tasks(second, second_step);
     if (all == 0) return;
     pool.deal(all, 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t task = from; task < to; ++task) {
             if (task < before) {
-                pack_group(machine, *first, depths, task);
+                pack_lanes(machine, *first, depths, first_step, task);
             } else {
-                pack_group(machine, *second, depths, task - before);
+                pack_lanes(machine, *second, depths, second_step, task - before);
             }
         }
     });
@@ -217,9 +238,9 @@ bool nothing_to_multiply(const Product& p) {
 }
 }  // namespace
 
-std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, PackedB packed,
-                                    const Limits& limits) {
-    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, packed, limits).bytes();
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, std::uint64_t threads,
+                                    PackedB packed, const Limits& limits) {
+    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, threads, packed, limits).bytes();
 }
 
 std::uint64_t packed_b_bytes(const Machine& machine, const Product& p) {
@@ -240,7 +261,7 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
     ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
     if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
     const bool b_is_packed = p.packed_b != nullptr;
-    Plan plan = plan_of(machine, p, b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
+    Plan plan = plan_of(machine, p, pool.threads(), b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
     std::byte* memory = product_scratch().take(plan.bytes());
     plan.a.place(memory, plan.slab_blocks);
     if (!b_is_packed) plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);

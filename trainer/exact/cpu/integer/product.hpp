@@ -8,7 +8,7 @@
 
 namespace assay::trainer::integer {
 
-/// How much is packed at a time; never less than a group of lanes and a block of k.
+/// How much is packed at a time; never less than a group of lanes for each thread and a block of k.
 struct Limits {
     std::uint64_t resident_bytes = 24U << 20U;  ///< of the operand that is packed least often
     std::uint64_t streamed_bytes = 3U << 20U;   ///< of a slab of the other one
@@ -22,10 +22,10 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
 /// Whether product(p) finds its b packed.
 enum class PackedB : std::uint8_t { kNo, kYes };
 
-/// Bytes of scratch memory that product(p) takes in its calling thread; with b packed never less than a
-/// product of fewer rows takes.
-std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, PackedB packed = PackedB::kNo,
-                                    const Limits& limits = {});
+/// Bytes of scratch memory that product(p) on so many threads takes in its calling thread; with b packed
+/// never less than a product of fewer rows takes.
+std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, std::uint64_t threads,
+                                    PackedB packed = PackedB::kNo, const Limits& limits = {});
 
 /// Bytes of p.b packed whole, and the packing into memory aligned to kAlignment: what p.packed_b may be.
 std::uint64_t packed_b_bytes(const Machine& machine, const Product& p);
