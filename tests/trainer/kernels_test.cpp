@@ -118,6 +118,34 @@ TEST_CASE("products go on from one block of k to the next with the same bits", "
     });
 }
 
+TEST_CASE("products on two threads have the same bits however they share them", "[trainer][kernels]") {
+    // Columns, fewer of them than rows, and packed rows (a share of rows each); blocks of B that are full, in
+    // both ways of taking A; rows a page apart.
+    struct Shape {
+        std::size_t m, n, k;
+        bool by_rows;
+    };
+    ThreadPool one(1), two(2);
+    for_each_target(25, 1, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
+        for (const Shape& shape :
+             {Shape{40, 300, 30, true}, Shape{400, 300, 30, false}, Shape{290, 260, 1024, true},
+              Shape{20, 1030, 390, false}, Shape{20, 1030, 2048, true}, Shape{20, 520, 770, true}}) {
+            const auto [m, n, k, by_rows] = shape;
+            INFO(m << "x" << n << "x" << k << (by_rows ? ", A by rows" : ", A by columns"));
+            const Values a = numbers(random, m * k), b = numbers(random, k * n);
+            Values c(m * n), d(m * n);
+            Product p{m, n, k, {}, {b.data(), n, 1}, c.data(), n};
+            p.a = by_rows ? MatrixView{a.data(), k, 1} : MatrixView{a.data(), 1, m};
+            const bool good = law.products.product(p, one);
+            for (ThreadPool* pool : {&one, &two}) {
+                p.c = d.data();
+                REQUIRE(fast.products.product(p, *pool) == good);
+                REQUIRE(same(c, d));
+            }
+        }
+    });
+}
+
 TEST_CASE("a product says whether all that it wrote is finite", "[trainer][kernels]") {
     ThreadPool pool(2);
     for (const Target target : test::all_targets()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 
 #include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/integer/integer_support.hpp"
@@ -111,11 +112,13 @@ TEST_CASE("exact products of empty and of single operands", "[integer]") {
 }
 
 TEST_CASE("exact products in slabs of either operand", "[integer]") {
-    ThreadPool pool(2);
+    ThreadPool one(1), two(2);
     std::mt19937 random(74);
     for (const test::Named& named : test::machines()) {
-        for (int repeat = 0; repeat < 8; ++repeat) {
-            // The least that may be packed at a time: every operand larger than a group comes in slabs.
+        for (int repeat = 0; repeat < 16; ++repeat) {
+            // The least that may be packed at a time: on one thread every operand larger than a group comes
+            // in slabs, on two there are more groups in one of them.
+            ThreadPool& pool = repeat < 8 ? one : two;
             Case x{100 + random() % 200,
                    100 + random() % 200,
                    30 + random() % 300,
@@ -134,10 +137,39 @@ TEST_CASE("exact products in slabs of either operand", "[integer]") {
 }
 
 TEST_CASE("exact products whose a is more than a slab of the limits that are used", "[integer]") {
-    ThreadPool pool(2);
+    ThreadPool one(1), two(2);
     std::mt19937 random(75);
     for (const test::Named& named : test::machines()) {
-        check(named, {100, 10, 16384 + 60, {3, 2}, ChainStart::kCarry, true}, random, pool);
+        check(named, {100, 10, 16384 + 60, {3, 2}, ChainStart::kCarry, true}, random, one);
+        check(named, {200, 290, 8192 + 60, {3, 2}, ChainStart::kCarry, true}, random, two);
+    }
+}
+
+TEST_CASE("an exact product takes the scratch memory that was said, on any number of threads", "[integer]") {
+    // Deep enough that the slabs of a grow with the threads.
+    constexpr std::uint64_t kRows = 1600, kColumns = 10, kTerms = 4096;
+    std::mt19937 random(76);
+    const Values a = test::numbers(random, kRows * kTerms), b = test::numbers(random, kTerms * kColumns);
+    Values c(kRows * kColumns);
+    Product p{kRows, kColumns, kTerms, {a.data(), kTerms, 1}, {b.data(), kColumns, 1}, c.data(), kColumns};
+    p.rule.a_digits = 3;
+    const Machine& machine = *test::machines().back().machine;
+    std::uint64_t before = 0;
+    for (const int threads : {1, 2, 8}) {
+        const std::uint64_t said =
+            Scratch::size_for(product_scratch_bytes(machine, p, static_cast<std::uint64_t>(threads)));
+        INFO(threads << " threads");
+        CHECK(said > before);
+        before = said;
+        std::uint64_t taken = 0;
+        std::thread([&] {  // a thread that holds nothing yet
+            const std::uint64_t held = scratch_use().bytes;
+            ThreadPool pool(threads);
+            static_cast<void>(product(machine, p, pool));
+            taken = scratch_use().bytes - held;
+        })
+            .join();
+        CHECK(taken == said);
     }
 }
 
@@ -177,7 +209,7 @@ TEST_CASE("scratch memory stays within the limits and says how much it is", "[in
         const Limits limits;
         const std::uint64_t least =
             kGroup * 16384 * 13 / 2;  // a group of lanes of the deepest block, widest operand, panels apart
-        for (const std::uint64_t threads : {1U, 2U, 8U}) {  // each has a group of a slab at least
+        for (const std::uint64_t threads : {1U, 2U, 8U}) {
             CHECK(product_scratch_bytes(*named.machine, p, threads) <=
                   limits.resident_bytes + limits.streamed_bytes + 2 * least * threads);
             CHECK(product_scratch_bytes(*named.machine, p, threads, PackedB::kYes) <=
@@ -201,13 +233,15 @@ TEST_CASE("with b packed, fewer rows take no more scratch memory than more rows 
     for (const test::Named& named : test::machines()) {
         for (const auto& [n, k] : shapes) {
             for (const std::uint8_t digits : {std::uint8_t{2}, std::uint8_t{3}}) {
+                const std::uint64_t threads = digits == 2 ? 1 : 2;
                 INFO(named.name << ", n " << n << ", k " << k << ", digits " << int{digits});
                 REQUIRE(2 * kMost * k > Limits{}.streamed_bytes);  // a does not fit a slab
                 Product p{0, n, k, {}, {}, nullptr, n};
                 p.rule.a_digits = digits;
                 std::uint64_t most = 0, rows = 0;
                 for (p.m = 1; p.m <= kMost && rows == 0; ++p.m) {
-                    const std::uint64_t bytes = product_scratch_bytes(*named.machine, p, 2, PackedB::kYes);
+                    const std::uint64_t bytes =
+                        product_scratch_bytes(*named.machine, p, threads, PackedB::kYes);
                     if (bytes < most) rows = p.m;
                     most = bytes;
                 }

@@ -3,12 +3,13 @@
 // functionality", TOMS 2015). A block of B, packed, stays in the nearer caches while rows of A go past it:
 // a panel of A, unpacked where its k is contiguous and its rows lie well, against one panel of B after the
 // other, so that C is written along its rows. k goes in blocks; each after the first loads the tile back from
-// C, so every output stays one chain over k. Threads take blocks of columns (of rows, where that packs
-// less); nothing is shared, so nothing waits. Included once per target inside its namespace: no guard.
+// C, so every output stays one chain over k. Threads take blocks of columns (of rows, where columns
+// are few, or rows are more and packed); nothing is shared, so nothing waits. Included once per target inside
+// its namespace: no guard.
 
 // Terms and columns in a block of B. A is read, and packed, again for each block of columns: they are many,
-// even where the block is then larger than the second cache, which its panels, read in order, come into in
-// time. Few and even blocks of k: each after the first loads all of C and stores it.
+// even where the block is then larger than the second cache; its panels are read in order, so the processor
+// fetches them ahead. Few and even blocks of k: each after the first loads all of C and stores it.
 struct BlockShape {
     std::size_t depth;
     std::size_t cols;

@@ -14,8 +14,8 @@ namespace assay::trainer {
 namespace {
 constexpr std::uint64_t kSmallPage = 4096;
 constexpr std::uint64_t kHugePage = 2U << 20U;
-// A block that must stay in the second cache does so when its addresses are in one piece there: small pages,
-// which lie anywhere, push each other out by chance, a third of a product's speed at worst.
+// What is read again and again stays in the second cache when its addresses are in one piece there: small
+// pages, which lie anywhere, push each other out by chance, a third of a product's speed at worst.
 constexpr std::uint64_t kLarge = kHugePage / 8;
 
 std::atomic<std::uint64_t> bytes_held = 0;

@@ -14,9 +14,10 @@
 
 namespace assay::trainer::integer {
 
-inline constexpr std::uint64_t kUnit = 64;       ///< k of a unit
-inline constexpr std::uint64_t kGroup = 96;      ///< lanes packed at a time: a multiple of every panel
-inline constexpr std::uint64_t kAlignment = 64;  ///< of packed memory, in bytes
+inline constexpr std::uint64_t kUnit = 64;   ///< k of a unit
+inline constexpr std::uint64_t kGroup = 96;  ///< most lanes packed at a time: a multiple of every panel
+inline constexpr std::uint64_t kMostVectorLanes = 16;  ///< of 32 bits, of any target
+inline constexpr std::uint64_t kAlignment = 64;        ///< of packed memory, in bytes
 
 constexpr std::uint64_t units_of(std::uint64_t depth) { return (depth + kUnit - 1) / kUnit; }
 
@@ -85,7 +86,8 @@ struct Machine {
     /// Bytes of a panel of `depth` k (a multiple of kAlignment).
     std::uint64_t (*a_panel_bytes)(std::uint64_t depth) = nullptr;
     std::uint64_t (*b_panel_bytes)(std::uint64_t depth) = nullptr;
-    /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel. Needs room for kGroup.
+    /// Exponents of the lanes of the slice, and of lanes of zeros up to a whole panel. Needs room up to the
+    /// next multiple of kMostVectorLanes: whole vectors are written.
     void (*exponents_a)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     void (*exponents_b)(const Slice& slice, int digits, std::int32_t* exponents) = nullptr;
     /// Packs the panels of the slice, `panel_stride` bytes apart, by the exponents found before; a 24-bit

@@ -5,6 +5,8 @@
 // unit is the business of emit_a and emit_b, which each way of multiplying defines. Included once per target
 // inside its namespace: no guard.
 
+static_assert(kL <= kMostVectorLanes && kMostVectorLanes % kL == 0 && kGroup % kMostVectorLanes == 0);
+
 struct UnitBuffers {
     alignas(64) float source[kL * kUnit];
     alignas(64) std::int32_t rows[kL * kUnit / 2];   // kUnit numbers of 16 bits per lane

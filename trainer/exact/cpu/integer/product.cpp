@@ -13,8 +13,6 @@ namespace assay::trainer::integer {
 
 namespace {
 constexpr std::uint64_t kTaskRows = 4 * kGroup;
-constexpr std::uint64_t kExponentsAtOnce = 16;  // a task writes these whole: the most lanes of a vector
-static_assert(kGroup % kExponentsAtOnce == 0);
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit * unit; }
 // Panels must not all start in the same sets of a cache.
@@ -46,9 +44,9 @@ struct Side {
     [[nodiscard]] std::uint64_t lane_bytes(std::uint64_t blocks) const {
         return std::max<std::uint64_t>(1, blocks * parts() * panel_bytes / panel);
     }
-    // A group for each thread at least, or some would have nothing to multiply.
-    void choose_slab(std::uint64_t limit, std::uint64_t blocks, std::uint64_t threads) {
-        const std::uint64_t most = std::max(kGroup * threads, limit / lane_bytes(blocks) / kGroup * kGroup);
+    void choose_slab(std::uint64_t limit, std::uint64_t blocks, std::uint64_t least_groups = 1) {
+        const std::uint64_t most =
+            std::max(kGroup * least_groups, limit / lane_bytes(blocks) / kGroup * kGroup);
         slab_lanes = std::min(lanes, most);
     }
     void place(std::byte* memory, std::uint64_t blocks) {
@@ -108,10 +106,15 @@ Plan plan_of(const Machine& machine, const Product& p, std::uint64_t threads, Pa
     plan.slab_blocks = std::clamp<std::uint64_t>(limits.depth / round_up(plan.block, kUnit), 1, blocks_of(p));
     plan.a = {p.a, p.m, machine.a_rows, panel_stride(machine.a_panel_bytes(plan.block)), p.rule.a_digits,
               true};
+    // Of the streamed operand's slab so many groups that the threads have two blocks of outputs each.
+    const auto least_groups = [&](const Side& resident) {
+        const std::uint64_t groups = resident.slab_groups();
+        return threads == 1 ? 1 : (2 * threads + groups - 1) / groups;
+    };
     if (packed == PackedB::kYes) {
         // a goes past all of b, packed once: fewer rows never take more memory than more rows do.
         plan.b = whole_b(machine, p);
-        plan.a.choose_slab(limits.streamed_bytes, plan.slab_blocks, threads);
+        plan.a.choose_slab(limits.streamed_bytes, plan.slab_blocks, least_groups(plan.b));
         return plan;
     }
     plan.b = side_b(machine, p);
@@ -119,11 +122,10 @@ Plan plan_of(const Machine& machine, const Product& p, std::uint64_t threads, Pa
     const std::uint64_t b_bytes = plan.b.lanes * plan.b.lane_bytes(plan.slab_blocks);
     // Every slab of the resident operand costs one packing of all of the other.
     plan.a_resident = a_bytes <= b_bytes;
-    const auto limit = [&](bool resident) {
-        return resident ? limits.resident_bytes : limits.streamed_bytes;
-    };
-    plan.a.choose_slab(limit(plan.a_resident), plan.slab_blocks, threads);
-    plan.b.choose_slab(limit(!plan.a_resident), plan.slab_blocks, threads);
+    Side& resident = plan.a_resident ? plan.a : plan.b;
+    Side& streamed = plan.a_resident ? plan.b : plan.a;
+    resident.choose_slab(limits.resident_bytes, plan.slab_blocks);
+    streamed.choose_slab(limits.streamed_bytes, plan.slab_blocks, least_groups(resident));
     return plan;
 }
 
@@ -138,7 +140,7 @@ struct Depths {
 // Lanes of a task: a group, or fewer where there would be too few tasks for the threads.
 std::uint64_t lanes_of_task(const Side& side, const Depths& depths, std::uint64_t threads) {
     if (threads == 1) return kGroup;
-    const std::uint64_t unit = std::lcm(side.panel, kExponentsAtOnce), wanted = 4 * threads;
+    const std::uint64_t unit = std::lcm(side.panel, kMostVectorLanes), wanted = 4 * threads;
     const std::uint64_t share = (side.count * depths.blocks + wanted - 1) / wanted;
     return std::min(kGroup, round_up(share, unit));
 }

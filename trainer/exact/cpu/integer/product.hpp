@@ -8,7 +8,8 @@
 
 namespace assay::trainer::integer {
 
-/// How much is packed at a time; never less than a group of lanes for each thread and a block of k.
+/// How much is packed at a time; never less than a group of lanes and a block of k, and as many groups as
+/// give every thread something to multiply.
 struct Limits {
     std::uint64_t resident_bytes = 24U << 20U;  ///< of the operand that is packed least often
     std::uint64_t streamed_bytes = 3U << 20U;   ///< of a slab of the other one
