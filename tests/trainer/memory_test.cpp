@@ -6,6 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
+#include "trainer/exact/cpu/products.hpp"
 #include "trainer/exact/cpu/scratch.hpp"
 #include "trainer/job_runner.hpp"
 #include "trainer/memory_budget.hpp"
@@ -164,6 +165,23 @@ TEST_CASE("without a budget a large model computes logits in parts and makes nor
             CHECK(choose_plan(program, backend, {one.batch, 1, 0}).value().choice.micro_batch == 1);
         }
     }
+}
+
+TEST_CASE("what products pack for more threads is in the plan", "[trainer][memory]") {
+    // The head's input gradient is so deep that the slabs of its logits grow with the threads.
+    const program::ModelConfig model{
+        .layers = 1, .width = 64, .heads = 2, .context = 256, .vocabulary = 16384};
+    const auto program = program::build_step_program(model, program::TrainConfig{}, program::Profile::kI16);
+    const auto packed_on = [&](int threads) {
+        ThreadPool pool(threads);
+        test::CountingArena arena;
+        const CpuBackend backend(Target::kScalar, pool, arena);
+        const arithmetic::HeadShape head{model.context, model.head_dim()};
+        const std::uint64_t of_threads =
+            products(program.profile, Target::kScalar).thread_bytes(head) * pool.threads();
+        return backend.own_bytes(program, {.sequences = 1, .head_rows = 1024}) - of_threads;
+    };
+    CHECK(packed_on(2) > packed_on(1));
 }
 
 TEST_CASE("packed weights are kept where enough micro-batches share them and the budget holds them",
