@@ -63,6 +63,7 @@ struct Params {
 /// One row per parameter, for the range check, `genesis` files and documentation.
 struct ParamRange {
     std::string_view name;
+    std::string_view meaning;  ///< for docs/reference/parameters.md
     std::uint64_t minimum;
     std::uint64_t maximum;  ///< included
     std::uint64_t (*get)(const Params&);

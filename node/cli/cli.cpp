@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "contracts/base/error_names.hpp"
 #include "contracts/base/sign.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/context.hpp"
@@ -15,21 +16,6 @@ namespace {
 
 using base::Error;
 using base::ErrorKind;
-
-const char* kind_name(ErrorKind kind) {
-    switch (kind) {
-        case ErrorKind::kFailure: return "failure";
-        case ErrorKind::kUsage: return "usage";
-        case ErrorKind::kNotFound: return "not-found";
-        case ErrorKind::kUnreachable: return "unreachable";
-        case ErrorKind::kKey: return "key";
-        case ErrorKind::kRejected: return "rejected";
-        case ErrorKind::kVerification: return "verification-failed";
-        case ErrorKind::kPreflight: return "preflight-failed";
-        case ErrorKind::kInterrupted: return "interrupted";
-    }
-    return "failure";
-}
 
 int exit_code(const Error& error) { return static_cast<int>(error.kind); }
 
@@ -69,7 +55,7 @@ void print_error(std::ostream& err, const Error& error, OutputMode mode) {
     if (mode == OutputMode::kJson) {
         nlohmann::ordered_json body;
         body["code"] = exit_code(error);
-        body["kind"] = kind_name(error.kind);
+        body["kind"] = std::string(base::to_text(error.kind));
         body["message"] = error.what;
         body["fix"] = error.fix;
         nlohmann::ordered_json object;

@@ -136,44 +136,6 @@ class Docs(unittest.TestCase):
     def test_a_decision_without_its_parts(self):
         self.refused({"docs/decisions/0001-x.md": "# X\n"}, "no heading")
 
-    def test_an_exit_code_that_the_page_lacks(self):
-        self.refused({"contracts/base/error.hpp": "enum {\n    kA = 5,\n};\n", "contracts/README.md": "# C\n",
-                      "docs/reference/exit-codes.md": "| 0 | ok |\n"}, "code 5")
-
-    rules = {"contracts/README.md": "# C\n",
-             "contracts/rules/reasons.hpp": "enum class Reason {\n    kMalformed = 1,\n};\n",
-             "contracts/rules/reasons.cpp": 'Row{Reason::kMalformed, kRefused, "malformed", "Not canonical."},\n',
-             "contracts/rules/params.hpp": "struct Params {\n    std::uint64_t window = 20;\n};\n",
-             "contracts/rules/params.cpp": "    ASSAY_NUMBER(window, 1, 100),\n",
-             "contracts/rules/names.cpp": 'case TxType::kTransfer: return "transfer";\n',
-             "contracts/rules/transactions.cpp": "signer_of\n case TxType::kTransfer: return Signer::kOwner;\n",
-             "contracts/rules/transactions.hpp": "enum class TxType {\n    kTransfer = 1,\n};\n"
-                                                 "kType = TxType::kTransfer;\nvisit(self.to, self.amount);\n"}
-
-    def test_reference_pages_that_agree_pass(self):
-        code, output = run("check_docs.py", {
-            **self.rules, "docs/README.md": "# Docs\n",
-            "docs/reference/parameters.md": "| `window` | 20 | 1 | 100 | x |\n",
-            "docs/reference/transactions.md": "| 1 | `transfer` | to, amount | owner | x | malformed |\n"})
-        self.assertEqual(code, 0, output)
-
-    def test_a_parameter_whose_default_moved(self):
-        self.refused({**self.rules, "docs/reference/parameters.md": "| `window` | 30 | 1 | 100 | x |\n"}, "window is")
-
-    def test_a_parameter_that_the_page_lacks(self):
-        self.refused({**self.rules, "docs/reference/parameters.md": "# P\n"}, "window is missing")
-
-    def test_a_transaction_with_other_fields(self):
-        row = "| 1 | `transfer` | to | owner | x | malformed |\n"
-        self.refused({**self.rules, "docs/reference/transactions.md": row}, "transfer is")
-
-    def test_a_reason_that_does_not_exist(self):
-        row = "| 1 | `transfer` | to, amount | owner | x | no_such_reason |\n"
-        self.refused({**self.rules, "docs/reference/transactions.md": row}, "no_such_reason")
-
-    def test_a_page_of_reasons_out_of_date(self):
-        self.refused({**self.rules, "docs/reference/reasons.md": "# Reasons\n"}, "out of date")
-
     def test_a_named_test_that_does_not_exist(self):
         test = 'TEST_CASE("a thing that is really tested") {}\n'
         named = '| x | y | "a thing that is really tested" |\n| x | y | "a thing that nobody ever tested" |\n'

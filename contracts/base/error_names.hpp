@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "contracts/base/error.hpp"
+
+namespace assay::base {
+
+/// Name of a kind of error in kebab-case, stable: "not-found". It is `error.kind` of the JSON output.
+std::string_view to_text(ErrorKind kind);
+
+}  // namespace assay::base

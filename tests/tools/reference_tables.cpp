@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/tools/reference_tables.hpp"
+
+#include "contracts/base/error_names.hpp"
+#include "contracts/rules/limits.hpp"
+#include "contracts/rules/params.hpp"
+#include "contracts/rules/reasons.hpp"
+
+namespace assay::docs {
+
+namespace {
+
+using contracts::Consequence;
+
+std::string_view text_of(Consequence consequence) {
+    switch (consequence) {
+        case Consequence::kNothing: return "none";
+        case Consequence::kRefused: return "refused";
+        case Consequence::kPaid: return "paid";
+        case Consequence::kUnpaid: return "unpaid";
+        case Consequence::kPenalty: return "penalty";
+        case Consequence::kForfeit: return "bond forfeited";
+        case Consequence::kJobEnded: return "job ends";
+    }
+    return "unknown";
+}
+
+// No default: the compiler asks for the sentence of a new kind.
+std::string_view when(base::ErrorKind kind) {
+    switch (kind) {
+        case base::ErrorKind::kFailure:
+            return "disk full, port taken, a child process that cannot be started, a home in use";
+        case base::ErrorKind::kUsage:
+            return "unknown command, flag or job key; wrong type; value out of range, in `ASSAY_THREADS`, "
+                   "`ASSAY_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
+        case base::ErrorKind::kNotFound: return "no such job, miner, file, key or ledger";
+        case base::ErrorKind::kUnreachable: return "the ledger node or a peer did not answer, or not in time";
+        case base::ErrorKind::kKey:
+            return "wrong passphrase; key file unreadable, damaged, open to others, or of another role";
+        case base::ErrorKind::kRejected:
+            return "the ledger refused the transaction; the message names its reason";
+        case base::ErrorKind::kVerification:
+            return "bits, a hash, a signature or a sum did not check; every `audit` that finds something";
+        case base::ErrorKind::kPreflight:
+            return "`assay doctor` found a problem; this machine lacks a named target; the memory budget "
+                   "(`--memory`) cannot hold one sequence; the worker's self-test computes other bits";
+        case base::ErrorKind::kInterrupted: return "Ctrl-C";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string reasons_table() {
+    std::string text = head({"number", "name", "consequence", "meaning"});
+    for (unsigned number = 0; number <= static_cast<unsigned>(contracts::kLastReason); ++number) {
+        const auto reason = static_cast<contracts::Reason>(number);
+        text += line({std::to_string(number), code(to_text(reason)),
+                      std::string(text_of(consequence(reason))), std::string(explain(reason))});
+    }
+    return text;
+}
+
+std::string parameters_table() {
+    std::string text = head({"name", "default", "minimum", "maximum", "meaning"});
+    const contracts::Params defaults;
+    for (const contracts::ParamRange& range : contracts::param_ranges()) {
+        text += line({code(range.name), grouped(range.get(defaults)), grouped(range.minimum),
+                      grouped(range.maximum), std::string(range.meaning)});
+    }
+    return text;
+}
+
+std::string limits_table() {
+    const auto limit = [](std::uint64_t value, const char* what) { return line({grouped(value), what}); };
+    return head({"at most", "of what"}) + limit(contracts::kMaxTransactionBytes, "bytes of a transaction") +
+           limit(contracts::kMaxSlots, "slots of a job") + limit(contracts::kMaxRounds, "rounds of a job") +
+           limit(contracts::kMaxSegments, "segments of a slot's round") +
+           limit(contracts::kMaxInnerSteps, "inner steps of a slot's round") +
+           limit(contracts::kMaxVerifiers, "verifiers enlisted for a job") +
+           limit(contracts::kMaxAsks, "sealed asks for a job") +
+           limit(contracts::kMaxClaims, "claims of one opening: slots times units of a slot's round") +
+           limit(contracts::kMaxActiveJobs, "running jobs");
+}
+
+std::string exit_codes_table() {
+    std::string text = head({"code", "kind", "when"}) + line({"0", "ok", "done"});
+    for (int number = 1; number <= 255; ++number) {
+        const auto kind = static_cast<base::ErrorKind>(number);
+        if (when(kind).empty()) continue;
+        text += line({std::to_string(number), std::string(to_text(kind)), std::string(when(kind))});
+    }
+    return text;
+}
+
+const std::vector<Table>& reference_tables() {
+    static const std::vector<Table> tables = {
+        {"docs/reference/reasons.md", "reasons", reasons_table},
+        {"docs/reference/parameters.md", "parameters", parameters_table},
+        {"docs/reference/parameters.md", "limits", limits_table},
+        {"docs/reference/exit-codes.md", "exit codes", exit_codes_table},
+        {"docs/reference/transactions.md", "transactions", transactions_table},
+    };
+    return tables;
+}
+
+std::string line(const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) {
+        text += ' ';
+        for (const char c : cell) {
+            if (c == '|') text += '\\';
+            text += c;
+        }
+        text += " |";
+    }
+    return text + '\n';
+}
+
+std::string head(const std::vector<std::string>& titles) {
+    std::string under = "|";
+    for (std::size_t i = 0; i < titles.size(); ++i) under += "---|";
+    return line(titles) + under + '\n';
+}
+
+std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+std::string grouped(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+    return text;
+}
+
+}  // namespace assay::docs

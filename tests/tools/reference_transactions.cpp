@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of transactions. Number, name and signer are the code's own; names of fields are checked against
+// the members, in the order in which they are signed; reasons are enumerators.
+#include "contracts/rules/transactions.hpp"
+
+#include <map>
+
+#include "contracts/base/check.hpp"
+#include "tests/tools/reference_tables.hpp"
+
+namespace assay::docs {
+
+namespace {
+
+using contracts::Reason;
+using contracts::TxType;
+using enum contracts::Reason;
+
+template <class Tx>
+struct Field {
+    std::string_view name;
+    const void* (*place)(const Tx&);
+};
+
+template <class Tx, auto kMember>
+const void* place(const Tx& tx) {
+    return &(tx.*kMember);
+}
+
+#define ASSAY_FIELD(type, member) \
+    Field<contracts::type> { #member, place < contracts::type, &contracts::type::member> }
+
+using Rows = std::map<TxType, std::string>;
+
+template <class Tx>
+void add(Rows& rows, const std::vector<Field<Tx>>& fields, const std::string& when,
+         const std::vector<Reason>& reasons) {
+    const Tx tx;
+    std::vector<const void*> signed_members;
+    const auto collect = [&](const auto&... members) { (signed_members.push_back(&members), ...); };
+    Tx::fields(tx, collect);
+    std::string names, refusals;
+    std::vector<const void*> named_members;
+    for (const Field<Tx>& field : fields) {
+        named_members.push_back(field.place(tx));
+        names += (names.empty() ? "" : ", ") + std::string(field.name);
+    }
+    ASSAY_CHECK(named_members == signed_members);  // the fields named below are not the code's
+    for (const Reason reason : reasons) {
+        refusals += (refusals.empty() ? "" : ", ") + std::string(to_text(reason));
+    }
+    const bool owner = signer_of(Tx::kType) == contracts::Signer::kOwner;
+    rows[Tx::kType] = line({std::to_string(static_cast<int>(Tx::kType)), code(to_text(Tx::kType)), names,
+                            owner ? "owner" : "node", when, refusals});
+}
+
+void add_identities(Rows& rows) {
+    add<contracts::Transfer>(rows, {ASSAY_FIELD(Transfer, to), ASSAY_FIELD(Transfer, amount)}, "any time",
+                             {kZeroAmount, kKeyTaken, kInsufficientBalance});
+    add<contracts::NodeRegister>(rows, {ASSAY_FIELD(NodeRegister, node), ASSAY_FIELD(NodeRegister, proof)},
+                                 "any time, once per key", {kKeyTaken, kBadKeyProof});
+    add<contracts::NodeRevoke>(rows, {ASSAY_FIELD(NodeRevoke, node)}, "any time", {kNotYours, kKeyRevoked});
+    add<contracts::MinerRegister>(
+        rows, {ASSAY_FIELD(MinerRegister, node), ASSAY_FIELD(MinerRegister, endpoint)}, "any time, once",
+        {kBadEndpoint, kNotYours, kKeyRevoked, kAlreadyRegistered, kInsufficientBalance});
+    add<contracts::VerifierRegister>(
+        rows, {ASSAY_FIELD(VerifierRegister, node), ASSAY_FIELD(VerifierRegister, endpoint)},
+        "any time, once", {kBadEndpoint, kNotYours, kKeyRevoked, kAlreadyRegistered, kInsufficientBalance});
+    add<contracts::StakeDeposit>(rows, {ASSAY_FIELD(StakeDeposit, node), ASSAY_FIELD(StakeDeposit, amount)},
+                                 "any time", {kZeroAmount, kNotYours, kKeyRevoked, kInsufficientBalance});
+    add<contracts::StakeWithdraw>(
+        rows, {ASSAY_FIELD(StakeWithdraw, node), ASSAY_FIELD(StakeWithdraw, amount)},
+        "any time, even for a revoked key", {kZeroAmount, kNotYours, kInsufficientStake});
+    add<contracts::EndpointUpdate>(rows, {ASSAY_FIELD(EndpointUpdate, endpoint)}, "any time",
+                                   {kBadEndpoint, kNotMiner});
+}
+
+void add_bidding(Rows& rows) {
+    add<contracts::JobSubmit>(rows,
+                              {ASSAY_FIELD(JobSubmit, spec), ASSAY_FIELD(JobSubmit, node),
+                               ASSAY_FIELD(JobSubmit, endpoint), ASSAY_FIELD(JobSubmit, beacon_tip)},
+                              "any time",
+                              {kBadSpec, kBadEndpoint, kNotYours, kKeyRevoked, kTooManyJobs, kAmountOverflow,
+                               kBudgetTooSmall, kInsufficientBalance});
+    add<contracts::JobCancel>(rows, {ASSAY_FIELD(JobCancel, job)},
+                              "until the job ends; takes effect at the next round border",
+                              {kUnknownJob, kJobOver, kNotYours, kAlreadyDone});
+    add<contracts::AskCommit>(
+        rows, {ASSAY_FIELD(AskCommit, job), ASSAY_FIELD(AskCommit, seal)}, "job phase `ask_commit`",
+        {kUnknownJob, kJobOver, kWrongPhase, kNotMiner, kAlreadyDone, kRosterFull, kInsufficientStake});
+    add<contracts::AskReveal>(
+        rows, {ASSAY_FIELD(AskReveal, job), ASSAY_FIELD(AskReveal, price), ASSAY_FIELD(AskReveal, salt)},
+        "job phase `ask_reveal`", {kUnknownJob, kJobOver, kWrongPhase, kNoSeal, kAlreadyDone, kSealMismatch});
+    add<contracts::VerifierEnlist>(
+        rows, {ASSAY_FIELD(VerifierEnlist, job), ASSAY_FIELD(VerifierEnlist, beacon_tip)}, "bidding",
+        {kUnknownJob, kJobOver, kWrongPhase, kNotVerifier, kNotParticipant, kAlreadyDone, kRosterFull,
+         kInsufficientStake});
+    add<contracts::SequencerEnlist>(
+        rows, {ASSAY_FIELD(SequencerEnlist, job), ASSAY_FIELD(SequencerEnlist, beacon_tip)}, "bidding",
+        {kUnknownJob, kJobOver, kWrongPhase, kNotSequencer, kAlreadyDone});
+}
+
+// What every transaction of a round can be refused with, and `own`.
+std::vector<Reason> in_round(std::vector<Reason> own) {
+    own.insert(own.begin(), {kUnknownJob, kJobOver, kWrongPhase, kWrongRound});
+    return own;
+}
+
+std::vector<Reason> with_list(std::vector<Reason> others) {
+    others.insert(others.begin(), kListTooLong);
+    return others;
+}
+
+void add_slots(Rows& rows) {
+    add<contracts::RoundCommit>(rows,
+                                {ASSAY_FIELD(RoundCommit, job), ASSAY_FIELD(RoundCommit, round),
+                                 ASSAY_FIELD(RoundCommit, slot), ASSAY_FIELD(RoundCommit, seal)},
+                                "round phase `train`", in_round({kNoSuchSlot, kNotYourSlot, kAlreadyDone}));
+    add<contracts::BeaconOpen>(
+        rows, {ASSAY_FIELD(BeaconOpen, job), ASSAY_FIELD(BeaconOpen, round), ASSAY_FIELD(BeaconOpen, link)},
+        "`beacon`", in_round({kNotParticipant, kAlreadyDone, kBadLink}));
+    add<contracts::RoundReveal>(
+        rows,
+        {ASSAY_FIELD(RoundReveal, job), ASSAY_FIELD(RoundReveal, round), ASSAY_FIELD(RoundReveal, slot),
+         ASSAY_FIELD(RoundReveal, trace), ASSAY_FIELD(RoundReveal, boundary_blobs),
+         ASSAY_FIELD(RoundReveal, update_blob), ASSAY_FIELD(RoundReveal, salt)},
+        "`reveal`",
+        with_list(in_round({kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kBadTrace, kSealMismatch})));
+}
+
+void add_audits(Rows& rows) {
+    add<contracts::AuditSeal>(rows,
+                              {ASSAY_FIELD(AuditSeal, job), ASSAY_FIELD(AuditSeal, round),
+                               ASSAY_FIELD(AuditSeal, stage), ASSAY_FIELD(AuditSeal, seal)},
+                              "`audit_seal`, `third_seal`", in_round({kNotDrawn, kAlreadyDone}));
+    add<contracts::AuditOpen>(
+        rows,
+        {ASSAY_FIELD(AuditOpen, job), ASSAY_FIELD(AuditOpen, round), ASSAY_FIELD(AuditOpen, stage),
+         ASSAY_FIELD(AuditOpen, claims), ASSAY_FIELD(AuditOpen, salt)},
+        "`audit_open`, `third_open`",
+        with_list(in_round({kNotDrawn, kNoSeal, kAlreadyDone, kWrongClaims, kSealMismatch})));
+    add<contracts::MergeSeal>(rows,
+                              {ASSAY_FIELD(MergeSeal, job), ASSAY_FIELD(MergeSeal, round),
+                               ASSAY_FIELD(MergeSeal, stage), ASSAY_FIELD(MergeSeal, seal)},
+                              "`merge_seal`, `merge_third_seal`", in_round({kNotDrawn, kAlreadyDone}));
+    add<contracts::MergeOpen>(
+        rows,
+        {ASSAY_FIELD(MergeOpen, job), ASSAY_FIELD(MergeOpen, round), ASSAY_FIELD(MergeOpen, stage),
+         ASSAY_FIELD(MergeOpen, claim), ASSAY_FIELD(MergeOpen, salt)},
+        "`merge_open`, `merge_third_open`", in_round({kNotDrawn, kNoSeal, kAlreadyDone, kSealMismatch}));
+}
+
+}  // namespace
+
+std::string transactions_table() {
+    Rows rows;
+    add_identities(rows);
+    add_bidding(rows);
+    add_slots(rows);
+    add_audits(rows);
+    ASSAY_CHECK(rows.size() == std::variant_size_v<contracts::Payload>);  // a type has no row above
+    std::string text = head({"number", "name", "fields", "signer", "when", "refused with"});
+    for (const auto& [type, row] : rows) text += row;
+    return text;
+}
+
+}  // namespace assay::docs
