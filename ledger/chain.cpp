@@ -16,14 +16,14 @@ Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provid
     // The index first: it alone knows what was acknowledged, which tells a torn tail from damage.
     ASSAY_ASSIGN(bool usable, chain->load_index(provider));
     std::optional<std::uint64_t> acknowledged;
-    if (usable) acknowledged = chain->height_;
+    if (usable) acknowledged = chain->now_.height;
     ASSAY_ASSIGN(chain->log_,
                  BlockLog::open(disk, layout.log, chain->genesis_.hash(), acknowledged, options.log));
     if (!chain->log_->note().empty()) chain->notes_.push_back(chain->log_->note());
 
-    if (usable && chain->height_ > 0) {
-        ASSAY_ASSIGN(const Block block, chain->log_->read(chain->height_));
-        usable = block.header.hash() == chain->tip_ && block.header.state_root == chain->tree_.root();
+    if (usable && chain->now_.height > 0) {
+        ASSAY_ASSIGN(const Block block, chain->log_->read(chain->now_.height));
+        usable = block.header.hash() == chain->now_.tip && block.header.state_root == chain->now_.tree.root();
         if (!usable) chain->notes_.emplace_back("the index does not agree with the block log");
     }
     if (!usable) ASSAY_TRY(chain->rebuild_index(provider));
@@ -31,82 +31,48 @@ Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provid
     return chain;
 }
 
-// True when the index opened, belongs to this genesis and its state has the root that it claims. Then state_,
-// tree_, height_ and tip_ are set from it.
+// True when there is an index that can be believed. Then now_ is what it holds.
 Outcome<bool> Chain::load_index(KeyValueProvider& provider) {
-    const auto unusable = [&](const std::string& why) -> Outcome<bool> {
-        notes_.push_back(why);
-        index_.reset();
-        return false;
-    };
-    auto store = provider.open();
-    if (!store) {
-        if (store.error().kind == ErrorKind::kUsage) return base::failed(store.error());
-        return unusable(store.error().what);
-    }
-    index_ = std::make_unique<Index>(std::move(store).value());
-    const auto head = index_->head();
-    if (!head) return unusable(head.error().what);
-    if (!*head) {
-        index_.reset();
-        return false;  // a new ledger, or an index that somebody deleted
-    }
-    if ((*head)->schema != kIndexSchema) return unusable("the index has another schema");
-    if ((*head)->genesis != genesis_.hash()) return unusable("the index belongs to another genesis");
-    if (const auto loaded = index_->load_state(state_); !loaded) return unusable(loaded.error().what);
-    tree_ = StateTree::build(state_.all());
-    if (tree_.root() != (*head)->state_root) return unusable("the index holds a state with another root");
-    height_ = (*head)->height;
-    tip_ = (*head)->header;
+    ASSAY_ASSIGN(StoredState stored, load_state(provider, machine_, genesis_));
+    if (!stored.fault.empty()) notes_.push_back("the index cannot be used: " + stored.fault);
+    if (!stored.state) return false;
+    index_ = std::move(stored.index);
+    now_ = std::move(*stored.state);
     return true;
 }
 
 Outcome<void> Chain::rebuild_index(KeyValueProvider& provider) {
     index_.reset();
-    ASSAY_TRY(provider.destroy());
-    ASSAY_ASSIGN(auto store, provider.open());
-    index_ = std::make_unique<Index>(std::move(store));
     if (log_->height() > 0)
         notes_.push_back("the index is rebuilt from " + std::to_string(log_->height()) + " blocks");
-
-    contracts::MemoryState fresh;
-    ASSAY_TRY(machine_.genesis(fresh, genesis_.chain_id, genesis_.rules));
-    ASSAY_TRY(machine_.check_invariants(fresh));
-    state_ = std::move(fresh);
-    tree_ = StateTree::build(state_.all());
-    height_ = 0;
-    tip_ = genesis_.hash();
-    std::map<Bytes, std::optional<Bytes>> changes;
-    for (const auto& [key, value] : state_.all()) changes.emplace(key, value);
-    return index_->commit(IndexHead{kIndexSchema, tip_, 0, tip_, tree_.root()}, nullptr, changes);
+    ASSAY_ASSIGN(now_, genesis_state(machine_, genesis_));
+    ASSAY_ASSIGN(index_, store_anew(provider, now_, genesis_));
+    return {};
 }
 
 // Executes the blocks that the index does not know yet.
 Outcome<void> Chain::replay() {
-    while (height_ < log_->height()) {
-        ASSAY_ASSIGN(const Block block, log_->read(height_ + 1));
-        ASSAY_TRY(check_block(block, genesis_.chain_id, height_ + 1, tip_, genesis_.sequencer));
+    while (now_.height < log_->height()) {
+        ASSAY_ASSIGN(const Block block, log_->read(now_.height + 1));
+        ASSAY_TRY(check_block(block, genesis_.chain_id, now_.height + 1, now_.tip, genesis_.sequencer));
         std::map<Bytes, std::optional<Bytes>> changes;
         ASSAY_ASSIGN(const BlockResults results,
-                     replay_block(machine_, state_, tree_, genesis_.chain_id, block, &changes));
-        const Hash256 hash = block.header.hash();
-        ASSAY_TRY(index_->commit(
-            IndexHead{kIndexSchema, genesis_.hash(), block.header.height, hash, block.header.state_root},
-            &results, changes));
-        height_ = block.header.height;
-        tip_ = hash;
+                     replay_block(machine_, now_.state, now_.tree, genesis_.chain_id, block, &changes));
+        now_.height = block.header.height;
+        now_.tip = block.header.hash();
+        ASSAY_TRY(index_->commit(now_.head(genesis_.hash()), &results, changes));
     }
     return {};
 }
 
 Outcome<Block> Chain::block(std::uint64_t height) const {
-    if (height == 0 || height > height_)
+    if (height == 0 || height > now_.height)
         return fail(ErrorKind::kNotFound, "there is no block " + std::to_string(height));
     return log_->read(height);
 }
 
 Outcome<BlockResults> Chain::results(std::uint64_t height) const {
-    if (height == 0 || height > height_)
+    if (height == 0 || height > now_.height)
         return fail(ErrorKind::kNotFound, "there is no block " + std::to_string(height));
     ASSAY_ASSIGN(auto found, index_->results(height));
     if (!found) {
@@ -133,34 +99,34 @@ Outcome<Appended> Chain::append(const std::vector<Bytes>& candidates, EmptyBlock
                     "start the node again: it keeps every acknowledged block");
     }
     ASSAY_CHECK(key.public_key() == genesis_.sequencer);
-    const Position position{genesis_.chain_id, height_ + 1};
-    contracts::Overlay overlay(state_);
+    const Position position{genesis_.chain_id, now_.height + 1};
+    contracts::Overlay overlay(now_.state);
     auto executed = execute(machine_, overlay, position, candidates, Refused::kLeaveOut);
     if (!executed) return stop(executed.error());
     Appended out;
     out.refused = std::move(executed->refused);
     if (executed->included.empty() && empty == EmptyBlock::kSkip) return out;
 
-    StateTree::Undo undo = tree_.update(overlay.changes(), state_);
+    StateTree::Undo undo = now_.tree.update(overlay.changes(), now_.state);
     Block block;
     block.header = Header{kBlockVersion,
                           chain_hash(genesis_.chain_id),
                           position.height,
-                          tip_,
+                          now_.tip,
                           transactions_root(executed->included),
                           results_root(executed->results),
-                          tree_.root(),
+                          now_.tree.root(),
                           time_ms,
                           key.public_key()};
     block.signature = sign_header(block.header, genesis_.chain_id, key);
     block.transactions = std::move(executed->included);
     if (auto logged = log_->append(block); !logged) {
-        tree_.revert(undo);
+        now_.tree.revert(undo);
         if (log_->stopped()) return stop(logged.error());
         return base::failed(logged.error());
     }
     if (auto done = commit(block.header, executed->results, overlay); !done) return stop(done.error());
-    out.block = Committed{block.header, tip_, std::move(executed->results)};
+    out.block = Committed{block.header, now_.tip, std::move(executed->results)};
     return out;
 }
 
@@ -170,9 +136,9 @@ Outcome<void> Chain::commit(const Header& header, const BlockResults& results,
     const Hash256 hash = header.hash();
     ASSAY_TRY(index_->commit(IndexHead{kIndexSchema, genesis_.hash(), header.height, hash, header.state_root},
                              &results, overlay.changes()));
-    overlay.write_to(state_);
-    height_ = header.height;
-    tip_ = hash;
+    overlay.write_to(now_.state);
+    now_.height = header.height;
+    now_.tip = hash;
     return {};
 }
 

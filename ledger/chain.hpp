@@ -12,9 +12,7 @@
 #include "contracts/rules/state.hpp"
 #include "ledger/block.hpp"
 #include "ledger/block_log.hpp"
-#include "ledger/genesis.hpp"
-#include "ledger/index.hpp"
-#include "ledger/state_tree.hpp"
+#include "ledger/verified_state.hpp"
 
 namespace assay::ledger {
 
@@ -52,21 +50,24 @@ class Chain {
 public:
     /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it). State is loaded
     /// from the index and the blocks above it are executed again; an index that refuses or disagrees is
-    /// deleted and rebuilt from the log (note() says so). Errors: kNotFound (no genesis), kVerification
-    /// (damaged log, a state root that execution does not reproduce, acknowledged blocks missing). `disk`,
-    /// `provider` and `machine` must outlive the chain.
+    /// deleted and rebuilt from the log (notes() says so). The invariants of the whole state are checked
+    /// here, so that later blocks need to check only what they change. Errors: kNotFound (no genesis),
+    /// kVerification (damaged log, a state root that execution does not reproduce, acknowledged blocks
+    /// missing). `disk`, `provider` and `machine` must outlive the chain.
     static Outcome<std::unique_ptr<Chain>> open(Disk& disk, KeyValueProvider& provider,
                                                 const StateMachine& machine, const std::string& home,
                                                 const ChainOptions& options = {});
 
     [[nodiscard]] const Genesis& genesis() const { return genesis_; }
-    [[nodiscard]] std::uint64_t height() const { return height_; }
+    [[nodiscard]] std::uint64_t height() const { return now_.height; }
     /// Header hash at height(); the genesis hash when there is no block yet.
-    [[nodiscard]] const Hash256& tip() const { return tip_; }
-    [[nodiscard]] Hash256 state_root() const { return tree_.root(); }
+    [[nodiscard]] const Hash256& tip() const { return now_.tip; }
+    [[nodiscard]] Hash256 state_root() const { return now_.tree.root(); }
     /// The state after block height(). Valid until the next append.
-    [[nodiscard]] const contracts::StateView& state() const { return state_; }
-    [[nodiscard]] StateProof prove(ByteView key) const { return tree_.prove(key); }
+    [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
+    [[nodiscard]] StateProof prove(ByteView key) const { return now_.tree.prove(key); }
+    /// What the state's root has cost since the chain was opened. For measurements.
+    [[nodiscard]] const StateTree::Hashed& hashed() const { return now_.tree.hashed(); }
 
     Outcome<Block> block(std::uint64_t height) const;
     /// Results of a block, from the index.
@@ -99,10 +100,7 @@ private:
     Genesis genesis_;
     std::unique_ptr<BlockLog> log_;
     std::unique_ptr<Index> index_;
-    contracts::MemoryState state_;
-    StateTree tree_;
-    std::uint64_t height_ = 0;
-    Hash256 tip_;
+    VerifiedState now_;
     bool stopped_ = false;
     std::vector<std::string> notes_;
 };
@@ -118,7 +116,8 @@ enum class Refused : std::uint8_t {
     kRecord,    ///< replaying: whatever is in the block has a result
 };
 
-/// begin_block, every transaction, invariants. Error kVerification names the broken invariant.
+/// begin_block, every transaction, and the invariants of what they changed in the state under `overlay`,
+/// which must have held there. Error kVerification names the broken invariant.
 Outcome<Execution> execute(const StateMachine& machine, contracts::Overlay& overlay, const Position& position,
                            const std::vector<Bytes>& transactions, Refused refused);
 

@@ -21,7 +21,7 @@ Outcome<Execution> execute(const StateMachine& machine, contracts::Overlay& over
         out.included.push_back(transaction);
         out.results.transactions.push_back(std::move(result));
     }
-    if (const auto held = machine.check_invariants(overlay); !held) {
+    if (const auto held = machine.check_changes(overlay); !held) {
         return fail(ErrorKind::kVerification,
                     "block " + std::to_string(position.height) + ": " + held.error().what,
                     "keep the ledger directory as it is and report this: the node must not go on");

@@ -70,8 +70,13 @@ public:
     virtual TransactionResult apply(contracts::State& state, const Position& position,
                                     ByteView transaction) const = 0;
 
-    /// Checked on every block in production. The error names the broken invariant.
+    /// The whole state; checked when a ledger or a stored state is opened, and by audits after every block.
+    /// The error names the broken invariant.
     virtual Outcome<void> check_invariants(const contracts::StateView& state) const = 0;
+
+    /// The same of the state after `changes`, given that it held of the state under them; checked on every
+    /// block in production. Costs what the changes touch, not what the state holds.
+    virtual Outcome<void> check_changes(const contracts::Overlay& changes) const = 0;
 
     /// The next height at which begin_block has something to do, if any: engines make empty blocks up to it.
     virtual std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const = 0;

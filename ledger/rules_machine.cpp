@@ -23,6 +23,11 @@ Hash256 id_of(const contracts::ApplyOutcome& outcome, ByteView transaction) {
     return outcome.id.is_zero() ? base::hash("assay/malformed", transaction) : outcome.id;
 }
 
+Outcome<void> outcome_of(const base::Result<void, contracts::Violation>& held) {
+    if (held) return {};
+    return fail(ErrorKind::kVerification, "a rule of the state does not hold: " + held.error().what);
+}
+
 class RulesMachine final : public StateMachine {
 public:
     Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
@@ -69,10 +74,11 @@ public:
     }
 
     Outcome<void> check_invariants(const contracts::StateView& state) const override {
-        const auto held = contracts::check_invariants(state);
-        if (!held)
-            return fail(ErrorKind::kVerification, "a rule of the state does not hold: " + held.error().what);
-        return {};
+        return outcome_of(contracts::check_invariants(state));
+    }
+
+    Outcome<void> check_changes(const contracts::Overlay& changes) const override {
+        return outcome_of(contracts::check_invariants(changes.under(), changes));
     }
 
     std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const override {

@@ -2,6 +2,8 @@
 #include "ledger/state_tree.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace assay::ledger {
 
@@ -33,9 +35,17 @@ Hash256 climb(const Hash256& path, Hash256 below, const std::vector<Hash256>& si
 
 }  // namespace
 
+/// A path that gets a value, or loses it.
+struct StateTree::Change {
+    Hash256 path;
+    std::optional<Hash256> value_hash;
+};
+
 // A leaf has a value hash and no children; an inner node has at least one child, and never exactly one child
 // that is a leaf.
 struct StateTree::Node {
+    using Changes = std::span<const Change>;
+
     Hash256 hash;
     Hash256 path, value_hash;  // leaves only
     std::unique_ptr<Node> left, right;
@@ -43,45 +53,43 @@ struct StateTree::Node {
     [[nodiscard]] bool is_leaf() const { return !left && !right; }
     std::unique_ptr<Node>& child(bool right_one) { return right_one ? right : left; }
     static Hash256 hash_of(const std::unique_ptr<Node>& node) { return node ? node->hash : Hash256{}; }
-    void rehash() { hash = node_hash(hash_of(left), hash_of(right)); }
 
-    static std::unique_ptr<Node> leaf(const Hash256& path, const Hash256& value_hash) {
-        auto node = std::make_unique<Node>();
-        node->path = path;
-        node->value_hash = value_hash;
-        node->hash = leaf_hash(path, value_hash);
-        return node;
+    static void set_leaf(std::unique_ptr<Node>& at, const Change& change, Hashed& hashed) {
+        if (!change.value_hash) return at.reset();
+        at = std::make_unique<Node>();
+        at->path = change.path;
+        at->value_hash = *change.value_hash;
+        at->hash = leaf_hash(at->path, at->value_hash);
+        ++hashed.records;
     }
 
-    static void put(std::unique_ptr<Node>& at, std::size_t depth, const Hash256& path, const Hash256& value) {
-        if (!at || (at->is_leaf() && at->path == path)) {
-            at = leaf(path, value);
-            return;
+    /// Carries out all changes below one node; their paths ascend, differ, and are alike above `depth`.
+    static void apply(std::unique_ptr<Node>& at, std::size_t depth, Changes changes, Hashed& hashed) {
+        if (changes.empty()) return;
+        const bool alone = !at || (at->is_leaf() && at->path == changes.front().path);
+        if (changes.size() == 1 && alone) return set_leaf(at, changes.front(), hashed);
+        if (!at || at->is_leaf()) {
+            std::unique_ptr<Node> leaf = std::exchange(at, std::make_unique<Node>());
+            if (leaf) at->child(goes_right(leaf->path, depth)) = std::move(leaf);
         }
-        if (at->is_leaf()) {
-            auto inner = std::make_unique<Node>();
-            const bool side = goes_right(at->path, depth);
-            inner->child(side) = std::move(at);
-            at = std::move(inner);
-        }
-        put(at->child(goes_right(path, depth)), depth + 1, path, value);
-        at->rehash();
+        const auto middle = std::partition_point(changes.begin(), changes.end(),
+                                                 [&](const Change& c) { return !goes_right(c.path, depth); });
+        apply(at->left, depth + 1, Changes(changes.begin(), middle), hashed);
+        apply(at->right, depth + 1, Changes(middle, changes.end()), hashed);
+        settle(at, hashed);
     }
 
-    static void erase(std::unique_ptr<Node>& at, std::size_t depth, const Hash256& path) {
-        if (!at) return;
-        if (at->is_leaf()) {
-            if (at->path == path) at.reset();
-            return;
-        }
-        erase(at->child(goes_right(path, depth)), depth + 1, path);
+    /// After its children changed: gone without any, its only child where that is a leaf, else hashed anew.
+    static void settle(std::unique_ptr<Node>& at, Hashed& hashed) {
+        if (at->is_leaf()) return at.reset();
         std::unique_ptr<Node>& only = at->left ? at->left : at->right;
         if (!(at->left && at->right) && only->is_leaf()) {
             std::unique_ptr<Node> lifted = std::move(only);
             at = std::move(lifted);
-        } else {
-            at->rehash();
+            return;
         }
+        at->hash = node_hash(hash_of(at->left), hash_of(at->right));
+        ++hashed.nodes;
     }
 };
 
@@ -90,15 +98,24 @@ StateTree::~StateTree() = default;
 StateTree::StateTree(StateTree&&) noexcept = default;
 StateTree& StateTree::operator=(StateTree&&) noexcept = default;
 
+void StateTree::apply(std::vector<Change> changes) {
+    std::sort(changes.begin(), changes.end(),
+              [](const Change& a, const Change& b) { return a.path < b.path; });
+    Node::apply(root_, 0, changes, hashed_);
+}
+
 StateTree StateTree::build(const std::map<Bytes, Bytes>& values) {
+    std::vector<Change> changes;
+    changes.reserve(values.size());
+    for (const auto& [key, value] : values) changes.push_back({path_of(key), value_hash_of(value)});
     StateTree tree;
-    for (const auto& [key, value] : values) tree.put(key, value);
+    tree.apply(std::move(changes));
     return tree;
 }
 
-void StateTree::put(ByteView key, ByteView value) { Node::put(root_, 0, path_of(key), value_hash_of(value)); }
+void StateTree::put(ByteView key, ByteView value) { apply({Change{path_of(key), value_hash_of(value)}}); }
 
-void StateTree::erase(ByteView key) { Node::erase(root_, 0, path_of(key)); }
+void StateTree::erase(ByteView key) { apply({Change{path_of(key), std::nullopt}}); }
 
 StateTree::Undo StateTree::update(const std::map<Bytes, std::optional<Bytes>>& changes,
                                   const contracts::StateView& before) {
@@ -110,13 +127,13 @@ StateTree::Undo StateTree::update(const std::map<Bytes, std::optional<Bytes>>& c
 
 // Taking back and applying are one thing: set each key to the value given for it.
 void StateTree::revert(const Undo& undo) {
+    std::vector<Change> changes;
+    changes.reserve(undo.size());
     for (const auto& [key, value] : undo) {
-        if (value) {
-            put(key, *value);
-        } else {
-            erase(key);
-        }
+        changes.push_back({path_of(key), std::nullopt});
+        if (value) changes.back().value_hash = value_hash_of(*value);
     }
+    apply(std::move(changes));
 }
 
 Hash256 StateTree::root() const { return Node::hash_of(root_); }

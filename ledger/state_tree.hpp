@@ -42,7 +42,7 @@ struct StateProof {
 bool verify_present(const Hash256& root, ByteView key, ByteView value, const StateProof& proof);
 bool verify_absent(const Hash256& root, ByteView key, const StateProof& proof);
 
-/// In memory; not thread-safe. Memory about 100 bytes a key.
+/// In memory; not thread-safe. Memory about 250 bytes a key.
 class StateTree {
 public:
     StateTree();
@@ -50,7 +50,7 @@ public:
     StateTree(StateTree&&) noexcept;
     StateTree& operator=(StateTree&&) noexcept;
 
-    /// The tree of a whole state.
+    /// The tree of a whole state: about five hashes a key.
     static StateTree build(const std::map<Bytes, Bytes>& values);
 
     void put(ByteView key, ByteView value);
@@ -58,7 +58,7 @@ public:
     /// What revert() needs to take an update back.
     using Undo = std::map<Bytes, std::optional<Bytes>>;
     /// Applies an overlay's changes: each value set, or erased where it is missing. `before` is the state
-    /// that the tree stands for.
+    /// that the tree stands for. Hashes each changed record, and each node above one of them once.
     Undo update(const std::map<Bytes, std::optional<Bytes>>& changes, const contracts::StateView& before);
     void revert(const Undo& undo);
 
@@ -66,9 +66,20 @@ public:
     /// Proof of presence when the key is in the tree, else of absence.
     [[nodiscard]] StateProof prove(ByteView key) const;
 
+    /// What the tree has hashed since it was made. For tests and measurements.
+    struct Hashed {
+        std::uint64_t records = 0;  ///< keys and values that became leaves
+        std::uint64_t nodes = 0;    ///< inner nodes
+    };
+    [[nodiscard]] const Hashed& hashed() const { return hashed_; }
+
 private:
     struct Node;
+    struct Change;
+    void apply(std::vector<Change> changes);
+
     std::unique_ptr<Node> root_;
+    Hashed hashed_;
 };
 
 }  // namespace assay::ledger

@@ -40,10 +40,15 @@ void use_nonce(State& state, const PublicKey& sender) {
 
 /// Withdrawals whose delay is over. Bounded per block: the rest wait for the next.
 void release_unbonded(Work& work) {
-    int left = kMaxReleasesPerBlock;
-    for (const auto& [key, value] : work.state.scan(table_prefix(Table::kUnbonding))) {
-        if (key > unbonding_key(work.block.height, UINT64_MAX) || left-- == 0) break;
-        const auto unbonding = stored<Unbonding>(value);
+    std::vector<std::pair<Bytes, Unbonding>> due;
+    const Bytes table = table_prefix(Table::kUnbonding);
+    const Bytes last = unbonding_key(work.block.height, UINT64_MAX);
+    work.state.for_each(table, table, [&](ByteView key, ByteView value) {
+        if (due.size() == kMaxReleasesPerBlock || base::to_bytes(key) > last) return false;
+        due.emplace_back(base::to_bytes(key), stored<Unbonding>(value));
+        return true;
+    });
+    for (const auto& [key, unbonding] : due) {
         pay_balance(work.state, unbonding.owner, unbonding.amount, &Supply::unbonding);
         work.state.erase(key);
         work.tell({.kind = EventKind::kUnbonded, .node = unbonding.node, .amount = unbonding.amount});
@@ -115,12 +120,13 @@ std::optional<std::uint64_t> next_deadline(const StateView& state) {
             consider(round->phase_deadline + 1);
         }
     }
-    const auto unbonding = state.scan(table_prefix(Table::kUnbonding));
-    if (!unbonding.empty()) {
+    const Bytes unbondings = table_prefix(Table::kUnbonding);
+    state.for_each(unbondings, unbondings, [&](ByteView key, ByteView) {
         std::uint64_t height = 0;
-        for (std::size_t i = 1; i <= 8; ++i) height = height << 8 | unbonding.front().first[i];
+        for (std::size_t i = 1; i <= 8; ++i) height = height << 8 | key[i];
         consider(height);
-    }
+        return false;  // they ascend by height
+    });
     return next;
 }
 

@@ -72,8 +72,11 @@ Events begin_block(State& state, const BlockContext& block);
 struct Violation {
     std::string what;
 };
-/// Independent checkers over the whole state: money, references, phases, bounds.
+/// The whole state: money, references, phases, bounds. Reads every record that holds money and every job.
 Result<void, Violation> check_invariants(const StateView& state);
+/// The same after `changes` to a state of which it held: reads what the changes touched and no more, however
+/// long the history. Stricter in one thing: nothing is minted and nothing burned comes back.
+Result<void, Violation> check_invariants(const StateView& before, const Overlay& changes);
 
 /// The height whose begin_block next has something to do; nothing when no deadline is pending. An engine
 /// makes (possibly empty) blocks while this is set.

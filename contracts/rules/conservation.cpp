@@ -95,7 +95,13 @@ Result<void, Violation> check_supply(const StateView& state) {
     Totals sums{};
     for (const Table table :
          {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner, Table::kJob, Table::kAsk}) {
-        for (const auto& [key, value] : state.scan(table_prefix(table))) ASSAY_TRY(add(sums, key, value, 1));
+        Result<void, Violation> added;
+        const Bytes prefix = table_prefix(table);
+        state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
+            added = add(sums, key, base::to_bytes(value), 1);
+            return added.ok();
+        });
+        ASSAY_TRY(added);
     }
     const Supply supply = read_supply(state);
     for (std::size_t i = 0; i < kRecorded; ++i) {

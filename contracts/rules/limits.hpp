@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxClaims = 8'192;
 inline constexpr std::size_t kMaxActiveJobs = 1'024;
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
 /// Matured withdrawals paid out by one block.
-inline constexpr int kMaxReleasesPerBlock = 1'000;
+inline constexpr std::size_t kMaxReleasesPerBlock = 1'000;
 /// Changes of phase that one transaction or block may cause in one job.
 inline constexpr int kMaxTransitions = 32;
 

@@ -3,6 +3,7 @@
 // implements it; every key and value layout is in contracts/rules/tables.hpp.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,13 +16,20 @@ namespace assay::contracts {
 using base::Bytes;
 using base::ByteView;
 
+/// Sees one pair; returns false to end the walk.
+using Visitor = std::function<bool(ByteView key, ByteView value)>;
+
 /// Read-only: what a check may see.
 class StateView {
 public:
     virtual ~StateView() = default;
     [[nodiscard]] virtual std::optional<Bytes> get(ByteView key) const = 0;
-    /// All pairs whose key begins with `prefix`, keys ascending (unsigned bytes).
-    [[nodiscard]] virtual std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const = 0;
+    /// Visits the pairs whose key begins with `prefix` and is not below `from`, keys ascending (unsigned
+    /// bytes), until `visit` returns false. It seeks: pairs that it does not visit cost nothing. REQUIRES
+    /// that the state does not change meanwhile.
+    virtual void for_each(ByteView prefix, ByteView from, const Visitor& visit) const = 0;
+    /// All pairs whose key begins with `prefix`, ascending. Only where all of them are needed.
+    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const;
 };
 
 /// What an application may change.
@@ -36,10 +44,12 @@ class Overlay final : public State {
 public:
     explicit Overlay(const StateView& under) : under_(under) {}
     [[nodiscard]] std::optional<Bytes> get(ByteView key) const override;
-    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const override;
+    void for_each(ByteView prefix, ByteView from, const Visitor& visit) const override;
     void put(ByteView key, Bytes value) override;
     void erase(ByteView key) override;
 
+    /// The state as it was before the changes.
+    [[nodiscard]] const StateView& under() const { return under_; }
     /// Key -> new value, or nothing where the key is erased; ascending.
     [[nodiscard]] const std::map<Bytes, std::optional<Bytes>>& changes() const { return changes_; }
     void write_to(State& target) const;
@@ -53,7 +63,7 @@ private:
 class MemoryState final : public State {
 public:
     [[nodiscard]] std::optional<Bytes> get(ByteView key) const override;
-    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const override;
+    void for_each(ByteView prefix, ByteView from, const Visitor& visit) const override;
     void put(ByteView key, Bytes value) override;
     void erase(ByteView key) override;
     [[nodiscard]] const std::map<Bytes, Bytes>& all() const { return values_; }

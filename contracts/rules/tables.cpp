@@ -38,19 +38,24 @@ T required(std::optional<T> found) {
 template <class T>
 std::vector<T> list_values(const StateView& state, const Bytes& prefix) {
     std::vector<T> found;
-    for (const auto& [key, value] : state.scan(prefix)) found.push_back(stored<T>(value));
+    state.for_each(prefix, prefix, [&](ByteView, ByteView value) {
+        found.push_back(stored<T>(value));
+        return true;
+    });
     return found;
 }
 
 template <class T>
 std::vector<std::pair<PublicKey, T>> list_by_key(const StateView& state, Table table) {
     std::vector<std::pair<PublicKey, T>> found;
-    for (const auto& [key, value] : state.scan(table_prefix(table))) {
+    const Bytes prefix = table_prefix(table);
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
         ASSAY_CHECK(key.size() == 33);
         PublicKey name;
         std::copy(key.begin() + 1, key.end(), name.bytes.begin());
         found.emplace_back(name, stored<T>(value));
-    }
+        return true;
+    });
     return found;
 }
 
@@ -160,10 +165,12 @@ std::vector<Job> list_jobs(const StateView& state) {
 }
 std::vector<Hash256> list_active_jobs(const StateView& state) {
     std::vector<Hash256> found;
-    for (const auto& [key, value] : state.scan(table_prefix(Table::kActiveJob))) {
+    const Bytes prefix = table_prefix(Table::kActiveJob);
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
         ASSAY_CHECK(key.size() == 33);
-        found.push_back(base::hash_from(ByteView(key).subspan(1)));
-    }
+        found.push_back(base::hash_from(key.subspan(1)));
+        return true;
+    });
     return found;
 }
 std::vector<Ask> list_asks(const StateView& state, const Hash256& job) {

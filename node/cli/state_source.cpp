@@ -20,10 +20,13 @@ public:
         if (!reply) throw CommandError(reply.error());
         return std::move(reply->value);
     }
-    [[nodiscard]] std::vector<std::pair<Bytes, Bytes>> scan(ByteView prefix) const override {
+    // All under the prefix before the first is visited: what is visited must be of one state.
+    void for_each(ByteView prefix, ByteView from, const contracts::Visitor& visit) const override {
         auto page = scan_all(*ledger_, prefix);
         if (!page) throw CommandError(page.error());
-        return std::move(page->entries);
+        const Bytes first = base::to_bytes(from);
+        for (const auto& [key, value] : page->entries)
+            if (key >= first && !visit(key, value)) return;
     }
 
 private:

@@ -12,6 +12,7 @@
 #include "ledger/chain.hpp"
 #include "ledger/engine/embedded.hpp"
 #include "ledger/posix_disk.hpp"
+#include "node/runtime/state_page.hpp"
 
 namespace assay::node {
 namespace {
@@ -94,18 +95,9 @@ public:
 
     Outcome<StatePage> scan(const ScanRequest& request) override {
         return on_strand<StatePage>([this, request]() -> Outcome<StatePage> {
-            StatePage page{chain_->height(), chain_->state_root(), {}, std::nullopt};
-            const std::size_t limit = std::clamp(request.limit, 1U, kScanPageMax);
-            std::size_t bytes = 0;
-            for (auto& [key, value] : chain_->state().scan(request.prefix)) {
-                if (key < request.from) continue;
-                bytes += key.size() + value.size();
-                if (page.entries.size() == limit || (bytes > kScanBytesMax && !page.entries.empty())) {
-                    page.next = std::move(key);
-                    break;
-                }
-                page.entries.emplace_back(std::move(key), std::move(value));
-            }
+            StatePage page = page_of(chain_->state(), request);
+            page.height = chain_->height();
+            page.state_root = chain_->state_root();
             return page;
         });
     }

@@ -70,6 +70,13 @@ public:
         if (sum == number(state, "total")) return {};
         return base::fail(base::ErrorKind::kVerification, "the total is not the sum of the values");
     }
+    Outcome<void> check_changes(const contracts::Overlay& changes) const override {
+        std::uint64_t added = 0;
+        for (const auto& [key, value] : changes.changes())
+            if (key.front() == 'v') added += base::decode<std::uint64_t>(value.value()).value();
+        if (number(changes, "total") == number(changes.under(), "total") + added) return {};
+        return base::fail(base::ErrorKind::kVerification, "the total is not the sum of the values");
+    }
     std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const override {
         const std::uint64_t deadline = number(state, "deadline");
         if (deadline == 0) return std::nullopt;

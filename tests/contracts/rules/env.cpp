@@ -81,7 +81,7 @@ Env::Env(Params params, std::string chain) : params_(params), block_{std::move(c
     config.sequencer_node = person("sequencer").node_key();
     config.sequencer_endpoint = "127.0.0.1:4000";
     REQUIRE(genesis(state_, config).ok());
-    check();
+    check(state_);
 }
 
 Person& Env::person(const std::string& name) {
@@ -98,9 +98,17 @@ Person& Env::by_node(const PublicKey& node) {
     std::abort();
 }
 
-void Env::check() {
+void Env::check(const MemoryState& before) {
     const auto invariants = check_invariants(state_);
     if (!invariants) FAIL(invariants.error().what);
+    Overlay changes(before);
+    for (const auto& [key, value] : before.all())
+        if (!state_.all().contains(key)) changes.erase(key);
+    for (const auto& [key, value] : state_.all())
+        if (const auto old = before.all().find(key); old == before.all().end() || old->second != value)
+            changes.put(key, value);
+    const auto changed = check_invariants(before, changes);
+    if (!changed) FAIL(changed.error().what);
 }
 
 void Env::note(const Events& events) {
@@ -118,16 +126,16 @@ Bytes Env::sign(const Person& who, const Payload& payload) const {
 }
 
 ApplyOutcome Env::hand_in(const Bytes& bytes) {
-    const auto before = state_.all();
+    const MemoryState before = state_;
     ApplyOutcome outcome = apply_transaction(state_, block_, bytes);
     if (outcome.applied) {
         note(outcome.events);
     } else {
         reasons_met().insert(outcome.reason);
         CHECK(consequence(outcome.reason) == Consequence::kRefused);
-        if (state_.all() != before) FAIL("a refused transaction changed the state");
+        if (state_.all() != before.all()) FAIL("a refused transaction changed the state");
     }
-    check();
+    check(before);
     return outcome;
 }
 
@@ -148,9 +156,10 @@ void Env::refuse(Reason reason, Person& who, const Payload& payload) {
 }
 
 void Env::next_block() {
+    const MemoryState before = state_;
     ++block_.height;
     note(begin_block(state_, block_));
-    check();
+    check(before);
 }
 
 void Env::advance_to(std::uint64_t height) {

@@ -81,7 +81,8 @@ public:
 
 private:
     void note(const Events& events);
-    void check();
+    /// Every invariant of the whole state, and the check of what changed since `before`.
+    void check(const MemoryState& before);
 
     MemoryState state_;
     Params params_;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// In production only what a block changed is checked. That is enough if it finds whatever the walk over the
+// whole state finds: here every record of a busy state is damaged in every way that a rule speaks of, alone
+// and in pairs.
+#include <functional>
+#include <random>
+
+#include "contracts/rules/conservation.hpp"
+#include "contracts/rules/money.hpp"
+#include "contracts/rules/store.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+using Damage = std::function<void(State&)>;
+
+template <class T, class Change>
+Damage changing(const Bytes& key, const Bytes& value, Change change) {
+    T record = stored<T>(value);
+    change(record);
+    return [key, record](State& state) { store(state, key, record); };
+}
+
+Amount one_more(Amount old) { return amount(old.units() + 1); }
+PublicKey stranger() { return PublicKey{bytes_of("stranger").bytes}; }
+
+void damage_party(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
+    if (table == Table::kAccount) {
+        all.push_back(changing<Account>(key, value, [](Account& a) { a.balance = one_more(a.balance); }));
+        all.push_back(changing<Account>(key, value, [](Account& a) { ++a.nonce; }));
+    }
+    if (table == Table::kNodeKey) {
+        all.push_back(changing<NodeKey>(key, value, [](NodeKey& n) { n.owner = stranger(); }));
+        all.push_back(changing<NodeKey>(key, value, [](NodeKey& n) { n.revoked = !n.revoked; }));
+        Bytes account = key;
+        account.front() = static_cast<std::uint8_t>(Table::kAccount);
+        all.emplace_back([account](State& state) { store(state, account, Account{}); });
+    }
+    if (table == Table::kStake) {
+        all.push_back(changing<Stake>(key, value, [](Stake& s) { std::swap(s.free, s.bonded); }));
+        all.push_back(changing<Stake>(key, value, [](Stake& s) { s.bonded = one_more(s.bonded); }));
+        // Money that agrees with its total, and a bond that nothing locks.
+        all.emplace_back([key](State& state) {
+            const auto found = load<Stake>(state, key);
+            if (!found || found->free.is_zero()) return;
+            Stake stake = *found;
+            Supply supply = read_supply(state);
+            stake = {difference(stake.free, amount(1)), one_more(stake.bonded)};
+            supply.stake = difference(supply.stake, amount(1));
+            supply.bonds = one_more(supply.bonds);
+            store(state, key, stake);
+            store(state, supply_key(), supply);
+        });
+    }
+    if (table == Table::kMiner) {
+        all.push_back(changing<Miner>(key, value, [](Miner& m) { m.owner = stranger(); }));
+        all.push_back(changing<Miner>(key, value, [](Miner& m) { m.prepaid = one_more(m.prepaid); }));
+        all.push_back(changing<Miner>(key, value, [](Miner& m) { ++m.verified_rounds; }));
+    }
+    if (table == Table::kVerifier) {
+        all.push_back(changing<Verifier>(key, value, [](Verifier& v) { v.owner = stranger(); }));
+    }
+}
+
+void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
+    if (table == Table::kJob) {
+        const auto job = [&](auto change) { all.push_back(changing<Job>(key, value, change)); };
+        job([](Job& j) { j.phase = JobPhase::kEnded; });
+        job([](Job& j) { j.phase = JobPhase::kAskReveal; });
+        job([](Job& j) { j.phase = JobPhase::kRounds; });
+        job([](Job& j) { j.end_reason = Reason::kJobComplete; });
+        job([](Job& j) { j.end_reason = Reason::kNone; });
+        job([](Job& j) {
+            j.phase = JobPhase::kEnded;
+            j.end_reason = Reason::kJobComplete;
+        });
+        job([](Job& j) { j.escrow = one_more(j.escrow); });
+        job([](Job& j) { j.spent = {}; });
+        job([](Job& j) { j.refunded = {}; });
+        job([](Job& j) { ++j.round; });
+        job([](Job& j) { j.verifiers.clear(); });
+        job([](Job& j) {
+            if (!j.verifiers.empty()) j.verifiers.front().bond = one_more(j.verifiers.front().bond);
+        });
+        Bytes listed = key;
+        listed.front() = static_cast<std::uint8_t>(Table::kActiveJob);
+        all.emplace_back([listed](State& state) { state.put(listed, {}); });
+    }
+    if (table == Table::kSlotRound) {
+        const auto slot = [&](auto change) { all.push_back(changing<SlotRound>(key, value, change)); };
+        slot([](SlotRound& s) { s.bond = {}; });
+        slot([](SlotRound& s) { s.assigned = !s.assigned; });
+        slot([](SlotRound& s) { s.miner = stranger(); });
+        slot([](SlotRound& s) { s.verdict = Reason::kMismatch; });
+    }
+    if (table == Table::kAsk) {
+        all.push_back(changing<Ask>(key, value, [](Ask& a) { a.deposit = one_more(a.deposit); }));
+    }
+}
+
+void damage_terms(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
+    if (table == Table::kMeta) all.push_back(changing<Meta>(key, value, [](Meta& m) { ++m.schema; }));
+    if (table == Table::kParams)
+        all.push_back(changing<Params>(key, value, [](Params& p) { p.commit_window = 0; }));
+    if (table == Table::kSupply) {
+        all.push_back(changing<Supply>(key, value, [](Supply& s) { s.balances = one_more(s.balances); }));
+        all.push_back(changing<Supply>(key, value, [](Supply& s) { s.burned = one_more(s.burned); }));
+    }
+    // Without these four there is no state to speak of.
+    if (table != Table::kMeta && table != Table::kParams && table != Table::kSupply &&
+        table != Table::kSequencer) {
+        all.emplace_back([key](State& state) { state.erase(key); });
+    }
+}
+
+std::vector<Damage> damages_of(const StateView& state) {
+    std::vector<Damage> all;
+    for (const auto& [key, value] : state.scan({})) {
+        const auto table = static_cast<Table>(key.front());
+        damage_party(all, table, key, value);
+        damage_job(all, table, key, value);
+        damage_terms(all, table, key, value);
+    }
+    all.emplace_back([](State& changed) { changed.put(active_job_key(bytes_of("no such job")), {}); });
+    all.emplace_back([](State& changed) { store(changed, miner_key(stranger()), Miner{}); });
+    all.emplace_back([](State& changed) { store(changed, verifier_key(stranger()), Verifier{}); });
+    all.emplace_back([](State& changed) { store(changed, node_key(stranger()), NodeKey{}); });
+    all.emplace_back([](State& changed) { store(changed, account_key(stranger()), Account{}); });
+    all.emplace_back([](State& changed) { store(changed, stake_key(stranger()), Stake{{}, amount(1)}); });
+    return all;
+}
+
+/// One job that ended, one in its rounds with slots dealt, one that takes asks.
+void fill(Env& env) {
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+    JobSpec spec = small_job();
+    spec.rounds = 1;
+    const Hash256 ended = env.post(spec);
+    env.hold_auction(ended, {{"m1", 1}, {"m2", 1}}, {"v1", "v2", "v3"});
+    play_job(env, ended);
+    spec.rounds = 2;
+    const Hash256 running = env.post(spec);
+    env.hold_auction(running, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+    play_commits(env, running, {});
+    env.post(spec);
+    env.send(env.person("m1"), StakeWithdraw{env.person("m1").node_key(), amount(5)});
+}
+
+}  // namespace
+
+TEST_CASE("the check of what changed finds all that the walk over the whole state finds") {
+    Env env;
+    fill(env);
+    const std::vector<Damage> damages = damages_of(env.state());
+    std::mt19937_64 random(11);
+    int found = 0;
+    int harmless = 0;
+    const auto compare = [&](const std::vector<std::size_t>& chosen) {
+        Overlay overlay(env.state());
+        for (const std::size_t i : chosen) damages[i](overlay);
+        const auto whole = check_invariants(overlay);
+        const auto changed = check_invariants(env.state(), overlay);
+        CAPTURE(chosen.front(), chosen.back(), whole ? "" : whole.error().what,
+                changed ? "" : changed.error().what);
+        REQUIRE(whole.ok() == changed.ok());
+        ++(whole.ok() ? harmless : found);
+    };
+    for (std::size_t i = 0; i < damages.size(); ++i) compare({i});
+    CHECK(found > 100);
+    CHECK(harmless > 20);
+    for (int i = 0; i < 3000; ++i) compare({random() % damages.size(), random() % damages.size()});
+}
+
+}  // namespace assay::contracts::test
