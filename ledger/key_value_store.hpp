@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeyValueStore: the seam to LevelDB. What it holds can always be rebuilt from the block log, so every
-// refusal is answered by deleting it.
+// KeyValueStore: the seam to LevelDB. What it holds can always be rebuilt from the blocks, so every refusal
+// is answered by deleting it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,7 +29,7 @@ public:
     /// Visits all pairs whose key begins with `prefix`, ascending.
     virtual Outcome<void> scan(ByteView prefix,
                                const std::function<void(ByteView, ByteView)>& visit) const = 0;
-    /// All or nothing, and durable when it returns.
+    /// All or nothing, and as durable when it returns as the provider was told to make it.
     virtual Outcome<void> write(const Batch& batch) = 0;
 };
 
@@ -41,7 +42,18 @@ public:
     virtual Outcome<void> destroy() = 0;
 };
 
-/// LevelDB in `directory`, with paranoid_checks, verify_checksums and sync=true; never repaired.
-std::unique_ptr<KeyValueProvider> leveldb_provider(const std::string& directory);
+enum class Durability : std::uint8_t {
+    kEveryWrite,  ///< a write that returned outlives a power cut
+    kInOrder,     ///< a power cut may take the latest writes back, whole and newest first
+};
+
+struct LevelDbOptions {
+    Durability durability = Durability::kEveryWrite;
+    std::string name = "index";  ///< begins every error
+};
+
+/// LevelDB in `directory`, with paranoid_checks and verify_checksums; never repaired.
+std::unique_ptr<KeyValueProvider> leveldb_provider(const std::string& directory,
+                                                   const LevelDbOptions& options = {});
 
 }  // namespace assay::ledger

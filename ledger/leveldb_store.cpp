@@ -22,24 +22,26 @@ ByteView view(const leveldb::Slice& bytes) {
     return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
 }
 
-base::Failed<base::Error> refused(const std::string& doing, const leveldb::Status& status) {
+base::Failed<base::Error> refused(const std::string& name, const std::string& doing,
+                                  const leveldb::Status& status) {
     const ErrorKind kind = status.IsCorruption() ? ErrorKind::kVerification : ErrorKind::kFailure;
-    return fail(kind, "index: cannot " + doing + ": " + status.ToString(),
-                "start the node again: the index is rebuilt from the block log");
+    return fail(kind, name + ": cannot " + doing + ": " + status.ToString(),
+                "start again: the " + name + " is rebuilt from the blocks");
 }
 
 class LevelDbStore final : public KeyValueStore {
 public:
-    explicit LevelDbStore(std::unique_ptr<leveldb::DB> database) : database_(std::move(database)) {
+    LevelDbStore(std::unique_ptr<leveldb::DB> database, const LevelDbOptions& options)
+        : database_(std::move(database)), name_(options.name) {
         read_.verify_checksums = true;
-        write_.sync = true;
+        write_.sync = options.durability == Durability::kEveryWrite;
     }
 
     Outcome<std::optional<Bytes>> get(ByteView key) const override {
         std::string value;
         const leveldb::Status status = database_->Get(read_, slice(key), &value);
         if (status.IsNotFound()) return std::optional<Bytes>{};
-        if (!status.ok()) return refused("read", status);
+        if (!status.ok()) return refused(name_, "read", status);
         return std::optional<Bytes>(base::to_bytes(base::as_bytes(value)));
     }
 
@@ -47,13 +49,13 @@ public:
         const std::unique_ptr<leveldb::Iterator> at(database_->NewIterator(read_));
         for (at->Seek(slice(prefix)); at->Valid() && at->key().starts_with(slice(prefix)); at->Next())
             visit(view(at->key()), view(at->value()));
-        if (!at->status().ok()) return refused("read", at->status());
+        if (!at->status().ok()) return refused(name_, "read", at->status());
         return {};
     }
 
     Outcome<void> write(const Batch& batch) override {
         if (stopped_)
-            return fail(ErrorKind::kFailure, "index: an earlier write failed, nothing more is accepted");
+            return fail(ErrorKind::kFailure, name_ + ": an earlier write failed, nothing more is accepted");
         leveldb::WriteBatch writes;
         for (const auto& [key, value] : batch) {
             if (value) {
@@ -65,11 +67,12 @@ public:
         const leveldb::Status status = database_->Write(write_, &writes);
         if (status.ok()) return {};
         stopped_ = true;
-        return refused("write", status);
+        return refused(name_, "write", status);
     }
 
 private:
     std::unique_ptr<leveldb::DB> database_;
+    std::string name_;
     leveldb::ReadOptions read_;
     leveldb::WriteOptions write_;
     bool stopped_ = false;
@@ -77,7 +80,8 @@ private:
 
 class LevelDbProvider final : public KeyValueProvider {
 public:
-    explicit LevelDbProvider(std::string directory) : directory_(std::move(directory)) {}
+    LevelDbProvider(std::string directory, LevelDbOptions options)
+        : directory_(std::move(directory)), options_(std::move(options)) {}
 
     Outcome<std::unique_ptr<KeyValueStore>> open() override {
         leveldb::Options options;
@@ -88,13 +92,14 @@ public:
         if (!status.ok()) {
             // Another process holds the lock: deleting its files would be a crime.
             if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) {
-                return fail(ErrorKind::kUsage, "index: " + directory_ + " is used by another process",
-                            "stop the other node that uses this home");
+                return fail(ErrorKind::kUsage,
+                            options_.name + ": " + directory_ + " is used by another process",
+                            "stop the other process that uses this home");
             }
-            return refused("open", status);
+            return refused(options_.name, "open", status);
         }
         return std::unique_ptr<KeyValueStore>(
-            std::make_unique<LevelDbStore>(std::unique_ptr<leveldb::DB>(database)));
+            std::make_unique<LevelDbStore>(std::unique_ptr<leveldb::DB>(database), options_));
     }
 
     Outcome<void> destroy() override {
@@ -107,12 +112,14 @@ public:
 
 private:
     std::string directory_;
+    LevelDbOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<KeyValueProvider> leveldb_provider(const std::string& directory) {
-    return std::make_unique<LevelDbProvider>(directory);
+std::unique_ptr<KeyValueProvider> leveldb_provider(const std::string& directory,
+                                                   const LevelDbOptions& options) {
+    return std::make_unique<LevelDbProvider>(directory, options);
 }
 
 }  // namespace assay::ledger

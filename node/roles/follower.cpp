@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/follower.hpp"
 
+#include <utility>
+
 #include "ledger/block.hpp"
 #include "ledger/chain.hpp"
 #include "ledger/rules_machine.hpp"
@@ -13,24 +15,71 @@ using base::fail;
 base::Outcome<Follower> Follower::create(const ledger::Genesis& genesis) {
     Follower follower;
     follower.genesis_ = genesis;
-    follower.tip_ = genesis.hash();
-    ASSAY_TRY(ledger::rules_machine().genesis(follower.state_, genesis.chain_id, genesis.rules));
-    follower.tree_ = ledger::StateTree::build(follower.state_.all());
+    ASSAY_ASSIGN(follower.now_, ledger::genesis_state(ledger::rules_machine(), genesis));
     return follower;
+}
+
+base::Outcome<Follower> Follower::open(const ledger::Genesis& genesis, ledger::KeyValueProvider& store) {
+    ASSAY_ASSIGN(ledger::StoredState stored, ledger::load_state(store, ledger::rules_machine(), genesis));
+    if (stored.state) {
+        Follower follower;
+        follower.genesis_ = genesis;
+        follower.now_ = std::move(*stored.state);
+        follower.store_ = std::move(stored.index);
+        follower.loaded_ = follower.now_.height;
+        return follower;
+    }
+    ASSAY_ASSIGN(Follower follower, create(genesis));
+    if (!stored.fault.empty()) {
+        follower.notes_.push_back("this home's verified state cannot be used (" + stored.fault +
+                                  "): it is deleted, and every block is executed again");
+    }
+    if (const auto begun = follower.begin_store(store); !begun) follower.give_up_store(begun.error());
+    return follower;
+}
+
+base::Outcome<void> Follower::begin_store(ledger::KeyValueProvider& store) {
+    ASSAY_ASSIGN(store_, ledger::store_anew(store, now_, genesis_));
+    return {};
+}
+
+void Follower::give_up_store(const base::Error& why) {
+    store_.reset();
+    notes_.push_back("the verified state is no longer kept on disk (" + why.what +
+                     "): this process goes on in memory, and the next start begins at an earlier block");
+}
+
+void Follower::keep(const std::map<base::Bytes, std::optional<base::Bytes>>& changes) {
+    if (!store_) return;
+    const auto kept = store_->commit(now_.head(genesis_.hash()), nullptr, changes);
+    if (!kept) give_up_store(kept.error());
 }
 
 base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
     const auto decoded = base::decode<ledger::Block>(encoded_block);
     if (!decoded) {
-        return fail(ErrorKind::kVerification, "block " + std::to_string(height_ + 1) + " does not decode: " +
-                                                  std::string(base::to_text(decoded.error())));
+        return fail(ErrorKind::kVerification,
+                    "block " + std::to_string(now_.height + 1) +
+                        " does not decode: " + std::string(base::to_text(decoded.error())));
     }
     const ledger::Block& block = *decoded;
-    ASSAY_TRY(ledger::check_block(block, genesis_.chain_id, height_ + 1, tip_, genesis_.sequencer));
+    auto fits = ledger::check_block(block, genesis_.chain_id, now_.height + 1, now_.tip, genesis_.sequencer);
+    if (!fits) {
+        base::Error error = fits.error();
+        // Nothing was executed since the start: this ledger's past is not the one that this home verified.
+        if (loaded_ > 0 && now_.height == loaded_ && block.header.parent != now_.tip)
+            error.fix = "this home has verified another block " + std::to_string(loaded_) +
+                        ": ask the ledger's operator which is right; to follow this ledger from its first "
+                        "block, delete the folder state of this home and start again";
+        return base::failed(std::move(error));
+    }
+    std::map<base::Bytes, std::optional<base::Bytes>> changes;
     ASSAY_ASSIGN(const ledger::BlockResults results,
-                 ledger::replay_block(ledger::rules_machine(), state_, tree_, genesis_.chain_id, block));
-    height_ = block.header.height;
-    tip_ = block.header.hash();
+                 ledger::replay_block(ledger::rules_machine(), now_.state, now_.tree, genesis_.chain_id,
+                                      block, &changes));
+    now_.height = block.header.height;
+    now_.tip = block.header.hash();
+    keep(changes);
 
     contracts::Events events;
     const auto collect = [&](const std::vector<base::Bytes>& encoded) {
@@ -42,5 +91,7 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
     for (const auto& transaction : results.transactions) collect(transaction.events);
     return events;
 }
+
+std::vector<std::string> Follower::take_notes() { return std::exchange(notes_, {}); }
 
 }  // namespace assay::node

@@ -1,38 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follower: a role's own copy of the ledger's state. It executes every block itself and compares the roots,
-// so a role acts on nothing that a ledger node merely says.
+// so a role acts on nothing that a ledger node merely says. What it has verified it keeps in a store of its
+// own, and starts from there.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "contracts/rules/events.hpp"
-#include "contracts/rules/state.hpp"
-#include "ledger/genesis.hpp"
-#include "ledger/machine.hpp"
-#include "ledger/state_tree.hpp"
+#include "ledger/verified_state.hpp"
 
 namespace assay::node {
 
 class Follower {
 public:
-    /// Starts before block 1. kVerification when the rules refuse the genesis.
+    /// Starts before block 1, in memory only. kVerification when the rules refuse the genesis.
     static base::Outcome<Follower> create(const ledger::Genesis& genesis);
+
+    /// Starts from what `store` holds and writes every block's changes there, all or nothing. A store that is
+    /// new, damaged, of another genesis, or whose state has not the root that it names, is begun anew before
+    /// block 1; one that cannot be written is given up, and the follower goes on in memory. take_notes() says
+    /// so. `store` outlives the follower and is used by nobody else. kUsage when another process uses it.
+    static base::Outcome<Follower> open(const ledger::Genesis& genesis, ledger::KeyValueProvider& store);
 
     /// Executes the next block. kVerification (wrong signature, parent, root, invariant): a ledger that
     /// offers such a block must not be followed further.
     base::Outcome<contracts::Events> apply(base::ByteView encoded_block);
 
-    [[nodiscard]] const contracts::StateView& state() const { return state_; }
+    [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
     [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
-    [[nodiscard]] std::uint64_t height() const { return height_; }
-    [[nodiscard]] base::Hash256 state_root() const { return tree_.root(); }
+    [[nodiscard]] std::uint64_t height() const { return now_.height; }
+    [[nodiscard]] base::Hash256 state_root() const { return now_.tree.root(); }
+    /// What became of the store since the last call, one sentence each, for the log.
+    std::vector<std::string> take_notes();
 
 private:
     Follower() = default;
+    /// Begins the store anew with the state as it is.
+    base::Outcome<void> begin_store(ledger::KeyValueProvider& store);
+    void give_up_store(const base::Error& why);
+    void keep(const std::map<base::Bytes, std::optional<base::Bytes>>& changes);
 
     ledger::Genesis genesis_;
-    contracts::MemoryState state_;
-    ledger::StateTree tree_;
-    std::uint64_t height_ = 0;
-    base::Hash256 tip_;
+    ledger::VerifiedState now_;
+    std::unique_ptr<ledger::Index> store_;  ///< null: in memory only
+    std::uint64_t loaded_ = 0;              ///< height of the state that the store held; 0 when it held none
+    std::vector<std::string> notes_;
 };
 
 }  // namespace assay::node

@@ -19,14 +19,7 @@ FollowingRole::FollowingRole(const RoleParts& parts)
 }
 
 void FollowingRole::step(const Event& event) {
-    if (std::holds_alternative<Started>(event)) {
-        auto follower = Follower::create(parts_.genesis);
-        if (!follower.ok()) return parts_.finish(follower.error());
-        follower_.emplace(std::move(follower).value());
-        parts_.seams.ledger.subscribe(1);
-        (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
-        return;
-    }
+    if (std::holds_alternative<Started>(event)) return start();
     if (std::holds_alternative<StopRequested>(event)) return parts_.finish(std::nullopt);
     if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);
     if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
@@ -41,9 +34,32 @@ void FollowingRole::step(const Event& event) {
     if (owner_sender_) owner_sender_->pump(state(), height());
 }
 
+void FollowingRole::start() {
+    auto follower = parts_.state_store != nullptr ? Follower::open(parts_.genesis, *parts_.state_store)
+                                                  : Follower::create(parts_.genesis);
+    if (!follower.ok()) return parts_.finish(follower.error());
+    follower_.emplace(std::move(follower).value());
+    log_store_notes();
+    if (height() > parts_.start_height) {
+        return parts_.finish(base::Error{
+            base::ErrorKind::kVerification,
+            "the ledger node has " + std::to_string(parts_.start_height) +
+                " blocks, and this home has verified " + std::to_string(height()),
+            "ask the ledger's operator what became of the others; to follow this ledger from its first "
+            "block, delete the folder state of this home and start again"});
+    }
+    parts_.seams.ledger.subscribe(height() + 1);
+    (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
+}
+
+void FollowingRole::log_store_notes() {
+    for (const std::string& note : follower_->take_notes()) log_warn(note);
+}
+
 void FollowingRole::follow(const BlockSeen& event) {
     if (event.height <= height()) return;
     auto events = follower_->apply(event.block);
+    log_store_notes();
     if (!events.ok()) return parts_.finish(events.error());
     for (const contracts::Event& seen : *events) observe(seen);
 }

@@ -32,6 +32,8 @@ struct RoleParts {
     std::uint64_t start_height = 0;  ///< of the ledger when the process started: plans wait until then
     /// Ends the process: with an error, or without one when the role's work is done.
     std::function<void(std::optional<base::Error>)> finish;
+    /// Where the state that the role has verified is kept, to start from; null: in memory only.
+    ledger::KeyValueProvider* state_store = nullptr;
 };
 
 class FollowingRole : public Role {
@@ -43,7 +45,8 @@ public:
 protected:
     /// Looks at state() and starts what is missing. Called after every event; must be cheap and idempotent.
     virtual void plan() = 0;
-    /// Every event of the ledger, in order, before plan().
+    /// Every event of the blocks that this process follows, in order, before plan(). Blocks that the home had
+    /// verified before are not followed again: whoever needs to know what happened reads the state.
     virtual void observe(const contracts::Event& event) { (void)event; }
 
     [[nodiscard]] const contracts::StateView& state() const { return follower_->state(); }
@@ -72,6 +75,8 @@ protected:
     void fail_with(const base::Error& error) { parts_.finish(error); }
 
 private:
+    void start();
+    void log_store_notes();
     void follow(const BlockSeen& event);
     void tick();
 

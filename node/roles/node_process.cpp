@@ -47,6 +47,7 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
         *store, [](const Endpoint& holder) { return connect_blobs({.address = holder, .tls = {}}); }, loop);
     LoopWorkerPort worker(nullptr, loop);
     ASSAY_ASSIGN(const LedgerStatus status, node.status());
+    const auto state_store = verified_state_store(home);
     std::optional<base::Error> error;
     const RoleParts parts{.seams = {.clock = system_clock(),
                                     .random = system_random(),
@@ -61,10 +62,12 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
                           .owner_key = nullptr,
                           .endpoint = {},
                           .start_height = status.height,
-                          .finish = [&](std::optional<base::Error> why) {
-                              error = std::move(why);
-                              loop.stop();
-                          }};
+                          .finish =
+                              [&](std::optional<base::Error> why) {
+                                  error = std::move(why);
+                                  loop.stop();
+                              },
+                          .state_store = state_store.get()};
     Sequencer sequencer(parts);
     loop.attach(sequencer);
     const std::stop_callback on_stop(stop, [&] { loop.post(Event{StopRequested{}}); });

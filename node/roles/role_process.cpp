@@ -38,6 +38,12 @@ base::Outcome<ledger::Genesis> genesis_of(const Home& home,
     return genesis;
 }
 
+std::unique_ptr<ledger::KeyValueProvider> verified_state_store(const Home& home) {
+    // It can always be verified anew: waiting for the disk at every block would buy nothing.
+    return ledger::leveldb_provider(home.state().string(),
+                                    {.durability = ledger::Durability::kInOrder, .name = "verified state"});
+}
+
 struct RoleProcess::State {
     RoleProcessOptions options;
     std::stop_token stop;
@@ -56,6 +62,7 @@ struct RoleProcess::State {
     std::unique_ptr<BlobPort> blob_port;
     std::unique_ptr<DiskPort> disk_port;
     std::unique_ptr<LoopWorkerPort> worker_port;
+    std::unique_ptr<ledger::KeyValueProvider> state_store;
     std::optional<RoleParts> parts;
     std::optional<base::Error> error;
     bool finished = false;
@@ -136,6 +143,7 @@ void RoleProcess::State::assemble(std::uint64_t start_height) {
         },
         loop);
     worker_port = std::make_unique<LoopWorkerPort>(worker.get(), loop);
+    state_store = verified_state_store(options.home);
     parts.emplace(RoleParts{.seams = {.clock = system_clock(),
                                       .random = system_random(),
                                       .timers = loop.timers(),
@@ -149,12 +157,14 @@ void RoleProcess::State::assemble(std::uint64_t start_height) {
                             .owner_key = owner_key ? &*owner_key : nullptr,
                             .endpoint = blob_server->address(),
                             .start_height = start_height,
-                            .finish = [this](std::optional<base::Error> why) {
-                                if (finished) return;
-                                finished = true;
-                                error = std::move(why);
-                                loop.stop();
-                            }});
+                            .finish =
+                                [this](std::optional<base::Error> why) {
+                                    if (finished) return;
+                                    finished = true;
+                                    error = std::move(why);
+                                    loop.stop();
+                                },
+                            .state_store = state_store.get()});
 }
 
 RoleProcess::RoleProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}

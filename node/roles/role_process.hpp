@@ -52,6 +52,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// HOME/state: what the role of this home has verified of the ledger's state.
+std::unique_ptr<ledger::KeyValueProvider> verified_state_store(const Home& home);
+
 /// The genesis of a home: HOME/ledger/genesis.bin, written from `given` at the first start. kUsage when
 /// `given` is another genesis than the home's; kNotFound when there is neither.
 base::Outcome<ledger::Genesis> genesis_of(const Home& home,

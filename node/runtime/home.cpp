@@ -57,7 +57,7 @@ base::Outcome<Home> find_home(const std::optional<std::filesystem::path>& flag) 
 
 base::Outcome<void> create_home(const Home& home) {
     for (const auto& folder :
-         {home.root, home.ledger(), home.blobs(), home.keys(), home.logs(), home.jobs()}) {
+         {home.root, home.ledger(), home.blobs(), home.keys(), home.logs(), home.jobs(), home.state()}) {
         std::error_code error;
         const bool made = std::filesystem::create_directories(folder, error);
         if (error) {

@@ -3,11 +3,7 @@
 
 #include <functional>
 
-#include "ledger/chain.hpp"
-#include "ledger/rules_machine.hpp"
-#include "tests/node/small_chain.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/faulty_disk.hpp"
+#include "tests/node/memory_ledger.hpp"
 
 namespace assay::node {
 namespace {
@@ -15,27 +11,8 @@ namespace {
 using base::Bytes;
 using base::ErrorKind;
 using test::key_of;
+using Ledger = test::MemoryLedger;
 using test::transfer;
-
-// A real chain in memory, as the sequencer has it.
-struct Ledger {
-    Ledger() {
-        REQUIRE(ledger::write_genesis(disk, ledger::Layout("home").genesis, test::small_genesis()).ok());
-        chain = ledger::Chain::open(disk, provider, ledger::rules_machine(), "home").value();
-    }
-    /// Makes the next block of these transactions.
-    ledger::Block extend(const std::vector<Bytes>& transactions) {
-        const base::SecretKey key = key_of("sequencer");
-        REQUIRE(chain->append(transactions, ledger::EmptyBlock::kMake, ++time, key)->refused.empty());
-        return chain->block(chain->height()).value();
-    }
-
-    ledger::testing::Faults faults;
-    ledger::testing::FaultyDisk disk{faults};
-    ledger::testing::MemoryProvider provider{faults};
-    std::unique_ptr<ledger::Chain> chain;
-    std::uint64_t time = 0;
-};
 
 void sign_again(ledger::Block& block) {
     block.signature = ledger::sign_header(block.header, test::kChainId, key_of("sequencer"));
