@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay bench gemm|train
+// assay bench gemm|train|state
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <set>
 
 #include "node/cli/bench_plan.hpp"
+#include "node/cli/bench_state.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
@@ -89,6 +90,7 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     const std::set<std::string> kinds(flags.kinds.begin(), flags.kinds.end());
     if (kinds.contains("gemm")) ASSAY_TRY(bench_products(options, report));
     if (kinds.contains("train")) ASSAY_TRY(bench_steps(options, report));
+    if (kinds.contains("state")) ASSAY_TRY(bench_state(options, report));
     if (!context.json()) {
         print_table(context, rows);
         context.out << "machine: " << cpu_name() << ", targets";
@@ -118,9 +120,10 @@ void add_bench_commands(CLI::App& app, Context& context) {
     command
         .add_option("kinds", flags->kinds,
                     "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
-                    "memory, and how they scale with threads")
+                    "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
+                    "a role's start")
         ->required()
-        ->check(CLI::IsMember({"gemm", "train"}));
+        ->check(CLI::IsMember({"gemm", "train", "state"}));
     command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
         ->check(CLI::Range(1.0, 36000.0))
         ->capture_default_str();

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// States with a past, made up for `assay bench state`: accounts, and jobs that have ended with every record
+// that the ledger keeps of one.
+#pragma once
+
+#include "ledger/machine.hpp"
+
+namespace assay::node {
+
+struct HistorySize {
+    std::uint32_t accounts = 0;
+    std::uint32_t ended_jobs = 0;
+};
+
+/// The n-th account's owner key; the first kBenchSenders of them can sign.
+inline constexpr std::uint32_t kBenchSenders = 1000;
+base::SecretKey bench_sender(std::uint32_t n);
+base::PublicKey bench_account(std::uint32_t n);
+
+/// The market's rules, with a genesis that has this past already. Everything else is theirs.
+class HistoryMachine final : public ledger::StateMachine {
+public:
+    explicit HistoryMachine(HistorySize size) : size_(size) {}
+
+    base::Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
+                                base::ByteView configuration) const override;
+    base::Outcome<ledger::TransactionInfo> inspect(const std::string& chain_id,
+                                                   base::ByteView transaction) const override;
+    std::uint64_t next_nonce(const contracts::StateView& state, const base::PublicKey& sender) const override;
+    std::vector<base::Bytes> begin_block(contracts::State& state,
+                                         const ledger::Position& position) const override;
+    ledger::TransactionResult apply(contracts::State& state, const ledger::Position& position,
+                                    base::ByteView transaction) const override;
+    base::Outcome<void> check_invariants(const contracts::StateView& state) const override;
+    base::Outcome<void> check_changes(const contracts::Overlay& changes) const override;
+    std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const override;
+
+private:
+    HistorySize size_;
+};
+
+}  // namespace assay::node
