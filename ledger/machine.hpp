@@ -70,6 +70,10 @@ public:
     virtual TransactionResult apply(contracts::State& state, const Position& position,
                                     ByteView transaction) const = 0;
 
+    /// Whether this program can go on from `state`, which another version may have written. Asked once, when
+    /// a stored state is opened and before anything else is read of it. The error names both versions.
+    virtual Outcome<void> check_schema(const contracts::StateView& state) const = 0;
+
     /// The whole state; checked when a ledger or a stored state is opened, and by audits after every block.
     /// The error names the broken invariant.
     virtual Outcome<void> check_invariants(const contracts::StateView& state) const = 0;

@@ -34,12 +34,12 @@ std::string place_of(const Job& job, std::uint32_t round, std::uint32_t slot) {
 
 class RoundAudit {
 public:
-    RoundAudit(const contracts::StateView& state, const Job& job, const contracts::Round& round,
-               JobPayouts& sums, PayoutReport& report)
+    RoundAudit(const contracts::StateView& state, const Job& job, const contracts::Params& params,
+               const contracts::Round& round, JobPayouts& sums, PayoutReport& report)
         : state_(state),
           job_(job),
           round_(round),
-          params_(contracts::read_params(state)),
+          params_(params),
           sums_(sums),
           report_(report),
           lines_(contracts::list_settlement(state, job.id, round.number)) {
@@ -239,7 +239,7 @@ private:
     const contracts::StateView& state_;
     const Job& job_;
     const contracts::Round& round_;
-    const contracts::Params params_;
+    const contracts::Params& params_;  // of the job
     JobPayouts& sums_;
     PayoutReport& report_;
     std::vector<SettlementLine> lines_;
@@ -256,12 +256,17 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0}); };
 
     for (const std::string& what : audit_auction(job, contracts::list_asks(state, job.id))) wrong(what);
+    const auto params = contracts::read_param_set(state, job.params);
+    if (!params || contracts::params_hash(*params) != job.params) {
+        wrong("terms: its parameters are not stored under the hash that it names");
+        return sums;
+    }
     std::vector<contracts::Round> rounds;
     while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
         rounds.push_back(std::move(*round));
     for (const RoundFailure& failure : audit_beacons(job, rounds))
         report.failures.push_back({place_of(job, failure.round), failure.what, 0});
-    for (const contracts::Round& round : rounds) RoundAudit(state, job, round, sums, report).run();
+    for (const contracts::Round& round : rounds) RoundAudit(state, job, *params, round, sums, report).run();
     sums.rounds = rounds.size();
 
     const std::uint64_t paid = sums.to_miners + sums.to_verifiers;

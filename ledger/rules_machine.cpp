@@ -2,6 +2,7 @@
 #include "ledger/rules_machine.hpp"
 
 #include "contracts/rules/apply.hpp"
+#include "contracts/rules/migration.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::ledger {
@@ -71,6 +72,13 @@ public:
             result.reason = contracts::to_text(outcome.reason);
         }
         return result;
+    }
+
+    Outcome<void> check_schema(const contracts::StateView& state) const override {
+        const auto known = contracts::check_schema(state);
+        if (known) return {};
+        return fail(ErrorKind::kVerification, "the ledger's index: " + known.error(),
+                    "start the version of assay that wrote this ledger, or a newer one");
     }
 
     Outcome<void> check_invariants(const contracts::StateView& state) const override {

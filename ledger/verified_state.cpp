@@ -36,6 +36,8 @@ Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& 
         return unusable(loaded.error().what);
     state.tree = StateTree::build(state.state.all());
     if (state.tree.root() != (*head)->state_root) return unusable("it holds a state with another root");
+    // A sound state of a newer program is no damage: it is left as it is, and not made anew.
+    ASSAY_TRY(machine.check_schema(state.state));
     if (const auto held = machine.check_invariants(state.state); !held) return unusable(held.error().what);
     state.height = (*head)->height;
     state.tip = (*head)->header;

@@ -35,7 +35,8 @@ struct StoredState {
 };
 
 /// Loads what `provider` holds, and believes it when it opens, has this schema and this genesis, its state
-/// has the root that its head names, and every invariant holds. Error kUsage: another process uses it.
+/// has the root that its head names, and every invariant holds. Error kUsage: another process uses it;
+/// kVerification: it is the state of a program with another schema, and is left as it is.
 Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& machine,
                                 const Genesis& genesis);
 

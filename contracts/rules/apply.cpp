@@ -8,6 +8,7 @@
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/job_machine.hpp"
 #include "contracts/rules/limits.hpp"
+#include "contracts/rules/migration.hpp"
 #include "contracts/rules/money.hpp"
 
 namespace assay::contracts {
@@ -63,8 +64,7 @@ Result<void, Reason> check_against(const StateView& state, const BlockContext& b
     if (tx.body.nonce < nonce) return failed(Reason::kNonceUsed);
     if (tx.body.nonce > nonce) return failed(Reason::kNonceGap);
     if (block.height > tx.body.expiry) return failed(Reason::kExpired);
-    const Params params = read_params(state);
-    const Case c{state, block, params, tx.body.sender, owner};
+    const Case c{state, block, tx.body.sender, owner};
     return std::visit([&](const auto& payload) { return check(c, payload); }, tx.body.payload);
 }
 
@@ -99,6 +99,7 @@ ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView
 }
 
 Events begin_block(State& state, const BlockContext& block) {
+    migrate(state);
     Overlay overlay(state);
     Work work(overlay, block);
     release_unbonded(work);
@@ -109,6 +110,7 @@ Events begin_block(State& state, const BlockContext& block) {
 }
 
 std::optional<std::uint64_t> next_deadline(const StateView& state) {
+    if (schema_of(state) != kSchemaVersion) return 0;  // the migration is due at once
     std::optional<std::uint64_t> next;
     const auto consider = [&](std::uint64_t height) { next = next ? std::min(*next, height) : height; };
     for (const Hash256& id : list_active_jobs(state)) {

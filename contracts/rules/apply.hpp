@@ -64,8 +64,9 @@ struct ApplyOutcome {
 /// The three phases, an overlay, and the conservation check; written to `state` only when all passed.
 ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView signed_tx_bytes);
 
-/// What the height itself causes: deadlines, matured withdrawals. Call once per block, before its
-/// transactions. Work is bounded by the number of active jobs.
+/// What the height itself causes: deadlines, matured withdrawals; before all that, the migration of a state
+/// of an older schema (migration.hpp). Call once per block, before its transactions. But for a migration,
+/// work is bounded by the number of active jobs.
 Events begin_block(State& state, const BlockContext& block);
 
 /// A rule of the state that does not hold: our bug or damage, never a user's doing. The ledger halts.

@@ -28,7 +28,7 @@ void carry_out(Work& work, const Sent& sent, const MinerRegister& tx) {
     miner.owner = sent.owner;
     miner.endpoint = tx.endpoint;
     miner.registered_at = work.block.height;
-    miner.prepaid = work.params.miner_fee;
+    miner.prepaid = read_current_params(work.state).miner_fee;
     charge_balance(work.state, sent.owner, miner.prepaid, &Supply::prepaid);
     store(work.state, miner_key(tx.node), miner);
     work.tell({.kind = EventKind::kRegistered, .node = tx.node});
@@ -39,7 +39,7 @@ void carry_out(Work& work, const Sent& sent, const VerifierRegister& tx) {
     verifier.owner = sent.owner;
     verifier.endpoint = tx.endpoint;
     verifier.registered_at = work.block.height;
-    charge_balance(work.state, sent.owner, work.params.verifier_fee, &Supply::treasury);
+    charge_balance(work.state, sent.owner, read_current_params(work.state).verifier_fee, &Supply::treasury);
     store(work.state, verifier_key(tx.node), verifier);
     work.tell({.kind = EventKind::kRegistered, .node = tx.node});
 }
@@ -53,8 +53,10 @@ void carry_out(Work& work, const Sent& sent, const StakeWithdraw& tx) {
     take_free(work.state, tx.node, tx.amount, &Supply::unbonding);
     Meta meta = read_meta(work.state);
     const Unbonding unbonding{sent.owner, tx.node, tx.amount};
-    store(work.state, unbonding_key(work.block.height + work.params.unbonding_delay, meta.unbondings++),
-          unbonding);
+    store(
+        work.state,
+        unbonding_key(work.block.height + read_current_params(work.state).unbonding_delay, meta.unbondings++),
+        unbonding);
     store(work.state, meta_key(), meta);
 }
 

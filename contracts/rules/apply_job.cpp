@@ -29,13 +29,15 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     Job job;
     job.id = job_id(sent.id);
     job.spec = tx.spec;
+    const Params params = read_current_params(work.state);
+    job.params = params_hash(params);
     job.buyer = sent.owner;
     job.buyer_node = tx.node;
     job.buyer_endpoint = tx.endpoint;
     job.submitted_at = work.block.height;
     job.deadline = work.block.height + tx.spec.market.deadline_blocks;
     job.phase = JobPhase::kAskCommit;
-    job.phase_deadline = work.block.height + work.params.ask_commit_window;
+    job.phase_deadline = work.block.height + params.ask_commit_window;
     job.slot_work = program::work_units(tx.spec);
     job.escrow = tx.spec.market.budget;
     job.base_root = tx.spec.initial_root;
@@ -54,13 +56,13 @@ void carry_out(Work& work, const Sent&, const JobCancel& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const AskCommit& tx) {
+    Job job = job_record(work, tx.job);
     Ask ask;
     ask.miner = sent.sender;
     ask.seal = tx.seal;
-    ask.deposit = work.params.ask_deposit;
+    ask.deposit = params_of(work.state, job).ask_deposit;
     take_free(work.state, sent.sender, ask.deposit, &Supply::deposits);
     store(work.state, ask_key(tx.job, sent.sender), ask);
-    Job job = job_record(work, tx.job);
     ++job.auction.asks_sealed;
     store(work.state, job_key(tx.job), job);
 }
@@ -79,7 +81,7 @@ void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
     EnlistedVerifier verifier;
     verifier.node = sent.sender;
     verifier.owner = sent.owner;
-    verifier.bond = work.params.verifier_bond;
+    verifier.bond = params_of(work.state, job).verifier_bond;
     lock_stake(work.state, sent.sender, verifier.bond);
     job.verifiers.push_back(verifier);
     join_beacon(work, job, sent.sender, BeaconRole::kVerifier, tx.beacon_tip);

@@ -42,13 +42,13 @@ Checked check(const Case& c, const NodeRevoke& tx) { return check_own_node(c.sta
 Checked check(const Case& c, const MinerRegister& tx) {
     ASSAY_TRY(check_own_node(c.state, c.owner, tx.node));
     if (read_miner(c.state, tx.node)) return failed(Reason::kAlreadyRegistered);
-    return balance_covers(c, c.params.miner_fee);
+    return balance_covers(c, read_current_params(c.state).miner_fee);
 }
 
 Checked check(const Case& c, const VerifierRegister& tx) {
     ASSAY_TRY(check_own_node(c.state, c.owner, tx.node));
     if (read_verifier(c.state, tx.node)) return failed(Reason::kAlreadyRegistered);
-    return balance_covers(c, c.params.verifier_fee);
+    return balance_covers(c, read_current_params(c.state).verifier_fee);
 }
 
 Checked check(const Case& c, const StakeDeposit& tx) {

@@ -40,7 +40,7 @@ Checked check(const Case& c, const JobSubmit& tx) {
     if (list_active_jobs(c.state).size() >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
     const std::uint64_t work = program::work_units(spec);
     if (work == 0) return failed(Reason::kBadSpec);
-    const auto cost = round_cost(c.params, spec, spec.market.max_price, work);
+    const auto cost = round_cost(read_current_params(c.state), spec, spec.market.max_price, work);
     if (!cost || !slot_bond(spec, spec.market.max_price, work, Standing::kProven)) {
         return failed(Reason::kAmountOverflow);
     }
@@ -63,7 +63,9 @@ Checked check(const Case& c, const AskCommit& tx) {
     if (!read_miner(c.state, c.sender)) return failed(Reason::kNotMiner);
     if (read_ask(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     if (job.auction.asks_sealed >= kMaxAsks) return failed(Reason::kRosterFull);
-    if (read_stake(c.state, c.sender).free < c.params.ask_deposit) return failed(Reason::kInsufficientStake);
+    if (read_stake(c.state, c.sender).free < params_of(c.state, job).ask_deposit) {
+        return failed(Reason::kInsufficientStake);
+    }
     return {};
 }
 
@@ -86,8 +88,9 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
     if (c.owner == job.buyer) return failed(Reason::kNotParticipant);
     if (feeds_beacon(job, c.sender)) return failed(Reason::kAlreadyDone);
     if (job.verifiers.size() >= kMaxVerifiers) return failed(Reason::kRosterFull);
-    if (read_stake(c.state, c.sender).free < c.params.verifier_bond)
+    if (read_stake(c.state, c.sender).free < params_of(c.state, job).verifier_bond) {
         return failed(Reason::kInsufficientStake);
+    }
     return {};
 }
 

@@ -9,11 +9,10 @@ namespace assay::contracts {
 
 using Checked = Result<void, Reason>;
 
-/// What a read-only check may know.
+/// What a read-only check may know. Like Work it offers no parameters.
 struct Case {
     const StateView& state;
     const BlockContext& block;
-    const Params& params;
     PublicKey sender;  ///< the signing key
     PublicKey owner;   ///< its owner: itself for an owner key
 };

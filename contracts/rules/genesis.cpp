@@ -27,7 +27,7 @@ Result<void, std::string> genesis(State& state, const GenesisConfig& config) {
     supply.balances = supply.minted;
 
     store(state, meta_key(), Meta{kSchemaVersion, config.chain_id, 0});
-    store(state, params_key(), config.params);
+    set_current_params(state, config.params);
     store(state, supply_key(), supply);
     store(state, sequencer_key(),
           Sequencer{config.sequencer_owner, config.sequencer_node, config.sequencer_endpoint});

@@ -41,12 +41,13 @@ Standing standing_of(const Params& params, const Miner& miner) {
 }
 
 void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
+    const Params params = params_of(work.state, job);
     std::vector<Offer> offers;
     for (const Ask& ask : asks) {
         if (!ask.revealed) continue;
         const Miner miner = *read_miner(work.state, ask.miner);
         const auto bond =
-            slot_bond(job.spec, job.spec.market.max_price, job.slot_work, standing_of(work.params, miner));
+            slot_bond(job.spec, job.spec.market.max_price, job.slot_work, standing_of(params, miner));
         ASSAY_CHECK(bond.has_value());
         const bool alive = !read_node_key(work.state, ask.miner)->revoked;
         offers.push_back({ask.miner, ask.price, alive && read_stake(work.state, ask.miner).free >= *bond});
@@ -91,7 +92,8 @@ bool advance_once(Work& work, Job& job) {
     // Nobody can know that all asks are in, so these two windows run to their end.
     if (work.block.height <= job.phase_deadline) return false;
     if (job.phase == JobPhase::kAskCommit) {
-        set_phase(work, job, JobPhase::kAskReveal, work.block.height + work.params.ask_reveal_window);
+        set_phase(work, job, JobPhase::kAskReveal,
+                  work.block.height + params_of(work.state, job).ask_reveal_window);
     } else {
         close_bidding(work, job);
     }

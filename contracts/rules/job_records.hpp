@@ -89,6 +89,7 @@ struct AuctionOutcome {
 struct Job {
     Hash256 id;
     program::JobSpec spec;
+    Hash256 params;   ///< hash of the parameters it was submitted under (params_of)
     PublicKey buyer;  ///< owner key
     PublicKey buyer_node;
     std::string buyer_endpoint;
@@ -118,11 +119,11 @@ struct Job {
     Hash256 base_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.id, self.spec, self.buyer, self.buyer_node, self.buyer_endpoint, self.submitted_at,
-              self.deadline, self.phase, self.phase_deadline, self.cancel_asked, self.end_reason,
-              self.ended_at, self.slot_work, self.escrow, self.spent, self.refunded, self.auction,
-              self.roster, self.verifiers, self.beacon, self.round, self.rounds_done, self.last_beacon,
-              self.base_root, self.base_blob);
+        visit(self.id, self.spec, self.params, self.buyer, self.buyer_node, self.buyer_endpoint,
+              self.submitted_at, self.deadline, self.phase, self.phase_deadline, self.cancel_asked,
+              self.end_reason, self.ended_at, self.slot_work, self.escrow, self.spent, self.refunded,
+              self.auction, self.roster, self.verifiers, self.beacon, self.round, self.rounds_done,
+              self.last_beacon, self.base_root, self.base_blob);
     }
 };
 

@@ -60,6 +60,8 @@ std::vector<ParamRange> make_ranges() {
 
 }  // namespace
 
+Hash256 params_hash(const Params& params) { return base::hash("assay/params/v1", base::encode(params)); }
+
 const std::vector<ParamRange>& param_ranges() {
     static const std::vector<ParamRange> ranges = make_ranges();
     return ranges;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every parameter of the rules, with its default and range. Fixed at genesis; stored in the state.
+// Every parameter of the rules, with its default and range. The state keeps whole sets by their hash: one of
+// them is the current one, and a job goes on under the one it was submitted under (tables.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,12 @@
 
 #include "contracts/base/amount.hpp"
 #include "contracts/base/codec.hpp"
+#include "contracts/base/hash.hpp"
 
 namespace assay::contracts {
 
 using base::Amount;
+using base::Hash256;
 
 inline constexpr std::uint64_t kPartsPerMillion = 1'000'000;
 
@@ -59,6 +62,9 @@ struct Params {
               self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm);
     }
 };
+
+/// The name of a set: H("assay/params/v1", encoding).
+Hash256 params_hash(const Params& params);
 
 /// One row per parameter, for the range check, `genesis` files and documentation.
 struct ParamRange {

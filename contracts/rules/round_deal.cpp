@@ -25,11 +25,12 @@ struct Hand {
 };
 
 std::vector<Hand> hands_of(const Work& work, const Job& job) {
+    const Params params = params_of(work.state, job);
     std::vector<Hand> hands;
     for (const RosterEntry& entry : job.roster) {
         if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
         const Miner miner = *read_miner(work.state, entry.node);
-        Hand hand{&entry, {}, 0, miner.verified_rounds < work.params.probation_rounds};
+        Hand hand{&entry, {}, 0, miner.verified_rounds < params.probation_rounds};
         const auto bond = slot_bond(job.spec, job.auction.clearing_price, job.slot_work,
                                     hand.newcomer ? Standing::kNewcomer : Standing::kProven);
         ASSAY_CHECK(bond.has_value());
@@ -86,7 +87,8 @@ Reason obstacle(const Work& work, const Job& job) {
     for (const Candidate& candidate : eligible_verifiers(work.state, job)) owners.push_back(candidate.owner);
     std::sort(owners.begin(), owners.end());
     if (std::unique(owners.begin(), owners.end()) - owners.begin() < 2) return Reason::kTooFewVerifiers;
-    const auto cost = round_cost(work.params, job.spec, job.auction.clearing_price, job.slot_work);
+    const auto cost =
+        round_cost(params_of(work.state, job), job.spec, job.auction.clearing_price, job.slot_work);
     ASSAY_CHECK(cost.has_value());
     // Escrow is never overdrawn: a round begins only when its dearest course is covered.
     return job.escrow < *cost ? Reason::kJobExhausted : Reason::kNone;
@@ -107,7 +109,7 @@ void start_round(Work& work, Job& job) {
     round.job = job.id;
     round.number = job.round;
     round.phase = RoundPhase::kCommit;
-    round.phase_deadline = work.block.height + work.params.commit_window;
+    round.phase_deadline = work.block.height + params_of(work.state, job).commit_window;
     round.started_at = work.block.height;
     round.base_root = job.base_root;
     round.base_blob = job.base_blob;

@@ -18,15 +18,15 @@ void charge_withheld(RunningRound& running, BeaconMember& member) {
     Job& job = running.job;
     ++member.behind;
     ++member.withheld;
-    member.dropped = member.behind >= work.params.max_missed;
+    member.dropped = member.behind >= running.params.max_missed;
     Amount taken;
     if (member.role == BeaconRole::kVerifier) {
         const auto verifier = std::find_if(job.verifiers.begin(), job.verifiers.end(),
                                            [&](const EnlistedVerifier& v) { return v.node == member.node; });
         ASSAY_CHECK(verifier != job.verifiers.end());
-        taken = take_from_bond(running, *verifier, work.params.link_penalty, &Supply::escrow);
+        taken = take_from_bond(running, *verifier, running.params.link_penalty, &Supply::escrow);
     } else if (member.role == BeaconRole::kSequencer) {
-        taken = smaller(work.params.link_penalty, read_stake(work.state, member.node).free);
+        taken = smaller(running.params.link_penalty, read_stake(work.state, member.node).free);
         if (!taken.is_zero()) take_free(work.state, member.node, taken, &Supply::escrow);
     }
     job.escrow = sum(job.escrow, taken);

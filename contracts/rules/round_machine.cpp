@@ -70,7 +70,7 @@ void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
 
 void begin_merge(RunningRound& running) {
     conclude(running);
-    enter(running, RoundPhase::kMergeSeal, running.work.params.merge_seal_window);
+    enter(running, RoundPhase::kMergeSeal, running.params.merge_seal_window);
 }
 
 /// The next round, or the job's end when the merge stayed open or came to no finite state: verified slots
@@ -95,7 +95,7 @@ void finish(RunningRound& running) {
 void close_audits(RunningRound& running) {
     if (!draw_thirds(running)) return begin_merge(running);
     call_audits(running, Stage::kThird);
-    enter(running, RoundPhase::kThirdSeal, running.work.params.audit_seal_window);
+    enter(running, RoundPhase::kThirdSeal, running.params.audit_seal_window);
 }
 
 void close_merges(RunningRound& running) {
@@ -103,11 +103,11 @@ void close_merges(RunningRound& running) {
     const std::size_t before = running.round.merges.size();
     draw_merge(running, Stage::kThird, 1);
     if (running.round.merges.size() == before) return finish(running);
-    enter(running, RoundPhase::kMergeThirdSeal, running.work.params.merge_seal_window);
+    enter(running, RoundPhase::kMergeThirdSeal, running.params.merge_seal_window);
 }
 
 void close_phase(RunningRound& running) {
-    const Params& params = running.work.params;
+    const Params& params = running.params;
     switch (running.round.phase) {
         case RoundPhase::kCommit: return enter(running, RoundPhase::kBeacon, params.beacon_window);
         case RoundPhase::kBeacon:
@@ -135,7 +135,8 @@ void close_phase(RunningRound& running) {
 bool advance_round(Work& work, Job& job) {
     auto round = read_round(work.state, job.id, job.round);
     ASSAY_CHECK(round.has_value());
-    RunningRound running{work, job, std::move(*round), list_slots(work.state, job.id, job.round)};
+    RunningRound running{work, job, params_of(work.state, job), std::move(*round),
+                         list_slots(work.state, job.id, job.round)};
     if (work.block.height <= running.round.phase_deadline && !is_complete(running)) return false;
     const std::uint32_t number = running.round.number;
     close_phase(running);

@@ -12,6 +12,7 @@ namespace assay::contracts {
 struct RunningRound {
     Work& work;
     Job& job;
+    Params params;  ///< the job's
     Round round;
     std::vector<SlotRound> slots;
 };

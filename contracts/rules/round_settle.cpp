@@ -40,7 +40,7 @@ Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount 
     const Amount taken = smaller(penalty, verifier.bond);
     if (!taken.is_zero()) take_bonded(state, verifier.node, taken, to);
     verifier.bond = difference(verifier.bond, taken);
-    verifier.dropped = verifier.dropped || verifier.bond < running.work.params.verifier_penalty;
+    verifier.dropped = verifier.dropped || verifier.bond < running.params.verifier_penalty;
     Verifier record = *read_verifier(state, verifier.node);
     record.penalised = sum(record.penalised, taken);
     store(state, verifier_key(verifier.node), record);
@@ -134,7 +134,7 @@ std::vector<PublicKey> provers_of(const SlotRound& slot, const std::vector<SlotA
 /// Splits a forfeited bond: buyer, provers in equal parts, the rest burned. Never all to the accuser.
 Amount forfeit(Settlement& s, const SlotRound& slot, SettlementLine& line,
                const std::vector<PublicKey>& provers) {
-    const Params& params = s.running.work.params;
+    const Params& params = s.running.params;
     const auto part = [&](std::uint64_t ppm) {
         return *slot.bond.times(ppm, kPartsPerMillion, Rounding::kDown);
     };
@@ -186,7 +186,7 @@ void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
     miner.earned = sum(miner.earned, pay);
     const bool credited = !s.disgraced.contains(slot.miner);
     if (credited) ++miner.verified_rounds;
-    const bool proven = credited && miner.verified_rounds >= s.running.work.params.probation_rounds;
+    const bool proven = credited && miner.verified_rounds >= s.running.params.probation_rounds;
     const Amount refund = proven ? miner.prepaid : Amount{};
     if (proven) miner.prepaid = {};
     store(s.state(), miner_key(slot.miner), miner);
@@ -274,12 +274,12 @@ void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotA
         line.price = s.price();
         if (std::find(provers.begin(), provers.end(), audit.verifier) != provers.end()) line.share = share;
         if (worth.reason == Reason::kPaidAudit) {
-            const Amount fee = *audit_fee(s.running.work.params, s.price(), worth.work);
+            const Amount fee = *audit_fee(s.running.params, s.price(), worth.work);
             pay_fee(s, slot, line, fee);
             record_earning(s, audit.verifier, worth.units, fee);
         } else if (worth.reason == Reason::kAuditWrong) {
             line.lost = take_from_bond(s.running, enlisted(s, audit.verifier),
-                                       s.running.work.params.verifier_penalty, &Supply::burned);
+                                       s.running.params.verifier_penalty, &Supply::burned);
             line.lost_burned = line.lost;
         }
         add_line(s.running, std::move(line));
@@ -303,13 +303,13 @@ void settle_merge(Settlement& s) {
             line.reason = Reason::kMergeUndecided;
         } else if (posting.claim == *agreed) {
             line.reason = Reason::kPaidMerge;
-            line.paid = line.from_escrow = *merge_fee(s.running.work.params, s.price(), s.job().slot_work);
+            line.paid = line.from_escrow = *merge_fee(s.running.params, s.price(), s.job().slot_work);
             pay_from_escrow(s, line.owner, line.paid);
             record_earning(s, posting.verifier, 0, line.paid);
         } else {
             line.reason = Reason::kMergeWrong;
             line.lost = take_from_bond(s.running, enlisted(s, posting.verifier),
-                                       s.running.work.params.verifier_penalty, &Supply::burned);
+                                       s.running.params.verifier_penalty, &Supply::burned);
             line.lost_burned = line.lost;
         }
         add_line(s.running, std::move(line));
@@ -347,7 +347,7 @@ void measure(Settlement& s) {
         tally.missed = tally.missed || !slot.committed || s.unserving.contains(slot.miner);
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
-    const Params& params = s.running.work.params;
+    const Params& params = s.running.params;
     for (const auto& [node, tally] : tallies) {
         RosterEntry& entry = rostered(s, node);
         entry.missed = tally.missed ? entry.missed + 1 : 0;
@@ -368,7 +368,7 @@ void note_attendance(Settlement& s) {
     for (const auto& [node, absent] : s.absences) {
         EnlistedVerifier& verifier = enlisted(s, node);
         verifier.missed = absent ? verifier.missed + 1 : 0;
-        if (verifier.missed < s.running.work.params.max_missed || verifier.dropped) continue;
+        if (verifier.missed < s.running.params.max_missed || verifier.dropped) continue;
         verifier.dropped = true;
         s.running.work.tell({.kind = EventKind::kDropped,
                              .job = s.job().id,

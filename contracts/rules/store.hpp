@@ -31,6 +31,8 @@ void store(State& state, const Bytes& key, const T& record) {
 }
 
 Bytes table_prefix(Table table);
+/// From here on `params` is the current set; jobs go on under theirs. REQUIRES check_params.
+void set_current_params(State& state, const Params& params);
 std::vector<std::pair<PublicKey, Stake>> list_stakes(const StateView& state);
 std::vector<std::pair<PublicKey, NodeKey>> list_node_keys(const StateView& state);
 

@@ -69,6 +69,7 @@ Bytes table_prefix(Table table) { return KeyBuilder(table).take(); }
 
 Bytes meta_key() { return table_prefix(Table::kMeta); }
 Bytes params_key() { return table_prefix(Table::kParams); }
+Bytes param_set_key(const Hash256& set) { return KeyBuilder(Table::kParamSet).add(set.view()).take(); }
 Bytes supply_key() { return table_prefix(Table::kSupply); }
 Bytes sequencer_key() { return table_prefix(Table::kSequencer); }
 Bytes account_key(const PublicKey& owner) { return KeyBuilder(Table::kAccount).add(owner.view()).take(); }
@@ -104,7 +105,15 @@ Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line
 }
 
 Meta read_meta(const StateView& state) { return required(load<Meta>(state, meta_key())); }
-Params read_params(const StateView& state) { return required(load<Params>(state, params_key())); }
+Params read_current_params(const StateView& state) {
+    return required(read_param_set(state, required(load<Hash256>(state, params_key()))));
+}
+Params params_of(const StateView& state, const Job& job) {
+    return required(read_param_set(state, job.params));
+}
+std::optional<Params> read_param_set(const StateView& state, const Hash256& set) {
+    return load<Params>(state, param_set_key(set));
+}
 Supply read_supply(const StateView& state) { return required(load<Supply>(state, supply_key())); }
 Sequencer read_sequencer(const StateView& state) { return required(load<Sequencer>(state, sequencer_key())); }
 
@@ -184,6 +193,12 @@ std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job
 }
 std::vector<SettlementLine> list_settlement(const StateView& state, const Hash256& job, std::uint32_t round) {
     return list_values<SettlementLine>(state, round_prefix(Table::kSettlement, job, round));
+}
+
+void set_current_params(State& state, const Params& params) {
+    const Hash256 set = params_hash(params);
+    store(state, param_set_key(set), params);
+    store(state, params_key(), set);
 }
 
 std::uint64_t next_nonce(const StateView& state, const PublicKey& key) {

@@ -18,15 +18,16 @@
 
 namespace assay::contracts {
 
-/// Grows with every change of a layout below or of a record.
-inline constexpr std::uint32_t kSchemaVersion = 1;
+/// Grows with every change of a layout below or of a record; migration.hpp brings older states here.
+inline constexpr std::uint32_t kSchemaVersion = 2;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
     kMeta = 0x01,        // -> Meta
-    kParams = 0x02,      // -> Params
+    kParams = 0x02,      // -> Hash256: the current set of parameters
     kSupply = 0x03,      // -> Supply
     kSequencer = 0x04,   // -> Sequencer
+    kParamSet = 0x05,    // hash of the set -> Params: every set that was ever current
     kAccount = 0x10,     // owner key -> Account
     kNodeKey = 0x11,     // node key -> NodeKey
     kStake = 0x12,       // node key -> Stake
@@ -43,6 +44,7 @@ enum class Table : std::uint8_t {
     kSettlement = 0x34,  // job, round, line number -> SettlementLine
 };
 
+/// The schema stands first in every version, so that a program can tell a state that is not its own.
 struct Meta {
     std::uint32_t schema = kSchemaVersion;
     std::string chain_id;
@@ -55,6 +57,7 @@ struct Meta {
 
 Bytes meta_key();
 Bytes params_key();
+Bytes param_set_key(const Hash256& set);
 Bytes supply_key();
 Bytes sequencer_key();
 Bytes account_key(const PublicKey& owner);
@@ -74,7 +77,12 @@ Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line
 
 // Reading. The first four exist in every state made by genesis().
 Meta read_meta(const StateView& state);
-Params read_params(const StateView& state);
+/// Parameters of what belongs to no job (registration, unbonding), and of a job being submitted.
+Params read_current_params(const StateView& state);
+/// The parameters of one job: those it was submitted under, whatever is current by now. Everything that a
+/// rule, an audit or a role decides about a job reads these.
+Params params_of(const StateView& state, const Job& job);
+std::optional<Params> read_param_set(const StateView& state, const Hash256& set);
 Supply read_supply(const StateView& state);
 Sequencer read_sequencer(const StateView& state);
 /// An account that was never touched is an empty one.

@@ -7,14 +7,14 @@
 
 namespace assay::contracts {
 
-/// One transaction's or one block beginning's work on the state.
+/// One transaction's or one block beginning's work on the state. It offers no parameters: those of a job are
+/// params_of(state, job), and only what belongs to no job reads the current ones.
 struct Work {
     State& state;
     const BlockContext& block;
-    Params params;
     Events events;
 
-    Work(State& target, const BlockContext& at) : state(target), block(at), params(read_params(target)) {}
+    Work(State& target, const BlockContext& at) : state(target), block(at) {}
     void tell(Event event) { events.push_back(std::move(event)); }
 };
 

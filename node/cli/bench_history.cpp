@@ -150,7 +150,8 @@ void add_round(contracts::State& state, const contracts::Job& job, std::uint32_t
 }
 
 void add_job(contracts::State& state, std::uint64_t n) {
-    const contracts::Job job = job_of(n);
+    contracts::Job job = job_of(n);
+    job.params = contracts::params_hash(contracts::read_current_params(state));
     for (const contracts::RosterEntry& entry : job.roster) {
         store(state, contracts::ask_key(job.id, entry.node),
               contracts::Ask{entry.node, made_up("ask", n), {}, true, entry.ask});
@@ -198,6 +199,9 @@ std::vector<base::Bytes> HistoryMachine::begin_block(contracts::State& state,
 ledger::TransactionResult HistoryMachine::apply(contracts::State& state, const ledger::Position& position,
                                                 base::ByteView transaction) const {
     return ledger::rules_machine().apply(state, position, transaction);
+}
+base::Outcome<void> HistoryMachine::check_schema(const contracts::StateView& state) const {
+    return ledger::rules_machine().check_schema(state);
 }
 base::Outcome<void> HistoryMachine::check_invariants(const contracts::StateView& state) const {
     return ledger::rules_machine().check_invariants(state);

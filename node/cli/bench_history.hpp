@@ -31,6 +31,7 @@ public:
                                          const ledger::Position& position) const override;
     ledger::TransactionResult apply(contracts::State& state, const ledger::Position& position,
                                     base::ByteView transaction) const override;
+    base::Outcome<void> check_schema(const contracts::StateView& state) const override;
     base::Outcome<void> check_invariants(const contracts::StateView& state) const override;
     base::Outcome<void> check_changes(const contracts::Overlay& changes) const override;
     std::optional<std::uint64_t> next_deadline(const contracts::StateView& state) const override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/state_source.hpp"
 
+#include "contracts/rules/migration.hpp"
 #include "ledger/audit.hpp"
 #include "ledger/rules_machine.hpp"
 
@@ -44,6 +45,12 @@ base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& c
     if (from == StateFrom::kNode) {
         ASSAY_ASSIGN(auto ledger, context.ledger());
         state = std::make_unique<NodeState>(std::move(ledger));
+        if (const auto schema = contracts::schema_of(*state); schema != contracts::kSchemaVersion) {
+            return base::fail(ErrorKind::kVerification,
+                              "the node's ledger has schema " + std::to_string(schema.value_or(0)) +
+                                  ", and this program reads " + std::to_string(contracts::kSchemaVersion),
+                              "use the version of assay that the node runs");
+        }
         return state;
     }
     ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), context.home().root.string()));

@@ -52,7 +52,7 @@ bool Miner::checked_before_asking(const contracts::Job& job) {
     if (job.spec.initial_blob.is_zero()) return true;
     // What the ledger would refuse is not worth a download.
     if (job.auction.asks_sealed >= contracts::kMaxAsks ||
-        contracts::read_stake(state(), me()).free < contracts::read_params(state()).ask_deposit) {
+        contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).ask_deposit) {
         return false;
     }
     return bench_.vouched(state(), job, training_ ? Worker::kAtWork : Worker::kFree);

@@ -29,7 +29,7 @@ bool Verifier::checked_before_enlisting(const contracts::Job& job) {
     // What the ledger would refuse is not worth a download.
     const auto key = contracts::read_node_key(state(), me());
     if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers ||
-        contracts::read_stake(state(), me()).free < contracts::read_params(state()).verifier_bond) {
+        contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).verifier_bond) {
         return false;
     }
     return bench_.vouched(state(), job, computing_ ? Worker::kAtWork : Worker::kFree);

@@ -191,7 +191,7 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
 bool Verifier::waited_enough(const contracts::Job& job, const BlobId& blob) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round || bench_.wants().failures(blob) < kFetchAttempts) return false;
-    const std::uint64_t window = contracts::read_params(state()).audit_seal_window;
+    const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
     const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
     return window - std::min(window, left) >= std::min(window / 2, kPatienceBlocks);
 }

@@ -359,4 +359,23 @@ TEST_CASE("a changed price, ask, refund or escrow is reported at its job") {
     }
 }
 
+TEST_CASE("payouts are judged by the parameters of the job, not by those that are current when one looks") {
+    const Settled w;
+    MemoryState state = copy_of(w.env.state());
+    Params other;
+    other.audit_fee_ppm = 1;
+    other.merge_fee_ppm = 1;
+    other.forfeit_buyer_ppm = 1;
+    other.forfeit_verifier_ppm = 1;
+    set_current_params(state, other);
+    const PayoutReport report = audit_payouts(state);
+    INFO(listing(report));
+    CHECK(report.ok());
+    // And the set under the job's hash is the one that has this hash.
+    store(state, param_set_key(w.env.job(w.job).params), other);
+    const PayoutReport forged = audit_payouts(state);
+    REQUIRE(forged.failures.size() == 1);
+    CHECK(forged.failures.front().what.starts_with("terms:"));
+}
+
 }  // namespace assay::ledger

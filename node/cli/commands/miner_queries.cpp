@@ -45,7 +45,7 @@ Json miner_json(const contracts::StateView& state, const base::PublicKey& key,
     body["owner"] = miner.owner.hex();
     body["endpoint"] = miner.endpoint;
     body["verified_rounds"] = miner.verified_rounds;
-    body["newcomer"] = miner.verified_rounds < contracts::read_params(state).probation_rounds;
+    body["newcomer"] = miner.verified_rounds < contracts::read_current_params(state).probation_rounds;
     body["stake"] = std::to_string(stake.free.units());
     body["bonded"] = std::to_string(stake.bonded.units());
     body["earned"] = std::to_string(miner.earned.units());

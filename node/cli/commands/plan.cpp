@@ -148,7 +148,7 @@ Outcome<void> plan(const Context& context, const PlanFlags& flags) {
     contracts::Params params;
     if (context.flags.node) {
         ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
-        params = contracts::read_params(*state);
+        params = contracts::read_current_params(*state);
     }
     ASSAY_ASSIGN(const JobPlan planned, plan_job(job.spec, params));
     std::optional<Estimate> estimated;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/conservation.hpp"
+#include "contracts/rules/store.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
@@ -84,6 +85,11 @@ Env::Env(Params params, std::string chain) : params_(params), block_{std::move(c
     check(state_);
 }
 
+Env::Env(MemoryState state, std::uint64_t height, std::string chain)
+    : state_(std::move(state)), params_(short_windows()), block_{std::move(chain), height} {
+    for (const std::string& name : kNames) people_[name] = make_person(name);
+}
+
 Person& Env::person(const std::string& name) {
     auto& person = people_[name];
     if (!person) person = make_person(name);
@@ -153,6 +159,24 @@ void Env::refuse(Reason reason, Person& who, const Payload& payload) {
     INFO(who.name << " " << to_text(type_of(payload)) << ": " << to_text(outcome.reason));
     REQUIRE_FALSE(outcome.applied);
     REQUIRE(to_text(outcome.reason) == to_text(reason));
+}
+
+void Env::change_params(const Params& params) {
+    REQUIRE(check_params(params) == std::nullopt);
+    set_current_params(state_, params);
+    check();
+}
+
+void Env::enrich(const std::string& name, std::uint64_t units) {
+    const PublicKey& owner = person(name).owner_key();
+    Account account = read_account(state_, owner);
+    account.balance = account.balance.plus(amount(units)).value();
+    store(state_, account_key(owner), account);
+    Supply supply = read_supply(state_);
+    supply.balances = supply.balances.plus(amount(units)).value();
+    supply.minted = supply.minted.plus(amount(units)).value();
+    store(state_, supply_key(), supply);
+    check();
 }
 
 void Env::next_block() {

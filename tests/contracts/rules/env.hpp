@@ -36,6 +36,8 @@ JobSpec small_job();
 class Env {
 public:
     explicit Env(Params params = short_windows(), std::string chain = "test-chain");
+    /// Goes on from a state at `height`, as the ledger holds it between two blocks: nothing is checked yet.
+    Env(MemoryState state, std::uint64_t height, std::string chain = "test-chain");
 
     /// Funded at genesis: anyone named so is known. "sequencer" is the sequencer.
     Person& person(const std::string& name);
@@ -64,6 +66,11 @@ public:
     [[nodiscard]] Bytes sign(const Person& who, const Payload& payload) const;
     /// Hands in bytes as they are.
     ApplyOutcome hand_in(const Bytes& bytes);
+
+    /// As a vote of the chain would: from here on `params` is the current set.
+    void change_params(const Params& params);
+    /// Adds freshly minted money to an account: for sums that genesis gives nobody.
+    void enrich(const std::string& name, std::uint64_t units);
 
     void next_block();
     void advance_to(std::uint64_t height);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/migration.hpp"
+
+#include "contracts/rules/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+// The layouts of schema 1, as tests/vectors/state_schema_1.txt holds them. Each names, in the old order, the
+// fields of today's record that it fills; a field that schema 1 did not have keeps its default until the
+// migration sets it. Records that are not here have the layout that they had.
+
+struct ParamsOfSchema1 {
+    Params now;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        auto& p = self.now;
+        visit(p.ask_commit_window, p.ask_reveal_window, p.commit_window, p.beacon_window, p.reveal_window,
+              p.audit_seal_window, p.audit_open_window, p.merge_seal_window, p.merge_open_window,
+              p.unbonding_delay, p.miner_fee, p.verifier_fee, p.ask_deposit, p.verifier_bond,
+              p.verifier_penalty, p.link_penalty, p.probation_rounds, p.max_missed, p.speed_window,
+              p.audit_fee_ppm, p.merge_fee_ppm, p.forfeit_buyer_ppm, p.forfeit_verifier_ppm);
+    }
+};
+
+struct JobOfSchema1 {
+    Job now;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        auto& j = self.now;
+        visit(j.id, j.spec, j.buyer, j.buyer_node, j.buyer_endpoint, j.submitted_at, j.deadline, j.phase,
+              j.phase_deadline, j.cancel_asked, j.end_reason, j.ended_at, j.slot_work, j.escrow, j.spent,
+              j.refunded, j.auction, j.roster, j.verifiers, j.beacon, j.round, j.rounds_done, j.last_beacon,
+              j.base_root, j.base_blob);
+    }
+};
+
+/// One table's records, each read in its old layout and written in the new one after `change`.
+template <class Old, class Change>
+void rewrite(State& state, Table table, Change change) {
+    for (const auto& [key, value] : state.scan(table_prefix(table))) {
+        Old old = stored<Old>(value);
+        change(old.now);
+        store(state, key, old.now);
+    }
+}
+
+/// One set of parameters for the chain becomes a set with a name, and every job, running or ended, is under
+/// that one: nothing could have changed it.
+void from_1_to_2(State& state) {
+    const auto old = load<ParamsOfSchema1>(state, params_key());
+    ASSAY_CHECK(old.has_value());
+    set_current_params(state, old->now);
+    const Hash256 set = params_hash(old->now);
+    rewrite<JobOfSchema1>(state, Table::kJob, [&](Job& job) { job.params = set; });
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> schema_of(const StateView& state) {
+    const auto meta = state.get(meta_key());
+    if (!meta || meta->size() < sizeof(std::uint32_t)) return std::nullopt;
+    const auto schema = base::decode<std::uint32_t>(ByteView(*meta).first(sizeof(std::uint32_t)));
+    return schema ? std::optional(*schema) : std::nullopt;
+}
+
+base::Result<void, std::string> check_schema(const StateView& state) {
+    const auto schema = schema_of(state);
+    if (!schema) return base::failed(std::string("the state names no schema"));
+    if (*schema >= 1 && *schema <= kSchemaVersion) return {};
+    return base::failed("the state has schema " + std::to_string(*schema) + "; this program reads 1 to " +
+                        std::to_string(kSchemaVersion));
+}
+
+void migrate(State& state) {
+    if (schema_of(state) == kSchemaVersion) return;
+    ASSAY_CHECK(check_schema(state).ok());
+    from_1_to_2(state);
+    Meta meta = read_meta(state);
+    meta.schema = kSchemaVersion;
+    store(state, meta_key(), meta);
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a state written under an older schema to this program's. Pure and deterministic, like every rule: who
+// executes the same block on the same state migrates to the same bytes. When and by whom:
+// docs/formats/state.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "contracts/base/result.hpp"
+#include "contracts/rules/state.hpp"
+
+namespace assay::contracts {
+
+/// What Meta says; nothing when there is no Meta. Reads nothing else, so that it can be asked of any state.
+std::optional<std::uint32_t> schema_of(const StateView& state);
+
+/// Whether this program can begin a block on `state`: its schema is kSchemaVersion, or one that migrate()
+/// comes from. The error names both. Every other reader of records REQUIRES kSchemaVersion itself.
+base::Result<void, std::string> check_schema(const StateView& state);
+
+/// Rewrites every record of an older schema and sets Meta::schema; does nothing to a state of this schema.
+/// Moves no money. The first thing that begin_block does. REQUIRES check_schema.
+void migrate(State& state);
+
+}  // namespace assay::contracts

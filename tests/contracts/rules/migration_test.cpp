@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// From schema 1 to this program's schema.
+#include "contracts/rules/migration.hpp"
+
+#include "contracts/rules/conservation.hpp"
+#include "contracts/rules/store.hpp"
+#include "tests/contracts/rules/old_state.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+/// Decodes every record of the table; a record that does not decode ends the test.
+template <class T>
+std::size_t decodable(const StateView& state, Table table) {
+    std::size_t count = 0;
+    for (const auto& [key, value] : state.scan(table_prefix(table))) {
+        REQUIRE(base::decode<T>(value).ok());
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a state of schema 1 is migrated by the first block: every record decodes and every invariant holds") {
+    OldState old;
+    REQUIRE(schema_of(old.state) == 1);
+    REQUIRE(check_schema(old.state).ok());
+    CHECK(next_deadline(old.state) == 0);  // an engine makes that block at once
+    const Supply supply = read_supply(old.state);
+    begin_block(old.state, {"test-chain", old.height + 1});
+    const MemoryState& state = old.state;
+    CHECK(schema_of(state) == kSchemaVersion);
+    const auto invariants = check_invariants(state);
+    INFO((invariants ? std::string() : invariants.error().what));
+    CHECK(invariants.ok());
+    CHECK(read_supply(state) == supply);
+
+    CHECK(decodable<Meta>(state, Table::kMeta) == 1);
+    CHECK(decodable<Hash256>(state, Table::kParams) == 1);
+    CHECK(decodable<Supply>(state, Table::kSupply) == 1);
+    CHECK(decodable<Sequencer>(state, Table::kSequencer) == 1);
+    CHECK(decodable<Params>(state, Table::kParamSet) == 1);
+    CHECK(decodable<Account>(state, Table::kAccount) > 0);
+    CHECK(decodable<NodeKey>(state, Table::kNodeKey) > 0);
+    CHECK(decodable<Stake>(state, Table::kStake) > 0);
+    CHECK(decodable<Unbonding>(state, Table::kUnbonding) == 1);
+    CHECK(decodable<Miner>(state, Table::kMiner) == 3);
+    CHECK(decodable<Verifier>(state, Table::kVerifier) == 3);
+    CHECK(decodable<Job>(state, Table::kJob) == 3);
+    CHECK(decodable<Ask>(state, Table::kAsk) == 4);
+    CHECK(decodable<Round>(state, Table::kRound) == 2);
+    CHECK(decodable<SlotRound>(state, Table::kSlotRound) == 4);
+    CHECK(decodable<Reveal>(state, Table::kReveal) == 4);
+    CHECK(decodable<AuditPosting>(state, Table::kAudit) > 0);
+    CHECK(decodable<SettlementLine>(state, Table::kSettlement) > 0);
+
+    CHECK(read_current_params(state) == short_windows());
+    for (const Job& job : list_jobs(state)) CHECK(params_of(state, job) == short_windows());
+}
+
+TEST_CASE("a migrated job runs on to its end, and is settled as the one that was never migrated was begun") {
+    OldState old;
+    Env env(std::move(old.state), old.height);
+    env.next_block();
+    const Job before = env.job(old.running);
+    REQUIRE(env.round(old.running).phase == RoundPhase::kMergeOpen);
+    CHECK(before.round == 1);
+    CHECK(before.rounds_done == 1);
+    CHECK(before.auction.clearing_price == amount(700));
+    for (const MergePosting& posting : env.round(old.running).merges) {
+        if (posting.opened) continue;
+        Person& who = env.by_node(posting.verifier);
+        env.send(who, MergeOpen{old.running, 1, Stage::kPair, true_merge(before, 1),
+                                bytes_of(who.name + " salt merge")});
+    }
+    play_job(env, old.running);
+    const Job job = env.job(old.running);
+    CHECK(job.end_reason == Reason::kJobComplete);
+    CHECK(job.rounds_done == 3);
+    CHECK(read_round(env.state(), old.running, 1)->merged_slots == std::vector<std::uint32_t>{0, 1});
+    CHECK(env.job(old.ended).end_reason == Reason::kJobCancelled);
+    CHECK(env.job(old.bidding).auction.asks_sealed == 1);
+}
+
+TEST_CASE("whoever migrates the same state writes the same bytes, and a migrated state is left alone") {
+    OldState one;
+    OldState other;
+    migrate(one.state);
+    migrate(other.state);
+    CHECK(one.state.all() == other.state.all());
+    const auto once = one.state.all();
+    migrate(one.state);
+    CHECK(one.state.all() == once);
+}
+
+TEST_CASE("a state of an unknown schema, or of none, is refused with a sentence") {
+    MemoryState nothing;
+    CHECK(check_schema(nothing).error() == "the state names no schema");
+    Env env;
+    Overlay overlay(env.state());
+    Meta meta = read_meta(overlay);
+    for (const std::uint32_t schema : {0U, kSchemaVersion + 1, 0xffffffffU}) {
+        meta.schema = schema;
+        store(overlay, meta_key(), meta);
+        const auto known = check_schema(overlay);
+        REQUIRE_FALSE(known.ok());
+        CHECK(known.error() == "the state has schema " + std::to_string(schema) +
+                                   "; this program reads 1 to " + std::to_string(kSchemaVersion));
+    }
+    // A newer program may have written more behind it.
+    Bytes longer = base::encode(meta);
+    longer.push_back(7);
+    overlay.put(meta_key(), longer);
+    CHECK(schema_of(overlay) == 0xffffffffU);
+}
+
+}  // namespace assay::contracts::test

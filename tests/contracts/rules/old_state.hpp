@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/vectors/state_schema_1.txt: a whole state that the last program of schema 1 wrote. A job that ended,
+// one in bidding with a sealed ask, and a running one: in its second round, with the merge sealed by two
+// and opened by one, after a first round with a cheat and a withheld link. Chain "test-chain", parameters
+// short_windows().
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "contracts/rules/state.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+/// The file: `height N`, the three jobs by name, then a line `key value` in hexadecimal for each record.
+struct OldState {
+    MemoryState state;
+    std::uint64_t height = 0;
+    Hash256 ended;
+    Hash256 running;
+    Hash256 bidding;
+
+    OldState() {
+        const char* source = std::getenv("ASSAY_SOURCE_DIR");
+        REQUIRE(source != nullptr);
+        std::ifstream file(std::string(source) + "/tests/vectors/state_schema_1.txt");
+        REQUIRE(file.good());
+        std::string word;
+        file >> word >> height;
+        for (Hash256* job : {&ended, &running, &bidding}) {
+            file >> word >> word;
+            *job = base::hash_from(base::from_hex(word).value());
+        }
+        std::string value;
+        while (file >> word >> value) {
+            state.put(base::from_hex(word).value(), value == "-" ? Bytes{} : base::from_hex(value).value());
+        }
+    }
+};
+
+}  // namespace assay::contracts::test
