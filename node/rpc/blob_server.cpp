@@ -3,61 +3,91 @@
 #include "assay.grpc.pb.h"
 #include "node/rpc/errors.hpp"
 #include "node/rpc/listener.hpp"
+#include "node/rpc/reactors.hpp"
 #include "node/rpc/wire.hpp"
 
 namespace assay::node {
 namespace {
 
+/// One disk reads for everybody, and hashing a chunk takes a core for a millisecond.
+constexpr int kReaders = 4;
+
 grpc::Status not_an_id() { return {grpc::StatusCode::INVALID_ARGUMENT, "a blob id has 32 bytes"}; }
 
-class BlobAdapter final : public v1::Blobs::Service {
+// A blob from a chunk on. Each chunk is read when the one before was taken: a slow client holds one chunk of
+// memory and no thread.
+class FetchCall final : public WriteCall<v1::Chunk> {
 public:
-    BlobAdapter(BlobService& service, std::shared_ptr<Streams> streams)
-        : service_(service), streams_(std::move(streams)) {}
+    FetchCall(OpenCalls& calls, FairPool& pool, BlobService& service, grpc::CallbackServerContext& context,
+              const v1::FetchRequest& request)
+        : WriteCall(calls, context, CallKind::kTransfer),
+          pool_(pool),
+          service_(service),
+          id_(wire_hash(request.id())),
+          next_(request.first_chunk()) {}
 
-    grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest* request,
-                          v1::DescribeResponse* out) override {
-        const auto id = wire_hash(request->id());
-        if (!id) return not_an_id();
-        auto description = service_.describe(*id);
-        if (!description) return to_status(description.error());
-        out->set_size(description->size);
-        for (const base::Hash256& leaf : description->leaves)
-            out->mutable_leaves()->append(wire_text(leaf.view()));
-        return grpc::Status::OK;
+private:
+    void prepare() override {
+        if (!id_) return end(not_an_id());
+        pool_.add(caller().name, [this] {
+            bool more = false;
+            const auto read = service_.fetch(*id_, next_, [&](std::uint64_t index, base::ByteView bytes) {
+                more = true;
+                message_.set_index(index);
+                message_.set_data(wire_text(bytes));
+                return false;
+            });
+            if (!read) return end(to_status(read.error()));
+            if (!more) return end(grpc::Status::OK);
+            ++next_;
+            send();
+        });
     }
 
-    grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
-                       grpc::ServerWriter<v1::Chunk>* writer) override {
-        const auto id = wire_hash(request->id());
-        if (!id) return not_an_id();
-        Streams::Guard guard(*streams_, *context);
-        if (!guard.admitted()) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many transfers"};
-        bool broken = false;
-        const auto sent =
-            service_.fetch(*id, request->first_chunk(), [&](std::uint64_t index, base::ByteView bytes) {
-                v1::Chunk chunk;
-                chunk.set_index(index);
-                chunk.set_data(wire_text(bytes));
-                guard.writing();
-                broken = !writer->Write(chunk) || guard.token().stop_requested();
-                guard.written();
-                return !broken;
-            });
-        if (!sent) return to_status(sent.error());
-        return broken ? grpc::Status::CANCELLED : grpc::Status::OK;
+    FairPool& pool_;
+    BlobService& service_;
+    std::optional<BlobId> id_;
+    std::uint64_t next_;
+};
+
+class BlobAdapter final : public v1::Blobs::CallbackService, public Adapter {
+public:
+    BlobAdapter(BlobService& service, const ServerLimits& limits) : service_(service), calls_(limits) {}
+
+    grpc::Service& service() override { return *this; }
+    void stop() override { calls_.stop(); }
+
+    grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context,
+                                       const v1::DescribeRequest* request,
+                                       v1::DescribeResponse* out) override {
+        return answer(calls_, readers_, *context, [this, request, out] {
+            const auto id = wire_hash(request->id());
+            if (!id) return not_an_id();
+            auto description = service_.describe(*id);
+            if (!description) return to_status(description.error());
+            out->set_size(description->size);
+            for (const base::Hash256& leaf : description->leaves)
+                out->mutable_leaves()->append(wire_text(leaf.view()));
+            return grpc::Status::OK;
+        });
+    }
+
+    grpc::ServerWriteReactor<v1::Chunk>* Fetch(grpc::CallbackServerContext* context,
+                                               const v1::FetchRequest* request) override {
+        // Deletes itself when it is over.
+        return (new FetchCall(calls_, readers_, service_, *context, *request))->start();
     }
 
 private:
     BlobService& service_;
-    std::shared_ptr<Streams> streams_;
+    OpenCalls calls_;
+    FairPool readers_{kReaders};
 };
 
 }  // namespace
 
 base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options) {
-    auto streams = std::make_shared<Streams>(options.limits.streams);
-    return listen({std::make_unique<BlobAdapter>(service, streams), streams}, options, "blobs");
+    return listen(std::make_unique<BlobAdapter>(service, options.limits), options, "blobs");
 }
 
 }  // namespace assay::node

@@ -3,129 +3,206 @@
 #include <algorithm>
 
 #include "assay.grpc.pb.h"
+#include "node/rpc/block_feed.hpp"
 #include "node/rpc/errors.hpp"
 #include "node/rpc/listener.hpp"
+#include "node/rpc/reactors.hpp"
 #include "node/rpc/wire.hpp"
 
 namespace assay::node {
 namespace {
 
-grpc::Status exhausted() { return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many streams"}; }
+/// The service answers on a strand of its own: more threads would wait for it together.
+constexpr int kReaders = 4;
+/// A submission holds one until its block is on disk. Apart from the readers, so that neither waits for the
+/// other.
+constexpr int kSubmitters = 64;
+/// A block has 4 MiB and little more: whoever needs longer holds memory and gets nowhere.
+constexpr std::chrono::minutes kLongestBlock{2};
 
-class LedgerAdapter final : public v1::Ledger::Service {
+// One block, read once, sent in pieces.
+class BlockCall final : public WriteCall<v1::Piece> {
 public:
-    LedgerAdapter(LedgerService& service, std::shared_ptr<Streams> streams)
-        : service_(service), streams_(std::move(streams)) {}
+    BlockCall(OpenCalls& calls, FairPool& pool, LedgerService& service, grpc::CallbackServerContext& context,
+              std::uint64_t height)
+        : WriteCall(calls, context, CallKind::kTransfer, kLongestBlock),
+          pool_(pool),
+          service_(service),
+          height_(height) {}
 
-    grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest* request,
-                        v1::SubmitResponse* out) override {
-        auto reply = service_.submit(base::as_bytes(request->transaction()));
-        if (!reply) return to_status(reply.error());
-        out->set_accepted(reply->accepted);
-        out->set_reason(reply->reason);
-        out->set_reason_text(reply->reason_text);
-        out->set_height(reply->height);
-        out->set_receipt(wire_text(reply->receipt));
-        return grpc::Status::OK;
+private:
+    void prepare() override {
+        if (block_) return next_piece();
+        pool_.add(caller().name, [this] {
+            auto block = service_.block(height_);
+            if (!block) return end(to_status(block.error()));
+            block_ = *std::move(block);
+            next_piece();
+        });
+    }
+    void next_piece() {
+        const ByteView rest = ByteView(*block_).subspan(sent_);
+        if (rest.empty()) return end(grpc::Status::OK);
+        const ByteView part = rest.first(std::min(rest.size(), kPieceBytes));
+        sent_ += part.size();
+        message_.set_data(wire_text(part));
+        send();
     }
 
-    grpc::Status Get(grpc::ServerContext*, const v1::GetRequest* request, v1::GetResponse* out) override {
-        auto reply = service_.get(base::as_bytes(request->key()));
-        if (!reply) return to_status(reply.error());
-        out->set_height(reply->height);
-        out->set_state_root(wire_text(reply->state_root.view()));
-        if (reply->value) out->set_value(wire_text(*reply->value));
-        return grpc::Status::OK;
-    }
+    FairPool& pool_;
+    LedgerService& service_;
+    std::uint64_t height_;
+    std::optional<Bytes> block_;
+    std::size_t sent_ = 0;
+};
 
-    grpc::Status Scan(grpc::ServerContext*, const v1::ScanRequest* request, v1::ScanResponse* out) override {
-        auto page = service_.scan({.prefix = base::to_bytes(base::as_bytes(request->prefix())),
-                                   .from = base::to_bytes(base::as_bytes(request->from())),
-                                   .limit = std::min(request->limit(), kScanPageMax)});
-        if (!page) return to_status(page.error());
-        out->set_height(page->height);
-        out->set_state_root(wire_text(page->state_root.view()));
-        for (const auto& [key, value] : page->entries) {
-            v1::Entry* entry = out->add_entries();
-            entry->set_key(wire_text(key));
-            entry->set_value(wire_text(value));
-        }
-        if (page->next) out->set_next(wire_text(*page->next));
-        return grpc::Status::OK;
-    }
-
-    grpc::Status GetBlock(grpc::ServerContext* context, const v1::GetBlockRequest* request,
-                          grpc::ServerWriter<v1::Piece>* writer) override {
-        Streams::Guard guard(*streams_, *context);
-        if (!guard.admitted()) return exhausted();
-        auto block = service_.block(request->height());
-        if (!block) return to_status(block.error());
-        for (ByteView rest = *block; !rest.empty();) {
-            const ByteView part = rest.first(std::min(rest.size(), kPieceBytes));
-            rest = rest.subspan(part.size());
-            v1::Piece piece;
-            piece.set_data(wire_text(part));
-            guard.writing();
-            if (!writer->Write(piece)) return grpc::Status::CANCELLED;
-            guard.written();
-        }
-        return grpc::Status::OK;
-    }
-
-    grpc::Status Subscribe(grpc::ServerContext* context, const v1::SubscribeRequest* request,
-                           grpc::ServerWriter<v1::BlockPart>* writer) override {
-        Streams::Guard guard(*streams_, *context);
-        if (!guard.admitted()) return exhausted();
+// Every block from a height on. Between blocks it is an entry in the feed's list and nothing else.
+class SubscribeCall final : public WriteCall<v1::BlockPart>, public BlockWaiter {
+public:
+    SubscribeCall(OpenCalls& calls, FairPool& pool, BlockFeed& feed, grpc::CallbackServerContext& context,
+                  std::uint64_t from_height)
+        : WriteCall(calls, context, CallKind::kSubscription),
+          pool_(pool),
+          feed_(feed),
+          next_(std::max<std::uint64_t>(from_height, 1)) {
         // Headers now, so that the client knows that it is subscribed before the first block.
-        writer->SendInitialMetadata();
-        const auto ended =
-            service_.subscribe(request->from_height(), guard.token(), [&](const BlockNotice& block) {
-                guard.writing();
-                const bool taken = write_block(*writer, block);
-                guard.written();
-                return taken;
-            });
-        if (!ended) return to_status(ended.error());
-        return {grpc::StatusCode::UNAVAILABLE, "the subscription ended"};
-    }
-
-    grpc::Status Status(grpc::ServerContext*, const v1::StatusRequest*, v1::StatusResponse* out) override {
-        auto status = service_.status();
-        if (!status) return to_status(status.error());
-        out->set_chain_id(status->chain_id);
-        out->set_height(status->height);
-        out->set_state_root(wire_text(status->state_root.view()));
-        out->set_sequencer(wire_text(status->sequencer.view()));
-        out->set_version(status->version);
-        return grpc::Status::OK;
+        StartSendInitialMetadata();
     }
 
 private:
-    static bool write_block(grpc::ServerWriter<v1::BlockPart>& writer, const BlockNotice& block) {
-        ByteView rest = block.events;
-        v1::BlockPart part;
-        part.set_header(wire_text(block.header));
-        do {
-            const ByteView piece = rest.first(std::min(rest.size(), kPieceBytes));
-            rest = rest.subspan(piece.size());
-            part.set_height(block.height);
-            part.set_events(wire_text(piece));
-            part.set_last(rest.empty());
-            if (!writer.Write(part)) return false;
-            part.clear_header();
-        } while (!rest.empty());
-        return true;
+    void prepare() override {
+        if (notice_) return next_part();
+        wait([this] { feed_.wait(*this, next_); });
+    }
+    bool stop_waiting() override { return feed_.forget(*this); }
+    void block_here() override {
+        pool_.add(caller().name, [this] {
+            auto notice = feed_.read(next_);
+            if (!notice) return end(to_status(notice.error()));
+            notice_ = *std::move(notice);
+            ++next_;
+            message_.set_header(wire_text(notice_->header));
+            next_part();
+        });
+    }
+    void feed_ended(const base::Error& why) override { end(to_status(why)); }
+
+    void next_part() {
+        const ByteView rest = ByteView(notice_->events).subspan(sent_);
+        const ByteView piece = rest.first(std::min(rest.size(), kPieceBytes));
+        message_.set_height(notice_->height);
+        message_.set_events(wire_text(piece));
+        message_.set_last(piece.size() == rest.size());
+        if (sent_ > 0) message_.clear_header();
+        sent_ += piece.size();
+        if (message_.last()) {
+            notice_.reset();
+            sent_ = 0;
+        }
+        send();
     }
 
+    FairPool& pool_;
+    BlockFeed& feed_;
+    std::uint64_t next_;
+    std::shared_ptr<const BlockNotice> notice_;  ///< of which parts are left to send
+    std::size_t sent_ = 0;
+};
+
+class LedgerAdapter final : public v1::Ledger::CallbackService, public Adapter {
+public:
+    LedgerAdapter(LedgerService& service, const ServerLimits& limits)
+        : service_(service), calls_(limits), feed_(service) {}
+
+    grpc::Service& service() override { return *this; }
+    void stop() override {
+        calls_.stop();
+        feed_.stop();
+    }
+
+    using Context = grpc::CallbackServerContext;
+
+    grpc::ServerUnaryReactor* Submit(Context* context, const v1::SubmitRequest* request,
+                                     v1::SubmitResponse* out) override {
+        return answer(calls_, submitters_, *context, [this, request, out] {
+            auto reply = service_.submit(base::as_bytes(request->transaction()));
+            if (!reply) return to_status(reply.error());
+            out->set_accepted(reply->accepted);
+            out->set_reason(reply->reason);
+            out->set_reason_text(reply->reason_text);
+            out->set_height(reply->height);
+            out->set_receipt(wire_text(reply->receipt));
+            return grpc::Status::OK;
+        });
+    }
+
+    grpc::ServerUnaryReactor* Get(Context* context, const v1::GetRequest* request,
+                                  v1::GetResponse* out) override {
+        return answer(calls_, readers_, *context, [this, request, out] {
+            auto reply = service_.get(base::as_bytes(request->key()));
+            if (!reply) return to_status(reply.error());
+            out->set_height(reply->height);
+            out->set_state_root(wire_text(reply->state_root.view()));
+            if (reply->value) out->set_value(wire_text(*reply->value));
+            return grpc::Status::OK;
+        });
+    }
+
+    grpc::ServerUnaryReactor* Scan(Context* context, const v1::ScanRequest* request,
+                                   v1::ScanResponse* out) override {
+        return answer(calls_, readers_, *context, [this, request, out] {
+            auto page = service_.scan({.prefix = base::to_bytes(base::as_bytes(request->prefix())),
+                                       .from = base::to_bytes(base::as_bytes(request->from())),
+                                       .limit = std::min(request->limit(), kScanPageMax)});
+            if (!page) return to_status(page.error());
+            out->set_height(page->height);
+            out->set_state_root(wire_text(page->state_root.view()));
+            for (const auto& [key, value] : page->entries) {
+                v1::Entry* entry = out->add_entries();
+                entry->set_key(wire_text(key));
+                entry->set_value(wire_text(value));
+            }
+            if (page->next) out->set_next(wire_text(*page->next));
+            return grpc::Status::OK;
+        });
+    }
+
+    grpc::ServerUnaryReactor* Status(Context* context, const v1::StatusRequest*,
+                                     v1::StatusResponse* out) override {
+        return answer(calls_, readers_, *context, [this, out] {
+            auto status = service_.status();
+            if (!status) return to_status(status.error());
+            out->set_chain_id(status->chain_id);
+            out->set_height(status->height);
+            out->set_state_root(wire_text(status->state_root.view()));
+            out->set_sequencer(wire_text(status->sequencer.view()));
+            out->set_version(status->version);
+            return grpc::Status::OK;
+        });
+    }
+
+    // Both delete themselves when they are over.
+    grpc::ServerWriteReactor<v1::Piece>* GetBlock(Context* context,
+                                                  const v1::GetBlockRequest* request) override {
+        return (new BlockCall(calls_, readers_, service_, *context, request->height()))->start();
+    }
+    grpc::ServerWriteReactor<v1::BlockPart>* Subscribe(Context* context,
+                                                       const v1::SubscribeRequest* request) override {
+        return (new SubscribeCall(calls_, readers_, feed_, *context, request->from_height()))->start();
+    }
+
+private:
     LedgerService& service_;
-    std::shared_ptr<Streams> streams_;
+    OpenCalls calls_;
+    BlockFeed feed_;
+    FairPool readers_{kReaders};
+    FairPool submitters_{kSubmitters};
 };
 
 }  // namespace
 
 base::Outcome<std::unique_ptr<RpcServer>> serve_ledger(LedgerService& service, const ServerOptions& options) {
-    auto streams = std::make_shared<Streams>(options.limits.streams);
-    return listen({std::make_unique<LedgerAdapter>(service, streams), streams}, options, "ledger");
+    return listen(std::make_unique<LedgerAdapter>(service, options.limits), options, "ledger");
 }
 
 }  // namespace assay::node

@@ -18,7 +18,8 @@ using base::Outcome;
 
 class Listener final : public RpcServer {
 public:
-    Listener(Adapter adapter, std::unique_ptr<grpc::Server> server, std::string host, int port)
+    Listener(std::unique_ptr<Adapter> adapter, std::unique_ptr<grpc::Server> server, std::string host,
+             int port)
         : adapter_(std::move(adapter)),
           server_(std::move(server)),
           host_(std::move(host)),
@@ -32,14 +33,14 @@ public:
     }
     void stop() override {
         std::call_once(stopped_, [this] {
-            adapter_.streams->stop_all();
+            adapter_->stop();
             server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
             server_->Wait();
         });
     }
 
 private:
-    Adapter adapter_;  // outlives the server that calls it
+    std::unique_ptr<Adapter> adapter_;  // outlives the server that calls it
     std::unique_ptr<grpc::Server> server_;
     std::string host_;
     std::uint16_t port_;
@@ -53,11 +54,7 @@ void set_limits(grpc::ServerBuilder& builder, const ServerLimits& limits, const 
     // flood of one does not starve the other.
     grpc::ResourceQuota quota("assay-" + name);
     quota.Resize(limits.memory_bytes);
-    quota.SetMaxThreads(limits.threads);
     builder.SetResourceQuota(quota);
-    builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
-    builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
-    builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 4);
 
     builder.SetDefaultCompressionAlgorithm(GRPC_COMPRESS_NONE);
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
@@ -81,7 +78,7 @@ void set_limits(grpc::ServerBuilder& builder, const ServerLimits& limits, const 
 
 }  // namespace
 
-Outcome<std::unique_ptr<RpcServer>> listen(Adapter adapter, const ServerOptions& options,
+Outcome<std::unique_ptr<RpcServer>> listen(std::unique_ptr<Adapter> adapter, const ServerOptions& options,
                                            const std::string& name) {
     ASSAY_ASSIGN(const HostPort address, parse_host_port(options.listen));
     ASSAY_ASSIGN(const auto credentials, server_credentials(address.host, options.tls));
@@ -93,7 +90,7 @@ Outcome<std::unique_ptr<RpcServer>> listen(Adapter adapter, const ServerOptions&
     set_limits(builder, options.limits, name);
     int port = 0;
     builder.AddListeningPort(options.listen, credentials, &port);
-    builder.RegisterService(adapter.service.get());
+    builder.RegisterService(&adapter->service());
     std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
     if (!server || port <= 0) {
         if (server) server->Shutdown();

@@ -9,18 +9,20 @@
 #include <string>
 
 #include "node/rpc/server.hpp"
-#include "node/rpc/streams.hpp"
 
 namespace assay::node {
 
-/// A gRPC service together with its streams.
-struct Adapter {
-    std::unique_ptr<grpc::Service> service;
-    std::shared_ptr<Streams> streams;
+/// A gRPC service with its calls in progress.
+class Adapter {
+public:
+    virtual ~Adapter() = default;
+    virtual grpc::Service& service() = 0;
+    /// Ends every call soon and lets none begin.
+    virtual void stop() = 0;
 };
 
 /// Starts listening; `name` ("ledger", "blobs") names the quota. Errors as in server.hpp.
-base::Outcome<std::unique_ptr<RpcServer>> listen(Adapter adapter, const ServerOptions& options,
-                                                 const std::string& name);
+base::Outcome<std::unique_ptr<RpcServer>> listen(std::unique_ptr<Adapter> adapter,
+                                                 const ServerOptions& options, const std::string& name);
 
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 // flood on one leaves the other alone. Compression is off in both directions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,12 +16,23 @@
 
 namespace assay::node {
 
+/// Calls in progress of one kind. `per_caller` holds for a certificate, or on loopback for a connection;
+/// `per_address` for all callers of an address. Four full addresses fill a server; one never does.
+struct CallLimits {
+    int total = 256;
+    int per_address = 64;
+    int per_caller = 16;
+};
+
 struct ServerLimits {
     std::uint64_t memory_bytes = 64ULL << 20;  ///< of all connections together
-    int threads = 96;                          ///< a subscription holds one
     int streams_per_connection = 32;
     int receive_bytes = 1 << 20;  ///< one message
-    int streams = 64;             ///< subscriptions and transfers at once
+    CallLimits answers{.total = 512, .per_address = 128, .per_caller = 32};
+    CallLimits transfers{.total = 256, .per_address = 64, .per_caller = 16};  ///< blocks, blobs
+    CallLimits subscriptions{.total = 512, .per_address = 128, .per_caller = 8};
+    /// A client that takes nothing for this long while a message waits for it is cut off.
+    std::chrono::milliseconds stall{30'000};
 };
 
 struct ServerOptions {

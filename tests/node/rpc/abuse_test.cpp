@@ -7,8 +7,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -35,6 +39,8 @@ constexpr std::uint64_t kCeiling = 6;
 #else
 constexpr std::uint64_t kCeiling = 1;
 #endif
+constexpr const char* kSubscribe = "/assay.v1.Ledger/Subscribe";
+constexpr const char* kFetch = "/assay.v1.Blobs/Fetch";
 constexpr const char* kDescribe = "/assay.v1.Blobs/Describe";
 
 // The server program, running until this goes.
@@ -146,6 +152,78 @@ FloodResult oversize_flood(const std::string& address, std::chrono::milliseconds
     raw.flood(head, head.size(), 2s);
     const base::Bytes body(64 << 10, 0x41);
     return raw.flood(body, 512 * kMiB, patience);
+}
+
+// protobuf: field 1 as a number, or as bytes.
+base::Bytes from_height(std::uint8_t height) { return {0x08, height}; }
+base::Bytes blob_id() {
+    base::Bytes message{0x0A, 32};
+    message.resize(34, 0x33);
+    return message;
+}
+
+using Connections = std::vector<std::unique_ptr<RawHttp2>>;
+
+// `connections` connections from an address, each with as many calls as HTTP/2 lets it have, none of which
+// reads on. They last as long as what is returned.
+Connections hold(const std::string& server, const std::string& from, int connections, const std::string& path,
+                 base::ByteView body, std::uint32_t window = 65'535) {
+    Connections held;
+    for (int i = 0; i < connections; ++i) {
+        held.push_back(std::make_unique<RawHttp2>(server, from, window));
+        for (int call = 0; call < 32; ++call) held.back()->ask(path, body);
+        held.back()->listen_for(50ms);
+    }
+    return held;
+}
+
+// What a role does all day: it follows every block from the first on, reads each, and submits.
+void require_service(const Server& server) {
+    const auto ledger = connect_ledger({.address = server.ledger, .deadline = 5s}).value();
+    std::stop_source stop;
+    std::uint64_t followed = 0;
+    std::uint64_t wanted = 0;
+    {
+        const auto first = ledger->submit(base::Bytes{1});
+        if (!first) UNSCOPED_INFO(first.error().what << "; " << server.log());
+        REQUIRE(first.ok());
+        wanted = first->height + 10;
+    }
+    base::Outcome<void> ended;
+    std::thread follower([&] {
+        ended = ledger->subscribe(1, stop.get_token(), [&](const BlockNotice& block) {
+            if (!ledger->block(block.height).ok()) return false;
+            followed = block.height;
+            return followed < wanted;
+        });
+    });
+    std::vector<SubmitReply> replies;
+    for (int i = 0; i < 10; ++i) {
+        if (const auto reply = ledger->submit(base::Bytes{1})) replies.push_back(*reply);
+    }
+    std::jthread alarm([&](const std::stop_token& over) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        if (!wake.wait_for(lock, over, 20s, [&] { return over.stop_requested(); })) stop.request_stop();
+    });
+    follower.join();
+    alarm.request_stop();
+    if (!ended) UNSCOPED_INFO("the subscription ended: " << ended.error().what);
+    REQUIRE(replies.size() == 10);
+    REQUIRE(followed == wanted);
+    REQUIRE(ledger->status().ok());
+}
+
+void require_blob(const Server& server) {
+    const auto blobs = connect_blobs({.address = server.blobs}).value();
+    std::uint64_t chunks = 0;
+    const auto ended = blobs->fetch({}, 0, [&](std::uint64_t, base::ByteView chunk) {
+        if (chunk.size() == kMiB) ++chunks;
+        return true;
+    });
+    if (!ended) UNSCOPED_INFO("the transfer ended: " << ended.error().what);
+    REQUIRE(chunks == 16);
 }
 
 }  // namespace
@@ -262,6 +340,80 @@ TEST_CASE("noise instead of HTTP/2 ends the connection and nothing else") {
         REQUIRE(raw.closed_within(2s));
     }
     REQUIRE(server.answers());
+}
+
+TEST_CASE("two clients with every subscription they can get keep no role from blocks and submissions") {
+    Server server;
+    const auto idle = hold(server.ledger, "127.0.0.1", 2, kSubscribe, from_height(100));
+    require_service(server);
+    REQUIRE(idle.front()->listen_for(0ms));
+}
+
+TEST_CASE("subscribers that stop reading in the middle of a block keep nobody from blocks") {
+    Server server;
+    const auto slow = hold(server.ledger, "127.0.0.1", 2, kSubscribe, from_height(1));
+    require_service(server);
+}
+
+TEST_CASE("forty connections of each of two addresses, full of subscriptions, keep nobody from blocks") {
+    Server server;
+    auto idle = hold(server.ledger, "127.0.0.2", 40, kSubscribe, from_height(100));
+    for (auto& more : hold(server.ledger, "127.0.0.3", 40, kSubscribe, from_height(100))) {
+        idle.push_back(std::move(more));
+    }
+    require_service(server);
+}
+
+TEST_CASE("blocks that are asked for and not read keep nobody from blocks and submissions") {
+    Server server;
+    const auto slow = hold(server.ledger, "127.0.0.2", 6, "/assay.v1.Ledger/GetBlock", from_height(1));
+    require_service(server);
+}
+
+TEST_CASE("answers that nobody takes hold up no other answer") {
+    Server server;
+    // The server may send no byte of the answer: one that waited for its client would wait for ever.
+    const auto mute = hold(server.ledger, "127.0.0.2", 6, "/assay.v1.Ledger/Status", {}, 0);
+    require_service(server);
+}
+
+TEST_CASE("a storm of callers that subscribe and hang up keeps nobody from blocks") {
+    Server server;
+    std::atomic<int> storms = 0;
+    std::vector<std::jthread> callers;
+    for (const char* from : {"127.0.0.2", "127.0.0.2", "127.0.0.3", "127.0.0.3"}) {
+        callers.emplace_back([&, from](const std::stop_token& over) {
+            while (!over.stop_requested()) {
+                RawHttp2 raw(server.ledger, from);
+                for (int call = 0; call < 32; ++call) raw.ask(kSubscribe, from_height(100));
+                raw.listen_for(20ms);  // long enough to be admitted, or refused
+                ++storms;
+            }
+        });
+    }
+    while (storms < 50) std::this_thread::sleep_for(5ms);
+    UNSCOPED_INFO("storms: " << storms);
+    require_service(server);
+    callers.clear();
+    // Nothing of them is left behind.
+    require_service(server);
+}
+
+TEST_CASE("two clients with every transfer they can get keep nobody from a blob") {
+    Server server;
+    const auto slow = hold(server.blobs, "127.0.0.1", 2, kFetch, blob_id());
+    require_blob(server);
+}
+
+TEST_CASE("forty connections of each of two addresses, full of transfers, keep nobody from a blob") {
+    Server server;
+    const std::uint64_t before = server.memory("VmRSS:");
+    auto slow = hold(server.blobs, "127.0.0.2", 40, kFetch, blob_id());
+    for (auto& more : hold(server.blobs, "127.0.0.3", 40, kFetch, blob_id())) slow.push_back(std::move(more));
+    require_blob(server);
+    const std::uint64_t grown = server.memory("VmHWM:") - before;
+    INFO("grew by " << grown / kMiB << " MiB");
+    REQUIRE(grown < kCeiling * 500 * kMiB);
 }
 
 }  // namespace assay::node

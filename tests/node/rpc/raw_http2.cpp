@@ -49,8 +49,13 @@ milliseconds left(Clock::time_point until) {
 
 }  // namespace
 
-RawHttp2::RawHttp2(const std::string& address) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawHttp2::RawHttp2(const std::string& address, const std::string& from, std::uint32_t window)
+    : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), window_(window) {
     const std::size_t colon = address.rfind(':');
+    sockaddr_in here{};
+    here.sin_family = AF_INET;
+    REQUIRE(inet_pton(AF_INET, from.c_str(), &here.sin_addr) == 1);
+    REQUIRE(bind(socket_, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
@@ -61,9 +66,16 @@ RawHttp2::RawHttp2(const std::string& address) : socket_(socket(AF_INET, SOCK_ST
 RawHttp2::~RawHttp2() { close(socket_); }
 
 void RawHttp2::open_stream(const std::string& path, const std::string& encoding) {
-    REQUIRE(write_all(base::as_bytes(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))));
-    speaking_ = true;
-    send_frame(kSettings, 0, 0, {});
+    if (!speaking_) {
+        REQUIRE(write_all(base::as_bytes(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))));
+        speaking_ = true;
+        base::Bytes settings;
+        append_number(settings, kInitialWindowSetting, 2);
+        append_number(settings, window_, 4);
+        send_frame(kSettings, 0, 0, settings);
+    }
+    stream_ = stream_ == 0 ? 1 : stream_ + 2;
+    stream_window_ = initial_window_;
     base::Bytes head;
     append_header(head, ":method", "POST");
     append_header(head, ":scheme", "http");
@@ -72,7 +84,20 @@ void RawHttp2::open_stream(const std::string& path, const std::string& encoding)
     append_header(head, "te", "trailers");
     append_header(head, "content-type", "application/grpc");
     if (!encoding.empty()) append_header(head, "grpc-encoding", encoding);
-    send_frame(kHeaders, kEndHeaders, 1, head);
+    send_frame(kHeaders, kEndHeaders, stream_, head);
+}
+
+void RawHttp2::ask(const std::string& path, base::ByteView body) {
+    open_stream(path);
+    base::Bytes message = message_head(false, static_cast<std::uint32_t>(body.size()));
+    message.insert(message.end(), body.begin(), body.end());
+    send_frame(kData, kEndStream, stream_, message);
+}
+
+bool RawHttp2::listen_for(milliseconds time) {
+    const auto until = Clock::now() + time;
+    while (!closed_ && left(until).count() > 0) read_some(left(until));
+    return !closed_;
 }
 
 base::Bytes RawHttp2::message_head(bool compressed, std::uint32_t declared) {
@@ -97,7 +122,7 @@ FloodResult RawHttp2::flood(base::ByteView content, std::uint64_t total, millise
         const std::size_t part =
             std::min({static_cast<std::size_t>(window), largest_frame_, content.size() - place,
                       static_cast<std::size_t>(total - result.sent)});
-        send_frame(kData, 0, 1, content.subspan(place, part));
+        send_frame(kData, 0, stream_, content.subspan(place, part));
         stream_window_ -= static_cast<std::int64_t>(part);
         connection_window_ -= static_cast<std::int64_t>(part);
         result.sent += part;
@@ -109,7 +134,7 @@ FloodResult RawHttp2::flood(base::ByteView content, std::uint64_t total, millise
 
 bool RawHttp2::finish(milliseconds patience) {
     const auto until = Clock::now() + patience;
-    if (!refused_ && !closed_) send_frame(kData, kEndStream, 1, {});
+    if (!refused_ && !closed_) send_frame(kData, kEndStream, stream_, {});
     while (!refused_ && !closed_ && left(until).count() > 0) read_some(left(until));
     return refused_ || closed_;
 }
@@ -163,8 +188,10 @@ void RawHttp2::take_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t s
         send_frame(kPing, kAck, 0, payload);
     } else if (type == kReset || type == kGoAway) {
         refused_ = true;
+        if (type == kReset) ++ended_;
     } else if (type == kHeaders && (flags & kEndStream) != 0) {
         refused_ = answered_ = true;
+        ++ended_;
     }
 }
 

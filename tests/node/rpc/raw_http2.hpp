@@ -24,16 +24,29 @@ struct FloodResult {
     std::uint64_t sent = 0;  ///< message bytes handed to the socket
 };
 
-/// One TCP connection with at most one stream. Aborts the test when the server cannot be reached.
+/// One TCP connection. It never asks for more bytes than the server may send at first, and so reads each
+/// answer's beginning only. Aborts the test when the server cannot be reached.
 class RawHttp2 {
 public:
-    explicit RawHttp2(const std::string& address);
+    /// `from`: the address to call from, any of 127.0.0.0/8. `window`: bytes of each answer that the server
+    /// may send.
+    explicit RawHttp2(const std::string& address, const std::string& from = "127.0.0.1",
+                      std::uint32_t window = 65'535);
     ~RawHttp2();
     RawHttp2(const RawHttp2&) = delete;
     RawHttp2& operator=(const RawHttp2&) = delete;
 
-    /// Preface, settings, and the head of a POST to `path`; `encoding` is grpc-encoding's value, if any.
+    /// The head of a POST to `path`, preface and settings first; `encoding` is grpc-encoding's value, if any.
+    /// What follows concerns the stream opened last.
     void open_stream(const std::string& path, const std::string& encoding = {});
+
+    /// A whole call: opens a stream and sends one message of `body`. The answer is left unread.
+    void ask(const std::string& path, base::ByteView body);
+
+    /// Reads what comes for that long; true while the connection is open.
+    bool listen_for(std::chrono::milliseconds time);
+    /// Frames so far with which the server ended a stream: an answer, a reset, or one after the other.
+    [[nodiscard]] int ended() const { return ended_; }
 
     /// The five bytes before a gRPC message, whatever follows them.
     static base::Bytes message_head(bool compressed, std::uint32_t declared);
@@ -58,6 +71,9 @@ private:
     bool write_all(base::ByteView bytes);
 
     int socket_ = -1;
+    std::uint32_t window_;
+    std::uint32_t stream_ = 0;  ///< the one opened last; they are odd
+    int ended_ = 0;
     base::Bytes input_;
     std::int64_t stream_window_ = 65'535;
     std::int64_t connection_window_ = 65'535;

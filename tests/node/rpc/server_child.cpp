@@ -5,9 +5,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
@@ -20,25 +22,57 @@ base::Failed<base::Error> nothing_here() {
     return base::fail(base::ErrorKind::kNotFound, "this server holds nothing", "ask another");
 }
 
-class EmptyLedger final : public node::LedgerService {
+// Every submission makes a block, whose events do not fit what a client may leave unread.
+class GrowingLedger final : public node::LedgerService {
 public:
-    node::Outcome<node::SubmitReply> submit(node::ByteView) override { return node::SubmitReply{}; }
+    node::Outcome<node::SubmitReply> submit(node::ByteView) override {
+        const std::lock_guard lock(mutex_);
+        ++height_;
+        grown_.notify_all();
+        return node::SubmitReply{
+            .accepted = true, .reason = 0, .reason_text = {}, .height = height_, .receipt = {}};
+    }
     node::Outcome<node::StateValue> get(node::ByteView) override { return node::StateValue{}; }
-    node::Outcome<node::StatePage> scan(const node::ScanRequest&) override { return node::StatePage{}; }
-    node::Outcome<node::Bytes> block(std::uint64_t) override { return nothing_here(); }
+    node::Outcome<node::StatePage> scan(const node::ScanRequest&) override {
+        return node::StatePage{
+            .height = 1, .state_root = {}, .entries = {{{}, node::Bytes(200 << 10)}}, .next = {}};
+    }
+    node::Outcome<node::Bytes> block(std::uint64_t height) override {
+        const std::lock_guard lock(mutex_);
+        if (height > height_) return nothing_here();
+        return node::Bytes(200 << 10, static_cast<std::uint8_t>(height));
+    }
     node::Outcome<node::LedgerStatus> status() override {
-        return node::LedgerStatus{"abused", 1, {}, {}, "0"};
+        const std::lock_guard lock(mutex_);
+        return node::LedgerStatus{"abused", height_, {}, {}, "0"};
     }
-    node::Outcome<void> subscribe(std::uint64_t, std::stop_token, const node::BlockHandler&) override {
-        return nothing_here();
+    node::Outcome<void> subscribe(std::uint64_t from, std::stop_token stop,
+                                  const node::BlockHandler& handler) override {
+        for (std::uint64_t next = from;; ++next) {
+            {
+                std::unique_lock lock(mutex_);
+                if (!grown_.wait(lock, stop, [&] { return height_ >= next; })) return {};
+            }
+            if (!handler({next, node::Bytes{1}, node::Bytes(200 << 10, 7)})) return {};
+        }
     }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any grown_;
+    std::uint64_t height_ = 1;
 };
 
-class EmptyBlobs final : public node::BlobService {
+// Holds one blob under every name: sixteen chunks.
+class Blobs final : public node::BlobService {
 public:
     base::Outcome<node::BlobDescription> describe(const node::BlobId&) override { return nothing_here(); }
-    base::Outcome<void> fetch(const node::BlobId&, std::uint64_t, const node::ChunkHandler&) override {
-        return nothing_here();
+    base::Outcome<void> fetch(const node::BlobId&, std::uint64_t first,
+                              const node::ChunkHandler& handler) override {
+        for (std::uint64_t index = first; index < 16; ++index) {
+            if (!handler(index, base::Bytes(1U << 20U, static_cast<std::uint8_t>(index)))) return {};
+        }
+        return {};
     }
 };
 
@@ -51,8 +85,8 @@ int main(int argc, char** argv) {
         const rlimit limit{files, files};
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;
     }
-    EmptyLedger ledger;
-    EmptyBlobs blobs;
+    GrowingLedger ledger;
+    Blobs blobs;
     const auto control = node::serve_ledger(ledger, {});
     const auto bulk = node::serve_blobs(blobs, {});
     if (!control || !bulk) return 2;

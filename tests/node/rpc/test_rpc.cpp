@@ -6,6 +6,7 @@
 #include "node/rpc/client.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
+#include "tests/node/rpc/raw_http2.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -48,10 +49,8 @@ public:
             if (!handler({h, Bytes{1}, Bytes(700 * 1024, 5)})) return {};
         }
         while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        ended = true;
         return {};
     }
-    std::atomic<bool> ended = false;
 };
 
 ClientOptions client_of(const RpcServer& server) {
@@ -93,8 +92,61 @@ TEST_CASE("a subscription gives every block in order, and its end is noticed by 
     });
     REQUIRE(ended.ok());
     REQUIRE(next == 4);
-    for (int i = 0; i < 400 && !ledger.ended; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    REQUIRE(ledger.ended);
+    // A subscription that ended makes room for another: many times as many as one caller may hold.
+    const auto again = [&] {
+        return client->subscribe(1, {}, [](const BlockNotice&) { return false; }).ok();
+    };
+    for (int i = 0; i < 8 * ServerLimits{}.subscriptions.per_caller; ++i) {
+        bool admitted = again();
+        for (int wait = 0; wait < 400 && !admitted; ++wait) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            admitted = again();
+        }
+        REQUIRE(admitted);
+    }
+}
+
+TEST_CASE("one caller holds as many subscriptions as it may, and the next is told so") {
+    FakeLedger ledger;
+    const int most = 3;
+    const auto server =
+        serve_ledger(ledger,
+                     {.limits = {.subscriptions = {.total = 9, .per_address = 9, .per_caller = most}}})
+            .value();
+    const auto client = connect_ledger(client_of(*server)).value();
+    std::atomic<int> admitted = 0;
+    std::vector<std::jthread> readers;
+    for (int i = 0; i < most; ++i) {
+        readers.emplace_back([&](const std::stop_token& stop) {
+            (void)client->subscribe(3, stop, [&](const BlockNotice&) {
+                ++admitted;
+                return true;
+            });
+        });
+    }
+    for (int i = 0; i < 500 && admitted < most; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    REQUIRE(admitted == most);
+    const auto refused = client->subscribe(3, {}, [](const BlockNotice&) { return true; });
+    REQUIRE(refused.error().kind == ErrorKind::kUnreachable);
+    REQUIRE(refused.error().what.find("too many calls") != std::string::npos);
+    // Subscriptions take no room from blocks and answers.
+    REQUIRE(client->block(2).ok());
+    REQUIRE(client->status().ok());
+}
+
+TEST_CASE("a subscriber that takes nothing is cut off, and one that waits for blocks is not") {
+    FakeLedger ledger;
+    const auto server = serve_ledger(ledger, {.limits = {.stall = std::chrono::milliseconds(300)}}).value();
+    test::RawHttp2 slow(server->address());
+    slow.ask("/assay.v1.Ledger/Subscribe", base::Bytes{0x08, 1});  // blocks that it does not read
+    test::RawHttp2 idle(server->address());
+    idle.ask("/assay.v1.Ledger/Subscribe", base::Bytes{0x08, 9});  // no block yet
+    for (int i = 0; i < 100 && slow.ended() == 0; ++i) slow.listen_for(std::chrono::milliseconds(50));
+    REQUIRE(slow.ended() > 0);
+    REQUIRE(idle.listen_for(std::chrono::milliseconds(1'000)));
+    REQUIRE(idle.ended() == 0);
 }
 
 TEST_CASE("a stopping server ends its subscriptions within two seconds") {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside node/rpc: one subscription to the service for all subscribers of a server. Who waits for the next
+// block is an entry in a list; a thread serves them all.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "node/seams/ledger_service.hpp"
+
+namespace assay::node {
+
+/// Waits for a block. The feed calls one of the two once for each wait; neither may block.
+class BlockWaiter {
+public:
+    virtual ~BlockWaiter() = default;
+    /// The block can be read now: ask BlockFeed::read on a thread that may block.
+    virtual void block_here() = 0;
+    virtual void feed_ended(const base::Error& why) = 0;
+};
+
+/// Thread-safe.
+class BlockFeed {
+public:
+    /// `service` must outlive the feed.
+    explicit BlockFeed(LedgerService& service);
+    /// Ends the subscription; nobody may wait any more.
+    ~BlockFeed();
+
+    /// Calls `waiter` when the block of `height` exists: from this call, or later from the feed's thread.
+    void wait(BlockWaiter& waiter, std::uint64_t height);
+    /// True when the waiter waited and now will not be called; false when it is being called, or was.
+    [[nodiscard]] bool forget(BlockWaiter& waiter);
+
+    /// A block that exists. Blocks the caller as LedgerService does.
+    Outcome<std::shared_ptr<const BlockNotice>> read(std::uint64_t height);
+
+    /// Ends the subscription to the service; who waits stays in the list.
+    void stop();
+
+private:
+    void run(const std::stop_token& stop);
+    Outcome<void> follow(const std::stop_token& stop);
+    void seen(std::uint64_t height, std::shared_ptr<const BlockNotice> newest);
+    void ended(const base::Error& why);
+
+    LedgerService& service_;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::uint64_t tip_ = 0;
+    std::shared_ptr<const BlockNotice> newest_;
+    std::map<BlockWaiter*, std::uint64_t> waiting_;  ///< and the height that each waits for
+    std::jthread thread_;                            // last: it uses everything above
+};
+
+}  // namespace assay::node

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside node/rpc: threads that take turns between callers, so that whoever asks for much waits for himself.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace assay::node {
+
+/// Thread-safe. What waits is bounded by the calls that were admitted (open_calls.hpp): each waits for one
+/// piece of work at most.
+class FairPool {
+public:
+    explicit FairPool(int threads);
+    /// Does what still waits, then returns.
+    ~FairPool();
+    FairPool(const FairPool&) = delete;
+    FairPool& operator=(const FairPool&) = delete;
+
+    /// Runs `work` on one of the threads: one caller's work in order of arrival, callers in turn.
+    void add(const std::string& caller, std::function<void()> work);
+
+private:
+    void run();
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::map<std::string, std::deque<std::function<void()>>> waiting_;  ///< no empty queues
+    std::deque<std::string> turns_;                                     ///< the callers of waiting_
+    bool ending_ = false;
+    std::vector<std::jthread> threads_;  // last: they use everything above
+};
+
+}  // namespace assay::node
