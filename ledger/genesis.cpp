@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "contracts/rules/limits.hpp"
+
 namespace assay::ledger {
 
 using base::ErrorKind;
@@ -11,12 +13,22 @@ using base::fail;
 namespace {
 
 constexpr std::string_view kMagic = "AGENES01";
-constexpr std::size_t kMaxGenesisBytes = 1U << 20U;
+/// A balance in the rules' configuration: its owner's key and an amount.
+constexpr std::size_t kBalanceBytes = 32 + 8;
+/// As many balances as the rules take, and room for everything else that a genesis says.
+constexpr std::size_t kMaxGenesisBytes = (64U << 10U) + contracts::kMaxGenesisAccounts * kBalanceBytes;
 
 bool good_chain_id(const std::string& id) {
     return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     });
+}
+
+base::Failed<base::Error> too_long() {
+    return fail(ErrorKind::kUsage,
+                "a genesis file has at most " + std::to_string(kMaxGenesisBytes) + " bytes, enough for " +
+                    std::to_string(contracts::kMaxGenesisAccounts) + " balances",
+                "name fewer balances");
 }
 
 std::string directory_of(const std::string& path) {
@@ -57,10 +69,11 @@ Outcome<void> write_genesis(Disk& disk, const std::string& path, const Genesis& 
         return fail(ErrorKind::kUsage,
                     "chain id '" + genesis.chain_id + "' must be 1 to 64 of a-z, 0-9 and '-'");
     const Bytes wanted = genesis_file(genesis);
+    if (wanted.size() > kMaxGenesisBytes) return too_long();
     const std::string directory = directory_of(path);
     ASSAY_TRY(disk.make_directories(directory));
     ASSAY_ASSIGN(const auto file, disk.open(path));
-    ASSAY_ASSIGN(const Bytes present, file->read(0, kMaxGenesisBytes));
+    ASSAY_ASSIGN(const Bytes present, file->read(0, wanted.size() + 1));
     if (present == wanted) return {};
     // A beginning of the very file is what a crash of this function leaves.
     const bool unfinished =
@@ -78,7 +91,8 @@ Outcome<Genesis> read_genesis(Disk& disk, const std::string& path) {
         return fail(ErrorKind::kNotFound, "there is no genesis file " + path,
                     "start the network, or copy it there");
     ASSAY_ASSIGN(const auto file, disk.open(path));
-    ASSAY_ASSIGN(const Bytes bytes, file->read(0, kMaxGenesisBytes));
+    ASSAY_ASSIGN(const Bytes bytes, file->read(0, kMaxGenesisBytes + 1));
+    if (bytes.size() > kMaxGenesisBytes) return too_long();
     return parse_genesis(bytes);
 }
 
