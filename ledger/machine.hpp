@@ -60,8 +60,10 @@ public:
     /// Checks form and signature only. Error kRejected names the rule.
     virtual Outcome<TransactionInfo> inspect(const std::string& chain_id, ByteView transaction) const = 0;
 
-    /// The nonce that the next transaction of `sender` must carry.
-    virtual std::uint64_t next_nonce(const contracts::StateView& state, const PublicKey& sender) const = 0;
+    /// The nonce that the next transaction of `sender` must carry. Error kRejected when the state knows no
+    /// such sender: no transaction of it could be applied.
+    virtual Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
+                                              const PublicKey& sender) const = 0;
 
     /// Everything that happens because of the height alone. Returns encoded events.
     virtual std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const = 0;

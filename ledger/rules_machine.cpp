@@ -54,7 +54,13 @@ public:
         return TransactionInfo{decoded->id, decoded->body.sender, decoded->body.nonce};
     }
 
-    std::uint64_t next_nonce(const contracts::StateView& state, const PublicKey& sender) const override {
+    Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
+                                      const PublicKey& sender) const override {
+        if (!contracts::read_node_key(state, sender) && !state.get(contracts::account_key(sender))) {
+            return fail(ErrorKind::kRejected,
+                        "the ledger refused the transaction: " +
+                            std::string(contracts::to_text(contracts::Reason::kUnknownSender)));
+        }
         return contracts::next_nonce(state, sender);
     }
 

@@ -26,8 +26,10 @@ void EmbeddedEngine::submit(Bytes transaction, Done done) {
     const auto place = chain_.find(info->id);
     if (!place) return done(base::failed(place.error()));
     if (*place) return done(receipt_of(**place, info->id));
-    const std::uint64_t nonce = chain_.machine().next_nonce(chain_.state(), info->sender);
-    if (auto added = mempool_.add(*info, nonce, std::move(transaction)); !added)
+    // Keys cost nothing: only a sender that the state knows may take room here.
+    const auto nonce = chain_.machine().next_nonce(chain_.state(), info->sender);
+    if (!nonce) return done(base::failed(nonce.error()));
+    if (auto added = mempool_.add(*info, *nonce, std::move(transaction)); !added)
         return done(base::failed(added.error()));
     waiting_.insert_or_assign(info->id, std::move(done));
 }

@@ -35,8 +35,8 @@ public:
     EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
                    const EmbeddedOptions& options = {});
 
-    /// Checks form, signature and nonce and queues. `done` may be called before this returns: with a refusal,
-    /// or with the receipt when the transaction is in a block already.
+    /// Checks form, signature, sender and nonce and queues. `done` may be called before this returns: with a
+    /// refusal, or with the receipt when the transaction is in a block already.
     void submit(Bytes transaction, Done done);
 
     /// Makes a block when one is due. Returns in how many ms it wants to be called again when nothing

@@ -18,19 +18,20 @@ Outcome<void> Mempool::add(const TransactionInfo& info, std::uint64_t state_nonc
     if (queue_.size() >= options_.max_transactions || bytes_ + transaction.size() > options_.max_bytes)
         return refuse("the node has too many transactions waiting", "submit it again in a moment");
     const auto found = per_sender_.find(info.sender);
-    const std::size_t waiting = found == per_sender_.end() ? 0 : found->second;
-    if (waiting >= options_.max_per_sender) {
-        return refuse("the sender has " + std::to_string(waiting) + " transactions waiting already",
+    const Share share = found == per_sender_.end() ? Share{} : found->second;
+    if (share.count >= options_.max_per_sender ||
+        (share.count > 0 && share.bytes + transaction.size() > options_.max_bytes_per_sender)) {
+        return refuse("the sender has " + std::to_string(share.count) + " transactions waiting already",
                       "submit it again in a moment");
     }
-    if (info.nonce != state_nonce + waiting) {
+    if (info.nonce != state_nonce + share.count) {
         return refuse("nonce " + std::to_string(info.nonce) + ", but the sender's next one is " +
-                          std::to_string(state_nonce + waiting),
+                          std::to_string(state_nonce + share.count),
                       "sign it again with that nonce");
     }
     bytes_ += transaction.size();
     ids_.emplace(info.id, info.sender);
-    per_sender_[info.sender] = waiting + 1;
+    per_sender_[info.sender] = {share.count + 1, share.bytes + transaction.size()};
     queue_.push_back(Waiting{info, std::move(transaction)});
     return {};
 }
@@ -46,7 +47,8 @@ std::vector<Bytes> Mempool::take(std::size_t count, std::size_t bytes) {
         bytes_ -= next.bytes.size();
         ids_.erase(next.info.id);
         const auto sender = per_sender_.find(next.info.sender);
-        if (--sender->second == 0) per_sender_.erase(sender);
+        sender->second.bytes -= next.bytes.size();
+        if (--sender->second.count == 0) per_sender_.erase(sender);
         taken.push_back(std::move(next.bytes));
         queue_.pop_front();
     }

@@ -16,6 +16,7 @@ struct MempoolOptions {
     std::size_t max_transactions = 10'000;
     std::size_t max_bytes = 64U << 20U;
     std::size_t max_per_sender = 256;
+    std::size_t max_bytes_per_sender = 4U << 20U;     ///< as much as one block takes
     std::size_t max_transaction_bytes = 512U << 10U;  ///< the rules take no larger ones
 };
 
@@ -24,7 +25,8 @@ public:
     explicit Mempool(const MempoolOptions& options) : options_(options) {}
 
     /// Admits a transaction whose nonce is the sender's next: `state_nonce` plus those already waiting.
-    /// Error kRejected: full, too many of this sender, too large, already here, or another nonce expected.
+    /// Error kRejected: full, too many or too much of this sender, too large, already here, or another nonce
+    /// expected.
     Outcome<void> add(const TransactionInfo& info, std::uint64_t state_nonce, Bytes transaction);
 
     /// Removes up to `count` transactions of at most `bytes` in total, in order of arrival.
@@ -41,7 +43,12 @@ private:
     MempoolOptions options_;
     std::deque<Waiting> queue_;  // arrival order keeps each sender's nonce order, as gaps are refused
     std::map<Hash256, PublicKey> ids_;
-    std::map<PublicKey, std::size_t> per_sender_;
+    /// What waits of one sender.
+    struct Share {
+        std::size_t count = 0;
+        std::size_t bytes = 0;
+    };
+    std::map<PublicKey, Share> per_sender_;
     std::size_t bytes_ = 0;
 };
 

@@ -188,8 +188,8 @@ base::Outcome<ledger::TransactionInfo> HistoryMachine::inspect(const std::string
                                                                base::ByteView transaction) const {
     return ledger::rules_machine().inspect(chain_id, transaction);
 }
-std::uint64_t HistoryMachine::next_nonce(const contracts::StateView& state,
-                                         const base::PublicKey& sender) const {
+base::Outcome<std::uint64_t> HistoryMachine::next_nonce(const contracts::StateView& state,
+                                                        const base::PublicKey& sender) const {
     return ledger::rules_machine().next_nonce(state, sender);
 }
 std::vector<base::Bytes> HistoryMachine::begin_block(contracts::State& state,

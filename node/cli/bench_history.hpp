@@ -26,7 +26,8 @@ public:
                                 base::ByteView configuration) const override;
     base::Outcome<ledger::TransactionInfo> inspect(const std::string& chain_id,
                                                    base::ByteView transaction) const override;
-    std::uint64_t next_nonce(const contracts::StateView& state, const base::PublicKey& sender) const override;
+    base::Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
+                                            const base::PublicKey& sender) const override;
     std::vector<base::Bytes> begin_block(contracts::State& state,
                                          const ledger::Position& position) const override;
     ledger::TransactionResult apply(contracts::State& state, const ledger::Position& position,

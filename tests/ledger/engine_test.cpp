@@ -156,6 +156,41 @@ TEST_CASE("the mempool is bounded in number, per sender and in bytes") {
     CHECK(bench.errors.size() == 2);
 }
 
+TEST_CASE("keys that the state does not know take no room in the mempool, however many there are") {
+    EmbeddedOptions options;
+    options.mempool.max_transactions = 5;
+    Bench bench(options);
+    for (std::uint8_t i = 0; i < 100; ++i) {
+        ToyTransaction tx{{}, 0, 5};
+        tx.sender.bytes.fill(i);
+        tx.sender.bytes[0] = kStranger;
+        bench.submit(base::encode(tx));
+    }
+    CHECK(bench.engine->pending() == 0);
+    REQUIRE(bench.errors.size() == 100);
+    CHECK(bench.errors[0].kind == base::ErrorKind::kRejected);
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.receipts.size() == 1);
+}
+
+TEST_CASE("one sender's transactions take a share of the mempool's bytes and no more") {
+    EmbeddedOptions options;
+    options.mempool.max_bytes = 400;
+    options.mempool.max_bytes_per_sender = 100;  // two transactions of 48 bytes
+    Bench bench(options);
+    for (std::uint64_t nonce = 0; nonce < 9; ++nonce) bench.submit(toy_transaction(1, nonce, 5));
+    CHECK(bench.engine->pending() == 2);
+    bench.submit(toy_transaction(2, 0, 5));
+    CHECK(bench.engine->pending() == 3);
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.receipts.size() == 3);
+    bench.clock.now += 1000;
+    // What went into a block makes room again.
+    bench.submit(toy_transaction(1, 2, 5));
+    CHECK(bench.engine->pending() == 1);
+}
+
 TEST_CASE("after a failed write every submitter is told, and the engine asks to end the process") {
     Bench bench;
     bench.submit(toy_transaction(1, 0, 5));

@@ -13,6 +13,7 @@ namespace assay::ledger::testing {
 
 inline constexpr std::uint64_t kRefusedValue = 13;    // refused with code 7
 inline constexpr std::uint64_t kBreakingValue = 666;  // breaks the invariant: total = sum of all values
+inline constexpr std::uint8_t kStranger = 0xEE;       // first byte of keys that the state does not know
 inline constexpr std::uint64_t kTimerValue = 1000;    // asks for a deadline three heights later
 
 struct ToyTransaction {
@@ -38,7 +39,9 @@ public:
         if (!tx) return base::fail(base::ErrorKind::kRejected, "malformed");
         return TransactionInfo{base::hash("toy/tx", bytes), tx->sender, tx->nonce};
     }
-    std::uint64_t next_nonce(const contracts::StateView& state, const PublicKey& sender) const override {
+    Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
+                                      const PublicKey& sender) const override {
+        if (sender.bytes[0] == kStranger) return base::fail(base::ErrorKind::kRejected, "toy_stranger");
         return number(state, "n" + sender.hex());
     }
     std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const override {
@@ -51,7 +54,8 @@ public:
                             ByteView bytes) const override {
         TransactionResult result{base::hash("toy/tx", bytes), 0, {}, {}};
         const auto tx = base::decode<ToyTransaction>(bytes);
-        if (!tx || tx->value == kRefusedValue || tx->nonce != next_nonce(state, tx->sender)) {
+        const auto nonce = tx ? next_nonce(state, tx->sender) : Outcome<std::uint64_t>(0);
+        if (!tx || tx->value == kRefusedValue || !nonce || tx->nonce != *nonce) {
             result.code = 7;
             result.reason = "toy_refused";
             return result;
