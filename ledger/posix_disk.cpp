@@ -109,9 +109,19 @@ Outcome<bool> PosixDisk::exists(const std::string& path) {
 }
 
 Outcome<void> PosixDisk::make_directories(const std::string& path) {
-    std::error_code error;
-    std::filesystem::create_directories(path, error);
-    if (error) return system_failure("make the directory", path, error.value());
+    // For their owner alone, whatever the umask: a ledger's folder may be the first that is made of a home.
+    std::filesystem::path whole;
+    for (const std::filesystem::path& part : std::filesystem::path(path)) {
+        whole /= part;
+        if (::mkdir(whole.c_str(), 0700) == 0) {
+            if (::chmod(whole.c_str(), 0700) != 0) return system_failure("close", whole.string(), errno);
+            continue;
+        }
+        const int number = errno;
+        std::error_code error;
+        if (!std::filesystem::is_directory(whole, error))
+            return system_failure("make the directory", whole.string(), number);
+    }
     return {};
 }
 

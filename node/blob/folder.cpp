@@ -79,9 +79,25 @@ Outcome<std::uint64_t> FileHandle::size() const {
     return static_cast<std::uint64_t>(status.st_size);
 }
 
+Outcome<void> make_private_folders(const std::filesystem::path& path) {
+    std::filesystem::path whole;
+    for (const std::filesystem::path& part : path) {
+        whole /= part;
+        if (mkdir(whole.c_str(), 0700) == 0) {
+            if (chmod(whole.c_str(), 0700) != 0) return io_error("cannot close " + whole.string(), errno);
+            continue;
+        }
+        const int why = errno;
+        std::error_code error;
+        if (!std::filesystem::is_directory(whole, error)) {
+            return io_error("cannot make the folder " + whole.string(), why);
+        }
+    }
+    return {};
+}
+
 Outcome<Folder> Folder::open(const std::filesystem::path& path) {
-    std::error_code error;
-    if (std::filesystem::create_directories(path, error)) chmod(path.c_str(), 0700);
+    ASSAY_TRY(make_private_folders(path));
     FileHandle handle(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!handle.ok()) return io_error("cannot open the folder " + path.string(), errno);
     return Folder(path, std::move(handle));

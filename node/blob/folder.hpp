@@ -37,10 +37,14 @@ private:
 /// How a file is opened.
 enum class Access : std::uint8_t { kRead, kReadWrite, kCreate, kCreateNew };
 
+/// Makes `path` and whatever is missing above it, all of them with mode 0700, whatever the umask. What exists
+/// stays as it is. kFailure names the folder that cannot be made.
+base::Outcome<void> make_private_folders(const std::filesystem::path& path);
+
 /// Names are single components: a '/' or a leading ".." in one is a bug of ours.
 class Folder {
 public:
-    /// Created with mode 0700 when missing, with the folders above it.
+    /// Made by make_private_folders when missing.
     static base::Outcome<Folder> open(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }

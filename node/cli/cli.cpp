@@ -36,7 +36,10 @@ void add_shared_flags(CLI::App& app, SettingFlags& flags) {
     app.add_option("-o,--output", flags.output, "Form of the data on stdout: table or json [ASSAY_OUTPUT]");
 }
 
-int report(std::ostream& err, const Error& error, OutputMode mode) {
+// What was said on stdout comes first, to its last line: an error never stands in the middle or at the end
+// of one.
+int report(std::ostream& out, std::ostream& err, const Error& error, OutputMode mode) {
+    out.flush();
     print_error(err, error, mode);
     return exit_code(error);
 }
@@ -91,25 +94,25 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
     } catch (const CLI::ParseError& error) {
         const auto unknown = app.remaining(true);
         const std::string what = unknown.empty() ? error.what() : "unknown word '" + unknown.front() + "'";
-        return report(err, {ErrorKind::kUsage, what, "see: " + path_of(app) + " --help"},
+        return report(out, err, {ErrorKind::kUsage, what, "see: " + path_of(app) + " --help"},
                       output_mode_hint(context.flags));
     }
     try {
         const auto done = run_action(context);
         if (done.ok() && out.flush().good()) return 0;
         if (done.ok()) {
-            return report(err,
+            return report(out, err,
                           {ErrorKind::kFailure, "the output could not be written: is the disk full?",
                            "free space or send the output elsewhere, then run the command again"},
                           context.settings.output);
         }
         const bool resolved = !context.settings.home.root.empty();
-        return report(err, done.error(),
+        return report(out, err, done.error(),
                       resolved ? context.settings.output : output_mode_hint(context.flags));
     } catch (const CommandError& error) {
-        return report(err, error.error(), context.settings.output);
+        return report(out, err, error.error(), context.settings.output);
     } catch (const std::exception& error) {
-        return report(err,
+        return report(out, err,
                       {ErrorKind::kFailure, error.what(), "run the command again; report it if it stays"},
                       output_mode_hint(context.flags));
     }

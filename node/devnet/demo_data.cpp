@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "node/blob/folder.hpp"
 #include "node/runtime/process.hpp"
 
 namespace assay::node {
@@ -90,9 +91,7 @@ base::Outcome<PackedText> pack_text(const DemoOptions& options) {
     packed.folder = options.home.string() + ".packing";
     std::error_code error;
     fs::remove_all(packed.folder, error);
-    fs::create_directories(packed.folder, error);
-    if (error)
-        return fail(ErrorKind::kFailure, "cannot make " + packed.folder.string() + ": " + error.message());
+    ASSAY_TRY(make_private_folders(packed.folder));
     fs::path text;
     if (options.text) {
         text = *options.text;

@@ -5,6 +5,7 @@
 
 #include "contracts/rules/apply.hpp"
 #include "ledger/posix_disk.hpp"
+#include "node/blob/folder.hpp"
 #include "node/key/key_file.hpp"
 #include "node/runtime/loop.hpp"
 
@@ -46,9 +47,9 @@ base::Outcome<void> prepare_folder(const std::filesystem::path& home) {
         fs::remove_all(home, error);
         if (error) return fail(ErrorKind::kFailure, "cannot empty " + home.string() + ": " + error.message());
     }
-    fs::create_directories(home, error);
+    const auto made = make_private_folders(home);
     std::ofstream(home / kDevnetMarker) << "a local network with play money; `assay devnet` may empty it\n";
-    if (error || !fs::exists(home / kDevnetMarker)) {
+    if (!made || !fs::exists(home / kDevnetMarker, error)) {
         return fail(ErrorKind::kFailure, "cannot write to " + home.string(),
                     "choose a folder you may write with --home DIR");
     }

@@ -3,13 +3,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <string>
 #include <utility>
+
+#include "node/blob/folder.hpp"
 
 namespace assay::node {
 namespace {
@@ -58,13 +59,10 @@ base::Outcome<Home> find_home(const std::optional<std::filesystem::path>& flag) 
 base::Outcome<void> create_home(const Home& home) {
     for (const auto& folder :
          {home.root, home.ledger(), home.blobs(), home.keys(), home.logs(), home.jobs(), home.state()}) {
-        std::error_code error;
-        const bool made = std::filesystem::create_directories(folder, error);
-        if (error) {
-            return fail(ErrorKind::kFailure, "cannot create " + folder.string() + ": " + error.message(),
+        if (const auto made = make_private_folders(folder); !made) {
+            return fail(ErrorKind::kFailure, made.error().what,
                         "choose a folder that you may write to with --home DIR");
         }
-        if (made) chmod(folder.c_str(), 0700);
     }
     return {};
 }

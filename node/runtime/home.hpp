@@ -31,7 +31,7 @@ struct Home {
 /// kUsage when none of them is known.
 base::Outcome<Home> find_home(const std::optional<std::filesystem::path>& flag);
 
-/// Creates the folders that are missing, mode 0700.
+/// Creates the folders that are missing, those above the home too, mode 0700.
 base::Outcome<void> create_home(const Home& home);
 
 /// Held for as long as this lives: no second process works in the same home.

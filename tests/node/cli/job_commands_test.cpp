@@ -227,6 +227,20 @@ TEST_CASE("doctor reports the targets of this machine and the hash of the worker
     CHECK(json::parse(examined("abacus").out).at("self_test").is_null());  // no worker serves
 }
 
+TEST_CASE("an error stands on lines of its own, after all of the table, wherever both go") {
+    const Cli cli;
+    std::filesystem::permissions(cli.home(), std::filesystem::perms(0755));  // a problem for the doctor
+    std::ostringstream both;
+    CHECK(node::run_cli({"--home", cli.home().string(), "doctor"}, both, both) == 8);
+    const std::string text = both.str();
+    INFO(text);
+    const auto error = text.find("\nerror: ");
+    REQUIRE(error != std::string::npos);
+    CHECK(text.find("\n  fix: follow the fix lines above", error + 1) != std::string::npos);
+    CHECK(text.find("ok       node: ") < error);
+    CHECK(text.back() == '\n');
+}
+
 TEST_CASE("output that does not reach a full disk is a failure") {
     const ProgramRun run = run_program(
         "/bin/sh", {"-c", "exec \"$0\" version > /dev/full", built_program_path("assay").string()});

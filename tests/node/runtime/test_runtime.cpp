@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -7,6 +8,7 @@
 #include <iterator>
 #include <thread>
 
+#include "ledger/posix_disk.hpp"
 #include "node/runtime/home.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/loop.hpp"
@@ -84,6 +86,28 @@ TEST_CASE("a program that is missing or is none is an error, not a child") {
                                       "not a program";
     std::filesystem::permissions(folder / "junk", std::filesystem::perms::owner_all);
     REQUIRE(Process::spawn({.program = folder / "junk"}).error().kind == base::ErrorKind::kFailure);
+}
+
+TEST_CASE("a home and every folder that is made above it are closed to others, whatever the umask") {
+    const test::TemporaryFolder folder;
+    const mode_t before = umask(0);
+    const auto made = create_home({folder / "share/assay/devnet"});
+    const auto disk = ledger::PosixDisk().make_directories((folder / "other/assay/ledger").string());
+    umask(before);
+    REQUIRE(made.ok());
+    REQUIRE(disk.ok());
+    using std::filesystem::perms;
+    for (const char* name : {"share", "share/assay", "share/assay/devnet", "share/assay/devnet/keys", "other",
+                             "other/assay", "other/assay/ledger"}) {
+        INFO(name);
+        CHECK(std::filesystem::status(folder / name).permissions() == perms::owner_all);
+    }
+    // What others made stays as they made it.
+    std::filesystem::permissions(folder / "share", perms(0755));
+    REQUIRE(create_home({folder / "share/assay/again"}).ok());
+    CHECK(std::filesystem::status(folder / "share").permissions() == perms(0755));
+    std::ofstream(folder / "file") << "in the way";
+    REQUIRE(create_home({folder / "file/home"}).error().kind == base::ErrorKind::kFailure);
 }
 
 TEST_CASE("one home, one process") {
