@@ -104,9 +104,13 @@ Person& Env::by_node(const PublicKey& node) {
     std::abort();
 }
 
-void Env::check(const MemoryState& before) {
+void Env::check_whole() {
     const auto invariants = check_invariants(state_);
     if (!invariants) FAIL(invariants.error().what);
+}
+
+void Env::check(const MemoryState& before) {
+    check_whole();
     Overlay changes(before);
     for (const auto& [key, value] : before.all())
         if (!state_.all().contains(key)) changes.erase(key);
@@ -128,7 +132,8 @@ Bytes Env::sign(const Person& who, const Payload& payload) const {
     const bool as_owner = signer_of(type_of(payload)) == Signer::kOwner;
     const base::SecretKey& key = as_owner ? who.owner : who.node;
     const std::uint64_t nonce = next_nonce(state_, key.public_key());
-    return sign_transaction({key.public_key(), nonce, block_.height + 50, payload}, key, block_.chain_id);
+    return sign_transaction({key.public_key(), nonce, std::max(block_.height, block_.height + 50), payload},
+                            key, block_.chain_id);
 }
 
 ApplyOutcome Env::hand_in(const Bytes& bytes) {
@@ -164,7 +169,7 @@ void Env::refuse(Reason reason, Person& who, const Payload& payload) {
 void Env::change_params(const Params& params) {
     REQUIRE(check_params(params) == std::nullopt);
     set_current_params(state_, params);
-    check();
+    check_whole();
 }
 
 void Env::enrich(const std::string& name, std::uint64_t units) {
@@ -176,7 +181,7 @@ void Env::enrich(const std::string& name, std::uint64_t units) {
     supply.balances = supply.balances.plus(amount(units)).value();
     supply.minted = supply.minted.plus(amount(units)).value();
     store(state_, supply_key(), supply);
-    check();
+    check_whole();
 }
 
 void Env::next_block() {
