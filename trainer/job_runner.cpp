@@ -115,8 +115,8 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
                                                             const RunnerOptions& options) {
     if (const auto checked = program::check_spec(spec); !checked.ok()) {
         return base::fail(ErrorKind::kUsage,
-                          "job '" + spec.name + "': " + std::string(program::to_text(checked.error())),
-                          "change " + std::string(program::key_of(checked.error())) + " in the job file");
+                          "job '" + spec.name + "': " + program::found_text(checked.error(), spec),
+                          "change it in the job file: " + program::to_text(checked.error()));
     }
     if (options.threads < 1 || options.threads > kMaxThreads) {
         return base::fail(ErrorKind::kUsage,

@@ -1,63 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a JobSpec must satisfy before anything else looks at it. Sizes are bounded so that no count, offset or
-// number of operations of a job overflows 64 bits.
+// What a JobSpec must satisfy before anything else looks at it: the limits and rules of limits.hpp. Sizes are
+// bounded so that no count, offset or number of operations of a job overflows 64 bits.
 #pragma once
 
-#include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "contracts/program/job_spec.hpp"
+#include "contracts/program/limits.hpp"
 
 namespace assay::program {
 
-/// A rule that a spec breaks. Frozen numbers.
-enum class SpecError : std::uint8_t {
-    kName = 1,
-    kLayers = 2,
-    kWidth = 3,
-    kHeads = 4,
-    kContext = 5,
-    kVocabulary = 6,
-    kModelTooLarge = 7,
-    kInnerSteps = 8,
-    kBatch = 9,
-    kStepTooLarge = 10,
-    kWarmup = 11,
-    kLearningRate = 12,
-    kBeta = 13,
-    kEpsilon = 14,
-    kWeightDecay = 15,
-    kClipNorm = 16,
-    kOuterLearningRate = 17,
-    kOuterMomentum = 18,
-    kSumExponent = 19,
-    kSlots = 20,
-    kRounds = 21,
-    kSegmentSteps = 22,
-    kTrainTokens = 23,
-    kHeldOutTokens = 24,
-    kPrice = 25,
-    kBudget = 26,
-    kDeadline = 27,
-    kAuditThreshold = 28,
-    kKeyValueHeads = 29,
-    kHidden = 30,
-    kHeadDim = 31,
-    kRopeTheta = 32,
-    kNormEpsilon = 33,
-    kHead = 34,
-};
-
-inline constexpr std::uint64_t kMaxParameters = 1ULL << 34;
-inline constexpr std::uint64_t kMaxStepTokens = 1ULL << 24;  ///< batch·context: 1/N must be exact to round
-
-/// Says whether `spec` is one that a job may have. Hashes are not looked at.
+/// Says whether `spec` is one that a job may have, and the first rule that it breaks. Hashes are not looked
+/// at. The one judge: the ledger, `assay plan`, job files and model folders refuse by it and by nothing
+/// else of a spec alone. Costs some dozens of comparisons and allocates nothing.
 base::Result<void, SpecError> check_spec(const JobSpec& spec);
 
-/// What was wrong and what is allowed, as one clause: "heads must divide width".
-std::string_view to_text(SpecError error);
+/// The same for a spec of which only `parts` are known: the limits of those, and the rules that need no
+/// other.
+base::Result<void, SpecError> check_spec(const JobSpec& spec, Parts parts);
+
+/// The rule, as one sentence: "layers is from 1 to 1024".
+std::string to_text(SpecError error);
 
 /// The key of a job file that the error is about: "model.heads".
 std::string_view key_of(SpecError error);
+
+/// What was found: "model.layers = 0", "security.segment_steps = 1 (400 segments)". REQUIRES that
+/// check_spec(spec) says `error`.
+std::string found_text(SpecError error, const JobSpec& spec);
 
 }  // namespace assay::program

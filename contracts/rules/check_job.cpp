@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "contracts/program/program.hpp"
 #include "contracts/rules/checks.hpp"
 #include "contracts/rules/costs.hpp"
 #include "contracts/rules/limits.hpp"
@@ -38,13 +37,8 @@ Checked check(const Case& c, const JobSubmit& tx) {
         return failed(Reason::kBadSpec);
     }
     if (list_active_jobs(c.state).size() >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
-    const std::uint64_t work = program::work_units(spec);
-    if (work == 0) return failed(Reason::kBadSpec);
-    const auto cost = round_cost(read_current_params(c.state), spec, spec.market.max_price, work);
-    if (!cost || !slot_bond(spec, spec.market.max_price, work, Standing::kProven)) {
-        return failed(Reason::kAmountOverflow);
-    }
-    if (*cost > spec.market.budget) return failed(Reason::kBudgetTooSmall);
+    ASSAY_ASSIGN(const JobTerms terms, job_terms(read_current_params(c.state), spec));
+    ASSAY_TRY(check_budget(terms, spec.market));
     if (read_account(c.state, c.owner).balance < spec.market.budget)
         return failed(Reason::kInsufficientBalance);
     return {};

@@ -38,7 +38,7 @@ Checked check_values(const Payload& tx) {
         if (!tx.claim.is_well_formed()) return failed(Reason::kMalformed);
     }
     if constexpr (requires { tx.spec; }) {
-        if (!program::check_spec(tx.spec) || !is_supported(tx.spec)) return failed(Reason::kBadSpec);
+        if (!program::check_spec(tx.spec)) return failed(Reason::kBadSpec);
     }
     return {};
 }
@@ -58,20 +58,6 @@ bool is_endpoint(std::string_view endpoint) {
     }
     const auto printable = [](char c) { return c > ' ' && c < '\x7f'; };
     return number <= 65535 && std::all_of(host.begin(), host.end(), printable);
-}
-
-bool is_supported(const JobSpec& spec) {
-    // What has one choice today has one enumerator, so that the decoder refused the rest already:
-    // inner_state other than "reset" and merge other than "verified" come with their own rules.
-    const auto& security = spec.security;
-    if (spec.slots == 0 || spec.slots > kMaxSlots) return false;
-    if (spec.rounds == 0 || spec.rounds > kMaxRounds) return false;
-    if (spec.train.inner_steps == 0 || spec.train.inner_steps > kMaxInnerSteps) return false;
-    if (security.segment_steps == 0 || security.segment_steps > spec.train.inner_steps) return false;
-    if (spec.segments() > kMaxSegments) return false;
-    if (std::uint64_t{spec.slots} * spec.audit_units() > kMaxClaims) return false;
-    return security.audit_threshold > 0 && !spec.market.max_price.is_zero() &&
-           !spec.market.budget.is_zero() && spec.market.deadline_blocks > 0;
 }
 
 Result<DecodedTx, Reason> check_static(std::string_view chain_id, ByteView signed_tx_bytes) {

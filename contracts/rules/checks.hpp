@@ -47,7 +47,5 @@ Checked check_own_node(const StateView& state, const PublicKey& owner, const Pub
 
 /// True when `endpoint` is "host:port" of printable characters with a port from 1 to 65535.
 bool is_endpoint(std::string_view endpoint);
-/// What the rules ask of a spec beyond program::check_spec: list limits, supported modes.
-bool is_supported(const JobSpec& spec);
 
 }  // namespace assay::contracts

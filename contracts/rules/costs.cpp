@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "contracts/base/wide.hpp"
+#include "contracts/program/program.hpp"
 
 namespace assay::contracts {
 
@@ -60,6 +61,22 @@ std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std:
     if (!at_stake || standing == Standing::kNewcomer) return at_stake;
     return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.audit_threshold,
                            Rounding::kUp);
+}
+
+Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec) {
+    const Amount price = spec.market.max_price;
+    const std::uint64_t work = program::work_units(spec);
+    const auto pay = slot_pay(price, work);
+    const auto cost = round_cost(params, spec, price, work);
+    const auto newcomer = slot_bond(spec, price, work, Standing::kNewcomer);
+    const auto proven = slot_bond(spec, price, work, Standing::kProven);
+    if (!pay || !cost || !newcomer || !proven) return failed(Reason::kAmountOverflow);
+    return JobTerms{work, *pay, *cost, *newcomer, *proven};
+}
+
+Result<void, Reason> check_budget(const JobTerms& terms, const program::MarketConfig& market) {
+    if (terms.round_cost > market.budget) return failed(Reason::kBudgetTooSmall);
+    return {};
 }
 
 }  // namespace assay::contracts

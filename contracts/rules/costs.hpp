@@ -8,6 +8,7 @@
 
 #include "contracts/rules/job_records.hpp"
 #include "contracts/rules/params.hpp"
+#include "contracts/rules/reasons.hpp"
 
 namespace assay::contracts {
 
@@ -34,5 +35,21 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
 enum class Standing : std::uint8_t { kNewcomer, kProven };
 std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std::uint64_t slot_work,
                                 Standing standing);
+
+/// What a job comes to at its price cap: the most that its round, its slots and its miners' bonds can be.
+struct JobTerms {
+    std::uint64_t slot_work = 0;  ///< work units of one slot's round
+    Amount slot_pay;
+    Amount round_cost;
+    Amount bond_newcomer;
+    Amount bond_proven;
+};
+
+/// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts is above the largest.
+/// Builds the job's program to count its work.
+Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec);
+
+/// kBudgetTooSmall when the budget does not cover the dearest course of one round.
+Result<void, Reason> check_budget(const JobTerms& terms, const program::MarketConfig& market);
 
 }  // namespace assay::contracts

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "contracts/program/program.hpp"
 #include "contracts/program/tensors.hpp"
 #include "contracts/rules/costs.hpp"
 
@@ -33,42 +32,44 @@ std::int64_t cheat_gain(Amount saved, Amount gain, Amount pay, Amount bond, doub
 }  // namespace
 
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
-    const Amount price = spec.market.max_price;
+    const auto terms = contracts::job_terms(params, spec);
+    if (!terms.ok()) {
+        return fail(ErrorKind::kUsage,
+                    "market.max_price = " + base::to_text(spec.market.max_price) +
+                        " makes the price of a round, or the bond of a slot, more than the largest amount of "
+                        "money",
+                    "lower market.max_price, security.gain_bound, job.slots or train.inner_steps, or raise "
+                    "security.q");
+    }
+    const Amount budget = spec.market.budget;
+    const Amount cost = terms->round_cost;
+    if (!contracts::check_budget(*terms, spec.market).ok()) {
+        return fail(ErrorKind::kUsage,
+                    "market.budget = " + base::to_text(budget) +
+                        " does not cover one round, which can cost " + base::to_text(cost),
+                    "raise market.budget, or lower market.max_price, job.slots or train.inner_steps");
+    }
     JobPlan plan;
     plan.parameters = program::parameter_count(spec.model);
     plan.tokens = std::uint64_t{spec.rounds} * spec.slots * spec.train.inner_steps * spec.train.batch *
                   spec.model.context;
-    plan.slot_work = program::work_units(spec);
-    const auto pay = contracts::slot_pay(price, plan.slot_work);
-    const auto all = pay ? pay->times(spec.slots, 1, base::Rounding::kUp) : std::nullopt;
-    const auto cost = contracts::round_cost(params, spec, price, plan.slot_work);
-    const auto newcomer = contracts::slot_bond(spec, price, plan.slot_work, contracts::Standing::kNewcomer);
-    const auto proven = contracts::slot_bond(spec, price, plan.slot_work, contracts::Standing::kProven);
-    if (!all || !cost || !newcomer || !proven) {
-        return fail(ErrorKind::kUsage, "the price of a round is above the largest amount of money",
-                    "lower market.max_price, job.slots or train.inner_steps, or raise security.q");
-    }
-    plan.slot_pay = *pay;
-    plan.round_pay = *all;
-    plan.round_cost = *cost;
-    plan.bond_newcomer = *newcomer;
-    plan.bond_proven = *proven;
-    const Amount budget = spec.market.budget;
+    plan.slot_work = terms->slot_work;
+    plan.slot_pay = terms->slot_pay;
+    // A part of the round's cost, which is an amount.
+    plan.round_pay = terms->slot_pay.times(spec.slots, 1, base::Rounding::kUp).value();
+    plan.round_cost = cost;
+    plan.bond_newcomer = terms->bond_newcomer;
+    plan.bond_proven = terms->bond_proven;
     const std::uint64_t affordable =
-        cost->is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost->units());
-    if (affordable == 0) {
-        return fail(ErrorKind::kUsage,
-                    "the budget of " + base::to_text(budget) + " does not cover one round, which can cost " +
-                        base::to_text(*cost),
-                    "raise market.budget, or lower market.max_price, job.slots or train.inner_steps");
-    }
+        cost.is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost.units());
     plan.rounds_covered = static_cast<std::uint32_t>(affordable);
-    plan.spend_max = cost->times(spec.rounds, 1, base::Rounding::kUp).value_or(budget);
+    plan.spend_max = cost.times(spec.rounds, 1, base::Rounding::kUp).value_or(budget);
     plan.spend_max = std::min(plan.spend_max, budget);
     plan.audit_rate = rate_of(spec.security.audit_threshold);
-    plan.cheat_gain_newcomer = cheat_gain(*pay, spec.security.gain_bound, *pay, plan.bond_newcomer, 1.0);
+    plan.cheat_gain_newcomer =
+        cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay, plan.bond_newcomer, 1.0);
     plan.cheat_gain_proven =
-        cheat_gain(*pay, spec.security.gain_bound, *pay, plan.bond_proven, plan.audit_rate);
+        cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay, plan.bond_proven, plan.audit_rate);
     return plan;
 }
 

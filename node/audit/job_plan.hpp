@@ -30,8 +30,8 @@ struct JobPlan {
     std::int64_t cheat_gain_proven = 0;
 };
 
-/// `spec` passes check_spec. kUsage when an amount overflows or the budget does not cover one round, which
-/// the ledger would refuse.
+/// REQUIRES a spec that check_spec accepts. kUsage, naming the key, when the ledger would refuse the job's
+/// terms whatever its state is: an amount overflows, or the budget does not cover one round.
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params);
 
 }  // namespace assay::node

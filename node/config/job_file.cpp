@@ -46,26 +46,17 @@ std::optional<JobValue> typed(const JobKey& key, const toml::node& node) {
     return node.is_string() ? std::optional<JobValue>(node.ref<std::string>()) : std::nullopt;
 }
 
-bool in_range(const JobKey& key, const JobValue& value) {
-    // !(a && b) would let NaN through in one of its spellings; this refuses it.
-    const auto between = [&key](double number) { return number >= key.least && number <= key.most; };
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return between(static_cast<double>(*whole));
-    if (const auto* number = std::get_if<double>(&value)) return between(*number);
-    if (key.type != JobKeyType::kChoice) return true;
-    return std::find(key.words.begin(), key.words.end(), std::get<std::string>(value)) != key.words.end();
-}
-
 base::Outcome<void> put_value(const JobKey& key, const toml::node& node, std::string_view file,
                               JobFile& job) {
     const std::string where = at_line(file, node.source()) + key.path();
     const auto value = typed(key, node);
     const std::string fix = "write " + key.path() + " as " + allowed(key);
     if (!value) return base::fail(ErrorKind::kUsage, where + " has the wrong type", fix);
-    if (!in_range(key, *value)) {
-        return base::fail(ErrorKind::kUsage, where + " = " + to_toml(*value) + " is out of range", fix);
-    }
-    if (!key.put(job, *value)) {
+    if (key.limit != nullptr && !field_value(key, *value)) {
         return base::fail(ErrorKind::kUsage, where + " = " + to_toml(*value) + " is not possible", fix);
+    }
+    if (!is_allowed(key, *value) || !key.put(job, *value)) {
+        return base::fail(ErrorKind::kUsage, where + " = " + to_toml(*value) + " is out of range", fix);
     }
     return {};
 }
@@ -105,19 +96,18 @@ std::string line_of(const toml::table& root, std::string_view file, const std::s
     return node ? at_line(file, node.node()->source()) : std::string(file) + ": ";
 }
 
-/// The rules that tie keys together (spec_check.hpp), before the data is known.
-base::Outcome<void> check_rules(const toml::table& root, std::string_view file,
-                                const program::JobSpec& spec) {
-    program::JobSpec probe = spec;
-    probe.data.train_tokens = probe.data.held_out_tokens = std::uint64_t{spec.model.context} + 1;
-    const auto checked = program::check_spec(probe);
+base::Failed<base::Error> broken(const std::string& where, program::SpecError error,
+                                 const program::JobSpec& spec) {
+    return base::fail(ErrorKind::kUsage, where + program::found_text(error, spec) + " breaks a rule",
+                      program::to_text(error));
+}
+
+/// The rules that tie keys together, of the parts that the text alone says.
+base::Outcome<void> check_rules(const toml::table& root, std::string_view file, const program::JobSpec& spec,
+                                program::Parts parts) {
+    const auto checked = program::check_spec(spec, parts);
     if (checked.ok()) return {};
-    std::string key(program::key_of(checked.error()));
-    if (key.find('.') == std::string::npos && key != "model") key = "job." + key;
-    if (key == "market.deadline_blocks") key = "market.deadline";
-    if (key == "security.audit_rate") key = "security.q";
-    const std::string rule(program::to_text(checked.error()));
-    return base::fail(ErrorKind::kUsage, line_of(root, file, key) + key + " breaks a rule", rule);
+    return broken(line_of(root, file, std::string(program::key_of(checked.error()))), checked.error(), spec);
 }
 
 // What the job file leaves to the family.
@@ -151,13 +141,6 @@ base::Outcome<void> refuse_shape(const toml::table& root, std::string_view file)
     return {};
 }
 
-/// The smallest shape there is, where the folder's is not read yet: the other keys' rules are checked.
-program::JobSpec with_some_model(program::JobSpec spec) {
-    const std::uint32_t context = std::max(spec.model.context, 2U);
-    spec.model = {.layers = 1, .width = 1, .heads = 1, .context = context, .vocabulary = 257};
-    return spec;
-}
-
 base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) {
     ASSAY_TRY(refuse_unknown(root, file));
     JobFile job;
@@ -183,7 +166,8 @@ base::Outcome<JobFile> job_from(const toml::table& root, std::string_view file) 
                           "name the manifest.json that `assay data pack` wrote");
     }
     if (!folder) fill_model(job.spec.model);
-    ASSAY_TRY(check_rules(root, file, folder ? with_some_model(job.spec) : job.spec));
+    const program::Parts own = program::kWholeSpec.without(program::Part::kData);
+    ASSAY_TRY(check_rules(root, file, job.spec, folder ? own.without(program::Part::kModel) : own));
     return job;
 }
 
@@ -264,12 +248,7 @@ base::Outcome<void> add_data(JobFile& job, const std::filesystem::path& path) {
     }
     ASSAY_TRY(check_tokenizer(job));
     if (const auto checked = program::check_spec(job.spec); !checked.ok()) {
-        return base::fail(ErrorKind::kUsage,
-                          path.string() + ": " + std::string(program::to_text(checked.error())) +
-                              " (context " + std::to_string(job.spec.model.context) + ", training tokens " +
-                              std::to_string(config.train_tokens) + ", held-out tokens " +
-                              std::to_string(config.held_out_tokens) + ")",
-                          "lower model.context, or pack a longer text");
+        return broken(path.string() + ": ", checked.error(), job.spec);
     }
     return {};
 }
@@ -306,27 +285,6 @@ std::string job_file_text(const JobFile& job) {
             section = key.section;
         }
         out += std::string(key.name) + " = " + to_toml(key.get(job)) + "\n";
-    }
-    return out;
-}
-
-std::string job_file_reference() {
-    std::string out =
-        "# Job file\n\n"
-        "A job is a TOML file. This page is generated from the table that the reader uses\n"
-        "(`node/config/job_keys.cpp`); a test fails when it is out of date. A key without a default must be\n"
-        "there. Unknown keys are refused. A job that starts from a model folder (`model.from`) has that\n"
-        "model's shape: of the other keys of [model] only `context` may be there, for fewer positions of a\n"
-        "Llama than it has.\n";
-    std::string section;
-    for (const JobKey& key : job_keys()) {
-        if (section != key.section) {
-            section = key.section;
-            out += "\n## [" + section + "]\n\n| key | value | default | meaning |\n|---|---|---|---|\n";
-        }
-        const std::string standard = key.standard ? "`" + to_toml(*key.standard) + "`" : "required";
-        out += std::string("| `") + key.name + "` | " + allowed(key) + " | " + standard + " | " +
-               key.meaning + " |\n";
     }
     return out;
 }

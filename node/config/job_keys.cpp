@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/config/job_keys.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "contracts/program/names.hpp"
 
@@ -94,11 +96,14 @@ bool put_name(JobFile& job, const JobValue& value) {
     return true;
 }
 
-bool put_rate(JobFile& job, const JobValue& value) {
-    const double rate = std::get<double>(value);
+/// The threshold of a rate; 0, which no job may have, for what is no rate.
+std::uint64_t threshold_of(double rate) {
+    if (!(rate > 0.0 && rate <= 1.0)) return 0;
     // Below 1 the product is below 2^64, and scaling by a power of two is exact.
-    job.spec.security.audit_threshold =
-        rate >= 1.0 ? UINT64_MAX : static_cast<std::uint64_t>(std::ldexp(rate, 64));
+    return rate < 1.0 ? static_cast<std::uint64_t>(std::ldexp(rate, 64)) : UINT64_MAX;
+}
+bool put_rate(JobFile& job, const JobValue& value) {
+    job.spec.security.audit_threshold = threshold_of(std::get<double>(value));
     return job.spec.security.audit_threshold > 0;
 }
 JobValue get_rate(const JobFile& job) {
@@ -106,276 +111,179 @@ JobValue get_rate(const JobFile& job) {
     return threshold == UINT64_MAX ? 1.0 : std::ldexp(static_cast<double>(threshold), -64);
 }
 
-constexpr double kMaxSeed = 9007199254740992.0;  // 2^53: seeds survive every JSON reader
+/// One section of the file, key by key; ranges are those of the table (contracts/program/limits.hpp).
+class Section {
+public:
+    using Put = bool (*)(JobFile&, const JobValue&);
+    using Get = JobValue (*)(const JobFile&);
+
+    Section(const char* name, std::vector<JobKey>& out) : name_(name), out_(out) {}
+
+    void limited(const char* name, Type type, std::optional<JobValue> standard, const char* meaning, Put put,
+                 Get get) {
+        add(name, type, std::move(standard), meaning, put, get).limit =
+            &program::limit_of(std::string(name_) + "." + name);
+    }
+    void required(const char* name, Type type, const char* meaning, Put put, Get get) {
+        limited(name, type, std::nullopt, meaning, put, get);
+    }
+    /// A key of which 0 asks for what the family has.
+    void or_zero(const char* name, Type type, JobValue zero, const char* meaning, Put put, Get get) {
+        limited(name, type, std::move(zero), meaning, put, get);
+        out_.back().zero_is_standard = true;
+    }
+    /// The first word is the standard.
+    void choice(const char* name, std::vector<std::string> words, const char* meaning, Put put, Get get) {
+        const JobValue first = words.front();
+        add(name, Type::kChoice, first, meaning, put, get).words = std::move(words);
+    }
+    void path(const char* name, std::optional<JobValue> standard, const char* meaning, Put put, Get get) {
+        add(name, Type::kPath, std::move(standard), meaning, put, get);
+    }
+
+private:
+    JobKey& add(const char* name, Type type, std::optional<JobValue> standard, const char* meaning, Put put,
+                Get get) {
+        return out_.emplace_back(
+            JobKey{name_, name, type, nullptr, false, {}, std::move(standard), meaning, put, get});
+    }
+    const char* name_;
+    std::vector<JobKey>& out_;
+};
+
+JobValue text(const char* value) { return std::string(value); }
+JobValue whole(std::int64_t value) { return value; }
+
+void add_job(Section keys) {
+    keys.required("name", Type::kText, "what people call the job", put_name,
+                  [](const JobFile& j) { return JobValue{j.spec.name}; });
+    keys.choice("profile", {"f32", "i16"},
+                "arithmetic of matrix products: binary32 chains, or exact integers over 16-bit fixed point",
+                put_profile, get_profile);
+    keys.choice("engine", {"local"}, "how machines divide the work: each trains slots alone", put_only,
+                [](const JobFile&) { return text("local"); });
+    keys.choice("strategy", {"diloco"}, "how the slots' updates become the next model", put_only,
+                [](const JobFile&) { return text("diloco"); });
+    keys.required("slots", Type::kWhole, "virtual workers per round, fixed for the job",
+                  put_top<&JobSpec::slots>, get_top<&JobSpec::slots>);
+    keys.required("rounds", Type::kWhole, "rounds to train", put_top<&JobSpec::rounds>,
+                  get_top<&JobSpec::rounds>);
+    keys.limited("seed", Type::kWhole, whole(0), "fixes data order and, without model.from, initial weights",
+                 put_top<&JobSpec::seed>, get_top<&JobSpec::seed>);
+}
+
+void add_model(Section keys) {
+    using M = program::ModelConfig;
+    constexpr auto kModel = &JobSpec::model;
+    keys.choice("family", {"gpt2", "llama"}, "shape of the model", put_family, get_family);
+    keys.path("from", text(""),
+              "folder of the model to start from ([what is read](../formats/model-folder.md)): its shape "
+              "and weights are the job's; empty: initial weights from the seed",
+              put_path<&JobFile::from>, get_path<&JobFile::from>);
+    keys.required("layers", Type::kWhole, "transformer blocks", put_whole<kModel, &M::layers>,
+                  get_whole<kModel, &M::layers>);
+    keys.required("width", Type::kWhole, "numbers per token between blocks", put_whole<kModel, &M::width>,
+                  get_whole<kModel, &M::width>);
+    keys.required("heads", Type::kWhole, "attention heads; divides width", put_whole<kModel, &M::heads>,
+                  get_whole<kModel, &M::heads>);
+    keys.required("context", Type::kWhole, "tokens of a training sequence", put_whole<kModel, &M::context>,
+                  get_whole<kModel, &M::context>);
+    keys.required("vocabulary", Type::kWhole, "tokens of the tokenizer", put_whole<kModel, &M::vocabulary>,
+                  get_whole<kModel, &M::vocabulary>);
+    keys.or_zero("kv_heads", Type::kWhole, whole(0),
+                 "llama: heads of keys and values, divides heads; 0: as many as heads",
+                 put_whole<kModel, &M::kv_heads>, get_whole<kModel, &M::kv_heads>);
+    keys.or_zero("hidden", Type::kWhole, whole(0),
+                 "llama: numbers of the hidden layer; 0: 8/3 of width, up to a multiple of 64",
+                 put_whole<kModel, &M::hidden>, get_whole<kModel, &M::hidden>);
+    keys.or_zero("rope_theta", Type::kNumber, 0.0, "llama: base of the rotary frequencies; 0: 10000",
+                 put_float<kModel, &M::rope_theta>, get_float<kModel, &M::rope_theta>);
+    keys.limited("norm_epsilon", Type::kNumber, 1e-5, "added to the mean square before the root; gpt2: 1e-5",
+                 put_float<kModel, &M::norm_epsilon>, get_float<kModel, &M::norm_epsilon>);
+    keys.choice("head", {"tied", "untied"},
+                "whether the logits use the embedding's matrix or, llama only, one of their own", put_head,
+                get_head);
+}
+
+void add_data(Section keys) {
+    keys.path("manifest", std::nullopt, "manifest.json of the packed text", put_path<&JobFile::manifest>,
+              get_path<&JobFile::manifest>);
+    keys.path("held_out", text(""), "token file for evaluation; empty: the manifest's own",
+              put_path<&JobFile::held_out>, get_path<&JobFile::held_out>);
+}
+
+void add_train(Section keys) {
+    using T = program::TrainConfig;
+    constexpr auto kTrain = &JobSpec::train;
+    keys.required("inner_steps", Type::kWhole, "AdamW steps of a slot in a round",
+                  put_whole<kTrain, &T::inner_steps>, get_whole<kTrain, &T::inner_steps>);
+    keys.required("batch", Type::kWhole, "sequences per slot and step", put_whole<kTrain, &T::batch>,
+                  get_whole<kTrain, &T::batch>);
+    keys.limited("warmup_steps", Type::kWhole, whole(0),
+                 "inner steps of the whole job over which the rate rises",
+                 put_whole<kTrain, &T::warmup_steps>, get_whole<kTrain, &T::warmup_steps>);
+    keys.required("learning_rate", Type::kNumber, "of AdamW, after the warm-up",
+                  put_float<kTrain, &T::learning_rate>, get_float<kTrain, &T::learning_rate>);
+    keys.limited("beta1", Type::kNumber, 0.9, "of AdamW", put_float<kTrain, &T::beta1>,
+                 get_float<kTrain, &T::beta1>);
+    keys.limited("beta2", Type::kNumber, 0.95, "of AdamW", put_float<kTrain, &T::beta2>,
+                 get_float<kTrain, &T::beta2>);
+    keys.limited("epsilon", Type::kNumber, 1e-8, "of AdamW", put_float<kTrain, &T::epsilon>,
+                 get_float<kTrain, &T::epsilon>);
+    keys.limited("weight_decay", Type::kNumber, 0.1, "of AdamW, on matrices only",
+                 put_float<kTrain, &T::weight_decay>, get_float<kTrain, &T::weight_decay>);
+    keys.limited("clip_norm", Type::kNumber, 1.0, "largest gradient norm of a step",
+                 put_float<kTrain, &T::clip_norm>, get_float<kTrain, &T::clip_norm>);
+    keys.limited("outer_learning_rate", Type::kNumber, 0.7, "of the merge (Nesterov)",
+                 put_float<kTrain, &T::outer_learning_rate>, get_float<kTrain, &T::outer_learning_rate>);
+    keys.limited("outer_momentum", Type::kNumber, 0.9, "of the merge (Nesterov)",
+                 put_float<kTrain, &T::outer_momentum>, get_float<kTrain, &T::outer_momentum>);
+    keys.limited("sum_exponent", Type::kWhole, whole(-40), "updates are summed as integers at 2^sum_exponent",
+                 put_whole<kTrain, &T::sum_exponent>, get_whole<kTrain, &T::sum_exponent>);
+    keys.choice("inner_state", {"reset"}, "AdamW's moments at the start of a round", put_only,
+                [](const JobFile&) { return text("reset"); });
+}
+
+void add_market(Section keys) {
+    using K = program::MarketConfig;
+    constexpr auto kMarket = &JobSpec::market;
+    keys.required("max_price", Type::kMoney, "most that is paid per work unit (10^9 operations)",
+                  put_money<kMarket, &K::max_price>, get_money<kMarket, &K::max_price>);
+    keys.required("budget", Type::kMoney, "locked in escrow at submission; nothing beyond it is spent",
+                  put_money<kMarket, &K::budget>, get_money<kMarket, &K::budget>);
+    keys.required("deadline", Type::kWhole, "blocks after submission at which the job ends",
+                  put_whole<kMarket, &K::deadline_blocks>, get_whole<kMarket, &K::deadline_blocks>);
+}
+
+void add_security(Section keys) {
+    using S = program::SecurityConfig;
+    constexpr auto kSecurity = &JobSpec::security;
+    keys.limited("q", Type::kNumber, 1.0, "share of the work of proven miners that is recomputed", put_rate,
+                 get_rate);
+    keys.required("segment_steps", Type::kWhole, "inner steps per audited segment; at most inner_steps",
+                  put_whole<kSecurity, &S::segment_steps>, get_whole<kSecurity, &S::segment_steps>);
+    keys.limited("gain_bound", Type::kMoney, text("0u"),
+                 "what a cheat could gain outside the job; raises the bond",
+                 put_money<kSecurity, &S::gain_bound>, get_money<kSecurity, &S::gain_bound>);
+    keys.choice("merge", {"verified"}, "when an update may enter the model", put_only,
+                [](const JobFile&) { return text("verified"); });
+}
 
 std::vector<JobKey> make_keys() {
-    using M = program::ModelConfig;
-    using T = program::TrainConfig;
-    using K = program::MarketConfig;
-    using S = program::SecurityConfig;
-    const auto word = [](const char* section, const char* name, const char* only, const char* meaning,
-                         JobValue (*get)(const JobFile&)) {
-        return JobKey{section,  name, Type::kChoice, 0, 0, {only}, JobValue{std::string(only)}, meaning,
-                      put_only, get};
-    };
-    const auto text = [](const char* value) { return JobValue{std::string(value)}; };
-    const auto whole = [](std::int64_t value) { return JobValue{value}; };
-    const auto number = [](double value) { return JobValue{value}; };
     std::vector<JobKey> keys;
-    keys.push_back({"job",
-                    "name",
-                    Type::kText,
-                    0,
-                    0,
-                    {},
-                    {},
-                    "what people call the job, 1 to 64 bytes",
-                    put_name,
-                    [](const JobFile& j) { return JobValue{j.spec.name}; }});
-    keys.push_back(
-        {"job",
-         "profile",
-         Type::kChoice,
-         0,
-         0,
-         {"f32", "i16"},
-         text("f32"),
-         "arithmetic of matrix products: binary32 chains, or exact integers over 16-bit fixed point",
-         put_profile,
-         get_profile});
-    keys.push_back(word("job", "engine", "local", "how machines divide the work: each trains slots alone",
-                        [](const JobFile&) { return JobValue{std::string("local")}; }));
-    keys.push_back(word("job", "strategy", "diloco", "how the slots' updates become the next model",
-                        [](const JobFile&) { return JobValue{std::string("diloco")}; }));
-    keys.push_back({"job",
-                    "slots",
-                    Type::kWhole,
-                    1,
-                    256,
-                    {},
-                    {},
-                    "virtual workers per round, fixed for the job",
-                    put_top<&JobSpec::slots>,
-                    get_top<&JobSpec::slots>});
-    keys.push_back({"job",
-                    "rounds",
-                    Type::kWhole,
-                    1,
-                    10'000,
-                    {},
-                    {},
-                    "rounds to train",
-                    put_top<&JobSpec::rounds>,
-                    get_top<&JobSpec::rounds>});
-    keys.push_back({"job",
-                    "seed",
-                    Type::kWhole,
-                    0,
-                    kMaxSeed,
-                    {},
-                    whole(0),
-                    "fixes data order and, without model.from, initial weights",
-                    put_top<&JobSpec::seed>,
-                    get_top<&JobSpec::seed>});
-
-    keys.push_back({"model",
-                    "family",
-                    Type::kChoice,
-                    0,
-                    0,
-                    {"gpt2", "llama"},
-                    text("gpt2"),
-                    "shape of the model",
-                    put_family,
-                    get_family});
-    keys.push_back(
-        {"model",
-         "from",
-         Type::kPath,
-         0,
-         0,
-         {},
-         text(""),
-         "folder of the model to start from ([what is read](../formats/model-folder.md)): its shape "
-         "and weights are the job's; empty: initial weights from the seed",
-         put_path<&JobFile::from>,
-         get_path<&JobFile::from>});
-    const auto size = [&keys](const char* name, double least, double most, const char* meaning, auto put,
-                              auto get) {
-        keys.push_back({"model", name, Type::kWhole, least, most, {}, {}, meaning, put, get});
-    };
-    size("layers", 1, 1024, "transformer blocks", put_whole<&JobSpec::model, &M::layers>,
-         get_whole<&JobSpec::model, &M::layers>);
-    size("width", 1, 65536, "numbers per token between blocks", put_whole<&JobSpec::model, &M::width>,
-         get_whole<&JobSpec::model, &M::width>);
-    size("heads", 1, 65536, "attention heads; divides width", put_whole<&JobSpec::model, &M::heads>,
-         get_whole<&JobSpec::model, &M::heads>);
-    size("context", 2, 16384, "tokens of a training sequence", put_whole<&JobSpec::model, &M::context>,
-         get_whole<&JobSpec::model, &M::context>);
-    size("vocabulary", 257, 4'194'304, "tokens of the tokenizer", put_whole<&JobSpec::model, &M::vocabulary>,
-         get_whole<&JobSpec::model, &M::vocabulary>);
-    const auto llama = [&keys](const char* name, double most, const char* meaning, auto put, auto get) {
-        keys.push_back(
-            {"model", name, Type::kWhole, 0, most, {}, JobValue{std::int64_t{0}}, meaning, put, get});
-    };
-    llama("kv_heads", 65536, "llama: heads of keys and values, divides heads; 0: as many as heads",
-          put_whole<&JobSpec::model, &M::kv_heads>, get_whole<&JobSpec::model, &M::kv_heads>);
-    llama("hidden", 262'144, "llama: numbers of the hidden layer; 0: 8/3 of width, up to a multiple of 64",
-          put_whole<&JobSpec::model, &M::hidden>, get_whole<&JobSpec::model, &M::hidden>);
-    keys.push_back({"model",
-                    "rope_theta",
-                    Type::kNumber,
-                    0,
-                    1e9,
-                    {},
-                    number(0),
-                    "llama: base of the rotary frequencies; 0: 10000",
-                    put_float<&JobSpec::model, &M::rope_theta>,
-                    get_float<&JobSpec::model, &M::rope_theta>});
-    keys.push_back({"model",
-                    "norm_epsilon",
-                    Type::kNumber,
-                    1e-12,
-                    1,
-                    {},
-                    number(1e-5),
-                    "added to the mean square before the root; gpt2: 1e-5",
-                    put_float<&JobSpec::model, &M::norm_epsilon>,
-                    get_float<&JobSpec::model, &M::norm_epsilon>});
-    keys.push_back({"model",
-                    "head",
-                    Type::kChoice,
-                    0,
-                    0,
-                    {"tied", "untied"},
-                    text("tied"),
-                    "whether the logits use the embedding's matrix or, llama only, one of their own",
-                    put_head,
-                    get_head});
-
-    keys.push_back({"data",
-                    "manifest",
-                    Type::kPath,
-                    0,
-                    0,
-                    {},
-                    {},
-                    "manifest.json of the packed text",
-                    put_path<&JobFile::manifest>,
-                    get_path<&JobFile::manifest>});
-    keys.push_back({"data",
-                    "held_out",
-                    Type::kPath,
-                    0,
-                    0,
-                    {},
-                    text(""),
-                    "token file for evaluation; empty: the manifest's own",
-                    put_path<&JobFile::held_out>,
-                    get_path<&JobFile::held_out>});
-
-    const auto count = [&keys](const char* name, double least, double most, std::optional<JobValue> standard,
-                               const char* meaning, auto put, auto get) {
-        keys.push_back(
-            {"train", name, Type::kWhole, least, most, {}, std::move(standard), meaning, put, get});
-    };
-    const auto real = [&keys](const char* name, double least, double most, std::optional<JobValue> standard,
-                              const char* meaning, auto put, auto get) {
-        keys.push_back(
-            {"train", name, Type::kNumber, least, most, {}, std::move(standard), meaning, put, get});
-    };
-    count("inner_steps", 1, 16'384, {}, "AdamW steps of a slot in a round",
-          put_whole<&JobSpec::train, &T::inner_steps>, get_whole<&JobSpec::train, &T::inner_steps>);
-    count("batch", 1, 65536, {}, "sequences per slot and step; batch times context is at most 2^24",
-          put_whole<&JobSpec::train, &T::batch>, get_whole<&JobSpec::train, &T::batch>);
-    count("warmup_steps", 0, 1e9, whole(0), "inner steps of the whole job over which the rate rises",
-          put_whole<&JobSpec::train, &T::warmup_steps>, get_whole<&JobSpec::train, &T::warmup_steps>);
-    real("learning_rate", 1e-9, 10, {}, "of AdamW, after the warm-up",
-         put_float<&JobSpec::train, &T::learning_rate>, get_float<&JobSpec::train, &T::learning_rate>);
-    real("beta1", 0, 0.9999, number(0.9), "of AdamW", put_float<&JobSpec::train, &T::beta1>,
-         get_float<&JobSpec::train, &T::beta1>);
-    real("beta2", 0, 0.99999, number(0.95), "of AdamW", put_float<&JobSpec::train, &T::beta2>,
-         get_float<&JobSpec::train, &T::beta2>);
-    real("epsilon", 1e-20, 1, number(1e-8), "of AdamW", put_float<&JobSpec::train, &T::epsilon>,
-         get_float<&JobSpec::train, &T::epsilon>);
-    real("weight_decay", 0, 10, number(0.1), "of AdamW, on matrices only",
-         put_float<&JobSpec::train, &T::weight_decay>, get_float<&JobSpec::train, &T::weight_decay>);
-    real("clip_norm", 1e-6, 1e6, number(1.0), "largest gradient norm of a step",
-         put_float<&JobSpec::train, &T::clip_norm>, get_float<&JobSpec::train, &T::clip_norm>);
-    real("outer_learning_rate", 1e-9, 10, number(0.7), "of the merge (Nesterov)",
-         put_float<&JobSpec::train, &T::outer_learning_rate>,
-         get_float<&JobSpec::train, &T::outer_learning_rate>);
-    real("outer_momentum", 0, 0.9999, number(0.9), "of the merge (Nesterov)",
-         put_float<&JobSpec::train, &T::outer_momentum>, get_float<&JobSpec::train, &T::outer_momentum>);
-    count("sum_exponent", -64, 0, whole(-40), "updates are summed as integers at 2^sum_exponent",
-          put_whole<&JobSpec::train, &T::sum_exponent>, get_whole<&JobSpec::train, &T::sum_exponent>);
-    keys.push_back(word("train", "inner_state", "reset", "AdamW's moments at the start of a round",
-                        [](const JobFile&) { return JobValue{std::string("reset")}; }));
-
-    keys.push_back({"market",
-                    "max_price",
-                    Type::kMoney,
-                    0,
-                    0,
-                    {},
-                    {},
-                    "most that is paid per work unit (10^9 operations), above 0",
-                    put_money<&JobSpec::market, &K::max_price>,
-                    get_money<&JobSpec::market, &K::max_price>});
-    keys.push_back({"market",
-                    "budget",
-                    Type::kMoney,
-                    0,
-                    0,
-                    {},
-                    {},
-                    "locked in escrow at submission, above 0; nothing beyond it is spent",
-                    put_money<&JobSpec::market, &K::budget>,
-                    get_money<&JobSpec::market, &K::budget>});
-    keys.push_back({"market",
-                    "deadline",
-                    Type::kWhole,
-                    1,
-                    1e9,
-                    {},
-                    {},
-                    "blocks after submission at which the job ends",
-                    put_whole<&JobSpec::market, &K::deadline_blocks>,
-                    get_whole<&JobSpec::market, &K::deadline_blocks>});
-
-    keys.push_back({"security",
-                    "q",
-                    Type::kNumber,
-                    0,
-                    1,
-                    {},
-                    number(1.0),
-                    "share of the work of proven miners that is recomputed, above 0",
-                    put_rate,
-                    get_rate});
-    keys.push_back({"security",
-                    "segment_steps",
-                    Type::kWhole,
-                    1,
-                    100'000,
-                    {},
-                    {},
-                    "inner steps per audited segment; at most inner_steps",
-                    put_whole<&JobSpec::security, &S::segment_steps>,
-                    get_whole<&JobSpec::security, &S::segment_steps>});
-    keys.push_back({"security",
-                    "gain_bound",
-                    Type::kMoney,
-                    0,
-                    0,
-                    {},
-                    text("0u"),
-                    "what a cheat could gain outside the job; raises the bond",
-                    put_money<&JobSpec::security, &S::gain_bound>,
-                    get_money<&JobSpec::security, &S::gain_bound>});
-    keys.push_back(word("security", "merge", "verified", "when an update may enter the model",
-                        [](const JobFile&) { return JobValue{std::string("verified")}; }));
+    add_job({"job", keys});
+    add_model({"model", keys});
+    add_data({"data", keys});
+    add_train({"train", keys});
+    add_market({"market", keys});
+    add_security({"security", keys});
     return keys;
+}
+
+// A double beyond the floats is none of them; the conversion would be undefined.
+Float32 narrowed(double value) {
+    const bool fits = std::abs(value) <= std::numeric_limits<float>::max();
+    return fits ? static_cast<float>(value) : std::numeric_limits<float>::infinity();
 }
 
 }  // namespace
@@ -383,6 +291,28 @@ std::vector<JobKey> make_keys() {
 const std::vector<JobKey>& job_keys() {
     static const std::vector<JobKey> keys = make_keys();
     return keys;
+}
+
+std::optional<program::FieldValue> field_value(const JobKey& key, const JobValue& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+    if (const auto* number = std::get_if<double>(&value)) {
+        if (key.limit->quantity == program::Quantity::kRate) return threshold_of(*number);
+        return narrowed(*number);
+    }
+    const auto& text = std::get<std::string>(value);
+    if (key.type != Type::kMoney) return std::uint64_t{text.size()};
+    const auto amount = base::parse_amount(text);
+    if (!amount) return std::nullopt;
+    return amount->units();
+}
+
+bool is_allowed(const JobKey& key, const JobValue& value) {
+    if (key.type == Type::kChoice)
+        return std::find(key.words.begin(), key.words.end(), std::get<std::string>(value)) != key.words.end();
+    if (key.limit == nullptr) return true;
+    if (key.zero_is_standard && value == key.standard) return true;
+    const auto field = field_value(key, value);
+    return field && key.limit->allows(*field);
 }
 
 }  // namespace assay::node

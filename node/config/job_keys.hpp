@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "contracts/program/limits.hpp"
 #include "node/config/job_file.hpp"
 
 namespace assay::node {
@@ -30,12 +31,12 @@ struct JobKey {
     const char* section;
     const char* name;
     JobKeyType type;
-    double least;                      ///< of numbers, included
-    double most;                       ///< of numbers, included
+    const program::Limit* limit;       ///< of what has a range; else null
+    bool zero_is_standard;             ///< 0 is outside the range and asks for what the family has
     std::vector<std::string> words;    ///< of choices
     std::optional<JobValue> standard;  ///< taken when the key is missing; none: the key must be there
     const char* meaning;
-    /// Puts a value of the right type and range into the job; false when it fits no job all the same.
+    /// Puts an allowed value into the job; false when it fits no job all the same.
     bool (*put)(JobFile&, const JobValue&);
     /// The value that put() would read back as the same.
     JobValue (*get)(const JobFile&);
@@ -45,6 +46,12 @@ struct JobKey {
 
 /// In the order of the file.
 const std::vector<JobKey>& job_keys();
+
+/// Whether the key may have this value, of the key's type, by its words or its limit.
+bool is_allowed(const JobKey& key, const JobValue& value);
+
+/// The value as the table of limits has it; nothing for a text that is no amount of money. REQUIRES a limit.
+std::optional<program::FieldValue> field_value(const JobKey& key, const JobValue& value);
 
 /// "whole number from 1 to 1024": what a value of this key must be.
 std::string allowed(const JobKey& key);

@@ -52,27 +52,23 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-std::string bound(const JobKey& key, double value) {
-    return key.type == JobKeyType::kWhole ? std::to_string(static_cast<std::int64_t>(value))
-                                          : fraction_text(value);
-}
+std::string or_zero(const JobKey& key) { return key.zero_is_standard ? ", or 0" : ""; }
 
 }  // namespace
 
 std::string allowed(const JobKey& key) {
     switch (key.type) {
-        case JobKeyType::kText: return "text in quotes";
+        case JobKeyType::kText: return "text in quotes, " + key.limit->range();
         case JobKeyType::kPath: return "path in quotes, relative to the job file";
-        case JobKeyType::kMoney: return "amount in quotes: \"1.5\" is ASY, \"250u\" is base units";
+        case JobKeyType::kMoney:
+            return "amount in quotes, " + key.limit->range() + ": \"1.5\" is ASY, \"250u\" is base units";
         case JobKeyType::kChoice: {
             std::string out;
             for (const std::string& word : key.words) out += (out.empty() ? "" : " or ") + quote(word);
             return out;
         }
-        case JobKeyType::kWhole:
-            return "whole number from " + bound(key, key.least) + " to " + bound(key, key.most);
-        case JobKeyType::kNumber:
-            return "number from " + bound(key, key.least) + " to " + bound(key, key.most);
+        case JobKeyType::kWhole: return "whole number " + key.limit->range() + or_zero(key);
+        case JobKeyType::kNumber: return "number " + key.limit->range() + or_zero(key);
     }
     ASSAY_CHECK(false);
 }

@@ -30,10 +30,8 @@ void run(base::ByteView input) {
     const auto read = trainer::config_from_json(base::as_text(input));
     if (!read.ok()) return;
     program::JobSpec spec;
-    spec.name = "fuzz";
     spec.model = read->config;
-    const auto checked = program::check_spec(spec);
-    ASSAY_CHECK(checked.ok() || !program::key_of(checked.error()).starts_with("model"));
+    ASSAY_CHECK(program::check_spec(spec, program::Part::kModel).ok());
     const auto again = trainer::config_from_json(trainer::config_json(read->config, read->ids));
     ASSAY_CHECK(again.ok() && again->config == read->config && again->ids == read->ids);
 }

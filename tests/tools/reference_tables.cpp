@@ -2,6 +2,7 @@
 #include "tests/tools/reference_tables.hpp"
 
 #include "contracts/base/error_names.hpp"
+#include "contracts/program/limits.hpp"
 #include "contracts/rules/limits.hpp"
 #include "contracts/rules/params.hpp"
 #include "contracts/rules/reasons.hpp"
@@ -74,13 +75,33 @@ std::string parameters_table() {
 std::string limits_table() {
     const auto limit = [](std::uint64_t value, const char* what) { return line({grouped(value), what}); };
     return head({"at most", "of what"}) + limit(contracts::kMaxTransactionBytes, "bytes of a transaction") +
-           limit(contracts::kMaxSlots, "slots of a job") + limit(contracts::kMaxRounds, "rounds of a job") +
            limit(contracts::kMaxSegments, "segments of a slot's round") +
-           limit(contracts::kMaxInnerSteps, "inner steps of a slot's round") +
+           limit(contracts::kMaxInnerSteps, "fingerprints of a trace") +
            limit(contracts::kMaxVerifiers, "verifiers enlisted for a job") +
            limit(contracts::kMaxAsks, "sealed asks for a job") +
            limit(contracts::kMaxClaims, "claims of one opening: slots times units of a slot's round") +
            limit(contracts::kMaxActiveJobs, "running jobs");
+}
+
+std::string job_limits_table() {
+    const auto family = [](program::Of of) -> std::string {
+        if (of == program::Of::kAnyFamily) return "";
+        return of == program::Of::kGpt2 ? " (gpt2)" : " (llama)";
+    };
+    std::string text = head({"key", "JSON", "unit", "range", "rule of"});
+    for (const program::Limit& limit : program::limits()) {
+        text += line({code(limit.key) + family(limit.of), code(limit.json), std::string(limit.unit),
+                      limit.range(), std::string(program::to_text(limit.rule))});
+    }
+    return text;
+}
+
+std::string job_rules_table() {
+    std::string text = head({"key", "rule", "rule of"});
+    for (const program::SpecRule& rule : program::spec_rules()) {
+        text += line({code(rule.key), rule.text(), std::string(program::to_text(rule.rule))});
+    }
+    return text;
 }
 
 std::string exit_codes_table() {
@@ -98,6 +119,8 @@ const std::vector<Table>& reference_tables() {
         {"docs/reference/reasons.md", "reasons", reasons_table},
         {"docs/reference/parameters.md", "parameters", parameters_table},
         {"docs/reference/parameters.md", "limits", limits_table},
+        {"docs/reference/limits.md", "job limits", job_limits_table},
+        {"docs/reference/limits.md", "job rules", job_rules_table},
         {"docs/reference/exit-codes.md", "exit codes", exit_codes_table},
         {"docs/reference/transactions.md", "transactions", transactions_table},
     };

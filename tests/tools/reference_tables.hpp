@@ -25,6 +25,8 @@ const std::vector<Table>& reference_tables();
 std::string reasons_table();       // contracts/rules/reasons.hpp
 std::string parameters_table();    // contracts/rules/params.hpp
 std::string limits_table();        // contracts/rules/limits.hpp
+std::string job_limits_table();    // contracts/program/limits.hpp
+std::string job_rules_table();     // contracts/program/limits.hpp
 std::string exit_codes_table();    // contracts/base/error_names.hpp
 std::string transactions_table();  // contracts/rules/transactions.hpp (reference_transactions.cpp)
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contracts/base/blob_id.hpp"
+#include "contracts/program/limits.hpp"
 #include "trainer/data/files.hpp"
 #include "trainer/data/json.hpp"
 #include "trainer/data/token_file.hpp"
@@ -19,6 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kSchema = "assay.data/v1";
 constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxFile = kTokenFileHeader + 4 * kTokenFileMaxTokens;
 constexpr std::uint64_t kMaxTokenizer = std::uint64_t{64} << 20;
 
 ordered_json file_json(const DataFile& file) {
@@ -33,15 +35,17 @@ bool is_plain_name(const std::string& name) {
            name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
-base::Outcome<DataFile> file_from(const json& value, const char* key, bool has_tokens) {
+/// `vocabulary`: of a file of tokens; 0 of one without.
+base::Outcome<DataFile> file_from(const json& value, const char* key, std::uint32_t vocabulary) {
+    const bool has_tokens = vocabulary != 0;
     ObjectReader reader(value, std::string("the manifest's \"") + key + "\"");
     DataFile file;
     file.name = reader.text("name");
-    file.bytes = reader.number("bytes", 1, kTokenFileHeader + 2 * kTokenFileMaxTokens);
+    file.bytes = reader.number("bytes", 1, kMaxFile);
     if (has_tokens) file.tokens = reader.number("tokens", 1, kTokenFileMaxTokens);
     file.id = reader.hash("id");
     if (!is_plain_name(file.name)) reader.refuse("its name is not that of a file beside the manifest");
-    if (has_tokens && file.bytes != kTokenFileHeader + 2 * file.tokens) {
+    if (has_tokens && file.bytes != token_file_size(file.tokens, vocabulary)) {
         reader.refuse("its bytes do not fit its tokens");
     }
     ASSAY_TRY(reader.finish());
@@ -55,7 +59,7 @@ base::Failed<base::Error> differs(const std::filesystem::path& path, const std::
 
 base::Outcome<base::Bytes> check_file(const DataFile& file, const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / file.name;
-    ASSAY_ASSIGN(base::Bytes bytes, read_file(path, kTokenFileHeader + 2 * kTokenFileMaxTokens));
+    ASSAY_ASSIGN(base::Bytes bytes, read_file(path, kMaxFile));
     if (bytes.size() != file.bytes) {
         return differs(path, "has " + std::to_string(bytes.size()) + " bytes; its manifest says " +
                                  std::to_string(file.bytes));
@@ -96,16 +100,16 @@ base::Outcome<Manifest> manifest_from_json(std::string_view text) {
     manifest.split = reader.text("split");
     manifest.text_bytes = reader.number("text_bytes", 1, std::uint64_t{1} << 50);
     manifest.documents = reader.number("documents", 1, std::uint64_t{1} << 50);
-    manifest.vocabulary = static_cast<std::uint32_t>(reader.number("vocabulary", 257, 4'194'304));
+    manifest.vocabulary = static_cast<std::uint32_t>(reader.number("vocabulary", 2, program::kMaxVocabulary));
     const std::string_view type = token_form(manifest.vocabulary).type;
     if (reader.text("token_type") != type) reader.refuse("its token type is not " + std::string(type));
     const json tokenizer = reader.value("tokenizer");
     const json train = reader.value("train");
     const json held_out = reader.value("held_out");
     ASSAY_TRY(reader.finish());
-    ASSAY_ASSIGN(manifest.tokenizer, file_from(tokenizer, "tokenizer", false));
-    ASSAY_ASSIGN(manifest.train, file_from(train, "train", true));
-    ASSAY_ASSIGN(manifest.held_out, file_from(held_out, "held_out", true));
+    ASSAY_ASSIGN(manifest.tokenizer, file_from(tokenizer, "tokenizer", 0));
+    ASSAY_ASSIGN(manifest.train, file_from(train, "train", manifest.vocabulary));
+    ASSAY_ASSIGN(manifest.held_out, file_from(held_out, "held_out", manifest.vocabulary));
     return manifest;
 }
 

@@ -12,12 +12,13 @@
 
 #include "contracts/base/bytes.hpp"
 #include "contracts/base/error.hpp"
+#include "contracts/program/limits.hpp"
 
 namespace assay::trainer {
 
 inline constexpr std::uint64_t kTokenFileHeader = 1024;
-/// The header's count is a signed 32-bit number.
-inline constexpr std::uint64_t kTokenFileMaxTokens = 0x7fffffff;
+/// The header's count is a signed 32-bit number; a job's streams have that many at most.
+inline constexpr std::uint64_t kTokenFileMaxTokens = program::kMaxTokens;
 
 /// How the tokens of a file are written; a number of a vocabulary says which.
 struct TokenForm {

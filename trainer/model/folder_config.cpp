@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -18,6 +20,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 using program::Family;
 using program::Float32;
+using program::Limit;
 using program::ModelConfig;
 
 base::Failed<base::Error> refuse(const std::string& what) {
@@ -148,20 +151,25 @@ public:
         const bool missing = value.is_null() && !root_.contains(key);
         wrong_ = "\"" + key + "\" is " + (missing ? "missing" : shown) + "; supported: " + supported;
     }
-    std::uint32_t size(const char* key, std::uint64_t most) {
+    std::uint32_t size(const char* key, const Limit& limit) {
         const json& number = value(key);
-        const bool whole = number.is_number_unsigned();
-        const std::uint64_t got = whole ? number.get<std::uint64_t>() : 0;
-        if (got < 1 || got > most) refuse_value(key, number, "1 to " + std::to_string(most));
+        const std::uint64_t got = number.is_number_unsigned() ? number.get<std::uint64_t>() : 0;
+        if (!limit.allows(got)) refuse_value(key, number, limit.range());
         return static_cast<std::uint32_t>(got);
     }
-    Float32 number(const std::string& key, const json& found, double standard, double least, double most) {
+    std::uint32_t size(const char* key, std::uint64_t most) {
+        const json& number = value(key);
+        const std::uint64_t got = number.is_number_unsigned() ? number.get<std::uint64_t>() : 0;
+        if (got < 1 || got > most) refuse_value(key, number, "from 1 to " + std::to_string(most));
+        return static_cast<std::uint32_t>(got);
+    }
+    Float32 number(const std::string& key, const json& found, double standard, const Limit& limit) {
         const double got = found.is_number() ? found.get<double>() : found.is_null() ? standard : -1.0;
-        if (!(got >= least && got <= most)) {
-            refuse_value(key, found, json(least).dump() + " to " + json(most).dump());
-            return static_cast<float>(standard);
-        }
-        return static_cast<float>(got);
+        const bool small = std::abs(got) <= std::numeric_limits<float>::max();
+        const Float32 number = small ? static_cast<float>(got) : -1.0F;
+        if (limit.allows(number)) return number;
+        refuse_value(key, found, limit.range());
+        return static_cast<float>(standard);
     }
     void fixed(const Fixed& key) {
         const json& found = value(key.key);
@@ -187,20 +195,18 @@ private:
     std::optional<std::string> wrong_;
 };
 
-// Bounds of contracts/program/spec_check.hpp, so that counts below cannot overflow.
-constexpr std::uint64_t kMaxLayers = 1024;
-constexpr std::uint64_t kMaxWidth = 65536;
-constexpr std::uint64_t kMaxContext = 16384;
-constexpr std::uint64_t kMaxVocabulary = std::uint64_t{1} << 22;
-constexpr std::uint64_t kMaxHidden = 262'144;
+/// A position more than a job's context costs nothing: Llama has no weights for it.
 constexpr std::uint64_t kMaxPositions = std::uint64_t{1} << 31;
 
+/// The range of a job's key.
+const Limit& of_job(std::string_view key) { return program::limit_of(key, Family::kLlama); }
+
 void read_gpt2(ConfigReader& reader, std::optional<std::uint32_t> context, ModelConfig& config) {
-    config.layers = reader.size("n_layer", kMaxLayers);
-    config.width = reader.size("n_embd", kMaxWidth);
-    config.heads = reader.size("n_head", kMaxWidth);
-    config.context = reader.size("n_positions", kMaxContext);
-    config.vocabulary = reader.size("vocab_size", kMaxVocabulary);
+    config.layers = reader.size("n_layer", of_job("model.layers"));
+    config.width = reader.size("n_embd", of_job("model.width"));
+    config.heads = reader.size("n_head", of_job("model.heads"));
+    config.context = reader.size("n_positions", of_job("model.context"));
+    config.vocabulary = reader.size("vocab_size", of_job("model.vocabulary"));
     const json& inner = reader.value("n_inner");
     if (!inner.is_null() && inner != json(4 * std::uint64_t{config.width}))
         reader.refuse_value("n_inner", inner, "null, " + std::to_string(4 * std::uint64_t{config.width}));
@@ -235,27 +241,27 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
         }
         if (!good) reader.refuse_value(key, rope, supported);
     }
-    config.rope_theta = reader.number("rope_theta", theta, 10000.0, 1.0, 1e9);
+    config.rope_theta = reader.number("rope_theta", theta, 10000.0, of_job("model.rope_theta"));
 }
 
 void read_llama(ConfigReader& reader, std::optional<std::uint32_t> context, std::string_view context_key,
                 ModelConfig& config) {
-    config.layers = reader.size("num_hidden_layers", kMaxLayers);
-    config.width = reader.size("hidden_size", kMaxWidth);
-    config.heads = reader.size("num_attention_heads", kMaxWidth);
+    config.layers = reader.size("num_hidden_layers", of_job("model.layers"));
+    config.width = reader.size("hidden_size", of_job("model.width"));
+    config.heads = reader.size("num_attention_heads", of_job("model.heads"));
     config.kv_heads = reader.value("num_key_value_heads").is_null()
                           ? config.heads
-                          : reader.size("num_key_value_heads", kMaxWidth);
-    config.hidden = reader.size("intermediate_size", kMaxHidden);
-    config.vocabulary = reader.size("vocab_size", kMaxVocabulary);
+                          : reader.size("num_key_value_heads", of_job("model.kv_heads"));
+    config.hidden = reader.size("intermediate_size", of_job("model.hidden"));
+    config.vocabulary = reader.size("vocab_size", of_job("model.vocabulary"));
     const std::uint32_t positions = reader.size("max_position_embeddings", kMaxPositions);
     config.context = context.value_or(positions);
-    if (config.context > positions || config.context > kMaxContext) {
-        reader.refuse_value("max_position_embeddings", positions,
-                            context
-                                ? "at least the context " + std::to_string(*context) + " that was asked for"
-                                : "up to " + std::to_string(kMaxContext) + "; give a smaller context with " +
-                                      std::string(context_key));
+    const Limit& contexts = of_job("model.context");
+    if (config.context > positions || !contexts.allows(std::uint64_t{config.context})) {
+        reader.refuse_value(
+            "max_position_embeddings", positions,
+            context ? "at least the context " + std::to_string(*context) + " that was asked for"
+                    : contexts.range() + "; give a smaller context with " + std::string(context_key));
     }
     const json& head = reader.value("head_dim");
     if (config.heads != 0 && !head.is_null() && head != json(config.width / config.heads))
@@ -266,22 +272,21 @@ void read_llama(ConfigReader& reader, std::optional<std::uint32_t> context, std:
     if (!tied.is_null() && !tied.is_boolean())
         reader.refuse_value("tie_word_embeddings", tied, "true, false");
     config.head = tied == json(true) ? program::Head::kTied : program::Head::kUntied;
-    config.norm_epsilon = reader.number("rms_norm_eps", reader.value("rms_norm_eps"), 1e-6, 1e-12, 1.0);
+    config.norm_epsilon =
+        reader.number("rms_norm_eps", reader.value("rms_norm_eps"), 1e-6, of_job("model.norm_epsilon"));
     read_rope(reader, config);
 }
 
 /// The rules that tie sizes together are those of a job; only the model's are asked.
 base::Outcome<void> check_sizes(const ModelConfig& config) {
-    program::JobSpec probe;
-    probe.name = "model";
-    probe.model = config;
-    const auto checked = program::check_spec(probe);
-    if (checked.ok() || !program::key_of(checked.error()).starts_with("model")) return {};
-    return refuse(std::string(program::to_text(checked.error())) + " (layers " +
-                  std::to_string(config.layers) + ", width " + std::to_string(config.width) + ", heads " +
-                  std::to_string(config.heads) + ", key and value heads " +
-                  std::to_string(config.key_value_heads()) + ", context " + std::to_string(config.context) +
-                  ", vocabulary " + std::to_string(config.vocabulary) + ")");
+    program::JobSpec spec;
+    spec.model = config;
+    const auto checked = program::check_spec(spec, program::Part::kModel);
+    if (checked.ok()) return {};
+    return refuse(program::to_text(checked.error()) + " (layers " + std::to_string(config.layers) +
+                  ", width " + std::to_string(config.width) + ", heads " + std::to_string(config.heads) +
+                  ", key and value heads " + std::to_string(config.key_value_heads()) + ", context " +
+                  std::to_string(config.context) + ", vocabulary " + std::to_string(config.vocabulary) + ")");
 }
 
 /// The ids of a key: one, or a list of them. What is no token of the vocabulary is left out.

@@ -129,7 +129,7 @@ Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
     const program::JobSpec& spec = request.spec;
     if (const auto checked = program::check_spec(spec); !checked.ok()) {
         return refuse(RefusalReason::kBadRequest,
-                      "the job breaks a rule: " + std::string(program::to_text(checked.error())));
+                      "the job breaks a rule: " + program::to_text(checked.error()));
     }
     std::unique_ptr<Job> job(new Job());
     ASSAY_ASSIGN(job->train_, read_tokens(bulk[0], "the training token file", spec.data.train,

@@ -82,18 +82,19 @@ const Bad kBad[] = {
     {"[job]\n", "extra = 1\n[job]\n", "unknown key \"extra\""},
     {"[job]\n", "market = 1\n[job]\n", "not TOML"},
     {"family = \"gpt2\"", "family = \"mamba\"", "model.family"},
-    {"family = \"gpt2\"", "family = \"llama\"\nkv_heads = 3", "model.kv_heads breaks a rule"},
-    {"family = \"gpt2\"", "family = \"llama\"\nrope_theta = 0.5", "model.rope_theta breaks a rule"},
-    {"family = \"gpt2\"", "kv_heads = 2", "model.kv_heads breaks a rule"},
-    {"family = \"gpt2\"", "hidden = 64", "model.hidden breaks a rule"},
-    {"family = \"gpt2\"", "norm_epsilon = 1e-6", "model.norm_epsilon breaks a rule"},
-    {"family = \"gpt2\"", "head = \"untied\"", "model.head breaks a rule"},
+    {"family = \"gpt2\"", "family = \"llama\"\nkv_heads = 3",
+     "model.kv_heads = 3 (model.heads = 4) breaks a rule"},
+    {"family = \"gpt2\"", "family = \"llama\"\nrope_theta = 0.5", "model.rope_theta = 0.5 is out of range"},
+    {"family = \"gpt2\"", "kv_heads = 2", "model.kv_heads = 2 breaks a rule"},
+    {"family = \"gpt2\"", "hidden = 64", "model.hidden = 64 breaks a rule"},
+    {"family = \"gpt2\"", "norm_epsilon = 1e-6", "model.norm_epsilon = 1e-06 breaks a rule"},
+    {"family = \"gpt2\"", "head = \"untied\"", "model.head (untied) breaks a rule"},
     {"layers = 2", "layers = 0", "model.layers = 0 is out of range"},
     {"width = 64", "width = 70000", "model.width = 70000 is out of range"},
-    {"heads = 4", "heads = 5", "model.heads breaks a rule"},
+    {"heads = 4", "heads = 5", "model.heads = 5 (model.width = 64) breaks a rule"},
     {"heads = 4", "headz = 4", "unknown key in [model] \"headz\""},
     {"context = 64", "context = 1", "model.context = 1 is out of range"},
-    {"vocabulary = 512", "vocabulary = 256", "model.vocabulary = 256 is out of range"},
+    {"vocabulary = 512", "vocabulary = 1", "model.vocabulary = 1 is out of range"},
     {"manifest = \"data/manifest.json\"", "manifest = \"\"", "data.manifest is empty"},
     {"manifest = \"data/manifest.json\"\n", "", "data.manifest is missing"},
     {"manifest = \"data/manifest.json\"", "manifest = [1]", "data.manifest has the wrong type"},
@@ -106,11 +107,13 @@ const Bad kBad[] = {
     {"learning_rate = 0.001", "learning_rate = inf", "train.learning_rate"},
     {"learning_rate = 0.001", "learning_rate = \"fast\"", "train.learning_rate has the wrong type"},
     {"beta1 = 0.9", "beta1 = 1.0", "train.beta1"},
+    {"beta1 = 0.9", "beta1 = -0.0", "train.beta1"},
+    {"beta1 = 0.9", "beta1 = 1e300", "train.beta1"},
     {"weight_decay = 0.1", "weight_decay = -0.1", "train.weight_decay"},
     {"outer_momentum = 0.9", "outer_momentum = 2", "train.outer_momentum"},
     {"sum_exponent = -40", "sum_exponent = 1", "train.sum_exponent = 1 is out of range"},
     {"max_price = \"0.001\"", "max_price = 0.001", "market.max_price has the wrong type"},
-    {"max_price = \"0.001\"", "max_price = \"0\"", "market.max_price breaks a rule"},
+    {"max_price = \"0.001\"", "max_price = \"0\"", "market.max_price = \"0\" is out of range"},
     {"max_price = \"0.001\"", "max_price = \"-1\"", "market.max_price = \"-1\" is not possible"},
     {"budget = \"100\"", "budget = \"99999999999999999999\"", "market.budget"},
     {"budget = \"100\"", "budget = \"0.0000001\"", "market.budget"},
@@ -118,7 +121,7 @@ const Bad kBad[] = {
     {"deadline = 500", "deadlin = 500", "unknown key in [market] \"deadlin\""},
     {"q = 0.25", "q = 0.0", "security.q"},
     {"q = 0.25", "q = 1.5", "security.q = 1.5 is out of range"},
-    {"segment_steps = 5", "segment_steps = 11", "security.segment_steps breaks a rule"},
+    {"segment_steps = 5", "segment_steps = 11", "segment_steps = 11 (train.inner_steps = 10) breaks a rule"},
     {"gain_bound = \"0\"", "gain_bound = \"lots\"", "security.gain_bound"},
 };
 
@@ -279,7 +282,8 @@ TEST_CASE("a shape beside a folder, and rules that need no shape, are refused as
     text.replace(text.find(steps), steps.size(), "segment_steps = 11");
     const auto job = parse_job_text(text, "job.toml");
     REQUIRE_FALSE(job.ok());
-    CHECK(job.error().what.find("security.segment_steps breaks a rule") != std::string::npos);
+    CHECK(job.error().what.find("security.segment_steps = 11 (train.inner_steps = 10) breaks") !=
+          std::string::npos);
     CHECK_FALSE(parse_job_text(changed({"family = \"gpt2\"", "from = 7", ""}), "job.toml").ok());
 }
 

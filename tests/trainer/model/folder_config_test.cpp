@@ -130,7 +130,7 @@ TEST_CASE("what the families do not cover is refused by key, value and what is s
                   "\"quantization_config\" is {\"bits\":4}");
     check_refused(gpt2_file(), "architectures", {"GPT2ForSequenceClassification"}, "\"architectures\"");
     check_refused(gpt2_file(), "n_head", 3, "heads");
-    check_refused(gpt2_file(), "n_layer", 0, "\"n_layer\" is 0; supported: 1 to 1024");
+    check_refused(gpt2_file(), "n_layer", 0, "\"n_layer\" is 0; supported: from 1 to 1024");
     check_refused(gpt2_file(), "n_embd", nullptr, "\"n_embd\"");
     check_refused(gpt2_file(), "n_positions", 32768, "\"n_positions\" is 32768");
     check_refused(gpt2_file(), "colour", "red", "\"colour\" is \"red\"; supported: no such key");
