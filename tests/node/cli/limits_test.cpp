@@ -220,7 +220,7 @@ TEST_CASE("at every end of every range, and one beyond it, plan and ledger agree
 TEST_CASE("what plan accepts of random jobs the ledger accepts, and the reverse") {
     const Judges judges;
     Specs specs;
-    constexpr int kJobs = 400;
+    constexpr int kJobs = 2000;
     int accepted = 0;
     for (int i = 0; i < kJobs; ++i) {
         CAPTURE(i);
