@@ -23,6 +23,12 @@ void Buyer::find_job() {
 }
 
 void Buyer::plan() {
+    if (parts().owner_key != nullptr) return buy();
+    if (!job_) find_job();
+    if (job_) serve_job();
+}
+
+void Buyer::buy() {
     const base::PublicKey owner = parts().owner_key->public_key();
     const auto as_owner = [this](const std::string& name, contracts::Payload payload) {
         offer_as_owner(name, std::move(payload));
@@ -46,6 +52,10 @@ void Buyer::plan() {
                                          .beacon_tip = contracts::chain_tip(secret_, options_.spec.rounds)});
         return;
     }
+    parts().finish(std::nullopt);
+}
+
+void Buyer::serve_job() {
     const contracts::Job job = record();
     keep_beacon(state(), job, me(), secret_, [this](const std::string& name, contracts::Payload payload) {
         offer(name, std::move(payload));

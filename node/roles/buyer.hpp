@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buyer: submits a job, serves its data, opens its beacon links, and brings home every base state.
+// Buyer: submits a job; then, made anew without the owner's key, serves its data, opens its beacon links, and
+// brings home every base state.
 #pragma once
 
 #include "node/roles/following_role.hpp"
@@ -21,7 +22,10 @@ public:
     [[nodiscard]] contracts::Job record() const { return *contracts::read_job(state(), *job_); }
 
 private:
+    /// With the owner's key it buys the job and is done; without, it serves the job that was bought.
     void plan() override;
+    void buy();
+    void serve_job();
     /// The job of this spec and node key, running or ended: a restarted buyer goes on with it instead of
     /// buying twice, and the same beacon chain is never used for two jobs.
     void find_job();

@@ -26,7 +26,7 @@ struct RoleParts {
     BlobFiles& files;
     const ledger::Genesis& genesis;
     const base::SecretKey& node_key;
-    /// The owner's key for registering and staking; null once those are done elsewhere.
+    /// The owner's key, before the process serves anybody (role_process.hpp); null afterwards.
     const base::SecretKey* owner_key = nullptr;
     std::string endpoint;            ///< "host:port" of this process's blob service
     std::uint64_t start_height = 0;  ///< of the ledger when the process started: plans wait until then

@@ -53,6 +53,15 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
         ASSAY_TRY(make_blob_files(process->blobs())->put(initial));
         initial.reset();  // as large as the model twice; from here on the store serves it
     }
+    {
+        Buyer buyer(process->parts(), {.spec = job.spec});
+        ASSAY_TRY(process->run_as_owner(buyer));
+        if (!buyer.job()) {
+            return fail(ErrorKind::kInterrupted, "stopped before the job was on the ledger",
+                        "run the same command again to submit it");
+        }
+    }
+    ASSAY_TRY(process->serve());
     Buyer buyer(process->parts(), {.spec = job.spec});
     ASSAY_TRY(process->run(buyer));
     if (!buyer.job() || buyer.record().phase != contracts::JobPhase::kEnded) {

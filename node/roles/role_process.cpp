@@ -2,8 +2,10 @@
 #include "node/roles/role_process.hpp"
 
 #include "ledger/posix_disk.hpp"
+#include "node/roles/registrar.hpp"
 #include "node/roles/worker_port.hpp"
 #include "node/rpc/client.hpp"
+#include "node/rpc/port.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
 #include "node/runtime/ledger_link.hpp"
@@ -50,14 +52,15 @@ struct RoleProcess::State {
     std::optional<HomeLock> lock;
     ledger::Genesis genesis;
     std::optional<base::SecretKey> node_key;
-    std::optional<base::SecretKey> owner_key;
+    std::optional<base::SecretKey> owner_key;  ///< until serve()
+    std::optional<ReservedPort> port;          ///< until serve()
     std::unique_ptr<BlobStore> store;
     std::unique_ptr<BlobFiles> files;
     std::unique_ptr<RpcServer> blob_server;
     std::unique_ptr<SelfProbe> probe;
     std::unique_ptr<LedgerService> ledger;
     std::unique_ptr<WorkerProcess> worker;
-    Loop loop;
+    std::unique_ptr<Loop> loop;
     std::unique_ptr<LedgerPort> ledger_port;
     std::unique_ptr<BlobPort> blob_port;
     std::unique_ptr<DiskPort> disk_port;
@@ -68,9 +71,12 @@ struct RoleProcess::State {
     bool finished = false;
 
     base::Outcome<void> open_keys();
+    base::Outcome<void> open_store();
     base::Outcome<void> open_services();
     base::Outcome<void> open_ledger();
-    void assemble(std::uint64_t start_height);
+    base::Outcome<void> assemble(const std::string& endpoint);
+    void take_apart();
+    base::Outcome<void> run(Role& role);
 };
 
 base::Outcome<void> RoleProcess::State::open_keys() {
@@ -87,17 +93,22 @@ base::Outcome<void> RoleProcess::State::open_keys() {
     return {};
 }
 
-base::Outcome<void> RoleProcess::State::open_services() {
+base::Outcome<void> RoleProcess::State::open_store() {
     BlobStoreOptions blob_options;
     blob_options.folder = options.home.blobs();
     ASSAY_ASSIGN(store, BlobStore::open(blob_options));
     files = make_blob_files(*store);
+    return {};
+}
+
+base::Outcome<void> RoleProcess::State::open_services() {
     ServerOptions server;
-    server.listen = options.listen;
+    server.listen = port->address();
     server.tls = options.tls;
     server.limits.receive_bytes = 4 << 20;
     server.limits.memory_bytes = 256ULL << 20;
     ASSAY_ASSIGN(blob_server, serve_blobs(*store, server));
+    port.reset();
     SelfProbeOptions probing;
     // Deafness is for ever, an overloaded machine is not: half a minute tells them apart.
     probing.interval = std::chrono::seconds(5);
@@ -127,12 +138,14 @@ base::Outcome<void> RoleProcess::State::open_ledger() {
                         ", this home belongs to " + genesis.chain_id,
                     "use another --node or another --home");
     }
-    assemble(status.height);
     return {};
 }
 
-void RoleProcess::State::assemble(std::uint64_t start_height) {
-    ledger_port = make_ledger_port(*ledger, loop);
+base::Outcome<void> RoleProcess::State::assemble(const std::string& endpoint) {
+    ASSAY_ASSIGN(const LedgerStatus status, ledger->status());
+    loop = std::make_unique<Loop>();
+    finished = false;
+    ledger_port = make_ledger_port(*ledger, *loop);
     blob_port = make_blob_port(
         *store,
         [tls = options.tls](const Endpoint& holder) {
@@ -141,12 +154,12 @@ void RoleProcess::State::assemble(std::uint64_t start_height) {
             client.tls = tls;
             return connect_blobs(client);
         },
-        loop);
-    worker_port = std::make_unique<LoopWorkerPort>(worker.get(), loop);
+        *loop);
+    worker_port = std::make_unique<LoopWorkerPort>(worker.get(), *loop);
     state_store = verified_state_store(options.home);
     parts.emplace(RoleParts{.seams = {.clock = system_clock(),
                                       .random = system_random(),
-                                      .timers = loop.timers(),
+                                      .timers = loop->timers(),
                                       .ledger = *ledger_port,
                                       .blobs = *blob_port,
                                       .disk = *disk_port,
@@ -155,26 +168,42 @@ void RoleProcess::State::assemble(std::uint64_t start_height) {
                             .genesis = genesis,
                             .node_key = *node_key,
                             .owner_key = owner_key ? &*owner_key : nullptr,
-                            .endpoint = blob_server->address(),
-                            .start_height = start_height,
+                            .endpoint = endpoint,
+                            .start_height = status.height,
                             .finish =
                                 [this](std::optional<base::Error> why) {
                                     if (finished) return;
                                     finished = true;
                                     error = std::move(why);
-                                    loop.stop();
+                                    loop->stop();
                                 },
                             .state_store = state_store.get()});
+    return {};
+}
+
+void RoleProcess::State::take_apart() {
+    // What feeds the strand goes first: nothing posts to a loop that is gone.
+    parts.reset();
+    worker_port.reset();
+    ledger_port.reset();
+    blob_port.reset();
+    state_store.reset();
+    loop.reset();
+}
+
+base::Outcome<void> RoleProcess::State::run(Role& role) {
+    loop->attach(role);
+    const std::stop_callback on_stop(stop, [this] { loop->post(Event{StopRequested{}}); });
+    loop->run();
+    if (error) return base::failed(*error);
+    return {};
 }
 
 RoleProcess::RoleProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 RoleProcess::~RoleProcess() {
-    // What feeds the strand goes first: nothing posts to a loop that is gone.
-    state_->parts.reset();
     state_->worker.reset();
-    state_->ledger_port.reset();
-    state_->blob_port.reset();
+    state_->take_apart();
     state_->probe.reset();
     if (state_->blob_server) state_->blob_server->stop();
 }
@@ -191,9 +220,29 @@ base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions
     ASSAY_ASSIGN(state->genesis, genesis_of(state->options.home, state->options.genesis));
     ASSAY_TRY(state->open_keys());
     ASSAY_ASSIGN(state->disk_port, make_disk_port(state->options.home.jobs()));
-    ASSAY_TRY(state->open_services());
+    ASSAY_TRY(state->open_store());
+    ASSAY_ASSIGN(state->port, ReservedPort::take(state->options.listen));
     ASSAY_TRY(state->open_ledger());
+    ASSAY_TRY(state->assemble(state->port->address()));
     return std::unique_ptr<RoleProcess>(new RoleProcess(std::move(state)));
+}
+
+base::Outcome<void> RoleProcess::run_as_owner(Role& role) { return state_->run(role); }
+
+base::Outcome<void> RoleProcess::serve() {
+    state_->take_apart();
+    state_->owner_key.reset();  // wiped: from here on others can reach this process
+    ASSAY_TRY(state_->open_services());
+    return state_->assemble(state_->blob_server->address());
+}
+
+base::Outcome<void> RoleProcess::onboard_and_serve(WorkRole role, base::Amount stake) {
+    if (state_->owner_key) {
+        Registrar registrar(parts(), role, stake);
+        ASSAY_TRY(run_as_owner(registrar));
+        if (state_->stop.stop_requested()) return {};
+    }
+    return serve();
 }
 
 const RoleParts& RoleProcess::parts() const { return *state_->parts; }
@@ -201,11 +250,9 @@ BlobStore& RoleProcess::blobs() { return *state_->store; }
 WorkerProcess* RoleProcess::worker() { return state_->worker.get(); }
 
 base::Outcome<void> RoleProcess::run(Role& role) {
-    state_->loop.attach(role);
-    const std::stop_callback on_stop(state_->stop, [this] { state_->loop.post(Event{StopRequested{}}); });
-    state_->loop.run();
-    if (state_->error) return base::failed(*state_->error);
-    return {};
+    if (state_->stop.stop_requested()) return {};
+    ASSAY_CHECK(!state_->owner_key && state_->blob_server);
+    return state_->run(role);
 }
 
 }  // namespace assay::node

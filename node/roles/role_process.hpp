@@ -31,19 +31,31 @@ struct RoleProcessOptions {
     WorkerOptions worker;
 };
 
-/// Everything a role stands on. Built once; the role is made from parts().
+/// Everything a role stands on, in two phases. After open() nobody can reach the process and parts() has the
+/// owner's key, if the home has one: what it must sign is done now. After serve() the key is wiped, the blob
+/// port is open, and the role is made from parts() anew.
 class RoleProcess {
 public:
     /// Errors: kKey, kNotFound (no key, no genesis), kUnreachable (ledger node), kVerification (another
-    /// chain), kPreflight (worker), kFailure.
+    /// chain), kFailure.
     static base::Outcome<std::unique_ptr<RoleProcess>> open(RoleProcessOptions options, std::stop_token stop);
     ~RoleProcess();
 
+    /// Runs `role`, which signs what only the owner may, until it is done or stopped.
+    base::Outcome<void> run_as_owner(Role& role);
+    /// Wipes the owner's key, then opens the blob port and the worker. What was made from parts() must be
+    /// gone. Errors: kPreflight (worker), kFailure.
+    base::Outcome<void> serve();
+    /// Registers and stakes as the owner, where the home has the owner's key, then serves; nothing of both
+    /// when asked to stop meanwhile.
+    base::Outcome<void> onboard_and_serve(WorkRole role, base::Amount stake);
+
+    /// Of the present phase.
     [[nodiscard]] const RoleParts& parts() const;
     [[nodiscard]] BlobStore& blobs();
     [[nodiscard]] WorkerProcess* worker();
 
-    /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop.
+    /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop. REQUIRES serve().
     base::Outcome<void> run(Role& role);
 
 private:

@@ -47,6 +47,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
         return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
                     "this home belongs to " + process->parts().genesis.chain_id);
     }
+    ASSAY_TRY(process->onboard_and_serve(WorkRole::kMiner, miner_options.stake));
     Miner miner(process->parts(), std::move(miner_options));
     return process->run(miner);
 }
@@ -62,6 +63,7 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(verifier_options.stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
+    ASSAY_TRY(process->onboard_and_serve(WorkRole::kVerifier, verifier_options.stake));
     Verifier verifier(process->parts(), verifier_options);
     return process->run(verifier);
 }

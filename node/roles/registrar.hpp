@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registrar: the role that a process plays before it serves anybody. It has the owner's key, registers node
+// key and role, stakes, and is done.
+#pragma once
+
+#include "node/roles/following_role.hpp"
+
+namespace assay::node {
+
+class Registrar final : public FollowingRole {
+public:
+    /// REQUIRES parts.owner_key.
+    Registrar(const RoleParts& parts, WorkRole role, base::Amount stake)
+        : FollowingRole(parts), role_(role), stake_(stake) {}
+
+private:
+    void plan() override {
+        if (onboarded(role_, stake_)) parts().finish(std::nullopt);
+    }
+
+    WorkRole role_;
+    base::Amount stake_;
+};
+
+}  // namespace assay::node
