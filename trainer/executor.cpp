@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "contracts/base/check.hpp"
-#include "trainer/thread_pool.hpp"
+#include "trainer/floating_point.hpp"
 
 namespace assay::trainer {
 
@@ -88,7 +88,7 @@ StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
     const std::uint64_t count = tokens.size() / (context_ + 1);
     ASSAY_CHECK(count >= 1 && tokens.size() % (context_ + 1) == 0 && gradient_ != nullptr);
     ASSAY_CHECK(count <= plan_.batch);
-    ASSAY_CHECK(floating_point_mode_is_lawful());
+    ASSAY_CHECK(floating_point_faults() == 0);
     bind(Role::kParameter, state.parameters);
     bind(Role::kFirstMoment, state.first_moment);
     bind(Role::kSecondMoment, state.second_moment);
@@ -127,7 +127,7 @@ std::span<float> read_only(std::span<const float> parameters) {
 std::optional<float> Executor::evaluate(std::span<const float> parameters, std::uint64_t count,
                                         const Sequences& sequences, const std::function<bool()>& stop) {
     ASSAY_CHECK(gradient_ == nullptr && count >= 1);
-    ASSAY_CHECK(floating_point_mode_is_lawful());
+    ASSAY_CHECK(floating_point_faults() == 0);
     bind(Role::kParameter, read_only(parameters));
     backend_.begin(program_, {count * context_, {}, false, plan_.choice.keep_weights});
     std::optional<std::uint32_t> diverged;
@@ -152,7 +152,7 @@ std::optional<std::span<const float>> Executor::logits(std::span<const float> pa
                                                        std::span<const std::uint32_t> inputs,
                                                        std::uint64_t row) {
     ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
-    ASSAY_CHECK(floating_point_mode_is_lawful());
+    ASSAY_CHECK(floating_point_faults() == 0);
     bind(Role::kParameter, read_only(parameters));
     backend_.begin(program_, {context_, {}, false, plan_.choice.keep_weights});
     tokens_.assign(inputs.begin(), inputs.end());

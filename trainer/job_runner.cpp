@@ -12,6 +12,7 @@
 #include "contracts/program/initial.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/state_root.hpp"
+#include "trainer/floating_point.hpp"
 #include "trainer/job_runner_impl.hpp"
 #include "trainer/memory_budget.hpp"
 
@@ -42,13 +43,6 @@ base::Failed<base::Error> out_of_memory() {
 }
 }  // namespace
 
-base::Outcome<void> check_floating_point_mode() {
-    if (floating_point_mode_is_lawful()) return {};
-    return base::fail(ErrorKind::kPreflight,
-                      "this thread's floating-point mode flushes denormals or does not round to nearest",
-                      "find the library that changed MXCSR and keep it out of this process");
-}
-
 JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
                       const RunnerOptions& options)
     : spec(job),
@@ -65,6 +59,10 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
       pool(options.threads),
       kernels(trainer::kernels(options.target)),
       backend(options.target, pool, arena) {}
+
+base::Outcome<void> JobRunner::Impl::check_mode() {
+    return refuse_floating_point(floating_point_faults() | pool.take_faults());
+}
 
 base::Outcome<void> JobRunner::Impl::plan() {
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -133,7 +131,7 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
     }
     ASSAY_TRY(check_tokens(train, spec.model.vocabulary, "training"));
     ASSAY_TRY(check_tokens(held_out, spec.model.vocabulary, "held-out"));
-    ASSAY_TRY(check_floating_point_mode());
+    ASSAY_TRY(refuse_floating_point(floating_point_faults()));
     try {
         auto impl = std::make_unique<Impl>(spec, train, held_out, options);
         ASSAY_TRY(impl->plan());
@@ -208,7 +206,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     BaseState next = base;
     next.step = base.step + impl_->spec.train.inner_steps;
     if (accepted.empty()) return next;
-    ASSAY_TRY(check_floating_point_mode());
+    ASSAY_TRY(impl_->check_mode());
     const program::TrainConfig& train = impl_->spec.train;
     std::vector<float> gradient(impl_->parameters);
     std::atomic<bool> finite = true;
@@ -226,6 +224,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
             finite = false;
         }
     });
+    ASSAY_TRY(impl_->check_mode());
     if (!finite) {
         return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
                           "lower outer_learning_rate or learning_rate in the job");
@@ -245,7 +244,7 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
                           "give at least " + std::to_string(context + 1) + " tokens and this job's model");
     }
     ASSAY_TRY(check_tokens(tokens, impl_->spec.model.vocabulary, "evaluation"));
-    ASSAY_TRY(check_floating_point_mode());
+    ASSAY_TRY(impl_->check_mode());
     if (!impl_->is_finite(parameters)) {
         return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
                           "this model has diverged; use an earlier one");
@@ -257,6 +256,7 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
                 for (std::size_t t = 0; t < out.size(); ++t) out[t] = tokens.tokens[index * context + t];
             },
             [&] { return watch.cancelled(); });
+        ASSAY_TRY(impl_->check_mode());
         if (loss) return Evaluation{program::Float32(*loss), count * context, count};
     } catch (const std::bad_alloc&) {
         return out_of_memory();

@@ -142,9 +142,10 @@ public:
     [[nodiscard]] base::Hash256 update_root(const Update& update) const;
 
     /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step
-    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight when
-    /// something has changed the calling thread's floating-point mode. kInterrupted when cancelled: `state`
-    /// is then that of the last whole step.
+    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight, naming
+    /// the bits, when something has changed the floating-point mode of the calling thread or of one of the
+    /// pool, before the work or in it: what it changed in place is then worth nothing. kInterrupted when
+    /// cancelled: `state` is then that of the last whole step.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const Watch& watch);
 

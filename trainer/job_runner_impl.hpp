@@ -20,6 +20,10 @@ struct JobRunner::Impl {
 
     /// Memory plans within the budget; kPreflight when there are none.
     base::Outcome<void> plan();
+    /// kPreflight when the floating-point mode of the calling thread is not that of the law, or that of a
+    /// pool thread was not while it worked. A library may change it at any time: asked before and after each
+    /// step.
+    base::Outcome<void> check_mode();
     /// Made when first needed: a verifier that only merges never pays for a step's memory.
     Executor& step_executor();
     Executor& evaluator();
@@ -45,10 +49,6 @@ struct JobRunner::Impl {
     std::optional<Executor> evaluator_;
     std::vector<std::uint32_t> tokens;  // of the step at hand
 };
-
-/// kPreflight when the calling thread's floating-point mode is not that of the law. A library may change it
-/// at any time, so every step asks.
-base::Outcome<void> check_floating_point_mode();
 
 /// The next token after `logits`, drawn by `uniform` in [0, 1): by inverse of the cumulative softmax at
 /// `temperature`, in binary64 on exp32 of the shifted logits; the likeliest (lowest index) at temperature 0.

@@ -45,7 +45,7 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
         Executor& executor = impl_->step_executor();
         for (std::uint32_t step = range.first; step < range.last; ++step) {
             if (watch.cancelled()) return cancelled();
-            ASSAY_TRY(check_floating_point_mode());
+            ASSAY_TRY(impl_->check_mode());
             impl_->tokens.clear();
             for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
                 const auto first = impl_->train.tokens.begin() +
@@ -56,6 +56,7 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
             const StepResult result = executor.step(
                 impl_->schedule.at(place.round, step), impl_->tokens,
                 {state.parameters, state.first_moment, state.second_moment, step != range.first});
+            ASSAY_TRY(impl_->check_mode());
             if (result.diverged) {
                 outcome.divergence = program::Divergence{step, *result.diverged};
                 return outcome;
@@ -138,11 +139,13 @@ base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, 
         end.step != impl_->spec.train.inner_steps) {
         return misfit("finalise needs the base state and the end of the last segment");
     }
-    ASSAY_TRY(check_floating_point_mode());
+    ASSAY_TRY(impl_->check_mode());
     Update update;
     update.values.resize(impl_->parameters);
-    if (!arithmetic::update_finalise(impl_->spec.train.sum_exponent, base.parameters, end.parameters,
-                                     update.values)) {
+    const bool in_range = arithmetic::update_finalise(impl_->spec.train.sum_exponent, base.parameters,
+                                                      end.parameters, update.values);
+    ASSAY_TRY(impl_->check_mode());
+    if (!in_range) {
         return std::optional<Update>();
     }
     return std::optional<Update>(std::move(update));

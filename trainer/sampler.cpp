@@ -43,7 +43,7 @@ base::Outcome<std::vector<std::uint32_t>> JobRunner::sample(std::span<const floa
                           "is not within 0 … 100, or the parameters are another model's",
                           "give at least one token of this model's vocabulary");
     }
-    ASSAY_TRY(check_floating_point_mode());
+    ASSAY_TRY(impl_->check_mode());
     if (!impl_->is_finite(parameters)) {
         return base::fail(ErrorKind::kFailure, "sample: a parameter is not finite",
                           "this model has diverged; use an earlier one");
@@ -59,6 +59,7 @@ base::Outcome<std::vector<std::uint32_t>> JobRunner::sample(std::span<const floa
             std::fill(window.begin(), window.end(), 0U);  // after the text: causal, so it changes nothing
             std::copy(text.end() - static_cast<std::ptrdiff_t>(used), text.end(), window.begin());
             const auto logits = impl_->evaluator().logits(parameters, window, used - 1);
+            ASSAY_TRY(impl_->check_mode());
             if (!logits) {
                 return base::fail(ErrorKind::kFailure, "sample: the model's logits are not finite",
                                   "this model has diverged; use an earlier one");

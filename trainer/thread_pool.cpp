@@ -9,29 +9,13 @@
 #include <vector>
 
 #include "contracts/base/check.hpp"
+#include "trainer/floating_point.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
 namespace assay::trainer {
-
-bool floating_point_mode_is_lawful() {
-#if defined(__x86_64__)
-    constexpr unsigned kFlushToZero = 0x8000U;
-    constexpr unsigned kDenormalsAreZero = 0x0040U;
-    constexpr unsigned kRounding = 0x6000U;  // 0: to nearest even
-    return (_mm_getcsr() & (kFlushToZero | kDenormalsAreZero | kRounding)) == 0;
-#elif defined(__aarch64__)
-    constexpr std::uint64_t kFlushToZero = 1U << 24U;
-    constexpr std::uint64_t kRounding = 3U << 22U;  // 0: to nearest even
-    std::uint64_t mode = 0;
-    asm volatile("mrs %0, fpcr" : "=r"(mode));
-    return (mode & (kFlushToZero | kRounding)) == 0;
-#else
-    return std::fegetround() == FE_TONEAREST;
-#endif
-}
 
 namespace {
 // A little longer than the serial stretches of a step: a thread that sleeps takes tens of microseconds to
@@ -69,9 +53,17 @@ struct ThreadPool::Shared {
     alignas(64) std::atomic<std::uint64_t> gate = kClosed;
     alignas(64) std::atomic<std::uint32_t> gone = 0;  // how many of those have finished
     alignas(64) std::atomic<std::size_t> next = 0;    // start of the next range that nobody has taken
+    std::atomic<std::uint64_t> faults = 0;            // of the floating-point mode, until somebody asks
     std::vector<std::thread> threads;
 
     static constexpr std::uint64_t kClosed = 1ULL << 31U;
+
+    // Before work and after it: one read of a register each. The work goes on, since others may wait for this
+    // thread's part; whoever asked for it hears that it is worth nothing.
+    void note_mode() {
+        const std::uint64_t found = floating_point_faults();
+        if (found != 0) faults.fetch_or(found, std::memory_order_relaxed);
+    }
 
     void take_ranges() {
         while (true) {
@@ -91,14 +83,15 @@ struct ThreadPool::Shared {
 
     void loop() {
         std::fesetenv(FE_DFL_ENV);
-        ASSAY_CHECK(floating_point_mode_is_lawful());
         std::uint32_t seen = 0;
         while (true) {
             wait_for_change(generation, seen);
             seen = generation.load(std::memory_order_acquire);
             if (stop) return;
             if (!enter()) continue;
+            note_mode();
             take_ranges();
+            note_mode();
             gone.fetch_add(1, std::memory_order_release);
             gone.notify_one();
         }
@@ -125,6 +118,7 @@ std::size_t ThreadPool::threads() const { return shared_->threads.size() + 1; }
 
 void ThreadPool::run(std::size_t count, std::size_t share, RangeWork work) {
     Shared& shared = *shared_;
+    shared.note_mode();
     shared.count = count;
     shared.share = share;
     shared.work = &work;
@@ -140,20 +134,27 @@ void ThreadPool::run(std::size_t count, std::size_t share, RangeWork work) {
         gone = shared.gone.load(std::memory_order_acquire);
         if (gone != came) wait_for_change(shared.gone, gone);
     }
+    shared.note_mode();
 }
+
+void ThreadPool::run_here(std::size_t count, RangeWork work) {
+    if (count == 0) return;
+    shared_->note_mode();
+    work(0, count);
+    shared_->note_mode();
+}
+
+std::uint64_t ThreadPool::take_faults() { return shared_->faults.exchange(0, std::memory_order_relaxed); }
 
 void ThreadPool::split(std::size_t count, std::size_t grain, RangeWork work) {
     const std::size_t grains = (count + grain - 1) / grain;
-    if (threads() == 1 || grains <= 1) {
-        if (count > 0) work(0, count);
-        return;
-    }
+    if (threads() == 1 || grains <= 1) return run_here(count, work);
     run(count, (grains + threads() - 1) / threads() * grain, work);
 }
 
 void ThreadPool::deal(std::size_t count, std::size_t grain, RangeWork work) {
     if (threads() > 1 && count > grain) return run(count, grain, work);
-    if (count > 0) work(0, count);
+    run_here(count, work);
 }
 
 }  // namespace assay::trainer

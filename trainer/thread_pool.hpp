@@ -4,12 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace assay::trainer {
-
-/// True when this thread rounds to nearest even and keeps denormals, as numerics demands.
-bool floating_point_mode_is_lawful();
 
 /// A callable of two numbers, borrowed: what it names must live as long as it is called.
 class RangeWork {
@@ -43,8 +41,14 @@ public:
     /// The same in ranges of `grain`, each taken by whichever thread is free: for shares of uneven length.
     void deal(std::size_t count, std::size_t grain, RangeWork work);
 
+    /// What was wrong with the floating-point mode (floating_point.hpp) of a thread of the pool, the caller
+    /// among them, when it took work or after it, since the last call. 0: nothing, the work has its bits;
+    /// else none of it is to be used.
+    [[nodiscard]] std::uint64_t take_faults();
+
 private:
     struct Shared;
+    void run_here(std::size_t count, RangeWork work);
     void run(std::size_t count, std::size_t share, RangeWork work);
     std::unique_ptr<Shared> shared_;
 };

@@ -9,14 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cfenv>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace assay::trainer::worker {
 
@@ -54,24 +49,6 @@ Outcome<void> confine(int socket) {
     // Last: a change of credentials clears it.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return refused("PR_SET_PDEATHSIG");
     return {};
-}
-
-Outcome<void> check_floating_point_mode() {
-    bool sound = std::fegetround() == FE_TONEAREST;
-#if defined(__x86_64__)
-    constexpr unsigned kFlushToZero = 0x8000;
-    constexpr unsigned kDenormalsAreZero = 0x0040;
-    sound = sound && (_mm_getcsr() & (kFlushToZero | kDenormalsAreZero)) == 0;
-#elif defined(__aarch64__)
-    std::uint64_t control = 0;
-    asm volatile("mrs %0, fpcr" : "=r"(control));
-    constexpr std::uint64_t kFlushToZero = std::uint64_t{1} << 24;
-    sound = sound && (control & kFlushToZero) == 0;
-#endif
-    if (sound) return {};
-    return fail(ErrorKind::kPreflight,
-                "this process rounds or flushes denormals in a way of its own (MXCSR or FPCR was changed)",
-                "look for a preloaded library (LD_PRELOAD) or one built with -ffast-math");
 }
 
 }  // namespace assay::trainer::worker

@@ -11,8 +11,4 @@ namespace assay::trainer::worker {
 /// ordinary process have one. REQUIRES a single-threaded process. Only what every Linux grants can fail.
 base::Outcome<void> confine(int socket);
 
-/// Rounding to nearest and denormals kept (x86 MXCSR, Arm FPCR) in the calling thread; kPreflight when some
-/// library has changed them, because then no bit of this process can be relied on.
-base::Outcome<void> check_floating_point_mode();
-
 }  // namespace assay::trainer::worker

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "contracts/base/sign.hpp"
+#include "trainer/floating_point.hpp"
 #include "trainer/memory_budget.hpp"
 #include "trainer/worker/confine.hpp"
 #include "trainer/worker/self_test.hpp"
@@ -25,7 +26,7 @@ using namespace assay;
 constexpr int kSocket = 3;
 
 base::Outcome<verifier::ServerOptions> options_from_environment() {
-    ASSAY_TRY(trainer::worker::check_floating_point_mode());
+    ASSAY_TRY(trainer::refuse_floating_point(trainer::floating_point_faults()));
     const std::string restriction = trainer::targets_from_environment();
     verifier::ServerOptions options;
     ASSAY_ASSIGN(options.runner.target, trainer::choose_target(restriction));

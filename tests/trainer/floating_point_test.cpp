@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floating-point mode: every bit that can change a result is known by name, and no work done in another
+// mode is taken for the law's, on whichever thread it was done.
+#include "trainer/floating_point.hpp"
+
+#include <atomic>
+#include <cfenv>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/trainer/small_job.hpp"
+#include "trainer/job_runner.hpp"
+#include "trainer/thread_pool.hpp"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#endif
+
+namespace assay::trainer {
+namespace {
+
+/// Calls `work` once on every thread of the pool.
+template <class Work>
+void on_every_thread(ThreadPool& pool, const Work& work) {
+    std::atomic<std::size_t> arrived = 0;
+    pool.split(pool.threads(), 1, [&](std::size_t first, std::size_t last) {
+        arrived += last - first;
+        while (arrived < pool.threads()) std::this_thread::yield();
+        work();
+    });
+}
+
+}  // namespace
+
+TEST_CASE("every mode bit that can change a result is a fault with its name, and flags are none",
+          "[trainer][mode]") {
+    CHECK(mxcsr_faults(0x1f80) == 0);
+    CHECK(mxcsr_faults(0x1fbf) == 0);  // what operations so far have met
+    const std::pair<std::uint32_t, const char*> x86[] = {
+        {0x1f80 | 0x0040, "DAZ"}, {0x1f80 | 0x8000, "FTZ"}, {0x1f80 | 0x2000, "RC"}, {0x1f80 | 0x4000, "RC"},
+        {0x1f80 | 0x6000, "RC"},  {0x1f00, "mask"},         {0x0f80, "mask"},
+    };
+    for (const auto& [value, name] : x86) {
+        INFO(name);
+        REQUIRE(mxcsr_faults(value) != 0);
+        CHECK(mxcsr_fault_text(mxcsr_faults(value)).find(name) != std::string::npos);
+    }
+    CHECK(fpcr_faults(0) == 0);
+    const std::pair<unsigned, const char*> arm[] = {
+        {0, "FIZ"},     {1, "AH ("},    {2, "NEP"},     {8, "a trap"},  {9, "a trap"},
+        {10, "a trap"}, {11, "a trap"}, {12, "a trap"}, {15, "a trap"}, {19, "FZ16"},
+        {22, "RMode"},  {23, "RMode"},  {24, "FZ ("},   {25, "DN"},     {26, "AHP"},
+    };
+    for (const auto& [bit, name] : arm) {
+        INFO(name);
+        REQUIRE(fpcr_faults(1ULL << bit) == 1ULL << bit);
+        CHECK(fpcr_fault_text(1ULL << bit).find(name) == 0);
+    }
+    CHECK(mxcsr_fault_text(mxcsr_faults(0x1f80 | 0x8040)).find("DAZ") != std::string::npos);
+    CHECK(mxcsr_fault_text(mxcsr_faults(0x1f80 | 0x8040)).find("FTZ") != std::string::npos);
+}
+
+TEST_CASE(
+    "a thread in the law's mode has no fault, and one that rounds otherwise is refused as a machine's "
+    "failure",
+    "[trainer][mode]") {
+    CHECK(floating_point_faults() == 0);
+    CHECK(refuse_floating_point(0));
+    std::fesetround(FE_TOWARDZERO);
+    const auto refused = refuse_floating_point(floating_point_faults());
+    std::fesetround(FE_TONEAREST);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+    CHECK(refused.error().what.find("round to nearest") != std::string::npos);
+}
+
+TEST_CASE("a pool tells of a mode that a task left behind, on its threads and on the caller's",
+          "[trainer][mode]") {
+    ThreadPool pool(3);
+    const auto caller = std::this_thread::get_id();
+    on_every_thread(pool, [] {});
+    CHECK(pool.take_faults() == 0);
+    on_every_thread(pool, [&] {
+        if (std::this_thread::get_id() != caller) std::fesetround(FE_UPWARD);
+    });
+    const std::uint64_t left = pool.take_faults();
+    CHECK(left != 0);
+    CHECK(floating_point_faults() == 0);
+    // It is told of again when such a thread takes work, and no more when all are as they were.
+    on_every_thread(pool, [] { std::fesetround(FE_TONEAREST); });
+    CHECK(pool.take_faults() == left);
+    on_every_thread(pool, [] {});
+    CHECK(pool.take_faults() == 0);
+    // Work that is too little to share is the caller's alone.
+    pool.split(1, 1, [](std::size_t, std::size_t) { std::fesetround(FE_UPWARD); });
+    std::fesetround(FE_TONEAREST);
+    CHECK(pool.take_faults() == left);
+    pool.deal(1, 1, [](std::size_t, std::size_t) {});
+    CHECK(pool.take_faults() == 0);
+}
+
+#if defined(__x86_64__) && defined(__linux__)
+namespace {
+
+std::atomic<std::uint32_t> g_mode = 0;  // bits that the handler sets in the thread that it interrupts
+std::atomic<int> g_changed = 0;
+
+extern "C" void change_mode(int, siginfo_t*, void* context) {
+    static_cast<ucontext_t*>(context)->uc_mcontext.fpregs->mxcsr = 0x1f80 | g_mode;
+    ++g_changed;
+}
+
+std::set<int> threads_of_this_process() {
+    std::set<int> ids;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+        ids.insert(std::stoi(entry.path().filename().string()));
+    return ids;
+}
+
+/// Does to other threads what a library does that runs on them.
+void change_mode_of(const std::set<int>& threads, std::uint32_t bits) {
+    g_mode = bits;
+    g_changed = 0;
+    for (const int id : threads) REQUIRE(::syscall(SYS_tgkill, ::getpid(), id, SIGUSR2) == 0);
+    while (g_changed < static_cast<int>(threads.size())) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("a runner refuses steps and evaluations in which a thread of its pool was in another mode",
+          "[trainer][mode][runner]") {
+    struct sigaction action {};
+    action.sa_sigaction = change_mode;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    struct sigaction before {};
+    REQUIRE(::sigaction(SIGUSR2, &action, &before) == 0);
+    const program::JobSpec spec = test::small_job();
+    const auto train = test::small_tokens(spec.data.train_tokens, spec.model.vocabulary, 1);
+    const auto held_out = test::small_tokens(spec.data.held_out_tokens, spec.model.vocabulary, 2);
+    const auto others = threads_of_this_process();
+    const auto runner = JobRunner::create(spec, {train}, {held_out}, {2}).value();
+    std::set<int> pool;
+    for (const int id : threads_of_this_process()) {
+        if (!others.contains(id)) pool.insert(id);
+    }
+    REQUIRE(pool.size() == 1);
+    const BaseState base = runner->initial();
+    const SlotState start = runner->start(base).value();
+    SlotState expected = start;
+    REQUIRE(runner->run_segment(expected, {0, 0, 0}, {}).ok());
+    const auto loss = runner->evaluate_held_out(base.parameters, 1, {}).value().loss;
+    for (const std::uint32_t bits : {0x8000U, 0x0040U, 0x2000U}) {
+        INFO("MXCSR bits " << bits);
+        change_mode_of(pool, bits);
+        // On a busy machine the thread may be late and take no part for a while: such work is right.
+        constexpr int kMost = 2'000;
+        int tries = 0;
+        for (; tries < kMost; ++tries) {
+            SlotState state = start;
+            const auto ran = runner->run_segment(state, {0, 0, 0}, {});
+            if (ran.ok()) {
+                REQUIRE(state == expected);
+                continue;
+            }
+            CHECK(ran.error().kind == base::ErrorKind::kPreflight);
+            CHECK(ran.error().what.find(mxcsr_fault_text(bits)) != std::string::npos);
+            break;
+        }
+        CHECK(tries < kMost);
+        for (tries = 0; tries < kMost; ++tries) {
+            const auto evaluated = runner->evaluate_held_out(base.parameters, 1, {});
+            if (!evaluated.ok()) {
+                CHECK(evaluated.error().kind == base::ErrorKind::kPreflight);
+                break;
+            }
+            REQUIRE(evaluated->loss == loss);
+        }
+        CHECK(tries < kMost);
+        // The mode is the thread's own: once it is right again, so is the work.
+        change_mode_of(pool, 0);
+        SlotState state = start;
+        while (!runner->run_segment(state = start, {0, 0, 0}, {}).ok()) REQUIRE(++tries < kMost);
+        CHECK(state == expected);
+    }
+    ::sigaction(SIGUSR2, &before, nullptr);
+}
+#endif
+
+}  // namespace assay::trainer
