@@ -112,8 +112,9 @@ public:
         : machine_(machine),
           shape_(shape),
           m_(m),
-          x_(pack_tokens(machine, shape, x, memory)),
-          block_(one_block(machine, memory + tokens_bytes(machine, shape))) {
+          region_(memory),
+          x_(pack_tokens(machine, shape, x, memory + machine.region_bytes)),
+          block_(one_block(machine, memory + machine.region_bytes + tokens_bytes(machine, shape))) {
         ASSAY_CHECK(m.size() == shape.tokens * shape.tokens);
     }
 
@@ -137,6 +138,7 @@ public:
         product.blocks = 1;
         product.c = out.data + (turned ? j0 : i0) * out.stride;
         product.c_stride = out.stride;
+        product.region = region_;
         product.carry = carry;
         return machine_.multiply(product);
     }
@@ -145,6 +147,7 @@ private:
     const Machine& machine_;
     HeadShape shape_;
     std::span<const float> m_;
+    std::byte* region_;
     Store x_;
     Store block_;
     alignas(64) float diagonal_[kTokens * kTokens];
@@ -156,7 +159,8 @@ std::uint64_t attention_scratch_bytes(const Machine& machine, HeadShape shape) {
     const std::uint64_t of_rows =
         Store(nullptr, shape.tokens, machine.a_rows, machine.a_panel_bytes(shape.head_dim), 1).bytes(1) +
         Store(nullptr, shape.tokens, machine.b_cols, machine.b_panel_bytes(shape.head_dim), 1).bytes(1);
-    return std::max(of_rows, tokens_bytes(machine, shape) + one_block(machine, nullptr).bytes(1));
+    return machine.region_bytes +
+           std::max(of_rows, tokens_bytes(machine, shape) + one_block(machine, nullptr).bytes(1));
 }
 
 namespace {
@@ -170,7 +174,8 @@ bool lower_products(const Machine& machine, HeadShape shape, HeadView a, HeadVie
                     std::span<float> out) {
     const std::uint64_t tokens = shape.tokens;
     ASSAY_CHECK(out.size() == tokens * tokens && shape.head_dim <= arithmetic::kMaxProductBlock);
-    std::byte* memory = scratch(machine, shape);
+    std::byte* region = scratch(machine, shape);
+    std::byte* memory = region + machine.region_bytes;
     const Store side_a(memory, tokens, machine.a_rows, machine.a_panel_bytes(shape.head_dim), 1);
     const Store side_b(memory + side_a.bytes(1), tokens, machine.b_cols,
                        machine.b_panel_bytes(shape.head_dim), 1);
@@ -193,6 +198,7 @@ bool lower_products(const Machine& machine, HeadShape shape, HeadView a, HeadVie
         x.c = out.data() + i0 * tokens;
         x.c_stride = tokens;
         x.scale = scale;
+        x.region = region;
         const std::uint64_t below = x.cols;
         if (below > 0) finite = machine.multiply(x) && finite;
         // The rest through a buffer: what is above the diagonal counts for nothing, be it infinite.

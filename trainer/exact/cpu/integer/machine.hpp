@@ -72,6 +72,7 @@ struct Block {
     bool carry = false;
     float scale = 1.0F;
     const float* bias = nullptr;
+    std::byte* region = nullptr;  ///< Machine::region_bytes, of the calling thread while it multiplies
 };
 
 /// Where the multiplication will read next: hints for the caches, so any address does.
@@ -98,6 +99,8 @@ struct Machine {
                    std::byte* out) = nullptr;
     /// Returns whether every output is finite.
     bool (*multiply)(const Block& block) = nullptr;
+    /// What multiply() keeps sums in (a multiple of kAlignment, and so aligned): too much for a stack.
+    std::uint64_t region_bytes = 0;
 };
 
 }  // namespace assay::trainer::integer

@@ -10,7 +10,7 @@ inline constexpr std::size_t kRegionCols = kGroup / kCols;
 inline constexpr std::uint64_t kStretchUnits = 8;
 static_assert(kGroup % kRows == 0 && kGroup % kCols == 0 && kStretchUnits % kChunkUnits == 0);
 
-struct Region {
+struct alignas(kAlignment) Region {
     Sums sums[kRegionCols][kRegionRows];
     Sums lowest[kRegionCols][kRegionRows];  // of a 24-bit operand A
 };
@@ -129,7 +129,8 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
 }
 
 inline bool multiply(const Block& x) {
-    Region region;
+    // As the memory lies: every sum is written before it is read.
+    Region& region = *reinterpret_cast<Region*>(x.region);
     I worst = set(0);
     Registers::enter();
     for (std::uint64_t j = 0; j < x.cols; j += kGroup) {
@@ -155,6 +156,6 @@ inline bool multiply(const Block& x) {
 
 inline const Machine& machine() {
     static constexpr Machine kMachine{kRows,       kCols,  a_panel_bytes, b_panel_bytes, exponents_a,
-                                      exponents_b, pack_a, pack_b,        multiply};
+                                      exponents_b, pack_a, pack_b,        multiply,      sizeof(Region)};
     return kMachine;
 }

@@ -190,8 +190,13 @@ void pack(const Machine& machine, const Side* first, const Side* second, const D
     });
 }
 
+// A region of sums for each thread that may have a task: none is smaller than a group of either side.
+std::uint64_t regions_bytes(const Machine& machine, const Product& p, std::uint64_t threads) {
+    return std::min(threads, groups_of(p.m) * groups_of(p.n)) * machine.region_bytes;
+}
+
 bool multiply(const Machine& machine, const Product& p, const Plan& plan, const Packed& packed_b,
-              const Depths& depths, ThreadPool& pool) {
+              const Depths& depths, ThreadPool& pool, std::byte* regions) {
     const Side &a = plan.a, &b = plan.b;
     std::uint64_t rows = std::min(kTaskRows, round_up(a.count, kGroup));
     std::uint64_t cols = round_up(b.count, kGroup);
@@ -203,8 +208,11 @@ bool multiply(const Machine& machine, const Product& p, const Plan& plan, const 
     const std::uint64_t across = (b.count + cols - 1) / cols;
     std::atomic<bool> finite = true;
     const Packed packed_a = a.packed();
-    pool.deal(tasks(), 1, [&](std::size_t from, std::size_t to) {
-        for (std::size_t task = from; task < to; ++task) {
+    // Slots run at the same time, each with its region; whoever is free takes the next task.
+    const std::uint64_t all = tasks();
+    std::atomic<std::uint64_t> next = 0;
+    pool.split(std::min<std::uint64_t>(pool.threads(), all), 1, [&](std::size_t slot, std::size_t) {
+        for (std::uint64_t task = next++; task < all; task = next++) {
             const std::uint64_t i = task / across * rows, j = task % across * cols;
             Block block;
             block.a = packed_a.from(i, a.panel);
@@ -216,6 +224,7 @@ bool multiply(const Machine& machine, const Product& p, const Plan& plan, const 
             block.blocks = depths.blocks;
             block.c = p.c + (a.first + i) * p.c_stride + b.first + j;
             block.c_stride = p.c_stride;
+            block.region = regions + slot * machine.region_bytes;
             block.carry = p.start == ChainStart::kCarry || depths.first_k > 0;
             const bool last = depths.first_k + (depths.blocks - 1) * depths.depth + depths.last_depth == p.k;
             block.bias = p.bias == nullptr || !last ? nullptr : p.bias + b.first + j;
@@ -242,7 +251,8 @@ bool nothing_to_multiply(const Product& p) {
 
 std::uint64_t product_scratch_bytes(const Machine& machine, const Product& p, std::uint64_t threads,
                                     PackedB packed, const Limits& limits) {
-    return p.m == 0 || p.n == 0 || p.k == 0 ? 0 : plan_of(machine, p, threads, packed, limits).bytes();
+    if (p.m == 0 || p.n == 0 || p.k == 0) return 0;
+    return regions_bytes(machine, p, threads) + plan_of(machine, p, threads, packed, limits).bytes();
 }
 
 std::uint64_t packed_b_bytes(const Machine& machine, const Product& p) {
@@ -264,7 +274,9 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
     if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
     const bool b_is_packed = p.packed_b != nullptr;
     Plan plan = plan_of(machine, p, pool.threads(), b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
-    std::byte* memory = product_scratch().take(plan.bytes());
+    const std::uint64_t of_regions = regions_bytes(machine, p, pool.threads());
+    std::byte* regions = product_scratch().take(of_regions + plan.bytes());
+    std::byte* memory = regions + of_regions;
     plan.a.place(memory, plan.slab_blocks);
     if (!b_is_packed) plan.b.place(memory + plan.a.bytes(plan.slab_blocks), plan.slab_blocks);
     const Packed whole = b_is_packed ? whole_b(machine, p).packed_at(p.packed_b, blocks_of(p)) : Packed{};
@@ -283,7 +295,7 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
                 pack(machine, s == 0 ? to_pack(resident) : nullptr, to_pack(streamed), depths, pool);
                 const Packed b = b_is_packed ? whole.from(plan.b.first, plan.b.panel).at_block(k / plan.block)
                                              : plan.b.packed();
-                finite = multiply(machine, p, plan, b, depths, pool) && finite;
+                finite = multiply(machine, p, plan, b, depths, pool, regions) && finite;
             }
         }
     }
