@@ -12,7 +12,9 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "assay.model/v1";
+constexpr const char* kSchema = "assay.model/v2";
+// The same but for one name: it called the parameters root "model_root", which is that of a base state.
+constexpr const char* kSchemaBefore = "assay.model/v1";
 
 /// bos_token, eos_token and so on, as far as the tokenizer has them.
 ordered_json special_texts(const Tokenizer& tokenizer) {
@@ -51,7 +53,7 @@ std::string special_tokens_json(const Tokenizer& tokenizer) {
     return special_texts(tokenizer).dump(2) + "\n";
 }
 
-std::string model_card(const ModelFolderOptions& options, const base::Hash256& model_root) {
+std::string model_card(const ModelFolderOptions& options, const base::Hash256& parameters_root) {
     const program::ModelConfig& config = options.config;
     const Provenance& from = options.provenance;
     const bool gpt2 = config.family == program::Family::kGpt2;
@@ -78,7 +80,7 @@ std::string model_card(const ModelFolderOptions& options, const base::Hash256& m
     row("tokens trained on", std::to_string(from.tokens));
     if (!from.job_id.empty()) row("job", "`" + from.job_id + "`");
     if (!from.initial_blob.empty()) row("started from the weights of blob", "`" + from.initial_blob + "`");
-    row("model root", "`" + model_root.hex() + "`");
+    row("parameters root", "`" + parameters_root.hex() + "`");
     out += "\n## Data\n\n" + (from.data_source.empty() ? std::string("Not told.") : from.data_source) +
            "\n\nLicence of the data: " + (from.data_licence.empty() ? "unknown" : from.data_licence) + ".\n";
     out +=
@@ -88,9 +90,9 @@ std::string model_card(const ModelFolderOptions& options, const base::Hash256& m
     return out;
 }
 
-std::string provenance_json(const Provenance& from, const base::Hash256& model_root) {
+std::string provenance_json(const Provenance& from, const base::Hash256& parameters_root) {
     ordered_json out = {{"schema", kSchema},
-                        {"model_root", model_root.hex()},
+                        {"parameters_root", parameters_root.hex()},
                         {"job_name", from.job_name},
                         {"job_id", from.job_id},
                         {"data_source", from.data_source},
@@ -104,9 +106,11 @@ std::string provenance_json(const Provenance& from, const base::Hash256& model_r
 base::Outcome<ProvenanceFile> provenance_from_json(std::string_view text) {
     ASSAY_ASSIGN(const json root, parse_json(text, "assay.json"));
     ObjectReader reader(root, "assay.json");
-    if (reader.text("schema") != kSchema) reader.refuse(std::string("its schema is not ") + kSchema);
+    const std::string schema = reader.text("schema");
+    const bool is_before = schema == kSchemaBefore;
+    if (!is_before && schema != kSchema) reader.refuse(std::string("its schema is not ") + kSchema);
     ProvenanceFile file;
-    file.model_root = reader.hash("model_root");
+    file.parameters_root = reader.hash(is_before ? "model_root" : "parameters_root");
     file.provenance.job_name = reader.text("job_name");
     file.provenance.job_id = reader.text("job_id");
     file.provenance.data_source = reader.text("data_source");

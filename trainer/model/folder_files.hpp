@@ -16,14 +16,14 @@ std::string tokenizer_config_json(const Tokenizer& tokenizer, std::uint32_t cont
 std::string special_tokens_json(const Tokenizer& tokenizer);
 
 /// README.md: the model card.
-std::string model_card(const ModelFolderOptions& options, const base::Hash256& model_root);
+std::string model_card(const ModelFolderOptions& options, const base::Hash256& parameters_root);
 
-/// assay.json, schema "assay.model/v1".
-std::string provenance_json(const Provenance& provenance, const base::Hash256& model_root);
+/// assay.json, schema "assay.model/v2"; version 1 is read too.
+std::string provenance_json(const Provenance& provenance, const base::Hash256& parameters_root);
 
 struct ProvenanceFile {
     Provenance provenance;
-    base::Hash256 model_root;
+    base::Hash256 parameters_root;
 };
 base::Outcome<ProvenanceFile> provenance_from_json(std::string_view json);
 

@@ -124,14 +124,14 @@ base::Outcome<ModelFolder> read_folder(const fs::path& folder, std::optional<std
         ASSAY_TRY(tokenizer_of(out.tokenizer_json, out.config));
     }
     ASSAY_ASSIGN(out.parameters, read_weights(folder, out.config));
-    out.model_root = program::array_root(program::parameter_tensors(out.config), out.parameters);
+    out.parameters_root = program::array_root(program::parameter_tensors(out.config), out.parameters);
     if (!fs::exists(folder / "assay.json", error)) return out;
     ASSAY_ASSIGN(const std::string from, read_text(folder / "assay.json"));
     ASSAY_ASSIGN(ProvenanceFile provenance, provenance_from_json(from));
     out.provenance = std::move(provenance.provenance);
-    if (out.model_root != provenance.model_root) {
-        return changed(folder, "its parameters have the root " + out.model_root.brief() +
-                                   "… and assay.json says " + provenance.model_root.brief() + "…");
+    if (out.parameters_root != provenance.parameters_root) {
+        return changed(folder, "its parameters have the root " + out.parameters_root.brief() +
+                                   "… and assay.json says " + provenance.parameters_root.brief() + "…");
     }
     return out;
 }

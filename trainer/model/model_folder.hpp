@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model folder: what Hugging Face `transformers` loads and saves (AutoModelForCausalLM, GPT-2 and Llama),
-// plus assay.json, which says by which job the model was made and what its root is.
+// plus assay.json, which says by which job the model was made and what its parameters root is.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct ModelFolder {
     std::vector<float> parameters;  ///< flat, canonical (contracts/program/tensors.hpp)
     std::string tokenizer_json;     ///< text of tokenizer.json; empty when the folder has none
     Provenance provenance;          ///< empty for a folder made elsewhere
-    base::Hash256 model_root;       ///< array root of the parameters, recomputed by the reader
+    base::Hash256 parameters_root;  ///< array root of the parameters, recomputed by the reader
 };
 
 /// What write_model_folder writes, beside the parameters.
@@ -54,8 +54,8 @@ struct ModelFolderOptions {
 /// Writes config.json, generation_config.json, model.safetensors (or shards with their index),
 /// tokenizer.json, tokenizer_config.json, special_tokens_map.json, README.md and assay.json into a neighbour
 /// folder, then renames it to `folder`, which must be missing, empty, or a model folder of ours (that one is
-/// replaced). REQUIRES parameters.size() == program::parameter_count(config). Returns the model root. Errors:
-/// kUsage (the folder holds something else, tokenizer and config disagree), kFailure (disk).
+/// replaced). REQUIRES parameters.size() == program::parameter_count(config). Returns the parameters root.
+/// Errors: kUsage (the folder holds something else, tokenizer and config disagree), kFailure (disk).
 base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& folder,
                                                 const ModelFolderOptions& options,
                                                 std::span<const float> parameters);

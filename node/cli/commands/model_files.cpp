@@ -61,7 +61,7 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
         body["hidden"] = c.hidden_width();
         body["head"] = head;
         body["parameters"] = folder.parameters.size();
-        body["parameters_root"] = folder.model_root.hex();
+        body["parameters_root"] = folder.parameters_root.hex();
         body["job_name"] = folder.provenance.job_name;
         body["job"] = folder.provenance.job_id;
         body["initial_blob"] = folder.provenance.initial_blob;
@@ -82,7 +82,7 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
                                 ", context " + std::to_string(c.context) + ", vocabulary " +
                                 std::to_string(c.vocabulary)},
                   {"parameters", std::to_string(folder.parameters.size())},
-                  {"parameters root", folder.model_root.hex()},
+                  {"parameters root", folder.parameters_root.hex()},
                   {"job", folder.provenance.job_name + " " + folder.provenance.job_id},
                   {"trained", std::to_string(folder.provenance.rounds) + " rounds, " +
                                   std::to_string(folder.provenance.tokens) + " tokens"},

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "contracts/program/tensors.hpp"
 #include "tests/support/catch.hpp"
 #include "trainer/data/files.hpp"
@@ -46,13 +48,38 @@ TEST_CASE("a model folder reads back and is the same bytes twice") {
     CHECK(back->parameters == f.parameters);
     CHECK(back->config == f.options.config);
     CHECK(back->provenance == f.options.provenance);
-    CHECK(back->model_root == *root);
+    CHECK(back->parameters_root == *root);
     std::size_t files = 0;
     for (const auto& entry : fs::directory_iterator(f.path / "m")) {
         CHECK(bytes_of(entry.path()) == bytes_of(f.path / "n" / entry.path().filename()));
         ++files;
     }
     CHECK(files == 8);
+}
+
+TEST_CASE(
+    "provenance names the parameters root, and a folder of version 1, which called it model_root, is read") {
+    const Fixture f;
+    const auto root = write_model_folder(f.path / "m", f.options, f.parameters);
+    REQUIRE(root.ok());
+    const fs::path file = f.path / "m" / "assay.json";
+    std::string text(base::as_text(bytes_of(file)));
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        const std::size_t at = text.find(from);
+        REQUIRE(at != std::string::npos);
+        text.replace(at, from.size(), to);
+        std::ofstream(file) << text;
+    };
+    CHECK(text.find("\"parameters_root\": \"" + root->hex() + "\"") != std::string::npos);
+    CHECK(text.find("model_root") == std::string::npos);
+    const std::string card(base::as_text(bytes_of(f.path / "m" / "README.md")));
+    CHECK(card.find("parameters root") != std::string::npos);
+    CHECK(card.find("model root") == std::string::npos);
+    replace("assay.model/v2", "assay.model/v1");
+    CHECK(read_model_folder(f.path / "m").error().kind == base::ErrorKind::kUsage);  // two names, one version
+    replace("parameters_root", "model_root");
+    CHECK(read_model_folder(f.path / "m")->parameters_root == *root);
+    CHECK(read_model_folder(f.path / "m")->provenance == f.options.provenance);
 }
 
 TEST_CASE("a folder says from which weights its job started, and nothing of the kind when from a seed") {
