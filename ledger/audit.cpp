@@ -48,13 +48,77 @@ void count(const BlockResults& results, AuditReport& report) {
     report.events += results.begin_events.size();
     for (const TransactionResult& result : results.transactions) {
         report.events += result.events.size();
-        if (result.code != 0) ++report.refused;
     }
+}
+
+std::string name_of(const TrustedHeader& header) { return "trusted block " + std::to_string(header.height); }
+
+// The anchors that speak of this ledger; what speaks of another is a failure, or counted where it was only
+// found.
+Anchors own_anchors(const Anchors& given, const Genesis& genesis, AuditReport& report) {
+    Anchors own{given.headers, {}};
+    for (const HeldReceipt& held : given.receipts) {
+        if (verify_receipt(held.receipt, genesis.chain_id, genesis.sequencer)) {
+            own.receipts.push_back(held);
+        } else if (held.source == ReceiptSource::kFound) {
+            ++report.strange_receipts;
+        } else {
+            report.failures.push_back(
+                {held.from, "the sequencer of this ledger did not sign this receipt for this chain", 0});
+        }
+    }
+    return own;
+}
+
+// What the anchors say of the block at the report's height, just executed; of the genesis at height 0.
+void compare(const Anchors& anchors, const BlockResults& results, AuditReport& report) {
+    const std::uint64_t height = report.height;
+    const auto differs = [&](const std::string& from, const std::string& what) {
+        report.failures.push_back({from, "block " + std::to_string(height) + " " + what, height});
+    };
+    const auto another = [&](const Hash256& hash) {
+        return "has the header hash " + report.tip.hex() + " here, not " + hash.hex();
+    };
+    const auto bears_out = [&] { report.anchored = height; };
+    for (const TrustedHeader& header : anchors.headers) {
+        if (header.height != height) continue;
+        if (header.hash == report.tip) {
+            bears_out();
+        } else {
+            differs(name_of(header), another(header.hash));
+        }
+    }
+    for (const auto& [from, source, receipt] : anchors.receipts) {
+        if (receipt.height != height) continue;
+        const auto& all = results.transactions;
+        if (receipt.header != report.tip) {
+            differs(from, another(receipt.header) + ", which its sequencer signed too");
+        } else if (receipt.index >= all.size() || all[receipt.index].id != receipt.transaction) {
+            differs(from, "does not hold the transaction that its sequencer says it holds");
+        } else {
+            bears_out();
+        }
+    }
+}
+
+// Of the anchors above the last block.
+void miss(const Anchors& anchors, AuditReport& report) {
+    const auto cut = [&](const std::string& from, std::uint64_t height) {
+        if (height <= report.height) return;
+        report.failures.push_back({from,
+                                   "the ledger ends at block " + std::to_string(report.height) + ": block " +
+                                       std::to_string(height) + " was cut off",
+                                   height});
+    };
+    for (const TrustedHeader& header : anchors.headers) cut(name_of(header), header.height);
+    for (const HeldReceipt& held : anchors.receipts) cut(held.from, held.receipt.height);
 }
 
 // The blocks, up to the first that does not check.
 Outcome<void> walk(const StateMachine& machine, const Genesis& genesis, const LogFile& file,
-                   AuditReport& report) {
+                   const Anchors& given, AuditReport& report) {
+    const Anchors anchors = own_anchors(given, genesis, report);
+    compare(anchors, {}, report);
     StateTree tree = StateTree::build(report.state.all());
     report.state_root = tree.root();
     std::uint64_t offset = kLogHeaderSize;
@@ -64,7 +128,10 @@ Outcome<void> walk(const StateMachine& machine, const Genesis& genesis, const Lo
         const std::uint64_t height = report.height + 1;
         const std::string where = "block " + std::to_string(height);
         if (!frame) {
-            if (frame.error() == FrameFault::kEnd) return {};
+            if (frame.error() == FrameFault::kEnd) {
+                miss(anchors, report);
+                return {};
+            }
             report.failures.push_back({where, name_of(frame.error()), height});
             return {};
         }
@@ -74,13 +141,15 @@ Outcome<void> walk(const StateMachine& machine, const Genesis& genesis, const Lo
             return {};
         }
         count(*results, report);
+        compare(anchors, *results, report);
         offset += kFrameHeaderSize + frame->length;
     }
 }
 
 }  // namespace
 
-Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string& home) {
+Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string& home,
+                                  const Anchors& anchors) {
     const Layout layout(home);
     auto genesis_file = open_read_only(layout.genesis);
     if (!genesis_file)
@@ -112,7 +181,7 @@ Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string
         report.failures.push_back({layout.genesis, held.error().what, 0});
         return report;
     }
-    ASSAY_TRY(walk(machine, *genesis, *file, report));
+    ASSAY_TRY(walk(machine, *genesis, *file, anchors, report));
     return report;
 }
 

@@ -113,16 +113,17 @@ struct Execution {
 };
 enum class Refused : std::uint8_t {
     kLeaveOut,  ///< proposing: a refused transaction does not get into the block
-    kRecord,    ///< replaying: whatever is in the block has a result
+    kForbid,    ///< replaying: a block that holds one breaks the rules (decision 10)
 };
 
 /// begin_block, every transaction, and the invariants of what they changed in the state under `overlay`,
-/// which must have held there. Error kVerification names the broken invariant.
+/// which must have held there. Error kVerification names the broken invariant, or with Refused::kForbid the
+/// first transaction that the rules refuse.
 Outcome<Execution> execute(const StateMachine& machine, contracts::Overlay& overlay, const Position& position,
                            const std::vector<Bytes>& transactions, Refused refused);
 
-/// Executes a stored block again and checks results root and state root; changes `state` and `tree`. The
-/// caller has run check_block.
+/// Executes a stored block again and checks that the rules take every transaction, results root and state
+/// root; changes `state` and, unless a transaction is refused, `tree`. The caller has run check_block.
 Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::MemoryState& state,
                                    StateTree& tree, const std::string& chain_id, const Block& block,
                                    std::map<Bytes, std::optional<Bytes>>* changes = nullptr);

@@ -14,7 +14,16 @@ Outcome<Execution> execute(const StateMachine& machine, contracts::Overlay& over
     out.results.begin_events = machine.begin_block(overlay, position);
     for (const Bytes& transaction : transactions) {
         TransactionResult result = machine.apply(overlay, position, transaction);
-        if (result.code != 0 && refused == Refused::kLeaveOut) {
+        if (result.code != 0 && refused == Refused::kForbid) {
+            // Nobody pays for it, so a sequencer that may write one down may fill every disk with them.
+            return fail(
+                ErrorKind::kVerification,
+                "block " + std::to_string(position.height) + ": transaction " +
+                    std::to_string(out.included.size()) + " is one that the rules refuse (" + result.reason +
+                    "): refused transactions enter no block",
+                "its sequencer breaks the rules: keep the block as evidence and follow it no further");
+        }
+        if (result.code != 0) {
             out.refused.push_back(std::move(result));
             continue;
         }
@@ -40,7 +49,7 @@ Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::Memor
     };
     contracts::Overlay overlay(state);
     ASSAY_ASSIGN(Execution executed, execute(machine, overlay, Position{chain_id, header.height},
-                                             block.transactions, Refused::kRecord));
+                                             block.transactions, Refused::kForbid));
     if (results_root(executed.results) != header.results_root)
         return wrong("executing it again gives other results than its header commits to");
     tree.update(overlay.changes(), state);

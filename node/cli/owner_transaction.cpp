@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/owner_transaction.hpp"
 
+#include <ostream>
+
 #include "node/cli/state_source.hpp"
+#include "node/roles/receipt_keeper.hpp"
+#include "node/runtime/ledger_link.hpp"
 
 namespace assay::node {
 
 namespace {
 constexpr std::uint64_t kExpiryHeights = 1000;
+
+base::Outcome<void> keep_receipt(const Context& context, const LedgerStatus& status,
+                                 const SubmitReply& reply) {
+    ASSAY_ASSIGN(const auto disk, make_disk_port(context.home().jobs()));
+    return ReceiptKeeper(*disk, status.chain_id, status.sequencer).keep(reply.receipt);
 }
+}  // namespace
 
 base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const PassphraseFlags& passphrase,
                                                 contracts::Payload payload, const std::string& what,
@@ -30,6 +40,9 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
         if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
         return base::fail(base::ErrorKind::kRejected, "the ledger refused " + what + ": " + reason, fix);
     }
+    // The transaction is done, whatever becomes of the evidence.
+    if (const auto kept = keep_receipt(context, status, reply); !kept)
+        context.err << "warning: the receipt is not kept: " << kept.error().what << '\n';
     return OwnerTransaction{.owner = body.sender, .reply = std::move(reply)};
 }
 

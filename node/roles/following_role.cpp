@@ -12,10 +12,21 @@ constexpr std::uint64_t kTickNs = 500'000'000;
 }
 
 FollowingRole::FollowingRole(const RoleParts& parts)
-    : parts_(parts), node_sender_(parts.seams.ledger, requests_, parts.node_key, parts.genesis.chain_id) {
+    : parts_(parts),
+      receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.sequencer),
+      node_sender_(parts.seams.ledger, requests_, parts.node_key, parts.genesis.chain_id) {
+    const auto keep = [this](base::ByteView encoded) { keep_receipt(encoded); };
+    node_sender_.on_receipt(keep);
     if (parts.owner_key != nullptr) {
         owner_sender_.emplace(parts.seams.ledger, requests_, *parts.owner_key, parts.genesis.chain_id);
+        owner_sender_->on_receipt(keep);
     }
+}
+
+// Evidence for later: no work depends on it, so a disk that does not take it stops nothing.
+void FollowingRole::keep_receipt(base::ByteView encoded) {
+    const auto kept = receipts_.keep(encoded);
+    if (!kept) log_warn("the receipt is not kept: " + kept.error().what);
 }
 
 void FollowingRole::step(const Event& event) {

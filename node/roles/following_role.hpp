@@ -14,6 +14,7 @@
 #include "node/roles/blob_files.hpp"
 #include "node/roles/follower.hpp"
 #include "node/roles/onboarding.hpp"
+#include "node/roles/receipt_keeper.hpp"
 #include "node/roles/requests.hpp"
 #include "node/roles/tx_sender.hpp"
 #include "node/seams/ports.hpp"
@@ -79,8 +80,10 @@ private:
     void log_store_notes();
     void follow(const BlockSeen& event);
     void tick();
+    void keep_receipt(base::ByteView encoded);
 
     RoleParts parts_;
+    ReceiptKeeper receipts_;
     std::optional<Follower> follower_;
     Requests requests_;
     TxSender node_sender_;

@@ -56,6 +56,7 @@ void TxSender::answered(const Outcome<SubmitReply>& reply) {
         wait_for_height_ = reply->height;
         settling_ = name;
         failed_.reset();
+        if (on_receipt_) on_receipt_(reply->receipt);
         return;
     }
     names_.erase(name);

@@ -22,6 +22,9 @@ public:
     /// `key` and `ledger` must outlive the sender. Expiry is `lifetime_blocks` after the followed height.
     TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id);
 
+    /// `handler` gets the encoded receipt of every accepted transaction.
+    void on_receipt(std::function<void(base::ByteView)> handler) { on_receipt_ = std::move(handler); }
+
     /// Queues a transaction unless one of this name waits, or was accepted at a height not yet followed.
     void offer(const std::string& name, contracts::Payload payload);
 
@@ -44,6 +47,7 @@ private:
     Requests& requests_;
     const base::SecretKey& key_;
     std::string chain_id_;
+    std::function<void(base::ByteView)> on_receipt_;
     std::deque<Wanted> queue_;
     std::set<std::string> names_;
     bool in_flight_ = false;

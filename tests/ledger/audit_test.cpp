@@ -178,6 +178,196 @@ TEST_CASE("changes with correct checksums are found by hashes, signatures and ex
     }
 }
 
+namespace {
+
+// What a sequencer writes who puts `extra` into block `height` against the rules, with roots and signatures
+// that fit what executing it gives, and every later block on top of it.
+void forge_with(const std::string& home, std::uint64_t height, const Bytes& extra) {
+    const base::SecretKey key = test_key();
+    contracts::MemoryState state;
+    REQUIRE(kMachine.genesis(state, "toy-1", toy_genesis().rules));
+    StateTree tree = StateTree::build(state.all());
+    Hash256 parent = toy_genesis().hash();
+    const std::string log = Layout(home).log;
+    const auto file = open_read_only(log);
+    const std::uint64_t all = audit_ledger(kMachine, home)->height;
+    for (std::uint64_t at = 1; at <= all; ++at) {
+        replace_block(log, at, [&](Block& block) {
+            if (at == height) block.transactions.push_back(extra);
+            contracts::Overlay overlay(state);
+            BlockResults results{at, kMachine.begin_block(overlay, {"toy-1", at}), {}};
+            for (const Bytes& one : block.transactions)
+                results.transactions.push_back(kMachine.apply(overlay, {"toy-1", at}, one));
+            tree.update(overlay.changes(), state);
+            overlay.write_to(state);
+            block.header.parent = parent;
+            block.header.transactions_root = transactions_root(block.transactions);
+            block.header.results_root = results_root(results);
+            block.header.state_root = tree.root();
+            block.signature = sign_header(block.header, "toy-1", key);
+            parent = block.header.hash();
+        });
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a block that holds a transaction that the rules refuse does not check, whatever its roots say") {
+    const std::vector<Bytes> refused = {
+        toy_transaction(3, 0, kRefusedValue),
+        toy_transaction(1, 0, 1),  // a nonce used long ago: the same bytes again and again
+        Bytes(1000, 0xee),         // no transaction at all
+    };
+    for (const Bytes& extra : refused) {
+        const TemporaryHome home;
+        make_toy_ledger(home.path(), 4);
+        forge_with(home.path(), 3, extra);
+        const auto report = audit_ledger(kMachine, home.path());
+        REQUIRE(report);
+        REQUIRE(report->failures.size() == 1);
+        INFO(report->failures[0].what);
+        CHECK(report->failures[0].where == "block 3");
+        CHECK(report->failures[0].what.find("transaction 2 is one that the rules refuse (toy_refused)") !=
+              std::string::npos);
+        CHECK(report->height == 2);
+    }
+    // The forger's own work is right: a transaction that the rules take goes through.
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 4);
+    forge_with(home.path(), 3, toy_transaction(3, 0, 1));
+    const auto report = audit_ledger(kMachine, home.path());
+    REQUIRE(report);
+    CHECK(report->ok());
+    CHECK(report->transactions == 9);
+}
+
+namespace {
+
+// The log as it was at `height`: cut between two frames.
+void cut_log(const std::string& home, std::uint64_t height) {
+    const std::string log = Layout(home).log;
+    const auto file = open_read_only(log);
+    Bytes payload;
+    std::uint64_t offset = kLogHeaderSize;
+    for (std::uint64_t at = 1; at <= height; ++at)
+        offset += kFrameHeaderSize + read_frame(**file, offset, payload).value()->length;
+    const Bytes whole = read_file(log);
+    write_file(log, ByteView(whole).first(static_cast<std::size_t>(offset)));
+}
+
+Hash256 header_hash(const std::string& home, std::uint64_t height) {
+    Hash256 hash;
+    replace_block(Layout(home).log, height, [&](Block& block) { hash = block.header.hash(); });
+    return hash;
+}
+
+// Of the first transaction of a block.
+Receipt receipt_for(const std::string& home, std::uint64_t height, const base::SecretKey& key = test_key()) {
+    Receipt receipt;
+    replace_block(Layout(home).log, height, [&](Block& block) {
+        receipt = {base::hash("toy/tx", block.transactions[0]), height, 0, 0, block.header.hash(), {}};
+    });
+    sign_receipt(receipt, "toy-1", key);
+    return receipt;
+}
+
+std::vector<AuditFailure> failures_of(const std::string& home, const Anchors& anchors) {
+    const auto report = audit_ledger(kMachine, home, anchors);
+    REQUIRE(report);
+    return report->failures;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a log cut between two blocks passes alone, and fails against a trusted header or a receipt above the "
+    "cut") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 5);
+    const TrustedHeader trusted{5, header_hash(home.path(), 5)};
+    const Receipt receipt = receipt_for(home.path(), 5);
+    const Anchors by_header{{trusted}, {}};
+    const Anchors by_receipt{{}, {{"my receipt", ReceiptSource::kGiven, receipt}}};
+    for (const Anchors* anchors : {&by_header, &by_receipt}) {
+        const auto whole = audit_ledger(kMachine, home.path(), *anchors);
+        REQUIRE(whole);
+        CHECK(whole->ok());
+        CHECK(whole->anchored == 5);
+    }
+    const Receipt earlier = receipt_for(home.path(), 3);
+    cut_log(home.path(), 3);
+    const auto cut = audit_ledger(kMachine, home.path());
+    REQUIRE(cut);
+    CHECK(cut->ok());
+    CHECK(cut->height == 3);
+    CHECK_FALSE(cut->anchored.has_value());
+    for (const Anchors* anchors : {&by_header, &by_receipt}) {
+        const auto failures = failures_of(home.path(), *anchors);
+        REQUIRE(failures.size() == 1);
+        CHECK(failures[0].what == "the ledger ends at block 3: block 5 was cut off");
+        CHECK(failures[0].height == 5);
+    }
+    CHECK(failures_of(home.path(), by_receipt)[0].where == "my receipt");
+    CHECK(failures_of(home.path(), by_header)[0].where == "trusted block 5");
+    // What lies below the cut tells nothing of it, and is borne out.
+    const auto below = audit_ledger(kMachine, home.path(), {{}, {{"old", ReceiptSource::kFound, earlier}}});
+    REQUIRE(below);
+    CHECK(below->ok());
+    CHECK(below->anchored == 3);
+}
+
+TEST_CASE("another history under a trusted header or a signed receipt is found, and its block named") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 5);
+    const Hash256 genesis = toy_genesis().hash();
+    const TrustedHeader trusted{4, header_hash(home.path(), 4)};
+    const Receipt receipt = receipt_for(home.path(), 4);
+    // The sequencer itself writes the past anew: everything checks but what it said before.
+    forge_with(home.path(), 3, toy_transaction(3, 0, 1));
+    CHECK(failures_of(home.path(), {}).empty());
+    CHECK(failures_of(home.path(), {{{0, genesis}}, {}}).empty());
+    const auto by_header = failures_of(home.path(), {{trusted}, {}});
+    REQUIRE(by_header.size() == 1);
+    CHECK(by_header[0].height == 4);
+    CHECK(by_header[0].what.find("not " + trusted.hash.hex()) != std::string::npos);
+    const auto by_receipt = failures_of(home.path(), {{}, {{"mine", ReceiptSource::kFound, receipt}}});
+    REQUIRE(by_receipt.size() == 1);
+    CHECK(by_receipt[0].what.find("which its sequencer signed too") != std::string::npos);
+    CHECK(failures_of(home.path(), {{{0, trusted.hash}}, {}}).size() == 1);
+
+    // A receipt for a transaction that the block it names does not hold.
+    Receipt lie = receipt_for(home.path(), 4);
+    for (const auto& change :
+         std::vector<std::function<void()>>{[&] { lie.transaction = genesis; }, [&] { lie.index = 99; }}) {
+        lie = receipt_for(home.path(), 4);
+        change();
+        sign_receipt(lie, "toy-1", test_key());
+        const auto failures = failures_of(home.path(), {{}, {{"lie", ReceiptSource::kFound, lie}}});
+        REQUIRE(failures.size() == 1);
+        CHECK(failures[0].what.find("does not hold the transaction") != std::string::npos);
+    }
+}
+
+TEST_CASE(
+    "a receipt that another sequencer signed fails where it was given and is counted where it was found") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 3);
+    const Receipt strange = receipt_for(home.path(), 3, test_key(9));
+    Receipt bent = receipt_for(home.path(), 3);
+    bent.height = 7;  // the signature does not cover it
+    for (const Receipt& receipt : {strange, bent}) {
+        const auto given = failures_of(home.path(), {{}, {{"theirs", ReceiptSource::kGiven, receipt}}});
+        REQUIRE(given.size() == 1);
+        CHECK(given[0].where == "theirs");
+        CHECK(given[0].what.find("did not sign") != std::string::npos);
+        const auto found = audit_ledger(kMachine, home.path(), {{}, {{"x", ReceiptSource::kFound, receipt}}});
+        REQUIRE(found);
+        CHECK(found->ok());
+        CHECK(found->strange_receipts == 1);
+        CHECK_FALSE(found->anchored.has_value());
+    }
+}
+
 TEST_CASE("an audit says when there is no ledger, and reads without the right to write") {
     const TemporaryHome home;
     const auto report = audit_ledger(kMachine, home.path());

@@ -1,29 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay audit ledger
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
+#include "node/roles/receipt_keeper.hpp"
 
 namespace assay::node {
 namespace {
 
-base::Outcome<void> audit_ledger_files(const Context& context) {
-    ASSAY_ASSIGN(const auto report, audit_home_ledger(context));
+using base::Outcome;
+
+struct LedgerFlags {
+    std::vector<std::string> trust;
+    std::vector<std::string> receipts;
+};
+
+Outcome<ledger::TrustedHeader> parse_trust(const std::string& text) {
+    ledger::TrustedHeader header;
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + colon, header.height);
+    const auto hash = base::parse_hash(std::string_view(text).substr(std::min(colon + 1, text.size())));
+    if (error != std::errc() || end != text.data() + colon || !hash) {
+        return base::fail(base::ErrorKind::kUsage, "--trust " + text + " is not HEIGHT:HASH",
+                          "give a height and the 64 digits of its header hash, as an audit prints its tip");
+    }
+    header.hash = *hash;
+    return header;
+}
+
+// Receipts first: every one that is in the home now is of a block that the log has already.
+Outcome<ledger::Anchors> anchors_of(const Context& context, const LedgerFlags& flags) {
+    ledger::Anchors anchors;
+    for (const std::string& text : flags.trust) {
+        ASSAY_ASSIGN(const ledger::TrustedHeader header, parse_trust(text));
+        anchors.headers.push_back(header);
+    }
+    for (const std::string& file : flags.receipts) {
+        ASSAY_ASSIGN(const ledger::Receipt receipt, read_receipt(file));
+        anchors.receipts.push_back({file, ledger::ReceiptSource::kGiven, receipt});
+    }
+    const auto found = find_receipts(context.home());
+    anchors.receipts.insert(anchors.receipts.end(), found.begin(), found.end());
+    return anchors;
+}
+
+// How far it is known that nothing was cut off.
+std::string end_text(const ledger::AuditReport& report) {
+    const std::string height = std::to_string(report.height);
+    if (report.anchored && *report.anchored == report.height) return "block " + height + ", as it must";
+    const std::string above = report.anchored ? " after block " + std::to_string(*report.anchored) : "";
+    return "block " + height + "; whether more blocks followed" + above +
+           " cannot be seen without --trust HEIGHT:HASH or a later --receipt FILE";
+}
+
+Outcome<void> audit_ledger_files(const Context& context, const LedgerFlags& flags) {
+    ASSAY_ASSIGN(const ledger::Anchors anchors, anchors_of(context, flags));
+    ASSAY_ASSIGN(const auto report, audit_home_ledger(context, anchors));
     AuditText audit;
     audit.schema = "assay.audit.ledger/v1";
     audit.height = report.height;
     audit.checked["blocks"] = report.height;
     audit.checked["transactions"] = report.transactions;
-    audit.checked["refused"] = report.refused;
+    audit.checked["refused"] = 0;  // of v1; a block that holds one does not check
     audit.checked["events"] = report.events;
     audit.checked["bytes"] = report.bytes;
     audit.failures = report.failures;
     audit.details["chain"] = report.chain_id;
     audit.details["tip"] = report.tip.hex();
     audit.details["state_root"] = report.state_root.hex();
-    audit.say = {
-        {"chain", report.chain_id}, {"tip", report.tip.hex()}, {"state root", report.state_root.hex()}};
+    audit.details["anchored"] =
+        report.anchored ? nlohmann::ordered_json(*report.anchored) : nlohmann::ordered_json();
+    audit.say = {{"chain", report.chain_id},
+                 {"tip", report.tip.hex()},
+                 {"state root", report.state_root.hex()},
+                 {"end", end_text(report)}};
+    if (report.strange_receipts > 0) {
+        audit.say.emplace_back("receipts left out",
+                               std::to_string(report.strange_receipts) + " of another ledger, in this home");
+    }
     audit.fix = "do not use this ledger; fetch an undamaged copy from another node";
     return report_audit(context, audit);
 }
@@ -33,8 +91,15 @@ base::Outcome<void> audit_ledger_files(const Context& context) {
 void add_audit_ledger_command(CLI::App& app, Context& context) {
     CLI::App& audit =
         noun(app, "audit", "Check everything from files alone; exit code 7 when it does not check");
-    verb(audit, "ledger", "Bytes, chain, signatures, roots and invariants of every block, executed again",
-         context, [&context] { return audit_ledger_files(context); });
+    const auto flags = std::make_shared<LedgerFlags>();
+    CLI::App& command =
+        verb(audit, "ledger", "Bytes, chain, signatures, roots and invariants of every block, executed again",
+             context, [&context, flags] { return audit_ledger_files(context, *flags); });
+    command.add_option("--trust", flags->trust,
+                       "HEIGHT:HASH of a block you know; a ledger that lacks it fails (repeatable)");
+    command.add_option("--receipt", flags->receipts,
+                       "File of a receipt that this ledger must bear out (repeatable; those kept in the home "
+                       "are used anyway)");
 }
 
 }  // namespace assay::node

@@ -14,7 +14,7 @@ void print_audit_json(const Context& context, const AuditText& audit) {
     for (const auto& failure : audit.failures)
         failures.push_back({{"where", failure.where}, {"what", failure.what}});
     nlohmann::ordered_json body;
-    body["ok"] = audit.failures.empty();
+    body["ok"] = audit.failures.empty() && audit.not_judged.empty();
     body["height"] = audit.height;
     body["checked"] = audit.checked;
     body["failures"] = failures;
@@ -30,7 +30,9 @@ void print_audit_table(const Context& context, const AuditText& audit) {
             if (c == '_') c = ' ';
         fields.emplace_back(words, count.dump());
     }
-    fields.emplace_back("verdict", audit.failures.empty() ? "everything checks" : "DOES NOT CHECK");
+    fields.emplace_back("verdict", !audit.failures.empty()     ? "DOES NOT CHECK"
+                                   : !audit.not_judged.empty() ? "what could be judged checks"
+                                                               : "everything checks");
     print_fields(context.out, fields);
     for (const auto& failure : audit.failures)
         context.out << "  " << failure.where << ": " << failure.what << '\n';
@@ -44,13 +46,18 @@ base::Outcome<void> report_audit(const Context& context, const AuditText& audit)
     } else {
         print_audit_table(context, audit);
     }
+    if (audit.failures.empty() && !audit.not_judged.empty()) {
+        return base::fail(base::ErrorKind::kNotFound,
+                          audit.not_judged.front().where + ": " + audit.not_judged.front().what,
+                          "copy that blob from a verifier's home, or fetch it while somebody serves it");
+    }
     if (audit.failures.empty()) return {};
     return base::fail(base::ErrorKind::kVerification,
                       audit.failures.front().where + ": " + audit.failures.front().what, audit.fix);
 }
 
-base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context) {
-    return ledger::audit_ledger(ledger::rules_machine(), context.home().root.string());
+base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context, const ledger::Anchors& anchors) {
+    return ledger::audit_ledger(ledger::rules_machine(), context.home().root.string(), anchors);
 }
 
 }  // namespace assay::node

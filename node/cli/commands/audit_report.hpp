@@ -19,16 +19,18 @@ struct AuditText {
     std::uint64_t height = 0;                              ///< of the ledger that was read
     nlohmann::ordered_json checked;                        ///< name -> count
     std::vector<ledger::AuditFailure> failures;            ///< empty: everything checks
+    std::vector<ledger::AuditFailure> not_judged;          ///< what these files cannot tell
     nlohmann::ordered_json details;                        ///< what was found, beyond counts; may be null
     std::vector<std::pair<std::string, std::string>> say;  ///< for the table, before the counts
     std::string fix;                                       ///< what to do when it does not check
 };
 
-/// Prints it; kVerification when it does not check.
+/// Prints it; kVerification when it does not check, else kNotFound when something could not be judged.
 base::Outcome<void> report_audit(const Context& context, const AuditText& audit);
 
 /// The home's whole ledger, executed again. Its own failures are in the report: kNotFound is the only error
 /// that a person is likely to see.
-base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context);
+base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context,
+                                                     const ledger::Anchors& anchors = {});
 
 }  // namespace assay::node

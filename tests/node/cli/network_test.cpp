@@ -109,6 +109,22 @@ TEST_CASE("a transfer moves money once, and one that is not covered is refused b
     CHECK(network().ask({"wallet", "show"}).json() == after);
 }
 
+TEST_CASE(
+    "roles and commands keep the latest receipt in their homes, and an audit of the network uses them") {
+    const auto home = std::filesystem::path(network().at("home"));
+    const json wallet = network().ask({"wallet", "show"}).json();
+    const CliRun sent = network().ask({"wallet", "send", wallet.at("owner").get<std::string>(), "1",
+                                       "--passphrase-file", network().at("passphrase_file")});
+    INFO(sent.err);
+    REQUIRE(sent.code == 0);
+    CHECK(sent.err.find("warning") == std::string::npos);
+    CHECK(std::filesystem::exists(std::filesystem::path(network().at("buyer_home")) / "jobs" / "receipt"));
+    CHECK(std::filesystem::exists(home / "miner-1" / "jobs" / "receipt"));
+    const CliRun audit = Cli::at({"audit", "ledger", "--home", home.string(), "-o", "json"});
+    REQUIRE(audit.code == 0);
+    CHECK(audit.json().at("anchored").get<std::uint64_t>() >= sent.json().at("height").get<std::uint64_t>());
+}
+
 TEST_CASE("a wrong passphrase opens nothing and changes nothing") {
     const Cli cli;
     const auto wrong = cli.write("wrong", "not the passphrase\n").string();

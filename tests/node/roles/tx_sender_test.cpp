@@ -68,6 +68,22 @@ SubmitReply refused() { return {.accepted = false, .reason = 23, .reason_text = 
 
 }  // namespace
 
+TEST_CASE("the receipt of every accepted transaction is handed on, and nothing of a refused one") {
+    Bench bench;
+    std::vector<Bytes> receipts;
+    bench.sender.on_receipt([&](base::ByteView receipt) { receipts.push_back(base::to_bytes(receipt)); });
+    for (const std::uint64_t amount : {1U, 2U}) bench.offer("send " + std::to_string(amount), amount);
+    bench.pump();
+    SubmitReply accepted = accepted_at(bench.height + 1);
+    accepted.receipt = {1, 2, 3};
+    bench.answer(accepted);
+    CHECK(receipts == std::vector<Bytes>{{1, 2, 3}});
+    bench.include();
+    bench.pump();
+    bench.answer(refused());
+    CHECK(receipts.size() == 1);
+}
+
 TEST_CASE("transactions go one at a time, in the order they were offered, with the nonces of the state") {
     Bench bench;
     for (const std::uint64_t amount : {1U, 2U, 3U}) bench.offer("send " + std::to_string(amount), amount);
