@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "node/worker/local_training.hpp"
 
@@ -43,61 +44,83 @@ base::Outcome<WorkerEvent> ask(WorkerClient& worker, frames::Message message,
     return std::move(*last);
 }
 
-/// True when the ledger's verdict is what the recomputation says it should be.
-bool verdict_fits(contracts::Reason verdict, bool bits_match) {
-    using contracts::Reason;
-    switch (verdict) {
-        case Reason::kPaid:
-        case Reason::kPaidDiverged: return bits_match;
-        case Reason::kMismatch: return !bits_match;
-        default: return true;  // not decided by bits: silence, withheld bytes, an open round
-    }
-}
-
 class RoundReplay {
 public:
-    RoundReplay(WorkerClient& worker, const contracts::Job& job, std::uint32_t round,
+    RoundReplay(WorkerClient& worker, const BlobStore& blobs, const contracts::Job& job, std::uint32_t round,
                 frames::SharedDescriptor base)
-        : worker_(worker), job_(job), round_(round), base_(std::move(base)) {}
+        : worker_(worker), blobs_(blobs), job_(job), round_(round), base_(std::move(base)) {}
 
     base::Outcome<SlotReplay> run(const contracts::SlotRound& slot, const contracts::Reveal& reveal,
                                   const std::optional<std::uint32_t>& segment) {
-        SlotReplay result{.slot = slot.slot, .miner = slot.miner, .verdict = slot.verdict};
-        frames::SharedDescriptor start;
+        SlotReplay result;
+        result.slot = slot.slot;
+        result.miner = slot.miner;
+        result.verdict = slot.verdict;
+        end_.reset();
         const std::uint32_t last = segment ? *segment : job_.spec.segments();
-        // Earlier segments are recomputed, not fetched: their ends are the starts of the later ones.
         for (std::uint32_t unit = 0; unit <= last; ++unit) {
-            ASSAY_ASSIGN(const WorkerEvent event, replay_unit(slot.slot, unit, reveal, start));
-            const auto* replayed = std::get_if<frames::Replayed>(&event.message);
-            if (replayed == nullptr)
-                return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
-            if (replayed->verdict == frames::UnitVerdict::kUnsound) {
-                return fail(ErrorKind::kPreflight,
-                            "this machine computed one unit twice with different results",
-                            "check memory and cooling before auditing again");
-            }
-            ++result.units;
-            if (replayed->verdict != frames::UnitVerdict::kMatch) {
-                result.first_wrong = unit;
-                result.claimed = replayed->claimed_root;
-                result.recomputed = replayed->unit_root;
-                break;  // what follows starts from a state that only the miner has
-            }
-            if (!event.bulk.empty()) start = event.bulk.front();
+            ASSAY_ASSIGN(UnitReplay replayed, replay_unit(slot.slot, unit, reveal));
+            result.units.push_back(std::move(replayed));
         }
-        // A claim found right up to `segment` says nothing of a fault that stands later.
-        const bool seen_all = result.first_wrong.has_value() || !segment || slot.fault_unit <= last;
-        result.agrees = !seen_all || verdict_fits(slot.verdict, !result.first_wrong.has_value());
-        if (result.first_wrong && slot.verdict == contracts::Reason::kMismatch) {
-            result.agrees = *result.first_wrong == slot.fault_unit && result.recomputed == slot.fault_found;
-        }
+        judge(result, slot);
         return result;
     }
 
 private:
-    base::Outcome<WorkerEvent> replay_unit(std::uint32_t slot, std::uint32_t unit,
-                                           const contracts::Reveal& reveal,
-                                           const frames::SharedDescriptor& start) {
+    static UnitReplay unknown(std::uint32_t unit, std::string lacking) {
+        UnitReplay replay;
+        replay.unit = unit;
+        replay.lacking = std::move(lacking);
+        return replay;
+    }
+
+    // The state that the miner served for the boundary before `unit`.
+    [[nodiscard]] base::Outcome<frames::SharedDescriptor> claimed_start(const contracts::Reveal& reveal,
+                                                                        std::uint32_t unit) const {
+        const std::string what = "the state that the miner served for boundary " + std::to_string(unit);
+        ASSAY_ASSIGN(const auto path, blob_path(blobs_, reveal.boundary_blobs[unit - 1], what.c_str()));
+        return trainer::worker::open_file(path.string());
+    }
+
+    base::Outcome<UnitReplay> replay_unit(std::uint32_t slot, std::uint32_t unit,
+                                          const contracts::Reveal& reveal) {
+        const bool from_claim = unit != 0 && !end_;
+        frames::SharedDescriptor start = std::exchange(end_, nullptr);
+        if (from_claim) {
+            auto claimed = claimed_start(reveal, unit);
+            if (!claimed) return unknown(unit, claimed.error().what);
+            start = *std::move(claimed);
+        }
+        auto event = ask_worker(slot, unit, reveal, start);
+        // Bytes that the miner served may be anything; those recomputed here are states.
+        if (!event && from_claim && event.error().kind == ErrorKind::kVerification)
+            return unknown(unit, event.error().what);
+        if (!event) return base::failed(event.error());
+        const auto* replayed = std::get_if<frames::Replayed>(&event->message);
+        if (replayed == nullptr)
+            return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
+        UnitReplay result;
+        result.unit = unit;
+        result.claimed = replayed->claimed_root;
+        result.recomputed = replayed->unit_root;
+        switch (replayed->verdict) {
+            case frames::UnitVerdict::kUnsound:
+                return fail(ErrorKind::kPreflight,
+                            "this machine computed one unit twice with different results",
+                            "check memory and cooling before auditing again");
+            case frames::UnitVerdict::kUnavailable: return unknown(unit, replayed->difference);
+            case frames::UnitVerdict::kDiffers: result.state = UnitReplay::State::kFalse; return result;
+            case frames::UnitVerdict::kMatch: break;
+        }
+        result.state = UnitReplay::State::kEqual;
+        // After a divergence the state stays what it was.
+        end_ = event->bulk.empty() ? start : event->bulk.front();
+        return result;
+    }
+
+    base::Outcome<WorkerEvent> ask_worker(std::uint32_t slot, std::uint32_t unit,
+                                          const contracts::Reveal& reveal,
+                                          const frames::SharedDescriptor& start) {
         std::vector<frames::SharedDescriptor> bulk;
         if (unit == 0 || unit == job_.spec.segments()) bulk.push_back(base_);
         if (unit != 0) bulk.push_back(start);
@@ -112,9 +135,11 @@ private:
     }
 
     WorkerClient& worker_;
+    const BlobStore& blobs_;
     const contracts::Job& job_;
     std::uint32_t round_;
     frames::SharedDescriptor base_;
+    frames::SharedDescriptor end_;  ///< of the unit before, where it is the claimed one
 };
 
 base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const BlobStore& blobs,
@@ -165,7 +190,7 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
     ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));
     ASSAY_TRY(open_job(worker, job->spec, {.train = train.string(), .held_out = held_out.string()}));
     ASSAY_ASSIGN(auto base, base_state(worker, blobs, job->spec, *round));
-    RoundReplay replay(worker, *job, request.round, std::move(base));
+    RoundReplay replay(worker, blobs, *job, request.round, std::move(base));
     std::vector<SlotReplay> replays;
     bool known = false;
     for (const contracts::SlotRound& slot : contracts::list_slots(state, request.job, request.round)) {
@@ -173,8 +198,8 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
         known = true;
         const auto reveal = contracts::read_reveal(state, request.job, request.round, slot.slot);
         if (!reveal) continue;
-        ASSAY_ASSIGN(const SlotReplay result, replay.run(slot, *reveal, request.segment));
-        replays.push_back(result);
+        ASSAY_ASSIGN(SlotReplay result, replay.run(slot, *reveal, request.segment));
+        replays.push_back(std::move(result));
     }
     if (!known) {
         return fail(ErrorKind::kNotFound, "that miner held no slot of round " + std::to_string(request.round),

@@ -22,22 +22,51 @@ struct ReplayRequest {
     std::optional<std::uint32_t> segment;  ///< nothing: all, and finalise
 };
 
-/// One slot's round, recomputed from the base state on.
+/// What came of one unit.
+struct UnitReplay {
+    enum class State : std::uint8_t {
+        kEqual,    ///< the claimed bits
+        kFalse,    ///< others
+        kUnknown,  ///< not recomputed: `lacking` says what is not at hand
+    };
+    std::uint32_t unit = 0;
+    State state = State::kUnknown;
+    base::Hash256 claimed;
+    base::Hash256 recomputed;
+    std::string lacking;
+};
+
+/// What the units say of the ledger's verdict.
+enum class Judgement : std::uint8_t {
+    kRight,         ///< it is what the units that decided it give, or it was not decided by bits
+    kWrong,         ///< it is not
+    kNotReached,    ///< right as far as the request goes; the unit that decided it stands later
+    kCannotBeMade,  ///< the unit that decided it, or one of them, cannot be recomputed from these files
+};
+
+/// One slot's round. A unit is recomputed from the end of the unit before it where that one is equal, so that
+/// honest work needs no blobs; after a false one from its claimed start, as verifiers do.
 struct SlotReplay {
     std::uint32_t slot = 0;
     base::PublicKey miner;
-    std::uint32_t units = 0;                   ///< recomputed
-    std::optional<std::uint32_t> first_wrong;  ///< the first unit whose bits differ from the claim
-    base::Hash256 claimed;                     ///< its root, claimed and recomputed
-    base::Hash256 recomputed;
+    std::vector<UnitReplay> units;                         ///< ascending, as far as the request goes
     contracts::Reason verdict = contracts::Reason::kNone;  ///< the ledger's
-    /// The ledger paid what checks and forfeited what does not.
-    bool agrees = false;
+    Judgement judgement = Judgement::kRight;
+    std::optional<std::uint32_t>
+        judged_by;  ///< the unit on which kWrong, kCannotBeMade or a caught cheat rests
+    /// Paid although units that were not drawn are false: by the rules, for work that was not done.
+    bool false_work_paid = false;
+
+    [[nodiscard]] std::uint32_t count(UnitReplay::State state) const;
+    [[nodiscard]] const UnitReplay* first_wrong() const;  ///< null when none is known to be false
 };
 
-/// Recomputes every revealed slot that the request names. kNotFound: no such job, round or miner, or a blob
-/// that is needed is not in the store (its id and what it holds are named). kVerification: a base state that
-/// is not the one the ledger names. Slots whose miner revealed nothing are left out.
+/// Sets `judgement`, `judged_by` and `false_work_paid` from the units and what the ledger recorded.
+void judge(SlotReplay& replay, const contracts::SlotRound& recorded);
+
+/// Recomputes every revealed slot that the request names. kNotFound: no such job, round or miner, or the
+/// data or the base state is not in the store (its id and what it holds are named). kVerification: a base
+/// state that is not the one the ledger names. Slots whose miner revealed nothing are left out.
 base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const contracts::StateView& state,
                                                     const BlobStore& blobs, const ReplayRequest& request);
 

@@ -79,10 +79,10 @@ void check_cheats_in(std::uint32_t segment) {
     network.check_books();
     std::size_t wrong = 0;
     for (const auto& replay : network.replay_everything()) {
-        CHECK(replay.agrees);
-        if (!replay.first_wrong) continue;
+        CHECK(replay.judgement == node::Judgement::kRight);
+        if (replay.first_wrong() == nullptr) continue;
         ++wrong;
-        CHECK(*replay.first_wrong == segment);
+        CHECK(replay.first_wrong()->unit == segment);
     }
     CHECK(wrong == kCheats.size());
     CHECK(network.train_alone(node::run_record(network.state(), job)) == job.base_root);

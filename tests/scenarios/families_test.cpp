@@ -49,7 +49,7 @@ void run_variant(const Variant& variant) {
         CHECK(network.paid_to(who) > 0);
     }
     network.check_books();
-    for (const auto& replay : network.replay_everything()) CHECK(replay.agrees);
+    for (const auto& replay : network.replay_everything()) CHECK(replay.judgement == node::Judgement::kRight);
     const auto record = node::run_record(network.state(), job);
     for (const std::string& target : trainer::machine_targets()) {
         for (const unsigned threads : {1U, 2U}) {

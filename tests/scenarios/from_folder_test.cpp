@@ -89,7 +89,7 @@ TEST_CASE("a job that starts from a model folder is trained, recomputed and paid
         CHECK(network.paid_to(network.net().miners[honest]) > 0);
     }
     network.check_books();
-    for (const auto& replay : network.replay_everything()) CHECK(replay.agrees);
+    for (const auto& replay : network.replay_everything()) CHECK(replay.judgement == node::Judgement::kRight);
 
     // Training alone: the same model, from the weights that `model eval` measures.
     const auto record = node::run_record(network.state(), job);

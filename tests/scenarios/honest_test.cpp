@@ -91,9 +91,8 @@ TEST_CASE("an honest run pays every slot, loses nothing and checks from its file
     const auto replays = network.replay_everything();
     CHECK(replays.size() == slots.size());
     for (const auto& replay : replays) {
-        CHECK(replay.agrees);
-        CHECK_FALSE(replay.first_wrong.has_value());
-        CHECK(replay.units == job.spec.audit_units());
+        CHECK(replay.judgement == node::Judgement::kRight);
+        CHECK(replay.count(node::UnitReplay::State::kEqual) == job.spec.audit_units());
     }
 }
 

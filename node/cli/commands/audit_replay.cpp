@@ -24,32 +24,79 @@ struct ReplayFlags {
 
 std::string verdict_text(const SlotReplay& slot) { return std::string(contracts::to_text(slot.verdict)); }
 
-/// What the bits say, and whether the ledger said the same.
+std::string name_of(std::uint32_t unit) { return "unit " + std::to_string(unit); }
+
+/// What the bits say, beside what the ledger says.
+std::string bits_text(const SlotReplay& slot) {
+    const UnitReplay* wrong = slot.first_wrong();
+    if (wrong != nullptr && slot.judgement == Judgement::kRight && slot.judged_by)
+        return name_of(*slot.judged_by) + " differs from the claim";
+    if (wrong != nullptr) return name_of(wrong->unit) + " differs from the claim";
+    const std::uint32_t equal = slot.count(UnitReplay::State::kEqual);
+    const std::string all = equal == slot.units.size() ? "all " : "";
+    return all + std::to_string(equal) + " units equal bit for bit";
+}
+
+std::string lacking_of(const SlotReplay& slot) {
+    return slot.judged_by && *slot.judged_by < slot.units.size() ? slot.units[*slot.judged_by].lacking : "";
+}
+
+/// False units beside the one on which the verdict rests.
+std::string beside(const SlotReplay& slot) {
+    std::string text;
+    for (const UnitReplay& unit : slot.units) {
+        if (unit.state != UnitReplay::State::kFalse || slot.judged_by == unit.unit) continue;
+        const bool caught = slot.judgement == Judgement::kRight && slot.judged_by.has_value();
+        if (!caught && slot.first_wrong() == &unit) continue;  // said already
+        text += "; " + name_of(unit.unit) + " is false too";
+    }
+    return text;
+}
+
 std::string finding(const SlotReplay& slot) {
-    std::string text = slot.first_wrong
-                           ? "unit " + std::to_string(*slot.first_wrong) + " differs from the claim"
-                           : "all " + std::to_string(slot.units) + " units equal bit for bit";
-    const bool caught = slot.first_wrong && slot.verdict == contracts::Reason::kMismatch;
-    if (!slot.first_wrong && slot.agrees && slot.verdict == contracts::Reason::kMismatch)
-        return text + "; the fault that the ledger found stands later: replay the whole round";
-    if (!slot.agrees) return text + ", AGAINST the ledger's verdict " + verdict_text(slot);
-    return text + (caught ? ", a cheat that the ledger caught: " : ", as the ledger judged: ") +
-           verdict_text(slot);
+    const std::string bits = bits_text(slot);
+    const std::string verdict = verdict_text(slot);
+    switch (slot.judgement) {
+        case Judgement::kWrong: return bits + ", AGAINST the ledger's verdict " + verdict + beside(slot);
+        case Judgement::kCannotBeMade:
+            return bits + "; the verdict " + verdict + " cannot be judged from these files: it rests on " +
+                   name_of(*slot.judged_by) + ", and " + lacking_of(slot) + beside(slot);
+        case Judgement::kNotReached:
+            return bits + "; the fault that the ledger found stands later: replay the whole round" +
+                   beside(slot);
+        case Judgement::kRight: break;
+    }
+    if (slot.false_work_paid) return bits + " and was paid for: it was not drawn" + beside(slot);
+    return bits + (slot.judged_by ? ", a cheat that the ledger caught: " : ", as the ledger judged: ") +
+           verdict + beside(slot);
+}
+
+nlohmann::ordered_json agrees_json(const SlotReplay& slot) {
+    if (slot.judgement == Judgement::kCannotBeMade) return {};
+    return slot.judgement != Judgement::kWrong;
 }
 
 nlohmann::ordered_json slot_json(const SlotReplay& slot) {
+    const UnitReplay* wrong = slot.first_wrong();
     nlohmann::ordered_json body;
     body["slot"] = slot.slot;
     body["miner"] = slot.miner.hex();
-    body["units"] = slot.units;
-    body["equal"] = !slot.first_wrong.has_value();
-    body["first_wrong"] =
-        slot.first_wrong ? nlohmann::ordered_json(*slot.first_wrong) : nlohmann::ordered_json();
-    body["claimed"] = slot.first_wrong ? slot.claimed.hex() : "";
-    body["recomputed"] = slot.first_wrong ? slot.recomputed.hex() : "";
+    body["units"] = slot.units.size() - slot.count(UnitReplay::State::kUnknown);
+    body["equal"] = wrong == nullptr;
+    body["first_wrong"] = wrong != nullptr ? nlohmann::ordered_json(wrong->unit) : nlohmann::ordered_json();
+    body["claimed"] = wrong != nullptr ? wrong->claimed.hex() : "";
+    body["recomputed"] = wrong != nullptr ? wrong->recomputed.hex() : "";
     body["verdict"] = verdict_text(slot);
-    body["agrees"] = slot.agrees;
+    body["agrees"] = agrees_json(slot);
     body["finding"] = finding(slot);
+    auto false_units = nlohmann::ordered_json::array();
+    auto unknown = nlohmann::ordered_json::array();
+    for (const UnitReplay& unit : slot.units) {
+        if (unit.state == UnitReplay::State::kFalse) false_units.push_back(unit.unit);
+        if (unit.state == UnitReplay::State::kUnknown) unknown.push_back(unit.unit);
+    }
+    body["false_units"] = false_units;
+    body["not_recomputed"] = unknown;
     return body;
 }
 
@@ -59,19 +106,23 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
     std::uint64_t caught = 0;
     auto list = nlohmann::ordered_json::array();
     for (const SlotReplay& slot : slots) {
-        units += slot.units;
-        if (!slot.first_wrong) ++equal;
-        if (slot.first_wrong && slot.agrees) ++caught;
+        const bool is_wrong = slot.first_wrong() != nullptr;
+        const bool is_caught = is_wrong && slot.judgement == Judgement::kRight && slot.judged_by.has_value();
+        units += slot.units.size() - slot.count(UnitReplay::State::kUnknown);
+        if (!is_wrong) ++equal;
+        if (is_caught) ++caught;
         list.push_back(slot_json(slot));
         audit.say.emplace_back("slot " + std::to_string(slot.slot) + " of " + slot.miner.brief(),
                                finding(slot));
-        if (!slot.agrees)
-            audit.failures.push_back({where + " slot " + std::to_string(slot.slot), finding(slot), 0});
+        const ledger::AuditFailure found{where + " slot " + std::to_string(slot.slot), finding(slot), 0};
+        if (slot.judgement == Judgement::kWrong || slot.false_work_paid) audit.failures.push_back(found);
+        if (slot.judgement == Judgement::kCannotBeMade) audit.not_judged.push_back(found);
     }
     audit.checked["slots"] = slots.size();
     audit.checked["units"] = units;
     audit.checked["equal"] = equal;
     audit.checked["cheats_confirmed"] = caught;
+    audit.checked["not_judged"] = audit.not_judged.size();
     audit.details["slots"] = list;
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recomputed units say of a verdict. The ledger judged the units that it drew, each from its claimed
+// start: what else is false beside them makes no verdict wrong.
+#include <algorithm>
+
+#include "node/audit/replay.hpp"
+
+namespace assay::node {
+
+using contracts::Reason;
+using State = UnitReplay::State;
+
+std::uint32_t SlotReplay::count(State state) const {
+    return static_cast<std::uint32_t>(std::count_if(
+        units.begin(), units.end(), [&](const UnitReplay& unit) { return unit.state == state; }));
+}
+
+const UnitReplay* SlotReplay::first_wrong() const {
+    const auto found = std::find_if(units.begin(), units.end(),
+                                    [](const UnitReplay& unit) { return unit.state == State::kFalse; });
+    return found == units.end() ? nullptr : &*found;
+}
+
+namespace {
+
+// The ledger says that this unit is false and what it should have been.
+void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
+    replay.judged_by = recorded.fault_unit;
+    if (recorded.fault_unit >= replay.units.size()) {
+        replay.judgement = Judgement::kNotReached;
+        return;
+    }
+    const UnitReplay& unit = replay.units[recorded.fault_unit];
+    const bool as_recorded = unit.state == State::kFalse && unit.recomputed == recorded.fault_found &&
+                             unit.claimed == recorded.fault_claimed;
+    replay.judgement = unit.state == State::kUnknown ? Judgement::kCannotBeMade
+                       : as_recorded                 ? Judgement::kRight
+                                                     : Judgement::kWrong;
+}
+
+// The ledger says that every drawn unit is as claimed.
+void judge_paid(SlotReplay& replay, const contracts::SlotRound& recorded) {
+    for (const std::uint32_t drawn : recorded.drawn_units) {
+        if (drawn >= replay.units.size()) break;
+        const State state = replay.units[drawn].state;
+        if (state == State::kEqual) continue;
+        if (state == State::kUnknown && replay.judgement == Judgement::kCannotBeMade) continue;
+        replay.judged_by = drawn;
+        replay.judgement = state == State::kFalse ? Judgement::kWrong : Judgement::kCannotBeMade;
+        if (state == State::kFalse) return;
+    }
+    replay.false_work_paid = replay.first_wrong() != nullptr;
+}
+
+}  // namespace
+
+void judge(SlotReplay& replay, const contracts::SlotRound& recorded) {
+    switch (recorded.verdict) {
+        case Reason::kMismatch: return judge_mismatch(replay, recorded);
+        case Reason::kPaid:
+        case Reason::kPaidDiverged: return judge_paid(replay, recorded);
+        default: return;  // not decided by bits: silence, withheld bytes, an open round
+    }
+}
+
+}  // namespace assay::node

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// A slot's round on the ledger, recomputed from blobs: what replay says of the verdict, whichever units were
+// drawn and whatever is false beside them.
+#include "node/audit/replay.hpp"
+
+#include "node/worker/local_training.hpp"
+#include "node/worker/worker_process.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/tiny_job.hpp"
+#include "trainer/state_bytes.hpp"
+#include "verifier/worker/drill.hpp"
+
+namespace assay::node {
+namespace {
+
+using contracts::Reason;
+using State = UnitReplay::State;
+using trainer::worker::Drill;
+using trainer::worker::DrillKind;
+
+constexpr std::uint32_t kSlot = 1;
+
+/// A flipped bit at the end of a segment: that segment alone is false.
+Drill flip(std::uint32_t segment) { return {DrillKind::kFlip, segment, "wte.weight", 3, 7}; }
+
+/// One slot's round by a miner with such drills, as ledger and blob store have it afterwards.
+class SlotOnLedger {
+public:
+    explicit SlotOnLedger(const std::vector<Drill>& drills) {
+        BlobStoreOptions options;
+        options.folder = folder_ / "blobs";
+        blobs_ = BlobStore::open(options).value();
+        REQUIRE(blobs_->put(job_.file));
+        WorkerOptions worker;
+        worker.program = std::filesystem::path(std::getenv("ASSAY_BIN_DIR")) / "assay-worker";
+        worker_ = WorkerProcess::start(worker).value();
+        runner_ = trainer::JobRunner::create(job_.spec, {job_.tokens}, {job_.tokens}, {}).value();
+        const trainer::BaseState base = runner_->initial();
+        std::vector<trainer::SlotState> boundaries{runner_->start(base).value()};
+        const auto keep = [&](const trainer::BoundaryReport& boundary) {
+            boundaries.push_back(boundary.state);
+        };
+        auto work = verifier::run_drilled_round(*runner_, base, 0, kSlot, std::nullopt, drills, keep, {});
+        reveal_.trace = work->trace;
+        for (std::size_t i = 1; i < boundaries.size(); ++i) {
+            const auto bytes = trainer::encode_slot_state(boundaries[i]);
+            reveal_.boundary_blobs.push_back(base::blob_id(bytes));
+            REQUIRE(blobs_->put(bytes));
+        }
+        boundaries_ = std::move(boundaries);
+        contracts::Job job;
+        job.id = id_;
+        job.spec = job_.spec;
+        state_.put(contracts::job_key(id_), base::encode(job));
+        contracts::Round round;
+        round.job = id_;
+        round.base_root = runner_->base_root(base);
+        state_.put(contracts::round_key(id_, 0), base::encode(round));
+        slot_.slot = kSlot;
+        slot_.assigned = true;
+        slot_.revealed = true;
+    }
+
+    [[nodiscard]] std::uint32_t finalise() const { return job_.spec.segments(); }
+    /// The unit's root as verifiers compute it from its claimed start.
+    [[nodiscard]] base::Hash256 right_root(std::uint32_t unit) const {
+        return runner_->replay_segment(boundaries_[unit], {0, kSlot, unit}, {})->unit_root;
+    }
+    [[nodiscard]] base::Hash256 claimed_root(std::uint32_t unit) const {
+        return program::unit_root(reveal_.trace, job_.spec, unit);
+    }
+    /// No holder serves the state of this boundary any more.
+    void lose_boundary(std::uint32_t boundary) {
+        REQUIRE(blobs_->remove(reveal_.boundary_blobs[boundary - 1]));
+    }
+
+    /// The miner served these bytes for the boundary.
+    void swap_boundary(std::uint32_t boundary, const base::Bytes& bytes) {
+        REQUIRE(blobs_->put(bytes));
+        reveal_.boundary_blobs[boundary - 1] = base::blob_id(bytes);
+    }
+    [[nodiscard]] base::Bytes boundary_bytes(std::uint32_t boundary) const {
+        return trainer::encode_slot_state(boundaries_[boundary]);
+    }
+
+    void caught(std::vector<std::uint32_t> drawn, std::uint32_t unit, const base::Hash256& found) {
+        slot_.drawn_units = std::move(drawn);
+        slot_.verdict = Reason::kMismatch;
+        slot_.fault_unit = unit;
+        slot_.fault_claimed = claimed_root(unit);
+        slot_.fault_found = found;
+    }
+    void judged(std::vector<std::uint32_t> drawn, Reason verdict) {
+        slot_.drawn_units = std::move(drawn);
+        slot_.verdict = verdict;
+    }
+
+    SlotReplay replay(std::optional<std::uint32_t> segment = std::nullopt) {
+        state_.put(contracts::slot_key(id_, 0, kSlot), base::encode(slot_));
+        state_.put(contracts::reveal_key(id_, 0, kSlot), base::encode(reveal_));
+        auto replayed = replay_round(*worker_, state_, *blobs_,
+                                     {.job = id_, .round = 0, .miner = {}, .segment = segment});
+        if (!replayed) FAIL(replayed.error().what);
+        REQUIRE(replayed->size() == 1);
+        return replayed->front();
+    }
+
+private:
+    tests::TinyJob job_ = tests::tiny_job();
+    test::TemporaryFolder folder_;
+    std::unique_ptr<BlobStore> blobs_;
+    std::unique_ptr<WorkerProcess> worker_;
+    std::unique_ptr<trainer::JobRunner> runner_;
+    std::vector<trainer::SlotState> boundaries_;
+    base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
+    contracts::MemoryState state_;
+    contracts::SlotRound slot_;
+    contracts::Reveal reveal_;
+};
+
+}  // namespace
+
+TEST_CASE("a verdict on a drawn unit is right although an earlier unit, which was not drawn, is false too") {
+    SlotOnLedger slot({flip(0), flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    const SlotReplay replay = slot.replay();
+    CHECK(replay.judgement == Judgement::kRight);
+    CHECK(replay.judged_by == 2U);
+    REQUIRE(replay.first_wrong() != nullptr);
+    CHECK(replay.first_wrong()->unit == 0);
+    REQUIRE(replay.units.size() == 4);
+    CHECK(replay.units[1].state == State::kEqual);
+    CHECK(replay.units[2].state == State::kFalse);
+    CHECK(replay.units[2].recomputed == slot.right_root(2));
+    CHECK(replay.units[3].state == State::kEqual);
+}
+
+TEST_CASE("a verdict whose start is not at hand cannot be judged, and is not called wrong") {
+    SlotOnLedger slot({flip(0), flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    slot.lose_boundary(1);
+    slot.lose_boundary(2);
+    const SlotReplay replay = slot.replay();
+    CHECK(replay.judgement == Judgement::kCannotBeMade);
+    CHECK(replay.judged_by == 2U);
+    CHECK(replay.first_wrong()->unit == 0);
+    CHECK(replay.units[2].state == State::kUnknown);
+    CHECK(replay.units[2].lacking.find("boundary 2") != std::string::npos);
+    // Where nothing is false before it, the start is computed here and no blob is needed.
+    SlotOnLedger honest_before({flip(2)});
+    honest_before.caught({2, slot.finalise()}, 2, honest_before.right_root(2));
+    honest_before.lose_boundary(1);
+    honest_before.lose_boundary(2);
+    CHECK(honest_before.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("bytes kept for a boundary that are not its state leave the verdict open") {
+    SlotOnLedger slot({flip(0), flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    const base::Bytes second = slot.boundary_bytes(2);
+    slot.swap_boundary(1, base::Bytes(100, 7));
+    CHECK(slot.replay().judgement == Judgement::kRight);  // its own start is still there
+    slot.swap_boundary(2, base::Bytes(100, 7));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
+    slot.swap_boundary(2, slot.boundary_bytes(1));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
+    slot.swap_boundary(2, second);
+    CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("a verdict of mismatch is wrong where the recorded unit is right or came out otherwise") {
+    SlotOnLedger slot({flip(0)});
+    slot.caught({1}, 1, slot.right_root(0));
+    CHECK(slot.replay().judgement == Judgement::kWrong);  // unit 0 is false, and 1 was not
+    slot.caught({0}, 0, slot.right_root(1));
+    CHECK(slot.replay().judgement == Judgement::kWrong);  // false, but not by these bits
+    slot.caught({0}, 0, slot.right_root(0));
+    CHECK(slot.replay().judgement == Judgement::kRight);
+    SlotOnLedger honest({});
+    honest.caught({1}, 1, honest.right_root(0));
+    CHECK(honest.replay().judgement == Judgement::kWrong);
+    CHECK(honest.replay(0).judgement == Judgement::kNotReached);
+}
+
+TEST_CASE("a paid slot is judged by its drawn units, and false work beside them is named as paid for") {
+    SlotOnLedger slot({flip(1)});
+    slot.judged({0, 2, slot.finalise()}, Reason::kPaid);
+    const SlotReplay undrawn = slot.replay();
+    CHECK(undrawn.judgement == Judgement::kRight);
+    CHECK(undrawn.false_work_paid);
+    CHECK(undrawn.count(State::kFalse) == 1);
+    slot.judged({1, slot.finalise()}, Reason::kPaid);
+    CHECK(slot.replay().judgement == Judgement::kWrong);
+    CHECK(slot.replay().judged_by == 1U);
+    slot.judged({2, slot.finalise()}, Reason::kPaid);
+    slot.lose_boundary(2);
+    const SlotReplay open = slot.replay();
+    CHECK(open.judgement == Judgement::kCannotBeMade);
+    CHECK(open.judged_by == 2U);
+    CHECK(open.false_work_paid);
+
+    SlotOnLedger honest({});
+    honest.judged({0, honest.finalise()}, Reason::kPaid);
+    const SlotReplay right = honest.replay();
+    CHECK(right.judgement == Judgement::kRight);
+    CHECK_FALSE(right.false_work_paid);
+    CHECK(right.count(State::kEqual) == 4);
+    // A verdict that no bits decided.
+    slot.judged({1}, Reason::kSilentAfterDraw);
+    CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+}  // namespace assay::node
