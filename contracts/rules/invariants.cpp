@@ -123,9 +123,11 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         return {};
     };
     switch (table) {
+        case Table::kParamSet:
+            if (!present) return broken("a parameter set is gone that jobs may name");
+            [[fallthrough]];
         case Table::kMeta:
-        case Table::kParams:
-        case Table::kParamSet: touched.terms = true; return {};
+        case Table::kParams: touched.terms = true; return {};
         case Table::kAccount:
         case Table::kNodeKey:
         case Table::kMiner:

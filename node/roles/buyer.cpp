@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/buyer.hpp"
 
+#include <utility>
+
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/onboarding.hpp"
 #include "node/runtime/log.hpp"
@@ -14,12 +16,18 @@ Buyer::Buyer(const RoleParts& parts, BuyerOptions options)
       secret_(beacon_secret(parts.node_key, base::encode(options_.spec))) {}
 
 void Buyer::find_job() {
-    for (const contracts::Job& job : contracts::list_jobs(state())) {
-        if (job.buyer_node != me() || !(job.spec == options_.spec)) continue;
+    const auto note = [this](const contracts::Job& job) {
+        if (job_ || job.buyer_node != me() || !(job.spec == options_.spec)) return;
         job_ = job.id;
         log_info("job " + job.id.hex() + " is on the ledger");
+    };
+    // Once through all that ever was: an earlier process may have bought it. What comes later is active first.
+    if (!std::exchange(looked_back_, true)) {
+        for (const contracts::Job& job : contracts::list_jobs(state())) note(job);
         return;
     }
+    for (const base::Hash256& id : contracts::list_active_jobs(state()))
+        note(*contracts::read_job(state(), id));
 }
 
 void Buyer::plan() {

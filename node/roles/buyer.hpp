@@ -34,6 +34,7 @@ private:
     BlobWants wants_;
     base::Hash256 secret_;
     std::optional<base::Hash256> job_;
+    bool looked_back_ = false;  ///< through the jobs of before this process
 };
 
 }  // namespace assay::node
