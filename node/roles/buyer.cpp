@@ -21,7 +21,8 @@ void Buyer::find_job() {
         job_ = job.id;
         log_info("job " + job.id.hex() + " is on the ledger");
     };
-    // Once through all that ever was: an earlier process may have bought it. What comes later is active first.
+    // Once through all that ever was: an earlier process may have bought it. What comes later is active
+    // first.
     if (!std::exchange(looked_back_, true)) {
         for (const contracts::Job& job : contracts::list_jobs(state())) note(job);
         return;

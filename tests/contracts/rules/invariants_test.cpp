@@ -104,6 +104,8 @@ void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const B
 void damage_terms(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
     if (table == Table::kMeta) all.push_back(changing<Meta>(key, value, [](Meta& m) { ++m.schema; }));
     if (table == Table::kParams)
+        all.push_back(changing<Hash256>(key, value, [](Hash256& set) { set = bytes_of("no such set"); }));
+    if (table == Table::kParamSet)
         all.push_back(changing<Params>(key, value, [](Params& p) { p.commit_window = 0; }));
     if (table == Table::kSupply) {
         all.push_back(changing<Supply>(key, value, [](Supply& s) { s.balances = one_more(s.balances); }));
