@@ -71,7 +71,7 @@ struct RoleProcess::State {
     bool finished = false;
 
     base::Outcome<void> open_keys();
-    base::Outcome<void> open_store();
+    base::Outcome<void> open_store_and_worker();
     base::Outcome<void> open_services();
     base::Outcome<void> open_ledger();
     base::Outcome<void> assemble(const std::string& endpoint);
@@ -93,11 +93,15 @@ base::Outcome<void> RoleProcess::State::open_keys() {
     return {};
 }
 
-base::Outcome<void> RoleProcess::State::open_store() {
+base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     BlobStoreOptions blob_options;
     blob_options.folder = options.home.blobs();
     ASSAY_ASSIGN(store, BlobStore::open(blob_options));
     files = make_blob_files(*store);
+    // Before the owner's work: whoever has staked is asked to work within seconds.
+    if (options.needs_worker == NeedsWorker::kYes) {
+        ASSAY_ASSIGN(worker, WorkerProcess::start(options.worker));
+    }
     return {};
 }
 
@@ -117,9 +121,6 @@ base::Outcome<void> RoleProcess::State::open_services() {
     probing.client.address = blob_server->address();
     probing.client.tls = options.tls;
     probe = start_self_probe(probing, [] { exit_deaf(); });
-    if (options.needs_worker == NeedsWorker::kYes) {
-        ASSAY_ASSIGN(worker, WorkerProcess::start(options.worker));
-    }
     return {};
 }
 
@@ -220,7 +221,7 @@ base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions
     ASSAY_ASSIGN(state->genesis, genesis_of(state->options.home, state->options.genesis));
     ASSAY_TRY(state->open_keys());
     ASSAY_ASSIGN(state->disk_port, make_disk_port(state->options.home.jobs()));
-    ASSAY_TRY(state->open_store());
+    ASSAY_TRY(state->open_store_and_worker());
     ASSAY_ASSIGN(state->port, ReservedPort::take(state->options.listen));
     ASSAY_TRY(state->open_ledger());
     ASSAY_TRY(state->assemble(state->port->address()));

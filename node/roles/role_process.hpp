@@ -37,14 +37,14 @@ struct RoleProcessOptions {
 class RoleProcess {
 public:
     /// Errors: kKey, kNotFound (no key, no genesis), kUnreachable (ledger node), kVerification (another
-    /// chain), kFailure.
+    /// chain), kPreflight (worker), kFailure.
     static base::Outcome<std::unique_ptr<RoleProcess>> open(RoleProcessOptions options, std::stop_token stop);
     ~RoleProcess();
 
     /// Runs `role`, which signs what only the owner may, until it is done or stopped.
     base::Outcome<void> run_as_owner(Role& role);
-    /// Wipes the owner's key, then opens the blob port and the worker. What was made from parts() must be
-    /// gone. Errors: kPreflight (worker), kFailure.
+    /// Wipes the owner's key, then opens the blob port. What was made from parts() must be gone. kFailure
+    /// when the port is taken.
     base::Outcome<void> serve();
     /// Registers and stakes as the owner, where the home has the owner's key, then serves; nothing of both
     /// when asked to stop meanwhile.
