@@ -117,9 +117,9 @@ std::optional<std::uint64_t> next_deadline(const StateView& state) {
         const auto job = read_job(state, id);
         ASSAY_CHECK(job.has_value());
         if (job->phase != JobPhase::kRounds) {
-            consider(job->phase_deadline + 1);
+            consider(later(job->phase_deadline, 1));
         } else if (const auto round = read_round(state, id, job->round)) {
-            consider(round->phase_deadline + 1);
+            consider(later(round->phase_deadline, 1));
         }
     }
     const Bytes unbondings = table_prefix(Table::kUnbonding);

@@ -53,10 +53,8 @@ void carry_out(Work& work, const Sent& sent, const StakeWithdraw& tx) {
     take_free(work.state, tx.node, tx.amount, &Supply::unbonding);
     Meta meta = read_meta(work.state);
     const Unbonding unbonding{sent.owner, tx.node, tx.amount};
-    store(
-        work.state,
-        unbonding_key(work.block.height + read_current_params(work.state).unbonding_delay, meta.unbondings++),
-        unbonding);
+    const std::uint64_t release = later(work.block.height, read_current_params(work.state).unbonding_delay);
+    store(work.state, unbonding_key(release, meta.unbondings++), unbonding);
     store(work.state, meta_key(), meta);
 }
 

@@ -37,7 +37,7 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     job.submitted_at = work.block.height;
     job.deadline = work.block.height + tx.spec.market.deadline_blocks;
     job.phase = JobPhase::kAskCommit;
-    job.phase_deadline = work.block.height + params.ask_commit_window;
+    job.phase_deadline = later(work.block.height, params.ask_commit_window);
     job.slot_work = program::work_units(tx.spec);
     job.escrow = tx.spec.market.budget;
     job.base_root = tx.spec.initial_root;

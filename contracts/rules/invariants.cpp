@@ -59,7 +59,7 @@ Finding check_job(const StateView& state, const Hash256& id) {
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");
     if (ended && listed) return broken("job " + id.brief() + " has ended and is listed as active");
     if (!ended && !listed) return broken("job " + id.brief() + " is not listed as active");
-    const Amount accounted = sum(sum(job->escrow, job->spent), job->refunded);
+    const Amount accounted = saturating_sum(saturating_sum(job->escrow, job->spent), job->refunded);
     if (accounted < job->spec.market.budget) return broken("job " + id.brief() + " lost escrow");
     if (job->phase == JobPhase::kRounds && !read_round(state, id, job->round)) {
         return broken("job " + id.brief() + " has no running round");

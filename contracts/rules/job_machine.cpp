@@ -28,7 +28,7 @@ void burn_unrevealed(Work& work, const Job& job, const std::vector<Ask>& asks) {
                    .reason = Reason::kAskNotRevealed,
                    .amount = ask.deposit});
         Miner miner = *read_miner(work.state, ask.miner);
-        miner.forfeited = sum(miner.forfeited, ask.deposit);
+        miner.forfeited = saturating_sum(miner.forfeited, ask.deposit);
         store(work.state, miner_key(ask.miner), miner);
         move_total(work.state, &Supply::deposits, &Supply::burned, ask.deposit);
         ask.deposit = {};
@@ -93,7 +93,7 @@ bool advance_once(Work& work, Job& job) {
     if (work.block.height <= job.phase_deadline) return false;
     if (job.phase == JobPhase::kAskCommit) {
         set_phase(work, job, JobPhase::kAskReveal,
-                  work.block.height + params_of(work.state, job).ask_reveal_window);
+                  later(work.block.height, params_of(work.state, job).ask_reveal_window));
     } else {
         close_bidding(work, job);
     }

@@ -15,6 +15,10 @@ Amount difference(Amount first, Amount second) {
     return *result;
 }
 
+Amount saturating_sum(Amount first, Amount second) {
+    return first.plus(second).value_or(Amount::of(base::kAmountMax).value());
+}
+
 Amount smaller(Amount first, Amount second) { return first < second ? first : second; }
 
 void move_total(State& state, Bucket from, Bucket to, Amount amount) {

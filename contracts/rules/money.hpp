@@ -3,6 +3,10 @@
 // and the running totals. Checks have passed before: an amount that is not there is a bug of ours. Internal.
 #pragma once
 
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
 #include "contracts/rules/store.hpp"
 
 namespace assay::contracts {
@@ -11,6 +15,15 @@ namespace assay::contracts {
 Amount sum(Amount first, Amount second);
 Amount difference(Amount first, Amount second);
 Amount smaller(Amount first, Amount second);
+
+/// For statistics of a lifetime (all that was ever earned, units ever audited), and never for money: stops at
+/// the largest amount or number instead of ending the ledger.
+Amount saturating_sum(Amount first, Amount second);
+template <std::unsigned_integral T>
+T saturating_sum(T first, std::type_identity_t<T> second) {
+    return second > std::numeric_limits<T>::max() - first ? std::numeric_limits<T>::max()
+                                                          : static_cast<T>(first + second);
+}
 
 using Bucket = Amount Supply::*;
 /// The running totals alone; the caller moves the records.

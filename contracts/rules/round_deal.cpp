@@ -109,7 +109,7 @@ void start_round(Work& work, Job& job) {
     round.job = job.id;
     round.number = job.round;
     round.phase = RoundPhase::kCommit;
-    round.phase_deadline = work.block.height + params_of(work.state, job).commit_window;
+    round.phase_deadline = later(work.block.height, params_of(work.state, job).commit_window);
     round.started_at = work.block.height;
     round.base_root = job.base_root;
     round.base_blob = job.base_blob;

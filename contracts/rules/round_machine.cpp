@@ -61,7 +61,7 @@ bool is_complete(const RunningRound& running) {
 
 void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
     running.round.phase = phase;
-    running.round.phase_deadline = running.work.block.height + window;
+    running.round.phase_deadline = later(running.work.block.height, window);
     running.work.tell({.kind = EventKind::kRoundPhase,
                        .job = running.job.id,
                        .round = running.round.number,

@@ -42,7 +42,7 @@ Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount 
     verifier.bond = difference(verifier.bond, taken);
     verifier.dropped = verifier.dropped || verifier.bond < running.params.verifier_penalty;
     Verifier record = *read_verifier(state, verifier.node);
-    record.penalised = sum(record.penalised, taken);
+    record.penalised = saturating_sum(record.penalised, taken);
     store(state, verifier_key(verifier.node), record);
     return taken;
 }
@@ -92,7 +92,7 @@ void drop(Settlement& s, RosterEntry& entry, Reason reason) {
 
 void pay_from_escrow(Settlement& s, const PublicKey& owner, Amount amount) {
     s.job().escrow = difference(s.job().escrow, amount);
-    s.job().spent = sum(s.job().spent, amount);
+    s.job().spent = saturating_sum(s.job().spent, amount);
     pay_balance(s.state(), owner, amount, &Supply::escrow);
 }
 
@@ -112,8 +112,8 @@ void pay_fee(Settlement& s, const SlotRound& slot, SettlementLine& line, Amount 
 
 void record_earning(Settlement& s, const PublicKey& node, std::uint64_t units, Amount amount) {
     Verifier record = *read_verifier(s.state(), node);
-    record.audited_units += units;
-    record.earned = sum(record.earned, amount);
+    record.audited_units = saturating_sum(record.audited_units, units);
+    record.earned = saturating_sum(record.earned, amount);
     store(s.state(), verifier_key(node), record);
 }
 
@@ -183,9 +183,9 @@ void take_standing(Settlement& s) {
 /// standing; what is left of the fee comes back at probation's end.
 void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
     Miner miner = *read_miner(s.state(), slot.miner);
-    miner.earned = sum(miner.earned, pay);
+    miner.earned = saturating_sum(miner.earned, pay);
     const bool credited = !s.disgraced.contains(slot.miner);
-    if (credited) ++miner.verified_rounds;
+    if (credited) miner.verified_rounds = saturating_sum(miner.verified_rounds, 1);
     const bool proven = credited && miner.verified_rounds >= s.running.params.probation_rounds;
     const Amount refund = proven ? miner.prepaid : Amount{};
     if (proven) miner.prepaid = {};
@@ -211,7 +211,7 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
     if (consequence(slot.verdict) == Consequence::kForfeit) {
         share = forfeit(s, slot, line, provers);
         Miner miner = *read_miner(s.state(), slot.miner);
-        miner.forfeited = sum(miner.forfeited, slot.bond);
+        miner.forfeited = saturating_sum(miner.forfeited, slot.bond);
         store(s.state(), miner_key(slot.miner), miner);
         drop(s, rostered(s, slot.miner), slot.verdict);
     } else {
