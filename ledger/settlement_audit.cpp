@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "contracts/program/mean_loss.hpp"
+
 namespace assay::ledger {
 
 using contracts::LineKind;
@@ -54,6 +56,22 @@ std::size_t agreeing(const contracts::Round& round, const contracts::MergePostin
                       [&](const auto& one) { return one.opened && one.claim == posting.claim; }));
 }
 
+namespace {
+// Losses of the revealed steps that two verifiers recomputed alike, as the miner's trace says them.
+std::vector<std::uint32_t> audited_losses(const contracts::Job& job, const SlotEvidence& evidence) {
+    std::vector<std::uint32_t> losses;
+    if (!evidence.reveal) return losses;
+    const std::uint32_t length = job.spec.security.segment_steps;
+    const auto& steps = evidence.reveal->trace.fingerprints;
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+        const auto& units = evidence.slot.drawn_units;
+        const auto unit = static_cast<std::uint32_t>(step / length);
+        if (std::find(units.begin(), units.end(), unit) != units.end()) losses.push_back(steps[step].loss);
+    }
+    return losses;
+}
+}  // namespace
+
 std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts::Round& round,
                                      const SlotsEvidence& slots) {
     std::vector<SlotFailure> wrong;
@@ -70,6 +88,14 @@ std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts:
         if (merged && evidence.slot.verdict == Reason::kPaid) right.push_back(number);
     }
     if (round.merged_slots != right) say("the merged slots are not those found right");
+    std::vector<std::uint32_t> losses;
+    for (const std::uint32_t slot : right) {
+        const auto drawn = audited_losses(job, slots.at(slot));
+        losses.insert(losses.end(), drawn.begin(), drawn.end());
+    }
+    const std::uint32_t loss = losses.empty() ? 0 : program::mean_loss(losses);
+    if (round.train_loss != loss || round.train_steps != losses.size())
+        say("its training loss is not the mean of the audited steps");
     if (!merged) {
         const Reason end = decided ? Reason::kMergeDiverged : Reason::kMergeUnresolved;
         if (job.end_reason != end) say("the job did not end as a round without a merge ends it");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/migration.hpp"
 
+#include "contracts/rules/round_machine.hpp"
 #include "contracts/rules/store.hpp"
 
 namespace assay::contracts {
@@ -36,24 +37,89 @@ struct JobOfSchema1 {
     }
 };
 
+/// Its training loss was one verifier's sum over fingerprints that nobody had audited; it is dropped.
+struct MergeClaimOfSchema1 {
+    MergeClaim now;
+    std::uint32_t train_loss = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.now.base_root, self.now.base_blob, self.now.held_out_loss, self.train_loss);
+    }
+};
+
+struct MergePostingOfSchema1 {
+    MergePosting now;
+    MergeClaimOfSchema1 claim;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        auto& p = self.now;
+        visit(p.verifier, p.stage, p.sealed, p.opened, p.seal, self.claim);
+    }
+};
+
+struct RoundOfSchema1 {
+    Round now;
+    std::vector<MergePostingOfSchema1> merges;
+    MergeClaimOfSchema1 result;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        auto& r = self.now;
+        visit(r.job, r.number, r.phase, r.phase_deadline, r.started_at, r.settled_at, r.base_root,
+              r.base_blob, r.links, r.link_missing, r.beacon, self.merges, r.merged, self.result,
+              r.merged_slots, r.lines);
+    }
+};
+
+/// A seal that covers a claim of schema 1 opens to nothing any more: who has not opened it seals again, in
+/// what is left of the opening's window.
+void take_back_seals(Round& round) {
+    const bool pair = round.phase == RoundPhase::kMergeSeal || round.phase == RoundPhase::kMergeOpen;
+    const bool third =
+        round.phase == RoundPhase::kMergeThirdSeal || round.phase == RoundPhase::kMergeThirdOpen;
+    bool taken = false;
+    for (MergePosting& posting : round.merges) {
+        const bool running = posting.stage == Stage::kPair ? pair : third;
+        if (!running || !posting.sealed || posting.opened) continue;
+        posting.sealed = false;
+        posting.seal = {};
+        taken = true;
+    }
+    if (taken && round.phase == RoundPhase::kMergeOpen) round.phase = RoundPhase::kMergeSeal;
+    if (taken && round.phase == RoundPhase::kMergeThirdOpen) round.phase = RoundPhase::kMergeThirdSeal;
+}
+
 /// One table's records, each read in its old layout and written in the new one after `change`.
 template <class Old, class Change>
 void rewrite(State& state, Table table, Change change) {
     for (const auto& [key, value] : state.scan(table_prefix(table))) {
         Old old = stored<Old>(value);
-        change(old.now);
+        change(old);
         store(state, key, old.now);
     }
 }
 
 /// One set of parameters for the chain becomes a set with a name, and every job, running or ended, is under
-/// that one: nothing could have changed it.
+/// that one: nothing could have changed it. A merge claims no training loss; the ledger knows it.
 void from_1_to_2(State& state) {
     const auto old = load<ParamsOfSchema1>(state, params_key());
     ASSAY_CHECK(old.has_value());
     set_current_params(state, old->now);
     const Hash256 set = params_hash(old->now);
-    rewrite<JobOfSchema1>(state, Table::kJob, [&](Job& job) { job.params = set; });
+    rewrite<JobOfSchema1>(state, Table::kJob, [&](JobOfSchema1& job) { job.now.params = set; });
+    rewrite<RoundOfSchema1>(state, Table::kRound, [&](RoundOfSchema1& stale) {
+        Round& round = stale.now;
+        for (MergePostingOfSchema1& posting : stale.merges) {
+            posting.now.claim = posting.claim.now;
+            round.merges.push_back(posting.now);
+        }
+        round.result = stale.result.now;
+        take_back_seals(round);
+        const auto job = read_job(state, round.job);
+        if (!round.merged || !job) return;
+        const AuditedLoss loss = audited_loss(state, *job, round.number, round.merged_slots);
+        round.train_loss = loss.bits;
+        round.train_steps = loss.steps;
+    });
 }
 
 }  // namespace

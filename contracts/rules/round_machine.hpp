@@ -57,6 +57,17 @@ void conclude(RunningRound& running);
 /// The claim that two drawn verifiers opened alike.
 std::optional<MergeClaim> agreed_merge(const Round& round);
 
+// round_loss.cpp
+/// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
+/// drawn units, each of which two verifiers recomputed alike. Bits as program::mean_loss gives them; both
+/// zero when no step was drawn.
+struct AuditedLoss {
+    std::uint32_t bits = 0;
+    std::uint32_t steps = 0;
+};
+AuditedLoss audited_loss(const StateView& state, const Job& job, std::uint32_t round,
+                         const std::vector<std::uint32_t>& merged_slots);
+
 // round_settle.cpp
 void add_line(RunningRound& running, SettlementLine line);
 /// Pays, forfeits, penalises, and writes a line for everyone who was drawn or dealt something.

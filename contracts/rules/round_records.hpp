@@ -74,12 +74,15 @@ struct Round {
     bool merged = false;
     MergeClaim result;
     std::vector<std::uint32_t> merged_slots;
+    /// Mean loss of the merged slots' audited steps (audited_loss), and how many those are; zero: none was.
+    std::uint32_t train_loss = 0;
+    std::uint32_t train_steps = 0;
     std::uint32_t lines = 0;  ///< settlement lines stored for this round
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.number, self.phase, self.phase_deadline, self.started_at, self.settled_at,
               self.base_root, self.base_blob, self.links, self.link_missing, self.beacon, self.merges,
-              self.merged, self.result, self.merged_slots, self.lines);
+              self.merged, self.result, self.merged_slots, self.train_loss, self.train_steps, self.lines);
     }
 };
 

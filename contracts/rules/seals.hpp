@@ -78,24 +78,23 @@ enum class Stage : std::uint8_t { kPair = 1, kThird = 2 };
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const std::vector<UnitClaim>& claims, const Hash256& salt);
 
-/// What the merge of a round gives. Losses are binary32 bits. All four zero claim that θ_{r+1} is not finite:
+/// What the merge of a round gives. A loss is binary32 bits. All three zero claim that θ_{r+1} is not finite:
 /// nothing can start from it, so that agreement on it pays the round and ends the job (kMergeDiverged).
 struct MergeClaim {
     Hash256 base_root;                ///< of θ_{r+1}
     Hash256 base_blob;                ///< blob id of the base state file
-    std::uint32_t held_out_loss = 0;  ///< of θ_{r+1} on the held-out file
-    std::uint32_t train_loss = 0;     ///< mean over the round's accepted slots
+    std::uint32_t held_out_loss = 0;  ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
 
     [[nodiscard]] bool diverged() const { return base_root.is_zero(); }
     /// False for a diverged claim that names a blob or a loss: equal findings have one spelling.
     [[nodiscard]] bool is_well_formed() const {
-        return !diverged() || (base_blob.is_zero() && held_out_loss == 0 && train_loss == 0);
+        return !diverged() || (base_blob.is_zero() && held_out_loss == 0);
     }
 
     friend auto operator<=>(const MergeClaim&, const MergeClaim&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.base_root, self.base_blob, self.held_out_loss, self.train_loss);
+        visit(self.base_root, self.base_blob, self.held_out_loss);
     }
 };
 Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,

@@ -68,7 +68,7 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
             }
         }
         if (!round->merged) continue;
-        report.loss.train_last = round->result.train_loss;
+        if (round->train_steps > 0) report.loss.train_last = round->train_loss;
         report.loss.held_out_last = round->result.held_out_loss;
     }
     if (first_count > 0) report.loss.train_first = std::bit_cast<std::uint32_t>(first_sum / first_count);

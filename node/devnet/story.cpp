@@ -121,7 +121,7 @@ void Story::tell_verdict(const contracts::StateView& state, const contracts::Eve
 void Story::tell_merge(const contracts::StateView& state, const contracts::Event& event) {
     const auto round = contracts::read_round(state, event.job, event.round);
     out_ << "         merged " << event.number << " slots; loss on the training stream "
-         << loss_text(round->result.train_loss) << ", on held-out text "
+         << (round->train_steps > 0 ? loss_text(round->train_loss) : "not audited") << ", on held-out text "
          << loss_text(round->result.held_out_loss) << "\n";
 }
 

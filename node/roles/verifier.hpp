@@ -129,8 +129,4 @@ private:
     bool computing_ = false;  ///< a request of ours is at work in the worker
 };
 
-/// Mean of the last completed step's loss over the merged slots, ascending, in binary32; 0 without slots.
-std::uint32_t mean_train_loss(const contracts::StateView& state, const base::Hash256& job,
-                              std::uint32_t round, const std::vector<std::uint32_t>& slots);
-
 }  // namespace assay::node

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier's merges: sum the accepted updates, evaluate the result, seal and open what came of it.
 #include <algorithm>
-#include <bit>
 
+#include "contracts/program/mean_loss.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/runtime/log.hpp"
 
@@ -12,9 +12,6 @@ using contracts::Stage;
 namespace frames = trainer::worker;
 
 namespace {
-// A loss that is not finite, in one spelling, so that two verifiers say the same.
-constexpr std::uint32_t kNotFinite = 0x7fc00000;
-
 std::string merge_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
            (stage == Stage::kPair ? "-pair" : "-third");
@@ -28,19 +25,6 @@ const contracts::MergePosting* posting_of(const contracts::Round& round, const b
     return found == round.merges.end() ? nullptr : &*found;
 }
 }  // namespace
-
-std::uint32_t mean_train_loss(const contracts::StateView& state, const base::Hash256& job,
-                              std::uint32_t round, const std::vector<std::uint32_t>& slots) {
-    float sum = 0.0F;
-    float count = 0.0F;
-    for (const std::uint32_t slot : slots) {
-        const auto reveal = contracts::read_reveal(state, job, round, slot);
-        if (!reveal || reveal->trace.fingerprints.empty()) continue;
-        sum += std::bit_cast<float>(reveal->trace.fingerprints.back().loss);
-        count += 1.0F;
-    }
-    return count == 0.0F ? 0 : std::bit_cast<std::uint32_t>(sum / count);
-}
 
 void Verifier::plan_merge(const contracts::Job& job, const contracts::Round& round, Stage stage) {
     const contracts::MergePosting* posting = posting_of(round, me(), stage);
@@ -185,13 +169,10 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
         }
         auto blob = parts().files.put(*found->second.base);
         if (!blob.ok()) return fail_with(blob.error());
-        const auto& [job_id, round] = key;
-        const auto slots = contracts::merge_slots(state(), job_id, round);
-        found->second.claim =
-            contracts::MergeClaim{.base_root = found->second.root,
-                                  .base_blob = *blob,
-                                  .held_out_loss = evaluated != nullptr ? evaluated->loss_bits : kNotFinite,
-                                  .train_loss = mean_train_loss(state(), job_id, round, slots)};
+        found->second.claim = contracts::MergeClaim{
+            .base_root = found->second.root,
+            .base_blob = *blob,
+            .held_out_loss = evaluated != nullptr ? evaluated->loss_bits : program::kNoLoss};
     });
     parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences}, {merged});
 }

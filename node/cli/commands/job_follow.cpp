@@ -57,7 +57,8 @@ void print_event(const Context& context, const contracts::StateView& state, cons
                                     {"spent", std::to_string(job->spent.units())},
                                     {"escrow", std::to_string(job->escrow.units())}};
         if (event.kind == EventKind::kMerged && round) {
-            line["train_loss"] = std::bit_cast<float>(round->result.train_loss);
+            line["train_loss"] = nullptr;  // no step of a merged slot was drawn
+            if (round->train_steps > 0) line["train_loss"] = std::bit_cast<float>(round->train_loss);
             line["held_out_loss"] = std::bit_cast<float>(round->result.held_out_loss);
         }
         context.out << line.dump() << std::endl;
@@ -69,9 +70,9 @@ void print_event(const Context& context, const contracts::StateView& state, cons
                     << contracts::to_text(event.reason);
     }
     if (event.kind == EventKind::kMerged && round) {
-        context.out << " " << event.number << " slots, loss " << loss(round->result.train_loss)
-                    << ", held-out " << loss(round->result.held_out_loss) << ", spent "
-                    << base::to_text(job->spent);
+        context.out << " " << event.number << " slots, loss "
+                    << (round->train_steps > 0 ? loss(round->train_loss) : "not audited") << ", held-out "
+                    << loss(round->result.held_out_loss) << ", spent " << base::to_text(job->spent);
     }
     if (event.kind == EventKind::kJobEnded) context.out << " " << contracts::explain(event.reason);
     context.out << std::endl;

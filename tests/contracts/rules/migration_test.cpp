@@ -68,16 +68,26 @@ TEST_CASE("a migrated job runs on to its end, and is settled as the one that was
     Env env(std::move(old.state), old.height);
     env.next_block();
     const Job before = env.job(old.running);
-    REQUIRE(env.round(old.running).phase == RoundPhase::kMergeOpen);
+    REQUIRE(env.round(old.running).phase == RoundPhase::kMergeSeal);
     CHECK(before.round == 1);
     CHECK(before.rounds_done == 1);
     CHECK(before.auction.clearing_price == amount(700));
+    // One of the two had not opened its seal, which covered a claim of schema 1: it seals again.
     for (const MergePosting& posting : env.round(old.running).merges) {
         if (posting.opened) continue;
+        CHECK_FALSE(posting.sealed);
         Person& who = env.by_node(posting.verifier);
-        env.send(who, MergeOpen{old.running, 1, Stage::kPair, true_merge(before, 1),
-                                bytes_of(who.name + " salt merge")});
+        const MergeClaim claim = true_merge(before, 1);
+        const Hash256 salt = bytes_of("another salt");
+        const Hash256 seal =
+            merge_seal(env.chain(), old.running, 1, Stage::kPair, who.node_key(), claim, salt);
+        env.send(who, MergeSeal{old.running, 1, Stage::kPair, seal});
+        REQUIRE(env.round(old.running).phase == RoundPhase::kMergeOpen);
+        env.send(who, MergeOpen{old.running, 1, Stage::kPair, claim, salt});
     }
+    const Round first = *read_round(env.state(), old.running, 0);
+    CHECK(first.train_steps > 0);
+    CHECK(first.train_steps % 2 == 0);  // two steps a segment
     play_job(env, old.running);
     const Job job = env.job(old.running);
     CHECK(job.end_reason == Reason::kJobComplete);

@@ -83,7 +83,7 @@ TraceRecord claimed_trace(const Job& job, std::uint32_t round, std::uint32_t slo
 
 MergeClaim true_merge(const Job& job, std::uint32_t round) {
     return {bytes_of(job.id.hex() + " base " + std::to_string(round + 1)),
-            bytes_of("blob " + std::to_string(round + 1)), 100 - round, 110 - round};
+            bytes_of("blob " + std::to_string(round + 1)), 100 - round};
 }
 
 Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const TraceRecord& trace) {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training loss of a round: from audited steps of merged slots alone, whatever else a trace says.
+#include <algorithm>
+
+#include "contracts/program/mean_loss.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+/// A job past probation, of which practically only `finalise` is drawn, or every unit.
+struct World {
+    Env env;
+    Hash256 job;
+
+    explicit World(std::uint64_t audit_threshold)
+        : env([] {
+              Params params = short_windows();
+              params.probation_rounds = 0;
+              return params;
+          }()) {
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.security.audit_threshold = audit_threshold;
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+    }
+
+    /// Plays round 0 with these losses in each slot's trace; verifiers claim what the traces say.
+    Round play(const std::vector<std::vector<std::uint32_t>>& losses) {
+        const Job record = env.job(job);
+        const auto trace_of = [&](std::uint32_t slot) {
+            TraceRecord trace = true_trace(record, 0, slot);
+            for (std::size_t step = 0; step < trace.fingerprints.size(); ++step)
+                trace.fingerprints[step].loss = losses[slot][step];
+            return trace;
+        };
+        for (const SlotRound& slot : list_slots(env.state(), job, 0)) {
+            env.send(env.by_node(slot.miner),
+                     RoundCommit{job, 0, slot.slot, seal_of(env, record, slot, trace_of(slot.slot))});
+        }
+        play_links(env, job, {});
+        for (const SlotRound& slot : list_slots(env.state(), job, 0)) {
+            RoundReveal reveal;
+            reveal.job = job;
+            reveal.slot = slot.slot;
+            reveal.trace = trace_of(slot.slot);
+            reveal.boundary_blobs.resize(record.spec.segments(), bytes_of("blob"));
+            reveal.update_blob = bytes_of("update blob");
+            reveal.salt = bytes_of("slot salt");
+            env.send(env.by_node(slot.miner), reveal);
+        }
+        play_audits(env, job,
+                    {.verifiers = {{"v1", VerifierManner::kRubberStamp},
+                                   {"v2", VerifierManner::kRubberStamp},
+                                   {"v3", VerifierManner::kRubberStamp}}},
+                    Stage::kPair);
+        play_merges(env, job, {}, Stage::kPair);
+        return *read_round(env.state(), job, 0);
+    }
+};
+
+constexpr std::uint64_t kEveryUnit = UINT64_MAX;
+constexpr std::uint64_t kHardlyAny = UINT64_MAX / 1'000'000'000;
+constexpr std::uint32_t kOne = 0x3f800000;
+constexpr std::uint32_t kTwo = 0x40000000;
+constexpr std::uint32_t kThree = 0x40400000;
+
+}  // namespace
+
+TEST_CASE("a merged round's training loss is the mean over the audited steps of its merged slots") {
+    World w(kEveryUnit);
+    const Round round = w.play({{kOne, kOne, kThree, kThree}, {kTwo, kTwo, kTwo, kTwo}});
+    REQUIRE(round.merged);
+    CHECK(round.merged_slots == std::vector<std::uint32_t>{0, 1});
+    CHECK(round.train_loss == kTwo);
+    CHECK(round.train_steps == 8);
+}
+
+TEST_CASE(
+    "poison in fingerprints that nobody audited does not reach the training loss, nor part two verifiers") {
+    // The unit that is drawn is honest; the last step of the other one is not a number, in two spellings.
+    World w(UINT64_MAX / 2);
+    const std::vector<std::uint32_t> all = {kOne, kTwo, kOne, kTwo};
+    const std::vector<std::vector<std::uint32_t>> poison = {{0x7fc00123, 0xffc00456, 0x7f800001, 0xff800000},
+                                                            {0xffffffff, 0x7fffffff, 0x7fc00000, 0x7f800000}};
+    const Job record = w.env.job(w.job);
+    // Which units will be drawn follows from the links alone, so that a trace can be poisoned around them
+    // here.
+    std::vector<std::vector<std::uint32_t>> losses = {all, all};
+    World preview(UINT64_MAX / 2);
+    const Round same = preview.play(losses);
+    std::uint32_t audited = 0;
+    for (const SlotRound& slot : list_slots(preview.env.state(), preview.job, 0)) {
+        for (std::uint32_t segment = 0; segment < record.spec.segments(); ++segment) {
+            const auto& units = slot.drawn_units;
+            if (std::find(units.begin(), units.end(), segment) != units.end()) {
+                audited += 2;
+                continue;
+            }
+            const auto range = program::segment_steps(record.spec, segment);
+            for (std::uint32_t step = range.first; step < range.last; ++step)
+                losses[slot.slot][step] = poison[slot.slot][step];
+        }
+    }
+    REQUIRE(audited > 0);
+    REQUIRE(audited < 8);
+    const Round round = w.play(losses);
+    REQUIRE(round.merged);  // the two that were drawn for the merge said the same
+    CHECK(round.train_loss == same.train_loss);
+    CHECK(round.train_loss == program::mean_loss(std::vector<std::uint32_t>{kOne, kTwo}));
+    CHECK(round.train_steps == audited);
+}
+
+TEST_CASE("a NaN of whatever payload and sign in an audited step gives one spelling of no loss") {
+    for (const std::uint32_t odd : {0x7fc00123U, 0xffc00123U, 0x7f800001U}) {
+        World w(kEveryUnit);
+        const Round round = w.play({{kOne, odd, kOne, kOne}, {kOne, kOne, kOne, kOne}});
+        REQUIRE(round.merged);
+        CHECK(round.train_loss == program::kNoLoss);
+        CHECK(round.train_steps == 8);
+    }
+}
+
+TEST_CASE("a round in which no step was audited has no training loss") {
+    World w(kHardlyAny);
+    const Round round = w.play({{kOne, kOne, kOne, kOne}, {kTwo, kTwo, kTwo, kTwo}});
+    REQUIRE(round.merged);
+    CHECK(round.train_loss == 0);
+    CHECK(round.train_steps == 0);
+}
+
+}  // namespace assay::contracts::test
