@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/rules_world.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "contracts/program/program.hpp"
+#include "contracts/rules/costs.hpp"
+#include "contracts/rules/store.hpp"
+
+namespace assay::fuzz {
+
+using namespace contracts;
+
+namespace {
+
+constexpr const char* kChain = "fuzz";
+constexpr std::size_t kPeople = 11;  // the sequencer, four miners, four verifiers, two buyers
+constexpr std::size_t kFirstVerifier = 5;
+constexpr std::size_t kFirstBuyer = 9;
+
+Hash256 derived(const std::string& tag, const Hash256& first, const PublicKey& key,
+                std::uint64_t number = 0) {
+    base::Hasher hasher("fuzz/derived");
+    hasher.add(base::hash("fuzz/tag", base::as_bytes(tag))).add(first).add(key.view()).add_u64(number);
+    return hasher.finish();
+}
+
+Amount at_most(std::uint64_t units) { return Amount::of(std::min(units, base::kAmountMax)).value(); }
+
+}  // namespace
+
+RulesWorld::RulesWorld(Choose choose, Reached& reached)
+    : choose_(std::move(choose)), reached_(reached), block_{kChain, 1} {
+    for (std::size_t i = 0; i < kPeople; ++i) {
+        base::Bytes seed(32, static_cast<std::uint8_t>(i + 1));
+        base::Bytes other(32, static_cast<std::uint8_t>(i + 101));
+        people_.push_back({base::SecretKey::from_seed(seed), base::SecretKey::from_seed(other),
+                           base::hash("fuzz/secret", seed)});
+    }
+    begin();
+}
+
+void RulesWorld::begin() {
+    GenesisConfig config;
+    config.chain_id = kChain;
+    config.params = some_params();
+    for (const Person& person : people_)
+        config.balances.emplace_back(person.owner.public_key(), at_most(300'000'000'000'000'000));
+    std::sort(config.balances.begin(), config.balances.end());
+    config.sequencer_owner = people_[0].owner.public_key();
+    config.sequencer_node = people_[0].node.public_key();
+    config.sequencer_endpoint = "127.0.0.1:1";
+    ASSAY_CHECK(genesis(state_, config).ok());
+    constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+    block_.height = std::array<std::uint64_t, 4>{1, 1, 1ULL << 63, kLast - 500}[choose_(4)];
+    jobs_ = {some_hash()};
+    for (std::size_t i = 1; i < people_.size(); ++i) {
+        Person& person = people_[i];
+        const PublicKey node = person.node.public_key();
+        send(person, NodeRegister{node, prove_node_key(person.node, person.owner.public_key(), kChain)});
+        if (i < kFirstVerifier) send(person, MinerRegister{node, "127.0.0.1:5000"});
+        if (i >= kFirstVerifier && i < kFirstBuyer) send(person, VerifierRegister{node, "127.0.0.1:6000"});
+        send(person, StakeDeposit{node, at_most(chance(4) ? 1'000 : 100'000'000'000'000'000)});
+    }
+}
+
+RulesWorld::Person* RulesWorld::by_node(const PublicKey& node) {
+    for (Person& person : people_) {
+        if (person.node.public_key() == node) return &person;
+    }
+    return nullptr;
+}
+
+Amount RulesWorld::some_amount() {
+    const std::array<std::uint64_t, 8> known = {
+        0, 1, 2, base::kAmountMax, base::kAmountMax - 1, 1'000'000, 1 << 20, 999'999};
+    if (chance(2)) return at_most(known[choose_(known.size())]);
+    return at_most(1ULL << choose_(62));
+}
+
+Hash256 RulesWorld::some_hash() {
+    return derived("some", Hash256{}, people_[0].node.public_key(), choose_(256));
+}
+
+Params RulesWorld::some_params() {
+    Params params;
+    for (const ParamRange& range : param_ranges()) {
+        const bool window = range.name.ends_with("_window") || range.name == "unbonding_delay";
+        const std::array<std::uint64_t, 4> values = {range.minimum, range.minimum + 1, range.minimum + 3,
+                                                     range.maximum};
+        if (window)
+            range.set(params, range.minimum + choose_(6));
+        else if (chance(3))
+            range.set(params, std::min(values[choose_(4)], range.maximum));
+    }
+    params.forfeit_buyer_ppm =
+        std::min(params.forfeit_buyer_ppm, kPartsPerMillion - params.forfeit_verifier_ppm);
+    if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
+    return check_params(params) ? Params{} : params;
+}
+
+JobSpec RulesWorld::some_spec() {
+    JobSpec spec;
+    spec.name = "fuzz";
+    spec.slots = static_cast<std::uint32_t>(1 + choose_(3));
+    spec.rounds = static_cast<std::uint32_t>(1 + choose_(3));
+    spec.model = {program::Family::kGpt2, 1, 4, 1, 4, 8};
+    spec.train.inner_steps = static_cast<std::uint32_t>(1 + choose_(5));
+    spec.train.batch = 1;
+    spec.train.learning_rate = 1e-3F;
+    spec.data.train_tokens = 1'000;
+    spec.data.held_out_tokens = 1'000;
+    spec.market.max_price = chance(8) ? some_amount() : at_most(1 + choose_(2'000));
+    spec.market.deadline_blocks = 1 + choose_(400);
+    spec.security.audit_threshold =
+        std::array<std::uint64_t, 4>{1, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX}[choose_(4)];
+    spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
+    spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
+    if (chance(4)) spec.initial_blob = some_hash();
+    const auto cost =
+        round_cost(read_current_params(state_), spec, spec.market.max_price, program::work_units(spec));
+    const std::uint64_t one = cost ? cost->units() : 1'000;
+    spec.market.budget = chance(6) ? some_amount() : at_most(one / 4 * (3 + choose_(14)) + 4);
+    return spec;
+}
+
+Hash256 RulesWorld::some_job() { return jobs_[chance(3) ? choose_(jobs_.size()) : jobs_.size() - 1]; }
+
+void RulesWorld::move() {
+    ++reached_.moves;
+    const auto active = list_active_jobs(state_);
+    const std::uint64_t kind = choose_(16);
+    if (kind < 2) return pass_heights();
+    if (kind < 11 && !active.empty()) {
+        const auto job = read_job(state_, active[choose_(active.size())]);
+        if (job) return help(*job);
+    }
+    if (kind < 13 && active.size() < 3) {
+        Person& buyer = people_[kFirstBuyer + choose_(2)];
+        const JobSpec spec = some_spec();
+        return send(buyer, JobSubmit{spec, buyer.node.public_key(), "127.0.0.1:7",
+                                     chain_tip(buyer.secret, spec.rounds)});
+    }
+    anything();
+}
+
+void RulesWorld::pass_heights() {
+    constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+    if (chance(40)) set_current_params(state_, some_params());
+    std::uint64_t to = block_.height < kLast ? block_.height + 1 : kLast;
+    const auto deadline = next_deadline(state_);
+    if (deadline && *deadline > block_.height && chance(2)) to = *deadline;
+    if (chance(8) && to < kLast - 100) to += choose_(100);
+    if (to == block_.height) return;
+    block_.height = to;
+    note(begin_block(state_, block_));
+    check();
+}
+
+void RulesWorld::help(const Job& job) {
+    if (job.phase == JobPhase::kRounds) {
+        if (const auto round = read_round(state_, job.id, job.round)) help_round(job, *round);
+        return;
+    }
+    if (chance(6)) return pass_heights();
+    help_bidding(job);
+}
+
+void RulesWorld::ask(const Job& job, Person& who) {
+    const PublicKey miner = who.node.public_key();
+    const Amount price = at_most(derived("price", job.id, miner).bytes[0] * 8ULL);
+    const Hash256 salt = derived("ask", job.id, miner);
+    if (job.phase == JobPhase::kAskReveal) return send(who, AskReveal{job.id, price, salt});
+    send(who, AskCommit{job.id, ask_seal(kChain, job.id, miner, price, salt)});
+}
+
+void RulesWorld::help_bidding(const Job& job) {
+    if (chance(2)) return ask(job, people_[1 + choose_(4)]);
+    if (chance(8))
+        return send(people_[0], SequencerEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
+    Person& verifier = people_[kFirstVerifier + choose_(4)];
+    send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds)});
+}
+
+void RulesWorld::help_round(const Job& job, const Round& round) {
+    const auto slots = list_slots(state_, job.id, job.round);
+    const SlotRound& slot = slots[choose_(slots.size())];
+    const auto one_of = [&](const auto& list) { return list[choose_(list.size())]; };
+    switch (round.phase) {
+        case RoundPhase::kCommit: return commit(job, slot);
+        case RoundPhase::kBeacon:
+            if (!round.links.empty()) link(job, one_of(round.links).node);
+            return;
+        case RoundPhase::kReveal: return reveal(job, slot);
+        case RoundPhase::kAuditSeal:
+        case RoundPhase::kAuditOpen:
+        case RoundPhase::kThirdSeal:
+        case RoundPhase::kThirdOpen: {
+            const bool third = round.phase > RoundPhase::kAuditOpen;
+            const bool open = round.phase == RoundPhase::kAuditOpen || round.phase == RoundPhase::kThirdOpen;
+            return audit(job, third ? Stage::kThird : Stage::kPair, one_of(job.verifiers).node, open);
+        }
+        case RoundPhase::kMergeSeal:
+        case RoundPhase::kMergeOpen:
+        case RoundPhase::kMergeThirdSeal:
+        case RoundPhase::kMergeThirdOpen: {
+            if (round.merges.empty()) return;
+            const bool third = round.phase > RoundPhase::kMergeOpen;
+            const bool open =
+                round.phase == RoundPhase::kMergeOpen || round.phase == RoundPhase::kMergeThirdOpen;
+            return merge(job, third ? Stage::kThird : Stage::kPair, one_of(round.merges).verifier, open);
+        }
+        case RoundPhase::kSettled: return;
+    }
+}
+
+TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const PublicKey& miner) {
+    const std::uint64_t place = job.round * 256ULL + slot;
+    TraceRecord trace;
+    for (std::uint32_t i = 0; i <= job.spec.segments(); ++i)
+        trace.boundaries.push_back(derived("boundary", job.id, PublicKey{}, place * 64 + i));
+    for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
+        trace.fingerprints.push_back({0x3f800000U + i * 12'345U, slot});
+    trace.update = derived("update", job.id, PublicKey{}, place);
+    // What this miner does in this slot.
+    const std::uint8_t manner = derived("manner", job.id, miner, place).bytes[0];
+    if (manner < 16) trace.boundaries.back() = derived("cheat", job.id, miner, place);
+    if (manner >= 16 && manner < 24) trace.update = derived("bad update", job.id, miner, place);
+    if (manner >= 24 && manner < 40) {
+        trace.fingerprints.clear();
+        std::fill(trace.boundaries.begin(), trace.boundaries.end(), trace.boundaries.front());
+        trace.divergence = program::Divergence{0, 0};
+        trace.update = {};
+    }
+    if (manner >= 40 && manner < 48) trace.fingerprints.back().loss = 0x7fc00123U;
+    return trace;
+}
+
+void RulesWorld::commit(const Job& job, const SlotRound& slot) {
+    Person* who = by_node(slot.miner);
+    if (who == nullptr) return pass_heights();
+    const TraceRecord trace = trace_of(job, slot.slot, slot.miner);
+    CommitStatement statement;
+    statement.job = job.id;
+    statement.round = job.round;
+    statement.slot = slot.slot;
+    statement.miner = slot.miner;
+    statement.base_root = job.base_root;
+    statement.segments = job.spec.segments();
+    statement.trace_root = program::trace_root(trace);
+    statement.update_root = trace.update;
+    statement.salt = derived("salt", job.id, slot.miner, job.round);
+    send(*who, RoundCommit{job.id, job.round, slot.slot, commit_seal(kChain, statement)});
+}
+
+void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
+    Person* who = by_node(slot.miner);
+    if (who == nullptr) return pass_heights();
+    RoundReveal tx;
+    tx.job = job.id;
+    tx.round = job.round;
+    tx.slot = slot.slot;
+    tx.trace = trace_of(job, slot.slot, slot.miner);
+    tx.boundary_blobs.resize(job.spec.segments(), derived("blob", job.id, slot.miner));
+    tx.salt = derived("salt", job.id, slot.miner, job.round);
+    if (chance(12)) tx.boundary_blobs.resize(choose_(300));
+    if (chance(12)) tx.trace.fingerprints.resize(choose_(20));
+    if (chance(12)) tx.trace.boundaries.resize(choose_(300));
+    send(*who, std::move(tx));
+}
+
+void RulesWorld::link(const Job& job, const PublicKey& node) {
+    Person* who = by_node(node);
+    if (who != nullptr)
+        send(*who, BeaconOpen{job.id, job.round, chain_link(who->secret, job.spec.rounds, job.round)});
+}
+
+std::vector<UnitClaim> RulesWorld::claims_of(const Job& job, Stage stage, const PublicKey& verifier) {
+    std::vector<UnitClaim> claims;
+    for (const AssignedUnit& unit : assigned_units(state_, job.id, job.round, stage, verifier)) {
+        const auto slot = read_slot(state_, job.id, job.round, unit.slot);
+        const std::uint8_t manner =
+            derived("claim", job.id, verifier, job.round * 256ULL + unit.slot).bytes[0];
+        const PublicKey nobody;
+        const TraceRecord said = trace_of(job, unit.slot, slot ? slot->miner : nobody);
+        UnitClaim claim{unit.slot, unit.unit, false, program::unit_root(said, job.spec, unit.unit)};
+        if (manner < 40) claim.root = derived("truth", job.id, nobody, unit.slot * 64ULL + unit.unit);
+        if (manner >= 40 && manner < 60) claim.root = derived("lie", job.id, verifier, unit.unit);
+        if (manner >= 60 && manner < 80) claim = {unit.slot, unit.unit, true, {}};
+        claims.push_back(claim);
+    }
+    return claims;
+}
+
+void RulesWorld::audit(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
+    Person* who = by_node(verifier);
+    if (who == nullptr) return;
+    auto claims = claims_of(job, stage, verifier);
+    const Hash256 salt = derived("audit", job.id, verifier, job.round);
+    if (!open) {
+        return send(*who, AuditSeal{job.id, job.round, stage,
+                                    audit_seal(kChain, job.id, job.round, stage, verifier, claims, salt)});
+    }
+    if (!claims.empty() && chance(12)) claims.push_back(claims.front());
+    if (!claims.empty() && chance(12)) claims.pop_back();
+    send(*who, AuditOpen{job.id, job.round, stage, std::move(claims), salt});
+}
+
+MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
+    const std::uint8_t manner = derived("merge", job.id, verifier, job.round).bytes[0];
+    if (manner < 12) return {};
+    const PublicKey who = manner < 40 ? verifier : PublicKey{};
+    return {derived("base", job.id, who, job.round), derived("base blob", job.id, who, job.round),
+            manner < 24 ? 1U : 2U};
+}
+
+void RulesWorld::merge(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
+    Person* who = by_node(verifier);
+    if (who == nullptr) return;
+    const MergeClaim claim = merge_of(job, verifier);
+    const Hash256 salt = derived("merge salt", job.id, verifier, job.round);
+    if (open) return send(*who, MergeOpen{job.id, job.round, stage, claim, salt});
+    send(*who, MergeSeal{job.id, job.round, stage,
+                         merge_seal(kChain, job.id, job.round, stage, verifier, claim, salt)});
+}
+
+void RulesWorld::anything() {
+    Person& who = someone();
+    Person& whom = someone();
+    const PublicKey node = (chance(4) ? whom : who).node.public_key();
+    const Hash256 job = some_job();
+    const auto round = static_cast<std::uint32_t>(choose_(4));
+    const auto slot = static_cast<std::uint32_t>(choose_(4));
+    const Stage stage = chance(2) ? Stage::kPair : Stage::kThird;
+    switch (choose_(24)) {
+        case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
+        case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
+        case 2:
+            return send(who, NodeRegister{node, prove_node_key(who.node, who.owner.public_key(), kChain)});
+        case 3:
+            if (chance(20)) send(who, NodeRevoke{node});
+            return;
+        case 4: return send(who, MinerRegister{node, chance(2) ? "h:1" : std::string(choose_(200), 'x')});
+        case 5: return send(who, VerifierRegister{node, "h:65536"});
+        case 6: return send(who, VerifierRegister{node, "h:65535"});
+        case 7: return send(who, StakeDeposit{node, some_amount()});
+        case 8: return send(who, StakeWithdraw{node, some_amount()});
+        case 9: return send(who, EndpointUpdate{"h:2"});
+        case 10:
+            if (chance(10)) send(people_[kFirstBuyer + choose_(2)], JobCancel{job});
+            return;
+        case 11: return send(who, AskCommit{job, some_hash()});
+        case 12: return send(who, AskReveal{job, some_amount(), some_hash()});
+        case 13: return send(who, VerifierEnlist{job, some_hash()});
+        case 14: return send(people_[0], SequencerEnlist{job, some_hash()});
+        case 15: return send(who, RoundCommit{job, round, slot, some_hash()});
+        case 16: return send(who, BeaconOpen{job, round, chance(2) ? some_hash() : Hash256{}});
+        case 17: return send(who, RoundReveal{job, round, slot, {}, {}, {}, some_hash()});
+        case 18: return send(who, AuditSeal{job, round, stage, some_hash()});
+        case 19: return send(who, AuditOpen{job, round, stage, {}, some_hash()});
+        case 20: return send(who, MergeSeal{job, round, stage, some_hash()});
+        case 21: return send(who, MergeOpen{job, round, stage, {}, some_hash()});
+        case 22: {
+            base::Bytes noise(choose_(200), 0);
+            for (auto& byte : noise) byte = static_cast<std::uint8_t>(choose_(256));
+            return hand_in(noise, TxType::kTransfer);
+        }
+        default: return pass_heights();
+    }
+}
+
+/// Signs as the type asks, or not; now and then with bytes of the body changed before the signature.
+void RulesWorld::send(Person& who, Payload payload) {
+    const TxType type = type_of(payload);
+    const bool as_owner = (signer_of(type) == Signer::kOwner) != chance(40);
+    const base::SecretKey& key = as_owner ? who.owner : who.node;
+    std::uint64_t nonce = next_nonce(state_, key.public_key());
+    if (chance(40)) nonce += choose_(3) - 1;
+    const std::uint64_t expiry = chance(40) ? block_.height - 1 : std::numeric_limits<std::uint64_t>::max();
+    base::Bytes body = encode_body({key.public_key(), nonce, expiry, std::move(payload)});
+    if (chance(16)) {
+        for (std::uint64_t changes = 1 + choose_(3); changes > 0; --changes) {
+            const std::size_t at = choose_(body.size());
+            body[at] = chance(2) ? static_cast<std::uint8_t>(choose_(256))
+                                 : static_cast<std::uint8_t>(body[at] ^ (1U << choose_(8)));
+        }
+    }
+    SignedTransaction transaction;
+    transaction.signature = key.sign(kTxDomain, kChain, body);
+    transaction.body = std::move(body);
+    if (chance(60)) transaction.signature.bytes[choose_(64)] ^= 1U;
+    hand_in(base::encode(transaction), type);
+}
+
+void RulesWorld::hand_in(const base::Bytes& bytes, TxType type) {
+    const bool compare = chance(8);
+    const MemoryState before = compare ? state_ : MemoryState{};
+    const ApplyOutcome outcome = apply_transaction(state_, block_, bytes);
+    if (outcome.applied) {
+        ++reached_.applied[static_cast<std::size_t>(type)];
+        if (type == TxType::kJobSubmit) jobs_.push_back(job_id(outcome.id));
+        note(outcome.events);
+    } else {
+        reached_.refusals.insert(outcome.reason);
+        ASSAY_CHECK(consequence(outcome.reason) == Consequence::kRefused);
+        if (compare) ASSAY_CHECK(before.all() == state_.all());
+    }
+    if (outcome.applied || chance(16)) check();
+}
+
+void RulesWorld::note(const Events& events) {
+    for (const Event& event : events) {
+        if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
+        if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);
+        if (event.kind == EventKind::kMerged) ++reached_.merges;
+        if (event.kind == EventKind::kThirdDrawn) ++reached_.thirds;
+    }
+}
+
+void RulesWorld::check() { ASSAY_CHECK(check_invariants(state_).ok()); }
+
+}  // namespace assay::fuzz

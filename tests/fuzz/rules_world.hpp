@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ledger of rules alone, moved at random: transactions of every type by a small population of keys,
+// sensible ones more often than not, with boundary amounts, lists and bytes; heights that go by or are jumped
+// over; a change of the current parameters now and then. After every move the invariants hold, and a refused
+// transaction has changed nothing. What a party says follows from its key, so that seals can be opened.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "contracts/rules/apply.hpp"
+#include "contracts/rules/tables.hpp"
+
+namespace assay::fuzz {
+
+/// The next choice, below `count`.
+using Choose = std::function<std::uint64_t(std::uint64_t count)>;
+
+/// What was reached, over all worlds of a run.
+struct Reached {
+    std::array<std::uint64_t, 22> applied{};  ///< by number of the transaction's type
+    std::set<contracts::Reason> refusals;
+    std::set<contracts::Reason> verdicts;
+    std::set<contracts::Reason> ends;
+    std::uint64_t merges = 0;
+    std::uint64_t thirds = 0;
+    std::uint64_t moves = 0;
+};
+
+class RulesWorld {
+public:
+    RulesWorld(Choose choose, Reached& reached);
+    /// One move: a transaction, or heights.
+    void move();
+
+private:
+    struct Person {
+        base::SecretKey owner;
+        base::SecretKey node;
+        base::Hash256 secret;
+    };
+    using Payload = contracts::Payload;
+
+    bool chance(std::uint64_t in) { return choose_(in) == 0; }
+    Person& someone() { return people_[choose_(people_.size())]; }
+    Person* by_node(const base::PublicKey& node);
+    contracts::Amount some_amount();
+    base::Hash256 some_hash();
+    contracts::Params some_params();
+    contracts::JobSpec some_spec();
+    base::Hash256 some_job();
+
+    void begin();
+    void pass_heights();
+    /// What the job waits for; by the party that it waits for.
+    void help(const contracts::Job& job);
+    void help_bidding(const contracts::Job& job);
+    void help_round(const contracts::Job& job, const contracts::Round& round);
+    void anything();
+
+    void ask(const contracts::Job& job, Person& who);
+    void commit(const contracts::Job& job, const contracts::SlotRound& slot);
+    void reveal(const contracts::Job& job, const contracts::SlotRound& slot);
+    void link(const contracts::Job& job, const base::PublicKey& node);
+    void audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
+    void merge(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
+
+    contracts::TraceRecord trace_of(const contracts::Job& job, std::uint32_t slot,
+                                    const base::PublicKey& miner);
+    std::vector<contracts::UnitClaim> claims_of(const contracts::Job& job, contracts::Stage stage,
+                                                const base::PublicKey& verifier);
+    static contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
+
+    void send(Person& who, Payload payload);
+    void hand_in(const base::Bytes& bytes, contracts::TxType type);
+    void note(const contracts::Events& events);
+    void check();
+
+    Choose choose_;
+    Reached& reached_;
+    std::vector<Person> people_;
+    contracts::MemoryState state_;
+    contracts::BlockContext block_;
+    std::vector<base::Hash256> jobs_;
+};
+
+}  // namespace assay::fuzz
