@@ -80,6 +80,7 @@ lint: ## include edges, style, docs; the same checks run in make test
 	@python3 tests/tools/check_layers.py
 	@python3 tests/tools/check_style.py
 	@python3 tests/tools/check_docs.py
+	@python3 tests/tools/check_checks.py
 
 clean: ## remove every build folder
 	@rm -rf build build-*

@@ -63,6 +63,43 @@ class Layers(unittest.TestCase):
         self.refused("contracts/base/d.hpp", '#include "contracts/base/d.hpp"\n', "cycle between files")
 
 
+
+class Checks(unittest.TestCase):
+    source = "void f(int n) {\n    ASSAY_CHECK(n > 0);\n}\n"
+    row = ('{"scope": ["contracts/rules"], "outside": {}, "headers_of_both": [], "rows": [{"file": '
+           '"contracts/rules/a.cpp", "function": "f", "condition": "n > 0", "why": "w", "test": "n is above 0"}]}')
+    test = 'TEST_CASE(\n    "n is "\n    "above 0") {}\n'
+
+    def tree(self, **changed):
+        files = {"contracts/rules/a.cpp": self.source, "tests/a_test.cpp": self.test, "tests/tools/checks.json": self.row}
+        for name, text in changed.items():
+            files[{"source": "contracts/rules/a.cpp", "test": "tests/a_test.cpp",
+                   "row": "tests/tools/checks.json"}[name]] = text
+        return files
+
+    def refused(self, expected, **changed):
+        code, output = run("check_checks.py", self.tree(**changed))
+        self.assertEqual(code, 1, output)
+        self.assertIn(expected, output)
+
+    def test_a_page_that_is_not_written_is_the_only_problem_of_a_clean_tree(self):
+        self.assertIn("1 checks, 1 problems", run("check_checks.py", self.tree())[1])
+        self.refused("out of date")
+
+    def test_a_check_without_a_row(self):
+        self.refused("f: ASSAY_CHECK(n > 1) has no row", source=self.source.replace("n > 0", "n > 1"))
+
+    def test_a_row_without_a_check(self):
+        self.refused("no such check any more", source="void f(int) {}\n")
+
+    def test_a_row_whose_test_does_not_exist(self):
+        self.refused("no test is called 'n is above 0'", test='TEST_CASE("n is below 0") {}\n')
+
+    def test_a_file_that_was_called_outside_and_is_included(self):
+        row = self.row.replace('"outside": {}', '"outside": {"contracts/program/b": "w"}')
+        self.refused("calls outside", row=row, source='#include "contracts/program/b.hpp"\n' + self.source)
+
+
 class Style(unittest.TestCase):
     def refused(self, name, text, expected):
         code, output = run("check_style.py", {"contracts/base/a.cpp": LICENCE, name: text})

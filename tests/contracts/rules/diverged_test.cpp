@@ -97,14 +97,14 @@ TEST_CASE("a diverged merge has one spelling: with a blob or a loss beside it, i
     const auto names = w.mergers();
     Person& first = w.env.person(names[0]);
     Person& second = w.env.person(names[1]);
-    const MergeOpen with_loss = w.opening(first, {{}, {}, 0, 110});
-    const MergeOpen with_blob = w.opening(second, {{}, bytes_of("blob"), 0, 0});
+    const MergeOpen with_loss = w.opening(first, {{}, {}, 110});
+    const MergeOpen with_blob = w.opening(second, {{}, bytes_of("blob"), 0});
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeOpen);
     w.env.refuse(Reason::kMalformed, first, with_loss);
     w.env.refuse(Reason::kMalformed, second, with_blob);
-    MergeOpen with_held_out = with_loss;
-    with_held_out.claim = {{}, {}, 100, 0};
-    w.env.refuse(Reason::kMalformed, first, with_held_out);
+    MergeOpen with_both = with_loss;
+    with_both.claim = {{}, bytes_of("blob"), 100};
+    w.env.refuse(Reason::kMalformed, first, with_both);
     // The one spelling is well formed, but not what was sealed.
     MergeOpen plain = with_loss;
     plain.claim = {};
