@@ -90,7 +90,7 @@ Params RulesWorld::some_params() {
         const std::array<std::uint64_t, 4> values = {range.minimum, range.minimum + 1, range.minimum + 3,
                                                      range.maximum};
         if (window)
-            range.set(params, range.minimum + choose_(6));
+            range.set(params, range.minimum + choose_(chance(4) ? 4 : 40));
         else if (chance(3))
             range.set(params, std::min(values[choose_(4)], range.maximum));
     }
@@ -131,12 +131,12 @@ void RulesWorld::move() {
     ++reached_.moves;
     const auto active = list_active_jobs(state_);
     const std::uint64_t kind = choose_(16);
-    if (kind < 2) return pass_heights();
-    if (kind < 11 && !active.empty()) {
+    if (kind == 0) return pass_heights();
+    if (kind < 13 && !active.empty()) {
         const auto job = read_job(state_, active[choose_(active.size())]);
         if (job) return help(*job);
     }
-    if (kind < 13 && active.size() < 3) {
+    if (kind < 14 && active.size() < 2) {
         Person& buyer = people_[kFirstBuyer + choose_(2)];
         const JobSpec spec = some_spec();
         return send(buyer, JobSubmit{spec, buyer.node.public_key(), "127.0.0.1:7",
@@ -158,12 +158,18 @@ void RulesWorld::pass_heights() {
     check();
 }
 
+void RulesWorld::pass_to(std::uint64_t height) {
+    if (height == std::numeric_limits<std::uint64_t>::max()) return;
+    block_.height = std::max(block_.height, height + 1);
+    note(begin_block(state_, block_));
+    check();
+}
+
 void RulesWorld::help(const Job& job) {
     if (job.phase == JobPhase::kRounds) {
         if (const auto round = read_round(state_, job.id, job.round)) help_round(job, *round);
         return;
     }
-    if (chance(6)) return pass_heights();
     help_bidding(job);
 }
 
@@ -176,11 +182,15 @@ void RulesWorld::ask(const Job& job, Person& who) {
 }
 
 void RulesWorld::help_bidding(const Job& job) {
-    if (chance(2)) return ask(job, people_[1 + choose_(4)]);
-    if (chance(8))
-        return send(people_[0], SequencerEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
-    Person& verifier = people_[kFirstVerifier + choose_(4)];
-    send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds)});
+    for (std::size_t i = 1; i < kFirstVerifier; ++i) {
+        if (!chance(8)) ask(job, people_[i]);
+    }
+    for (std::size_t i = kFirstVerifier; i < kFirstBuyer; ++i) {
+        Person& verifier = people_[i];
+        if (!chance(8)) send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds)});
+    }
+    if (chance(2)) send(people_[0], SequencerEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
+    if (!chance(4)) pass_to(job.phase_deadline);
 }
 
 void RulesWorld::help_round(const Job& job, const Round& round) {

@@ -55,6 +55,8 @@ private:
 
     void begin();
     void pass_heights();
+    /// To the height after a deadline.
+    void pass_to(std::uint64_t height);
     /// What the job waits for; by the party that it waits for.
     void help(const contracts::Job& job);
     void help_bidding(const contracts::Job& job);

@@ -64,7 +64,8 @@ struct World {
 };
 
 constexpr std::uint64_t kEveryUnit = UINT64_MAX;
-constexpr std::uint64_t kHardlyAny = UINT64_MAX / 1'000'000'000;
+constexpr std::uint64_t kAboutHalf = UINT64_MAX / 10 * 7;
+constexpr std::uint64_t kHardlyAny = UINT64_MAX / 10'000;
 constexpr std::uint32_t kOne = 0x3f800000;
 constexpr std::uint32_t kTwo = 0x40000000;
 constexpr std::uint32_t kThree = 0x40400000;
@@ -83,7 +84,7 @@ TEST_CASE("a merged round's training loss is the mean over the audited steps of 
 TEST_CASE(
     "poison in fingerprints that nobody audited does not reach the training loss, nor part two verifiers") {
     // The unit that is drawn is honest; the last step of the other one is not a number, in two spellings.
-    World w(UINT64_MAX / 2);
+    World w(kAboutHalf);
     const std::vector<std::uint32_t> all = {kOne, kTwo, kOne, kTwo};
     const std::vector<std::vector<std::uint32_t>> poison = {{0x7fc00123, 0xffc00456, 0x7f800001, 0xff800000},
                                                             {0xffffffff, 0x7fffffff, 0x7fc00000, 0x7f800000}};
@@ -91,7 +92,7 @@ TEST_CASE(
     // Which units will be drawn follows from the links alone, so that a trace can be poisoned around them
     // here.
     std::vector<std::vector<std::uint32_t>> losses = {all, all};
-    World preview(UINT64_MAX / 2);
+    World preview(kAboutHalf);
     const Round same = preview.play(losses);
     std::uint32_t audited = 0;
     for (const SlotRound& slot : list_slots(preview.env.state(), preview.job, 0)) {
