@@ -87,7 +87,7 @@ Cost cost_of_block(const MemoryState& state, std::uint64_t height, const std::ve
     const CountingView counted(state);
     contracts::Overlay overlay(counted);
     const auto executed =
-        execute(rules_machine(), overlay, {"test-chain", height}, transactions, Refused::kRecord);
+        execute(rules_machine(), overlay, {"test-chain", height}, transactions, Refused::kForbid);
     REQUIRE(executed.ok());
     for (const auto& result : executed->results.transactions) REQUIRE(result.reason.empty());
     (void)rules_machine().next_deadline(overlay);
