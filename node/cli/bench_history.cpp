@@ -130,7 +130,7 @@ void add_round(contracts::State& state, const contracts::Job& job, std::uint32_t
     for (const auto& member : job.beacon) round.links.push_back({member.node, true, member.tip});
     round.beacon = job.last_beacon;
     round.merged = true;
-    round.result = {job.base_root, job.base_blob, 1, 1};
+    round.result = {job.base_root, job.base_blob, 1};
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
         add_slot(state, job, number, slot);
         round.merged_slots.push_back(slot);
