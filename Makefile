@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
 .PHONY: help setup build demo test bench bench-peers bench-record exhaustive amx-emulated parity fuzz soak
-.PHONY: format lint clean
+.PHONY: portability format lint clean
 .DEFAULT_GOAL := help
 
 # Packages installed, compiler cache, jobs: all decided by .ci/setup, ninja and the presets.
@@ -29,6 +29,12 @@ test: ## build everything, run every test and lint
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
 	@ctest --test-dir build --output-on-failure -j2
+
+portability: ## every compiler, level and emulated processor in full (half an hour of two cores)
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target golden_steps trainer_test integer_test
+	@ctest --test-dir build --output-on-failure -C portability -L whole -j2
 
 bench: build ## products and training steps beside LibTorch's and PyTorch's; BENCH_FLAGS=…
 	@build/bin/assay bench gemm train $(BENCH_FLAGS)

@@ -11,6 +11,7 @@
 #include "contracts/program/reference_step.hpp"
 #include "contracts/program/schedule.hpp"
 #include "contracts/program/state_root.hpp"
+#include "tests/support/share.hpp"
 #include "trainer/targets.hpp"
 
 namespace assay::portability {
@@ -186,6 +187,7 @@ Lines read_lines(const std::string& file) {
 
 bool check(const Lines& golden, trainer::Arena* arena) {
     bool sound = true;
+    std::size_t number = 0;
     std::size_t expected = 0;
     std::size_t first_split = 0;  // another for each job, so that each target meets all of them
     for (const program::JobSpec& spec : golden_jobs()) {
@@ -195,11 +197,14 @@ bool check(const Lines& golden, trainer::Arena* arena) {
             if (one.starts_with(name + " step ")) mine.push_back(one);
         }
         expected += spec.train.inner_steps;
-        sound &= same(mine, reference_lines(spec), name + ", reference machine");
+        // A sample has every job on the machine's fastest target, and some by definition.
+        const bool by_definition = test::is_tried(number++);
+        if (by_definition) sound &= same(mine, reference_lines(spec), name + ", reference machine");
         std::size_t split = first_split++;
         for (const std::string& word : trainer::machine_targets()) {
             const auto target = trainer::choose_target(word);
             if (!target.ok()) return false;
+            if (!by_definition && word != trainer::machine_targets().front()) continue;
             const auto& [threads, in_turn] = kSplits[split++ % kSplits.size()];
             const std::uint32_t micro_batch = spec.train.batch == kWideBatch ? 1 : in_turn;
             const auto lines = trainer_lines(spec, {threads, *target, micro_batch, arena});

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the root with -DASSAY_CORE=ON in BINARY by CXX and C at LEVEL, for the processor SYSTEM if given, then
-# runs each command of RUN in BINARY. Without CXX nothing is built. Fails at the first thing that does.
+# runs each command of RUN, with " && " between them, in BINARY. Without CXX nothing is built. Fails at the first
+# thing that does.
 function(need program package)
   find_program(found_${program} ${program})
   if(NOT found_${program})
@@ -28,6 +29,7 @@ if(CXX)
       -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_COMPILER=${C} ${system} --log-level=WARNING)
   run(${CMAKE_COMMAND} --build ${BINARY} -j2)
 endif()
+string(REPLACE " && " ";" RUN "${RUN}")
 foreach(command ${RUN})
   if(command MATCHES "^(qemu-[^ ]+)")
     need(${CMAKE_MATCH_1} qemu-user-static)

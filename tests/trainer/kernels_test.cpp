@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/share.hpp"
 #include "tests/trainer/small_job.hpp"
 
 namespace assay::trainer {
@@ -54,12 +55,15 @@ void for_each_target(unsigned seed, int repeats, const Check& check) {
     for (const Target target : test::all_targets()) {
         if (target == Target::kScalar) continue;
         std::mt19937 random(seed);
-        for (int i = 0; i < repeats; ++i) {
+        for (int i = 0; i < assay::test::repeats(repeats); ++i) {
             INFO("target " << to_text(target) << ", seed " << seed << ", repeat " << i);
             check(tables(Target::kScalar), tables(target), random);
         }
     }
 }
+
+// Terms of the largest product that a sample has.
+constexpr std::size_t kMostSampled = 9'000'000;
 
 std::size_t pick(std::mt19937& random, std::size_t most) { return 1 + random() % most; }
 }  // namespace
@@ -131,6 +135,7 @@ TEST_CASE("products on two threads have the same bits however they share them", 
              {Shape{40, 300, 30, true}, Shape{400, 300, 30, false}, Shape{290, 260, 1024, true},
               Shape{20, 1030, 390, false}, Shape{20, 1030, 2048, true}, Shape{20, 520, 770, true}}) {
             const auto [m, n, k, by_rows] = shape;
+            if (assay::test::is_sample() && m * n * k > kMostSampled) continue;
             INFO(m << "x" << n << "x" << k << (by_rows ? ", A by rows" : ", A by columns"));
             const Values a = numbers(random, m * k), b = numbers(random, k * n);
             Values c(m * n);
@@ -151,7 +156,7 @@ TEST_CASE("a product says whether all that it wrote is finite", "[trainer][kerne
     ThreadPool pool(2);
     for (const Target target : test::all_targets()) {
         std::mt19937 random(21);
-        for (int i = 0; i < 40; ++i) {
+        for (int i = 0; i < assay::test::repeats(40); ++i) {
             const std::size_t m = pick(random, 50), n = pick(random, 100), k = pick(random, 300);
             Values a(m * k, 1.0F), b(k * n, 1.0F), c(m * n), bias(n, 1.0F);
             Product p{m, n, k, {a.data(), k, 1}, {b.data(), n, 1}, c.data(), n};
@@ -271,6 +276,7 @@ TEST_CASE("attention of long sequences and wide heads goes in blocks with the sa
     const std::pair<std::size_t, std::size_t> shapes[] = {{495, 34}, {250, 1}, {37, 300}, {20, 520}, {1, 64}};
     for_each_target(22, 1, [&](const Tables& law, const Tables& fast, std::mt19937& random) {
         for (const auto& [n, d] : shapes) {
+            if (assay::test::is_sample() && n * n * d > kMostSampled) continue;
             INFO(n << " tokens, " << d << " numbers");
             const Values q = numbers(random, n * d), k = numbers(random, n * d), m = numbers(random, n * n);
             const arithmetic::HeadShape shape{n, d};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "contracts/arithmetic/exact_attention.hpp"
+#include "tests/support/share.hpp"
 #include "tests/trainer/integer/integer_support.hpp"
 
 namespace assay::trainer::integer {
@@ -33,7 +34,7 @@ bool finite_rows(const Values& x) {
 TEST_CASE("exact attention of every machine has the bits of the law", "[integer]") {
     for (const test::Named& named : test::machines()) {
         std::mt19937 random(73);
-        for (int repeat = 0; repeat < 40; ++repeat) {
+        for (int repeat = 0; repeat < assay::test::repeats(40); ++repeat) {
             const std::uint64_t sizes[] = {1, 2, 31, 33, 63, 64, 65, 100, 129, 200};
             const std::uint64_t tokens = sizes[random() % 10];
             const std::uint64_t d = 1 + random() % (random() % 5 == 0 ? 140 : 70);
