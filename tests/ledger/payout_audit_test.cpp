@@ -359,6 +359,14 @@ TEST_CASE("a changed price, ask, refund or escrow is reported at its job") {
     }
 }
 
+TEST_CASE("a training loss that is not the mean of the audited steps is reported at its round") {
+    const Settled s;
+    s.expect<Round>(
+        round_key(s.job, 0), [](Round& r) { ++r.train_loss; }, s.place(0), "merge: its training");
+    s.expect<Round>(
+        round_key(s.job, 0), [](Round& r) { ++r.train_steps; }, s.place(0), "merge: its training");
+}
+
 TEST_CASE("payouts are judged by the parameters of the job, not by those that are current when one looks") {
     const Settled w;
     MemoryState state = copy_of(w.env.state());
