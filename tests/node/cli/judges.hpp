@@ -93,7 +93,7 @@ public:
         node::JobFile job;
         job.spec = spec;
         job.manifest = "manifest.json";
-        const auto path = cli_.write("job.toml", node::job_file_text(job));
+        const auto path = cli_.write(kFile, node::job_file_text(job));
         trainer::Manifest manifest;
         manifest.source = manifest.licence = manifest.split = "none";
         manifest.text_bytes = manifest.documents = 1;
@@ -111,7 +111,12 @@ public:
         return verdict;
     }
 
+    /// The file of the last job asked about.
+    [[nodiscard]] std::string file() const { return (cli_.home() / kFile).string(); }
+    [[nodiscard]] const Cli& cli() const { return cli_; }
+
 private:
+    static constexpr const char* kFile = "job.toml";
     static trainer::DataFile stream(std::string name, std::uint64_t tokens, std::uint32_t vocabulary) {
         return {std::move(name), trainer::token_file_size(tokens, vocabulary), tokens, {}};
     }

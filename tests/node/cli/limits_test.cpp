@@ -8,6 +8,7 @@
 #include "contracts/program/spec_check.hpp"
 #include "contracts/rules/costs.hpp"
 #include "node/config/job_keys.hpp"
+#include "node/roles/purchase.hpp"
 #include "tests/node/cli/judges.hpp"
 
 namespace assay::test {
@@ -183,6 +184,27 @@ TEST_CASE("what plan refuses or accepts is what the ledger refuses or accepts, a
         CHECK(planned.run.code == (asked.accepted ? 0 : 2));
         CHECK((ledger(spec) == Reason::kNone) == asked.accepted);
         CHECK(planned.run.err.find(asked.key) != std::string::npos);
+    }
+}
+
+TEST_CASE("a job beyond a limit is neither bought nor trained: key, value and range are named") {
+    const PlanJudge plan;
+    JobSpec spec = sound_spec();
+    spec.slots = 64, spec.train.inner_steps = 128, spec.security.segment_steps = 1;
+    const auto planned = plan(spec);
+    const CliRun trained = plan.cli()({"model", "train", plan.file(), "--out", plan.file() + ".model"});
+    CHECK(planned.run.code == 2);
+    CHECK(trained.code == 2);
+    // What `job submit` calls before it opens a home.
+    const auto bought = node::purchase({.process = {}, .job_file = plan.file()}, {});
+    REQUIRE_FALSE(bought.ok());
+    CHECK(bought.error().kind == base::ErrorKind::kUsage);
+    for (const std::string& text :
+         {planned.run.err, trained.err, bought.error().what + "\n" + bought.error().fix}) {
+        CAPTURE(text);
+        CHECK(text.find("security.segment_steps = 1 (64 slots of 129 units, together 8256)") !=
+              std::string::npos);
+        CHECK(text.find("a round has at most 8192 audit units") != std::string::npos);
     }
 }
 
