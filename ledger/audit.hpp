@@ -19,6 +19,7 @@ struct AuditFailure {
     std::string where;
     std::string what;
     std::uint64_t height = 0;  ///< 0 when the damage belongs to no block
+    Hash256 job;               ///< zero when it concerns no job
 };
 
 struct AuditReport {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that includes LevelDB. LevelDB keeps accepting writes after a failed one and loses them all
 // (ENOSPC trap), so the first refusal latches here.
+#include <fcntl.h>
 #include <leveldb/db.h>
 #include <leveldb/write_batch.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -29,10 +33,41 @@ base::Failed<base::Error> refused(const std::string& name, const std::string& do
                 "start again: the " + name + " is rebuilt from the blocks");
 }
 
+/// Who uses the store. LevelDB has a lock too, but says only in words that it is taken.
+class StoreLock {
+public:
+    /// kUsage when somebody holds it, in this process or another, and when it cannot be known: what follows
+    /// another error is that the store is deleted.
+    static Outcome<std::unique_ptr<StoreLock>> take(const std::string& name, const std::string& directory) {
+        const std::string path = directory + ".lock";
+        const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (file < 0) return cannot(name, "open", path);
+        auto lock = std::unique_ptr<StoreLock>(new StoreLock(file));
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) return lock;
+        if (errno != EWOULDBLOCK) return cannot(name, "lock", path);
+        return fail(ErrorKind::kUsage, name + ": " + directory + " is used by another process",
+                    "stop the other process that uses this home");
+    }
+    ~StoreLock() { ::close(file_); }
+    StoreLock(const StoreLock&) = delete;
+    StoreLock& operator=(const StoreLock&) = delete;
+
+private:
+    explicit StoreLock(int file) : file_(file) {}
+    static base::Failed<base::Error> cannot(const std::string& name, const char* doing,
+                                            const std::string& path) {
+        return fail(ErrorKind::kUsage,
+                    name + ": cannot " + doing + " " + path + ": " + std::generic_category().message(errno),
+                    "check that the folder can be written");
+    }
+    int file_;
+};
+
 class LevelDbStore final : public KeyValueStore {
 public:
-    LevelDbStore(std::unique_ptr<leveldb::DB> database, const LevelDbOptions& options)
-        : database_(std::move(database)), name_(options.name) {
+    LevelDbStore(std::unique_ptr<StoreLock> lock, std::unique_ptr<leveldb::DB> database,
+                 const LevelDbOptions& options)
+        : lock_(std::move(lock)), database_(std::move(database)), name_(options.name) {
         read_.verify_checksums = true;
         write_.sync = options.durability == Durability::kEveryWrite;
     }
@@ -71,6 +106,7 @@ public:
     }
 
 private:
+    std::unique_ptr<StoreLock> lock_;  // before the database, so that it goes after it
     std::unique_ptr<leveldb::DB> database_;
     std::string name_;
     leveldb::ReadOptions read_;
@@ -87,19 +123,13 @@ public:
         leveldb::Options options;
         options.create_if_missing = true;
         options.paranoid_checks = true;
+        // Whoever opens in vain deletes the files: that of a store in use would be a crime.
+        ASSAY_ASSIGN(auto lock, StoreLock::take(options_.name, directory_));
         leveldb::DB* database = nullptr;
         const leveldb::Status status = leveldb::DB::Open(options, directory_, &database);
-        if (!status.ok()) {
-            // Another process holds the lock: deleting its files would be a crime.
-            if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) {
-                return fail(ErrorKind::kUsage,
-                            options_.name + ": " + directory_ + " is used by another process",
-                            "stop the other process that uses this home");
-            }
-            return refused(options_.name, "open", status);
-        }
-        return std::unique_ptr<KeyValueStore>(
-            std::make_unique<LevelDbStore>(std::unique_ptr<leveldb::DB>(database), options_));
+        if (!status.ok()) return refused(options_.name, "open", status);
+        return std::unique_ptr<KeyValueStore>(std::make_unique<LevelDbStore>(
+            std::move(lock), std::unique_ptr<leveldb::DB>(database), options_));
     }
 
     Outcome<void> destroy() override {

@@ -12,6 +12,7 @@
 #include "contracts/base/error.hpp"
 #include "contracts/base/hash.hpp"
 #include "contracts/base/sign.hpp"
+#include "contracts/rules/reasons.hpp"
 #include "contracts/rules/state.hpp"
 
 namespace assay::ledger {
@@ -57,13 +58,14 @@ public:
     virtual Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
                                   ByteView configuration) const = 0;
 
-    /// Checks form and signature only. Error kRejected names the rule.
-    virtual Outcome<TransactionInfo> inspect(const std::string& chain_id, ByteView transaction) const = 0;
+    /// Checks form and signature only. The error is the rule that refused it.
+    virtual base::Result<TransactionInfo, contracts::Reason> inspect(const std::string& chain_id,
+                                                                     ByteView transaction) const = 0;
 
-    /// The nonce that the next transaction of `sender` must carry. Error kRejected when the state knows no
-    /// such sender: no transaction of it could be applied.
-    virtual Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
-                                              const PublicKey& sender) const = 0;
+    /// The nonce that the next transaction of `sender` must carry. The error is kUnknownSender when the state
+    /// knows no such sender: no transaction of it could be applied.
+    virtual base::Result<std::uint64_t, contracts::Reason> next_nonce(const contracts::StateView& state,
+                                                                      const PublicKey& sender) const = 0;
 
     /// Everything that happens because of the height alone. Returns encoded events.
     virtual std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const = 0;

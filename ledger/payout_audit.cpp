@@ -67,7 +67,7 @@ public:
 
 private:
     void report(const std::string& place, const std::vector<std::string>& failures) {
-        for (const std::string& what : failures) report_.failures.push_back({place, what, 0});
+        for (const std::string& what : failures) report_.failures.push_back({place, what, 0, job_.id});
     }
     void report(const std::vector<SlotFailure>& failures) {
         for (const SlotFailure& one : failures) {
@@ -253,7 +253,7 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     sums.refunded = job.refunded.units();
     sums.escrow = job.escrow.units();
     const std::string place = "job " + job.id.brief();
-    const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0}); };
+    const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0, job.id}); };
 
     for (const std::string& what : audit_auction(job, contracts::list_asks(state, job.id))) wrong(what);
     const auto params = contracts::read_param_set(state, job.params);
@@ -265,7 +265,7 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
         rounds.push_back(std::move(*round));
     for (const RoundFailure& failure : audit_beacons(job, rounds))
-        report.failures.push_back({place_of(job, failure.round), failure.what, 0});
+        report.failures.push_back({place_of(job, failure.round), failure.what, 0, job.id});
     for (const contracts::Round& round : rounds) RoundAudit(state, job, *params, round, sums, report).run();
     sums.rounds = rounds.size();
 

@@ -45,21 +45,17 @@ public:
         return {};
     }
 
-    Outcome<TransactionInfo> inspect(const std::string& chain_id, ByteView transaction) const override {
+    base::Result<TransactionInfo, contracts::Reason> inspect(const std::string& chain_id,
+                                                             ByteView transaction) const override {
         const auto decoded = contracts::check_static(chain_id, transaction);
-        if (!decoded) {
-            return fail(ErrorKind::kRejected, "the ledger refused the transaction: " +
-                                                  std::string(contracts::to_text(decoded.error())));
-        }
+        if (!decoded) return base::failed(decoded.error());
         return TransactionInfo{decoded->id, decoded->body.sender, decoded->body.nonce};
     }
 
-    Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
-                                      const PublicKey& sender) const override {
+    base::Result<std::uint64_t, contracts::Reason> next_nonce(const contracts::StateView& state,
+                                                              const PublicKey& sender) const override {
         if (!contracts::read_node_key(state, sender) && !state.get(contracts::account_key(sender))) {
-            return fail(ErrorKind::kRejected,
-                        "the ledger refused the transaction: " +
-                            std::string(contracts::to_text(contracts::Reason::kUnknownSender)));
+            return base::failed(contracts::Reason::kUnknownSender);
         }
         return contracts::next_nonce(state, sender);
     }

@@ -88,9 +88,8 @@ constexpr std::array kRows = {
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
         "No seal arrived before the beacon: unpaid without loss, the slot is dealt again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
-        "The drawn verifiers were gone or did not agree: unpaid without forfeit; if one of them was served "
-        "no "
-        "bytes, the miner is a newcomer again."},
+        "The drawn verifiers were gone or did not agree: unpaid without forfeit; if one of them was "
+        "served no bytes, the miner is a newcomer again."},
     Row{Reason::kUnavailable, kUnpaid, "unavailable",
         "No drawn verifier was served the bytes: unpaid without forfeit, the miner is a newcomer again."},
     Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
@@ -127,6 +126,12 @@ constexpr std::array kRows = {
         "No two verifiers agreed on the merged model."},
     Row{Reason::kMergeDiverged, kJobEnded, "merge_diverged",
         "The merged model is not finite: verified slots were paid, no further round can start from it."},
+    Row{Reason::kNonceWaiting, kRefused, "nonce_waiting",
+        "A transaction with this nonce is waiting for a block already."},
+    Row{Reason::kNodeBusy, kRefused, "node_busy",
+        "The node has as many transactions waiting for a block as it takes."},
+    Row{Reason::kSenderBusy, kRefused, "sender_busy",
+        "The sender has as many transactions waiting for a block as the node takes of one."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

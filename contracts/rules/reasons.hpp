@@ -108,8 +108,12 @@ enum class Reason : std::uint16_t {
     kNoMiners = 69,
     kMergeUnresolved = 70,
     kMergeDiverged = 71,
+    // Refused: at the door of a node, never in a block.
+    kNonceWaiting = 72,
+    kNodeBusy = 73,
+    kSenderBusy = 74,
 };
-inline constexpr Reason kLastReason = Reason::kMergeDiverged;
+inline constexpr Reason kLastReason = Reason::kSenderBusy;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -120,5 +124,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeDiverged);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kSenderBusy);
 }  // namespace assay::base

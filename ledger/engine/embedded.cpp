@@ -9,6 +9,10 @@ namespace assay::ledger {
 using base::ErrorKind;
 using base::fail;
 
+namespace {
+Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(reason)); }
+}  // namespace
+
 EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
                                const EmbeddedOptions& options)
     : chain_(chain), key_(key), clock_(clock), options_(options), mempool_(options.mempool) {
@@ -21,16 +25,20 @@ void EmbeddedEngine::submit(Bytes transaction, Done done) {
                          "start the node again: it keeps every acknowledged block"));
     }
     const auto info = chain_.machine().inspect(chain_.genesis().chain_id, transaction);
-    if (!info) return done(base::failed(info.error()));
+    if (!info) return done(refusal(info.error()));
     // A client that lost the answer asks again: it gets the same receipt, not a complaint about the nonce.
     const auto place = chain_.find(info->id);
     if (!place) return done(base::failed(place.error()));
-    if (*place) return done(receipt_of(**place, info->id));
+    if (*place) {
+        auto receipt = receipt_of(**place, info->id);
+        if (!receipt) return done(base::failed(receipt.error()));
+        return done(Answer(*std::move(receipt)));
+    }
     // Keys cost nothing: only a sender that the state knows may take room here.
     const auto nonce = chain_.machine().next_nonce(chain_.state(), info->sender);
-    if (!nonce) return done(base::failed(nonce.error()));
+    if (!nonce) return done(refusal(nonce.error()));
     if (auto added = mempool_.add(*info, *nonce, std::move(transaction)); !added)
-        return done(base::failed(added.error()));
+        return done(refusal(added.error()));
     waiting_.insert_or_assign(info->id, std::move(done));
 }
 
@@ -65,14 +73,14 @@ Outcome<void> EmbeddedEngine::make_block() {
         return base::failed(appended.error());
     }
     for (const TransactionResult& result : appended->refused)
-        answer(result.id, fail(ErrorKind::kRejected, "the ledger refused the transaction: " + result.reason));
+        answer(result.id, refusal(static_cast<contracts::Reason>(result.code)));
     if (!appended->block) return {};
     // A copy: a subscriber may unsubscribe itself.
     const auto subscribers = subscribers_;
     for (const auto& [id, subscriber] : subscribers) subscriber(*appended->block);
     const auto& results = appended->block->results.transactions;
     for (std::size_t i = 0; i < results.size(); ++i)
-        answer(results[i].id, receipt_for(*appended->block, static_cast<std::uint32_t>(i)));
+        answer(results[i].id, Answer(receipt_for(*appended->block, static_cast<std::uint32_t>(i))));
     return {};
 }
 
@@ -90,7 +98,7 @@ Outcome<Receipt> EmbeddedEngine::receipt_of(const TransactionPlace& place, const
     return receipt;
 }
 
-void EmbeddedEngine::answer(const Hash256& id, Outcome<Receipt> outcome) {
+void EmbeddedEngine::answer(const Hash256& id, Outcome<Answer> outcome) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) return;
     const Done done = std::move(found->second);

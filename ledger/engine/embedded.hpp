@@ -24,11 +24,14 @@ struct EmbeddedOptions {
     MempoolOptions mempool;
 };
 
+/// What became of a submitted transaction: its receipt, or the rule that refused it.
+using Answer = base::Result<Receipt, contracts::Reason>;
+
 class EmbeddedEngine {
 public:
-    /// Called once: with the receipt after the block is on disk, or with kRejected when the transaction
-    /// cannot be admitted, or with kFailure when the engine stopped.
-    using Done = std::function<void(Outcome<Receipt>)>;
+    /// Called once: with the receipt after the block is on disk, with the reason of a refusal, or with an
+    /// error (kFailure) when nothing could be decided: the disk is too full, or the engine stopped.
+    using Done = std::function<void(Outcome<Answer>)>;
     using Subscriber = std::function<void(const Committed&)>;
 
     /// REQUIRES key.public_key() == chain.genesis().sequencer. All three must outlive the engine.
@@ -55,7 +58,7 @@ private:
     Outcome<void> make_block();
     Receipt receipt_for(const Committed& block, std::uint32_t index) const;
     Outcome<Receipt> receipt_of(const TransactionPlace& place, const Hash256& id) const;
-    void answer(const Hash256& id, Outcome<Receipt> outcome);
+    void answer(const Hash256& id, Outcome<Answer> outcome);
     void refuse(const std::vector<Bytes>& transactions, const base::Error& error);
     void refuse_all(const base::Error& error);
 

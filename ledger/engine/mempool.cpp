@@ -3,31 +3,25 @@
 
 namespace assay::ledger {
 
-using base::ErrorKind;
-using base::fail;
+using base::failed;
+using contracts::Reason;
 
-Outcome<void> Mempool::add(const TransactionInfo& info, std::uint64_t state_nonce, Bytes transaction) {
-    const auto refuse = [](const std::string& what, const std::string& fix = {}) {
-        return fail(ErrorKind::kRejected, what, fix);
-    };
-    if (transaction.size() > options_.max_transaction_bytes) {
-        return refuse("the transaction has " + std::to_string(transaction.size()) + " bytes; at most " +
-                      std::to_string(options_.max_transaction_bytes) + " are taken");
-    }
-    if (ids_.contains(info.id)) return refuse("the transaction is already waiting");
-    if (queue_.size() >= options_.max_transactions || bytes_ + transaction.size() > options_.max_bytes)
-        return refuse("the node has too many transactions waiting", "submit it again in a moment");
+base::Result<void, Reason> Mempool::add(const TransactionInfo& info, std::uint64_t state_nonce,
+                                        Bytes transaction) {
+    if (transaction.size() > options_.max_transaction_bytes) return failed(Reason::kTooLarge);
     const auto found = per_sender_.find(info.sender);
     const Share share = found == per_sender_.end() ? Share{} : found->second;
+    // What is wrong with the transaction itself is said before how busy the node is: waiting mends only that.
+    if (info.nonce < state_nonce) return failed(Reason::kNonceUsed);
+    const std::uint64_t ahead = info.nonce - state_nonce;
+    if (ids_.contains(info.id) || ahead < share.count) return failed(Reason::kNonceWaiting);
+    if (ahead > share.count) return failed(Reason::kNonceGap);
     if (share.count >= options_.max_per_sender ||
         (share.count > 0 && share.bytes + transaction.size() > options_.max_bytes_per_sender)) {
-        return refuse("the sender has " + std::to_string(share.count) + " transactions waiting already",
-                      "submit it again in a moment");
+        return failed(Reason::kSenderBusy);
     }
-    if (info.nonce != state_nonce + share.count) {
-        return refuse("nonce " + std::to_string(info.nonce) + ", but the sender's next one is " +
-                          std::to_string(state_nonce + share.count),
-                      "sign it again with that nonce");
+    if (queue_.size() >= options_.max_transactions || bytes_ + transaction.size() > options_.max_bytes) {
+        return failed(Reason::kNodeBusy);
     }
     bytes_ += transaction.size();
     ids_.emplace(info.id, info.sender);

@@ -25,9 +25,10 @@ public:
     explicit Mempool(const MempoolOptions& options) : options_(options) {}
 
     /// Admits a transaction whose nonce is the sender's next: `state_nonce` plus those already waiting.
-    /// Error kRejected: full, too many or too much of this sender, too large, already here, or another nonce
-    /// expected.
-    Outcome<void> add(const TransactionInfo& info, std::uint64_t state_nonce, Bytes transaction);
+    /// Errors: kTooLarge, kNonceUsed, kNonceWaiting (it is here already, or another of its nonce is),
+    /// kNonceGap, kSenderBusy (too many or too much of this sender), kNodeBusy.
+    base::Result<void, contracts::Reason> add(const TransactionInfo& info, std::uint64_t state_nonce,
+                                              Bytes transaction);
 
     /// Removes up to `count` transactions of at most `bytes` in total, in order of arrival.
     std::vector<Bytes> take(std::size_t count, std::size_t bytes);

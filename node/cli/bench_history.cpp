@@ -184,12 +184,12 @@ base::Outcome<void> HistoryMachine::genesis(contracts::State& state, const std::
     return {};
 }
 
-base::Outcome<ledger::TransactionInfo> HistoryMachine::inspect(const std::string& chain_id,
-                                                               base::ByteView transaction) const {
+base::Result<ledger::TransactionInfo, contracts::Reason> HistoryMachine::inspect(
+    const std::string& chain_id, base::ByteView transaction) const {
     return ledger::rules_machine().inspect(chain_id, transaction);
 }
-base::Outcome<std::uint64_t> HistoryMachine::next_nonce(const contracts::StateView& state,
-                                                        const base::PublicKey& sender) const {
+base::Result<std::uint64_t, contracts::Reason> HistoryMachine::next_nonce(
+    const contracts::StateView& state, const base::PublicKey& sender) const {
     return ledger::rules_machine().next_nonce(state, sender);
 }
 std::vector<base::Bytes> HistoryMachine::begin_block(contracts::State& state,

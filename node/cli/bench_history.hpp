@@ -24,10 +24,10 @@ public:
 
     base::Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
                                 base::ByteView configuration) const override;
-    base::Outcome<ledger::TransactionInfo> inspect(const std::string& chain_id,
-                                                   base::ByteView transaction) const override;
-    base::Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
-                                            const base::PublicKey& sender) const override;
+    base::Result<ledger::TransactionInfo, contracts::Reason> inspect(
+        const std::string& chain_id, base::ByteView transaction) const override;
+    base::Result<std::uint64_t, contracts::Reason> next_nonce(const contracts::StateView& state,
+                                                              const base::PublicKey& sender) const override;
     std::vector<base::Bytes> begin_block(contracts::State& state,
                                          const ledger::Position& position) const override;
     ledger::TransactionResult apply(contracts::State& state, const ledger::Position& position,

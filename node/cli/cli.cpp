@@ -38,9 +38,10 @@ void add_shared_flags(CLI::App& app, SettingFlags& flags) {
 
 // What was said on stdout comes first, to its last line: an error never stands in the middle or at the end
 // of one.
-int report(std::ostream& out, std::ostream& err, const Error& error, OutputMode mode) {
+int report(std::ostream& out, std::ostream& err, const Error& error, OutputMode mode,
+           const std::optional<Refusal>& refusal = std::nullopt) {
     out.flush();
-    print_error(err, error, mode);
+    print_error(err, error, mode, refusal);
     return exit_code(error);
 }
 
@@ -54,13 +55,15 @@ base::Outcome<void> run_action(Context& context) {
 
 }  // namespace
 
-void print_error(std::ostream& err, const Error& error, OutputMode mode) {
+void print_error(std::ostream& err, const Error& error, OutputMode mode,
+                 const std::optional<Refusal>& refusal) {
     if (mode == OutputMode::kJson) {
         nlohmann::ordered_json body;
         body["code"] = exit_code(error);
         body["kind"] = std::string(base::to_text(error.kind));
         body["message"] = error.what;
         body["fix"] = error.fix;
+        if (refusal) body["reason"] = {{"number", refusal->number}, {"name", refusal->name}};
         nlohmann::ordered_json object;
         object["schema"] = "assay.error/v1";
         object["error"] = body;
@@ -108,7 +111,7 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
         }
         const bool resolved = !context.settings.home.root.empty();
         return report(out, err, done.error(),
-                      resolved ? context.settings.output : output_mode_hint(context.flags));
+                      resolved ? context.settings.output : output_mode_hint(context.flags), context.refused);
     } catch (const CommandError& error) {
         return report(out, err, error.error(), context.settings.output);
     } catch (const std::exception& error) {

@@ -3,18 +3,22 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "contracts/base/error.hpp"
 #include "node/cli/settings.hpp"
+#include "node/roles/refusal.hpp"
 
 namespace assay::node {
 
 /// Runs one invocation; `arguments` without argv[0]. Returns the exit code (docs/reference/exit-codes.md).
 int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
-/// "error: what\n  fix: …", or {"error": {"code", "kind", "message", "fix"}} in JSON mode.
-void print_error(std::ostream& err, const base::Error& error, OutputMode mode);
+/// "error: what\n  fix: …", or {"error": {"code", "kind", "message", "fix"}} in JSON mode, there with
+/// "reason": {"number", "name"} of what the ledger refused.
+void print_error(std::ostream& err, const base::Error& error, OutputMode mode,
+                 const std::optional<Refusal>& refusal = std::nullopt);
 
 }  // namespace assay::node

@@ -14,6 +14,7 @@
 #include "contracts/base/error.hpp"
 #include "node/cli/settings.hpp"
 #include "node/key/key_file.hpp"
+#include "node/roles/refusal.hpp"
 #include "node/runtime/home.hpp"
 #include "node/seams/ledger_service.hpp"
 
@@ -27,6 +28,8 @@ struct Context {
     SettingFlags flags;
     Settings settings;  ///< valid inside an action
     std::function<base::Outcome<void>()> action;
+    /// Set by a command before it ends with kRejected: the JSON error gives number and name.
+    mutable std::optional<Refusal> refused;
 
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
     [[nodiscard]] const Home& home() const { return settings.home; }

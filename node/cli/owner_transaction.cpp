@@ -35,10 +35,8 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
                                  .payload = std::move(payload)};
     ASSAY_ASSIGN(SubmitReply reply, ledger->submit(contracts::sign_transaction(body, key, status.chain_id)));
     if (!reply.accepted) {
-        const std::string prefix = "the ledger refused the transaction: ";
-        std::string reason = reply.reason_text;
-        if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
-        return base::fail(base::ErrorKind::kRejected, "the ledger refused " + what + ": " + reason, fix);
+        context.refused = refusal_in(reply);
+        return base::failed(rejected(*context.refused, what, fix));
     }
     // The transaction is done, whatever becomes of the evidence.
     if (const auto kept = keep_receipt(context, status, reply); !kept)

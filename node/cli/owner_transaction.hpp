@@ -15,7 +15,8 @@ struct OwnerTransaction {
 };
 
 /// Opens the owner key, signs with the next nonce, submits, waits for the block. kRejected with the ledger's
-/// reason when it was refused; `what` names the act in that error ("the transfer").
+/// reason when it was refused (and context.refused is set); `what` names the act in that error ("the
+/// transfer").
 base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const PassphraseFlags& passphrase,
                                                 contracts::Payload payload, const std::string& what,
                                                 const std::string& fix);

@@ -31,7 +31,17 @@ void Buyer::find_job() {
         note(*contracts::read_job(state(), id));
 }
 
+void Buyer::refused(const RefusedOffer& offer) {
+    if (!has_owner_key() || offer.retry == contracts::Retry::kSoon) return FollowingRole::refused(offer);
+    refusal_ = offer.refusal;
+    // Said by the ledger node that the command was given, which could as well never answer.
+    const bool job = offer.type == contracts::TxType::kJobSubmit;
+    parts().finish(rejected(offer.refusal, job ? "the job" : "'" + offer.name + "'",
+                            "see what the job asks for with: assay plan JOB.toml"));
+}
+
 void Buyer::plan() {
+    if (refusal_) return;
     if (parts().owner_key != nullptr) return buy();
     if (!job_) find_job();
     if (job_) serve_job();

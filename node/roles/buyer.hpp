@@ -21,11 +21,17 @@ public:
     /// As the ledger last had it. REQUIRES job().
     [[nodiscard]] contracts::Job record() const { return *contracts::read_job(state(), *job_); }
 
+    /// Why there will be no job; nothing while there may be one.
+    [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
+
 private:
     /// With the owner's key it buys the job and is done; without, it serves the job that was bought.
     void plan() override;
     void buy();
     void serve_job();
+    /// Before the job is on the ledger any refusal that does not pass by itself ends the purchase: whoever
+    /// waits for the command can do something about it.
+    void refused(const RefusedOffer& offer) override;
     /// The job of this spec and node key, running or ended: a restarted buyer goes on with it instead of
     /// buying twice, and the same beacon chain is never used for two jobs.
     void find_job();
@@ -35,6 +41,7 @@ private:
     base::Hash256 secret_;
     std::optional<base::Hash256> job_;
     bool looked_back_ = false;  ///< through the jobs of before this process
+    std::optional<Refusal> refusal_;
 };
 
 }  // namespace assay::node

@@ -14,11 +14,13 @@ constexpr std::uint64_t kTickNs = 500'000'000;
 FollowingRole::FollowingRole(const RoleParts& parts)
     : parts_(parts),
       receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.sequencer),
-      node_sender_(parts.seams.ledger, requests_, parts.node_key, parts.genesis.chain_id) {
+      node_sender_(parts.seams.ledger, requests_, parts.node_key, parts.genesis.chain_id,
+                   [this](const RefusedOffer& offer) { refused(offer); }) {
     const auto keep = [this](base::ByteView encoded) { keep_receipt(encoded); };
     node_sender_.on_receipt(keep);
     if (parts.owner_key != nullptr) {
-        owner_sender_.emplace(parts.seams.ledger, requests_, *parts.owner_key, parts.genesis.chain_id);
+        owner_sender_.emplace(parts.seams.ledger, requests_, *parts.owner_key, parts.genesis.chain_id,
+                              [this](const RefusedOffer& offer) { refused(offer); });
         owner_sender_->on_receipt(keep);
     }
 }
@@ -40,6 +42,8 @@ void FollowingRole::step(const Event& event) {
     if (std::holds_alternative<TimerFired>(event)) tick();
     // Acting on an old state would offer what is long done.
     if (height() < parts_.start_height) return;
+    node_sender_.begin(height());
+    if (owner_sender_) owner_sender_->begin(height());
     plan();
     node_sender_.pump(state(), height());
     if (owner_sender_) owner_sender_->pump(state(), height());
@@ -76,9 +80,32 @@ void FollowingRole::follow(const BlockSeen& event) {
 }
 
 void FollowingRole::tick() {
-    node_sender_.retry();
-    if (owner_sender_) owner_sender_->retry();
+    node_sender_.tick();
+    if (owner_sender_) owner_sender_->tick();
     (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
+}
+
+namespace {
+// Without these a node key cannot work at all: somebody must act.
+bool is_onboarding(contracts::TxType type) {
+    return type == contracts::TxType::kNodeRegister || type == contracts::TxType::kMinerRegister ||
+           type == contracts::TxType::kVerifierRegister || type == contracts::TxType::kStakeDeposit ||
+           type == contracts::TxType::kEndpointUpdate;
+}
+}  // namespace
+
+void FollowingRole::refused(const RefusedOffer& offer) {
+    if (is_onboarding(offer.type) && offer.retry != contracts::Retry::kSoon) {
+        const base::Error error =
+            rejected(offer.refusal, "'" + offer.name + "'", "see docs/reference/reasons.md");
+        return log_error(
+            {error.kind, error.what + " This node cannot work until that is put right.", error.fix});
+    }
+    const std::string text = offer.name + " refused: " + describe(offer.refusal);
+    // One offer of many, and the plan goes on without it.
+    if (offer.retry == contracts::Retry::kNever) return log_info(text + " It is dropped.");
+    if (offer.retry == contracts::Retry::kSoon) return log_debug(text);
+    log_warn(text + " It is tried again.");
 }
 
 void FollowingRole::offer_as_owner(const std::string& name, contracts::Payload payload) {

@@ -49,6 +49,9 @@ protected:
     /// Every event of the blocks that this process follows, in order, before plan(). Blocks that the home had
     /// verified before are not followed again: whoever needs to know what happened reads the state.
     virtual void observe(const contracts::Event& event) { (void)event; }
+    /// The ledger refused an offer, and for this reason the first time. Without an override it is logged; an
+    /// offer refused for ever is not sent again either way.
+    virtual void refused(const RefusedOffer& offer);
 
     [[nodiscard]] const contracts::StateView& state() const { return follower_->state(); }
     [[nodiscard]] std::uint64_t height() const { return follower_->height(); }

@@ -55,7 +55,9 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
     }
     {
         Buyer buyer(process->parts(), {.spec = job.spec});
-        ASSAY_TRY(process->run_as_owner(buyer));
+        const auto bought = process->run_as_owner(buyer);
+        if (buyer.refusal() && options.on_refused) options.on_refused(*buyer.refusal());
+        ASSAY_TRY(bought);
         if (!buyer.job()) {
             return fail(ErrorKind::kInterrupted, "stopped before the job was on the ledger",
                         "run the same command again to submit it");

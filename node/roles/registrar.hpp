@@ -17,6 +17,11 @@ private:
     void plan() override {
         if (onboarded(role_, stake_)) parts().finish(std::nullopt);
     }
+    /// Money may come, and is waited for; what is refused for ever ends the process, which nobody uses yet.
+    void refused(const RefusedOffer& offer) override {
+        if (offer.retry != contracts::Retry::kNever) return FollowingRole::refused(offer);
+        parts().finish(rejected(offer.refusal, "'" + offer.name + "'", "see docs/reference/reasons.md"));
+    }
 
     WorkRole role_;
     base::Amount stake_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/tx_sender.hpp"
 
+#include <algorithm>
+
 #include "contracts/rules/tables.hpp"
 #include "node/runtime/log.hpp"
 
@@ -8,62 +10,116 @@ namespace assay::node {
 
 namespace {
 constexpr std::uint64_t kLifetimeBlocks = 100'000;
+constexpr std::uint64_t kLongestPause = 8;     ///< below the shortest window that a job's bidding has
+constexpr std::uint64_t kForgottenAfter = 20;  ///< ticks without being offered
+}  // namespace
+
+TxSender::TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id,
+                   OnRefused on_refused)
+    : ledger_(ledger),
+      requests_(requests),
+      key_(key),
+      chain_id_(std::move(chain_id)),
+      on_refused_(std::move(on_refused)) {}
+
+void TxSender::Pause::begin(std::uint64_t now, std::uint64_t ticks) {
+    const std::uint64_t length =
+        std::min(kLongestPause, std::uint64_t{1} << std::min<std::uint64_t>(times, 3));
+    ++times;
+    height = now + length;
+    tick = ticks + length;
 }
 
-TxSender::TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id)
-    : ledger_(ledger), requests_(requests), key_(key), chain_id_(std::move(chain_id)) {}
+void TxSender::begin(std::uint64_t height) {
+    height_ = height;
+    for (const Wanted& wanted : queue_) names_.erase(wanted.name);
+    queue_.clear();
+}
 
 void TxSender::offer(const std::string& name, contracts::Payload payload) {
-    if (names_.insert(name).second) queue_.push_back({name, std::move(payload)});
+    if (names_.contains(name)) return;
+    if (!past_.empty()) {
+        if (const auto found = past_.find(id_of(payload)); found != past_.end()) {
+            found->second.last_offered = ticks_;
+            if (found->second.for_ever || !found->second.pause.over(height_, ticks_)) return;
+        }
+    }
+    names_.insert(name);
+    queue_.push_back({name, std::move(payload)});
 }
 
 void TxSender::pump(const contracts::StateView& state, std::uint64_t height) {
-    if (in_flight_ || height < wait_for_height_) return;
+    height_ = height;
+    if (in_flight_ || height < settles_at_) return;
     if (!settling_.empty()) {
         names_.erase(settling_);
         settling_.clear();
     }
-    if (queue_.empty()) return;
+    if (queue_.empty() || !pause_.over(height, ticks_)) return;
+    in_flight_ = std::move(queue_.front());
+    queue_.pop_front();
     const contracts::TxBody body{.sender = key_.public_key(),
                                  .nonce = contracts::next_nonce(state, key_.public_key()),
                                  .expiry = height + kLifetimeBlocks,
-                                 .payload = queue_.front().payload};
-    in_flight_ = true;
+                                 .payload = in_flight_->payload};
     sent_at_ = height;
     const RequestId request = requests_.on_submit([this](const auto& reply) { answered(reply); });
     ledger_.submit(request, contracts::sign_transaction(body, key_, chain_id_));
 }
 
-void TxSender::retry() {
-    if (settling_.empty()) wait_for_height_ = 0;
+void TxSender::tick() {
+    ++ticks_;
+    std::erase_if(past_,
+                  [this](const auto& entry) { return entry.second.last_offered + kForgottenAfter < ticks_; });
 }
 
 void TxSender::answered(const Outcome<SubmitReply>& reply) {
-    in_flight_ = false;
+    const Wanted sent = std::move(*in_flight_);
+    in_flight_.reset();
     if (!reply.ok()) {
         // Nobody answered: whether it was included is not known, so the state decides at the next pump.
         if (failed_ != reply.error().what) log_warn("the ledger did not answer: " + reply.error().what);
         failed_ = reply.error().what;
-        wait_for_height_ = sent_at_ + 1;
-        names_.erase(queue_.front().name);
-        queue_.pop_front();
+        pause_ = {.times = 0, .height = sent_at_ + 1, .tick = ticks_ + 1};
+        names_.erase(sent.name);
         return;
     }
-    const std::string name = queue_.front().name;
-    queue_.pop_front();
-    if (reply->accepted) {
-        log_debug("accepted at height " + std::to_string(reply->height) + ": " + name);
-        wait_for_height_ = reply->height;
-        settling_ = name;
-        failed_.reset();
-        if (on_receipt_) on_receipt_(reply->receipt);
-        return;
+    failed_.reset();
+    if (!reply->accepted) return refused(sent, *reply);
+    log_debug("accepted at height " + std::to_string(reply->height) + ": " + sent.name);
+    settles_at_ = reply->height;
+    settling_ = sent.name;
+    pause_ = {};
+    if (!past_.empty()) past_.erase(id_of(sent.payload));
+    if (on_receipt_) on_receipt_(reply->receipt);
+}
+
+void TxSender::refused(const Wanted& sent, const SubmitReply& reply) {
+    names_.erase(sent.name);
+    const Refusal refusal = refusal_in(reply);
+    const auto again = retry(refusal);
+    Past& past = past_[id_of(sent.payload)];
+    const bool told = past.refusal == refusal;
+    past.refusal = refusal;
+    past.last_offered = ticks_;
+    if (again == contracts::Retry::kNever) {
+        past.for_ever = true;
+    } else if (again == contracts::Retry::kSoon) {
+        pause_.begin(sent_at_, ticks_);  // it would be the same with any other transaction
+    } else {
+        past.pause.begin(sent_at_, ticks_);
     }
-    names_.erase(name);
-    wait_for_height_ = sent_at_ + 1;  // the same state would refuse it again
-    const std::string text = name + " refused: " + reply->reason_text;
-    if (failed_ != text) log_warn(text);
-    failed_ = text;
+    if (on_refused_ && !told) {
+        on_refused_({.name = sent.name,
+                     .type = contracts::type_of(sent.payload),
+                     .refusal = refusal,
+                     .retry = again});
+    }
+}
+
+base::Hash256 TxSender::id_of(const contracts::Payload& payload) const {
+    return base::hash("assay/offer",
+                      contracts::encode_body({.sender = key_.public_key(), .payload = payload}));
 }
 
 }  // namespace assay::node

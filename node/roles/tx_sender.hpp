@@ -1,38 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // TxSender: the transactions of one key, one in flight at a time, nonces from the followed state. What is
 // wanted is offered again and again from the state (a role's plan is a function of the state), so an offer
-// carries a name and repeats of a name are ignored until it is answered.
+// carries a name and repeats of a name are ignored until it is answered. What the ledger will never accept is
+// not sent again; what it may accept later is, with longer and longer pauses.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "contracts/rules/state.hpp"
 #include "contracts/rules/transactions.hpp"
+#include "node/roles/refusal.hpp"
 #include "node/roles/requests.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
 
+/// An offer that the ledger refused. `retry` is nothing when the reason is not known to this version: it is
+/// tried again as one that the state may change.
+struct RefusedOffer {
+    std::string name;
+    contracts::TxType type = contracts::TxType::kTransfer;
+    Refusal refusal;
+    std::optional<contracts::Retry> retry;
+};
+
 class TxSender {
 public:
-    /// `key` and `ledger` must outlive the sender. Expiry is `lifetime_blocks` after the followed height.
-    TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id);
+    using OnRefused = std::function<void(const RefusedOffer&)>;
+
+    /// `key` and `ledger` must outlive the sender. `on_refused` is called once for each reason that an offer
+    /// is refused for, not at every repetition. Expiry is 100,000 blocks after the followed height.
+    TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id,
+             OnRefused on_refused = {});
 
     /// `handler` gets the encoded receipt of every accepted transaction.
     void on_receipt(std::function<void(base::ByteView)> handler) { on_receipt_ = std::move(handler); }
 
-    /// Queues a transaction unless one of this name waits, or was accepted at a height not yet followed.
+    /// Begins a plan at the followed height: what was offered before and not sent is forgotten, since the
+    /// state may hold it by now.
+    void begin(std::uint64_t height);
+
+    /// Queues a transaction unless one of this name waits, or was accepted at a height not yet followed, or
+    /// this very payload was refused for ever, or refused and its pause is not over.
     void offer(const std::string& name, contracts::Payload payload);
 
     /// Sends the next one when none is in flight. Call after every block and every answer.
     void pump(const contracts::StateView& state, std::uint64_t height);
 
-    /// After a refusal or no answer the sender waits for the next block; this ends the wait.
-    void retry();
+    /// The other clock beside heights, since blocks may stop: call it twice a second. A pause of n ends after
+    /// n blocks or n ticks.
+    void tick();
 
     [[nodiscard]] const base::PublicKey& key() const { return key_.public_key(); }
 
@@ -41,20 +63,44 @@ private:
         std::string name;
         contracts::Payload payload;
     };
+    /// 1, 2, 4, then 8 blocks or ticks.
+    struct Pause {
+        std::uint64_t times = 0;
+        std::uint64_t height = 0;
+        std::uint64_t tick = 0;
+        void begin(std::uint64_t now, std::uint64_t ticks);
+        [[nodiscard]] bool over(std::uint64_t now, std::uint64_t ticks) const {
+            return now >= height || ticks >= tick;
+        }
+    };
+    /// What is known of a payload that was refused.
+    struct Past {
+        Refusal refusal;
+        bool for_ever = false;
+        Pause pause;
+        std::uint64_t last_offered = 0;  ///< tick
+    };
     void answered(const Outcome<SubmitReply>& reply);
+    void refused(const Wanted& sent, const SubmitReply& reply);
+    [[nodiscard]] base::Hash256 id_of(const contracts::Payload& payload) const;
 
     LedgerPort& ledger_;
     Requests& requests_;
     const base::SecretKey& key_;
     std::string chain_id_;
+    OnRefused on_refused_;
     std::function<void(base::ByteView)> on_receipt_;
     std::deque<Wanted> queue_;
-    std::set<std::string> names_;
-    bool in_flight_ = false;
+    std::set<std::string> names_;  ///< queued, in flight, or settling
+    std::optional<Wanted> in_flight_;
+    std::map<base::Hash256, Past> past_;
+    std::uint64_t height_ = 0;  ///< followed
+    std::uint64_t ticks_ = 0;
     std::uint64_t sent_at_ = 0;          ///< followed height when the one in flight was sent
-    std::uint64_t wait_for_height_ = 0;  ///< the accepted transaction's block, until it is followed
+    Pause pause_;                        ///< of everything: no answer, a busy node, a nonce that is behind
+    std::uint64_t settles_at_ = 0;       ///< the accepted transaction's block, until it is followed
     std::string settling_;               ///< its name
-    std::optional<std::string> failed_;  ///< last refusal logged, so that a repeated one is logged once
+    std::optional<std::string> failed_;  ///< last failure logged, so that a repeated one is logged once
 };
 
 }  // namespace assay::node

@@ -9,14 +9,6 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-std::string cleaned(std::string text) {
-    text.resize(std::min<std::size_t>(text.size(), 512));
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-    }
-    return text;
-}
-
 grpc::StatusCode code_of(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::kUsage: return grpc::StatusCode::INVALID_ARGUMENT;
@@ -45,6 +37,14 @@ ErrorKind kind_of(grpc::StatusCode code) {
 }
 
 }  // namespace
+
+std::string cleaned(std::string text) {
+    text.resize(std::min<std::size_t>(text.size(), 512));
+    for (char& c : text) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    }
+    return text;
+}
 
 grpc::Status to_status(const Error& error) {
     // The fix travels after a newline; `what` has none.

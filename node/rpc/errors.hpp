@@ -16,6 +16,9 @@ grpc::Status to_status(const base::Error& error);
 /// characters: it may be hostile.
 base::Error to_error(const grpc::Status& status, const std::string& address);
 
+/// At most 512 bytes of `text`, control characters made spaces: a peer's words, for people.
+std::string cleaned(std::string text);
+
 /// `text` as an error for an answer that breaks the protocol.
 base::Failed<base::Error> bad_answer(const std::string& address, const std::string& text);
 

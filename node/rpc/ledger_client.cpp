@@ -19,9 +19,12 @@ public:
         request.set_transaction(wire_text(signed_transaction));
         v1::SubmitResponse response;
         ASSAY_TRY(call(&v1::Ledger::Stub::Submit, request, response));
+        if (response.accepted() && response.reason() != 0) {
+            return bad_answer(options_.address, "a transaction that was accepted, with a reason against it");
+        }
         return SubmitReply{.accepted = response.accepted(),
                            .reason = response.reason(),
-                           .reason_text = response.reason_text(),
+                           .reason_text = cleaned(response.reason_text()),
                            .height = response.height(),
                            .receipt = wire_bytes(response.receipt())};
     }

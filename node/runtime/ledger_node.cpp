@@ -78,8 +78,8 @@ public:
         auto promise = std::make_shared<std::promise<Outcome<SubmitReply>>>();
         auto future = promise->get_future();
         const bool taken = add([this, promise, bytes = base::to_bytes(signed_transaction)]() mutable {
-            engine_->submit(std::move(bytes), [this, promise](Outcome<ledger::Receipt> receipt) {
-                promise->set_value(reply_of(receipt));
+            engine_->submit(std::move(bytes), [promise](const Outcome<ledger::Answer>& answer) {
+                promise->set_value(reply_of(answer));
             });
         });
         promise.reset();  // or a submission that is dropped with the queue would wait for ever
@@ -145,24 +145,22 @@ private:
         });
     }
 
-    Outcome<SubmitReply> reply_of(const Outcome<ledger::Receipt>& receipt) {
-        if (!receipt) {
-            if (receipt.error().kind != ErrorKind::kRejected) return base::failed(receipt.error());
-            return SubmitReply{.accepted = false,
+    static Outcome<SubmitReply> reply_of(const Outcome<ledger::Answer>& outcome) {
+        if (!outcome) return base::failed(outcome.error());
+        const ledger::Answer& answer = *outcome;
+        // A block holds accepted transactions only, so a receipt is of one.
+        if (answer) {
+            return SubmitReply{.accepted = true,
                                .reason = 0,
-                               .reason_text = receipt.error().what,
-                               .height = 0,
-                               .receipt = {}};
+                               .reason_text = {},
+                               .height = answer->height,
+                               .receipt = base::encode(*answer)};
         }
-        SubmitReply reply{.accepted = receipt->code == 0,
-                          .reason = receipt->code,
-                          .reason_text = {},
-                          .height = receipt->height,
-                          .receipt = base::encode(*receipt)};
-        if (reply.accepted) return reply;
-        const auto place = chain_->find(receipt->transaction);
-        if (place && *place) reply.reason_text = (*place)->reason;
-        return reply;
+        return SubmitReply{.accepted = false,
+                           .reason = static_cast<std::uint32_t>(answer.error()),
+                           .reason_text = std::string(contracts::to_text(answer.error())),
+                           .height = 0,
+                           .receipt = {}};
     }
 
     // False when the node stops: the work was dropped.

@@ -96,6 +96,7 @@ struct Settled {
         bool found = false;
         for (const AuditFailure& failure : report.failures) {
             CHECK(failure.where.starts_with("job " + job.brief()));
+            CHECK(failure.job == job);
             found = found || (failure.where == where && failure.what.starts_with(rule));
         }
         CHECK(found);

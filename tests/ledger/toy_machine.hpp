@@ -34,14 +34,15 @@ public:
         state.put(base::as_bytes("configuration"), base::to_bytes(configuration));
         return {};
     }
-    Outcome<TransactionInfo> inspect(const std::string&, ByteView bytes) const override {
+    base::Result<TransactionInfo, contracts::Reason> inspect(const std::string&,
+                                                             ByteView bytes) const override {
         const auto tx = base::decode<ToyTransaction>(bytes);
-        if (!tx) return base::fail(base::ErrorKind::kRejected, "malformed");
+        if (!tx) return base::failed(contracts::Reason::kMalformed);
         return TransactionInfo{base::hash("toy/tx", bytes), tx->sender, tx->nonce};
     }
-    Outcome<std::uint64_t> next_nonce(const contracts::StateView& state,
-                                      const PublicKey& sender) const override {
-        if (sender.bytes[0] == kStranger) return base::fail(base::ErrorKind::kRejected, "toy_stranger");
+    base::Result<std::uint64_t, contracts::Reason> next_nonce(const contracts::StateView& state,
+                                                              const PublicKey& sender) const override {
+        if (sender.bytes[0] == kStranger) return base::failed(contracts::Reason::kUnknownSender);
         return number(state, "n" + sender.hex());
     }
     std::vector<Bytes> begin_block(contracts::State& state, const Position& position) const override {
@@ -54,7 +55,8 @@ public:
                             ByteView bytes) const override {
         TransactionResult result{base::hash("toy/tx", bytes), 0, {}, {}};
         const auto tx = base::decode<ToyTransaction>(bytes);
-        const auto nonce = tx ? next_nonce(state, tx->sender) : Outcome<std::uint64_t>(0);
+        const auto nonce =
+            tx ? next_nonce(state, tx->sender) : base::Result<std::uint64_t, contracts::Reason>(0);
         if (!tx || tx->value == kRefusedValue || !nonce || tx->nonce != *nonce) {
             result.code = 7;
             result.reason = "toy_refused";

@@ -6,6 +6,7 @@
 #include "contracts/rules/limits.hpp"
 #include "contracts/rules/params.hpp"
 #include "contracts/rules/reasons.hpp"
+#include "contracts/rules/refusals.hpp"
 
 namespace assay::docs {
 
@@ -26,6 +27,15 @@ std::string_view text_of(Consequence consequence) {
     return "unknown";
 }
 
+std::string_view text_of(contracts::Retry retry) {
+    switch (retry) {
+        case contracts::Retry::kNever: return "never";
+        case contracts::Retry::kWhenChanged: return "when something changed";
+        case contracts::Retry::kSoon: return "soon";
+    }
+    return "unknown";
+}
+
 // No default: the compiler asks for the sentence of a new kind.
 std::string_view when(base::ErrorKind kind) {
     switch (kind) {
@@ -34,14 +44,19 @@ std::string_view when(base::ErrorKind kind) {
         case base::ErrorKind::kUsage:
             return "unknown command, flag or job key; wrong type; value out of range, in `ASSAY_THREADS`, "
                    "`ASSAY_MEMORY` and `ASSAY_TARGETS` too; empty or binary text";
-        case base::ErrorKind::kNotFound: return "no such job, miner, file, key or ledger";
+        case base::ErrorKind::kNotFound:
+            return "no such job, miner, file, key or ledger; `audit replay` found nothing wrong, but lacks a "
+                   "blob on which a verdict rests";
         case base::ErrorKind::kUnreachable: return "the ledger node or a peer did not answer, or not in time";
         case base::ErrorKind::kKey:
             return "wrong passphrase; key file unreadable, damaged, open to others, or of another role";
         case base::ErrorKind::kRejected:
-            return "the ledger refused the transaction; the message names its reason";
+            return "the ledger refused the transaction; the message names its [reason](reasons.md)";
         case base::ErrorKind::kVerification:
-            return "bits, a hash, a signature or a sum did not check; every `audit` that finds something";
+            return "bits, a hash, a signature or a sum did not check; every `audit` that finds something: a "
+                   "cut "
+                   "ledger (`--trust`, a receipt), a block with a refused transaction, false work that was "
+                   "paid";
         case base::ErrorKind::kPreflight:
             return "`assay doctor` found a problem; this machine lacks a named target; the memory budget "
                    "(`--memory`) cannot hold one sequence; the worker's self-test computes other bits";
@@ -53,11 +68,13 @@ std::string_view when(base::ErrorKind kind) {
 }  // namespace
 
 std::string reasons_table() {
-    std::string text = head({"number", "name", "consequence", "meaning"});
+    std::string text = head({"number", "name", "consequence", "again", "meaning"});
     for (unsigned number = 0; number <= static_cast<unsigned>(contracts::kLastReason); ++number) {
         const auto reason = static_cast<contracts::Reason>(number);
+        const auto retry = contracts::retry(reason);
+        const std::string again = retry ? std::string(text_of(*retry)) : "";
         text += line({std::to_string(number), code(to_text(reason)),
-                      std::string(text_of(consequence(reason))), std::string(explain(reason))});
+                      std::string(text_of(consequence(reason))), again, std::string(explain(reason))});
     }
     return text;
 }

@@ -38,9 +38,8 @@ nlohmann::ordered_json job_json(const ledger::JobPayouts& job) {
 
 /// Leaves what concerns `job` and what concerns no job.
 void keep_job(ledger::PayoutReport& report, const base::Hash256& job) {
-    const std::string ours = "job " + job.brief();
     std::erase_if(report.failures, [&](const ledger::AuditFailure& failure) {
-        return failure.where.starts_with("job ") && !failure.where.starts_with(ours);
+        return !failure.job.is_zero() && failure.job != job;
     });
     std::erase_if(report.jobs, [&](const ledger::JobPayouts& each) { return each.job != job; });
 }

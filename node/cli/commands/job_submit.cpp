@@ -22,7 +22,10 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job submit"));
     ASSAY_ASSIGN(const contracts::Job job,
-                 purchase({.process = std::move(process), .job_file = flags.file}, stop));
+                 purchase({.process = std::move(process),
+                           .job_file = flags.file,
+                           .on_refused = [&](const Refusal& refusal) { context.refused = refusal; }},
+                          stop));
     if (context.json()) {
         context.print_json("assay.job.submit/v1",
                            {{"job", job.id.hex()},

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "contracts/base/hash.hpp"
+#include "contracts/rules/reasons.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/devnet/plan.hpp"
 #include "node/rpc/client.hpp"
@@ -285,6 +286,27 @@ TEST_CASE("a key that cannot be opened stops the command before the ledger hears
     check({{"key file missing", 3, "owner.key", send(good)}});
     write_file(key, kept);
     REQUIRE(run(send(good)).code == 0);
+}
+
+TEST_CASE("a job that the ledger refuses for good ends its command with the reason's number and sentence") {
+    const Site& site = Site::get();
+    const std::string genesis = (site.net().sequencer.home.ledger() / "genesis.bin").string();
+    const auto submit = [&](const std::string& file) {
+        return site.buyer({"job", "submit", file, "--genesis", genesis, "--passphrase-file",
+                           site.net().passphrase.string(), "-o", "json"});
+    };
+    const std::vector<std::pair<std::string, contracts::Reason>> cases{
+        {site.job("greedy", "\"5000000u\"", "\"999999999\""), contracts::Reason::kInsufficientBalance},
+        {site.job("stingy", "\"5000000u\"", "\"1u\""), contracts::Reason::kBudgetTooSmall},
+    };
+    for (const auto& [file, reason] : cases) {
+        const Run ended = run(submit(file));
+        INFO(ended.err);
+        CHECK(ended.code == 6);
+        CHECK(ended.err.find("\"reason\":{\"number\":" + std::to_string(static_cast<int>(reason)) +
+                             ",\"name\":\"" + std::string(to_text(reason)) + "\"}") != std::string::npos);
+        CHECK(ended.err.find(contracts::explain(reason)) != std::string::npos);
+    }
 }
 
 TEST_CASE("a ledger node that cannot serve says why") {

@@ -105,7 +105,9 @@ TEST_CASE("a transfer moves money once, and one that is not covered is refused b
     const CliRun refused =
         network().ask({"wallet", "send", owner, "900000000000", "--passphrase-file", passphrase});
     CHECK(refused.code == 6);
-    CHECK(json::parse(refused.err).at("error").at("kind") == "rejected");
+    const json error = json::parse(refused.err).at("error");
+    CHECK(error.at("kind") == "rejected");
+    CHECK(error.at("reason") == json{{"number", 23}, {"name", "insufficient_balance"}});
     CHECK(network().ask({"wallet", "show"}).json() == after);
 }
 

@@ -41,6 +41,12 @@ struct Bench {
                      contracts::Transfer{.to = key_of("bob").public_key(), .amount = test::tokens(amount)});
     }
     void pump() { sender.pump(state, height); }
+    /// What a role does after an event: it plans anew, and what it still wants is offered.
+    void plan(const std::string& name, std::uint64_t amount) {
+        sender.begin(height);
+        offer(name, amount);
+        pump();
+    }
     void answer(const Outcome<SubmitReply>& reply) {
         requests.answer(SubmitDone{.request = ledger.sent.back().request, .reply = reply});
     }
@@ -60,11 +66,17 @@ struct Bench {
     SlowLedger ledger;
     Requests requests;
     base::SecretKey key = key_of("alice");
-    TxSender sender{ledger, requests, key, test::kChainId};
+    std::vector<RefusedOffer> told;
+    TxSender sender{ledger, requests, key, test::kChainId,
+                    [this](const RefusedOffer& offer) { told.push_back(offer); }};
 };
 
 SubmitReply accepted_at(std::uint64_t height) { return {.accepted = true, .height = height}; }
-SubmitReply refused() { return {.accepted = false, .reason = 23, .reason_text = "insufficient-balance"}; }
+SubmitReply refused(contracts::Reason reason) {
+    return {.accepted = false,
+            .reason = static_cast<std::uint32_t>(reason),
+            .reason_text = std::string(contracts::to_text(reason))};
+}
 
 }  // namespace
 
@@ -80,7 +92,7 @@ TEST_CASE("the receipt of every accepted transaction is handed on, and nothing o
     CHECK(receipts == std::vector<Bytes>{{1, 2, 3}});
     bench.include();
     bench.pump();
-    bench.answer(refused());
+    bench.answer(refused(contracts::Reason::kInsufficientBalance));
     CHECK(receipts.size() == 1);
 }
 
@@ -119,27 +131,87 @@ TEST_CASE("an offer repeated under its name is sent once, until it is done with"
     REQUIRE(bench.ledger.sent.back().body.nonce == 1);
 }
 
-TEST_CASE("after a refusal the sender waits for another block: the same state would refuse again") {
+TEST_CASE("what the ledger will never accept is sent once, told once, and holds up nothing else") {
     Bench bench;
-    bench.offer("send", 1);
-    bench.pump();
-    bench.answer(refused());
-    bench.offer("send", 1);
-    bench.pump();
+    bench.plan("send", 1);
+    bench.answer(refused(contracts::Reason::kBadSpec));
+    for (int i = 0; i < 100; ++i) {
+        ++bench.height;
+        bench.sender.tick();
+        bench.plan("send", 1);
+    }
     REQUIRE(bench.ledger.sent.size() == 1);
-    ++bench.height;
-    bench.pump();
+    REQUIRE(bench.told.size() == 1);
+    REQUIRE(bench.told[0].name == "send");
+    REQUIRE(bench.told[0].type == contracts::TxType::kTransfer);
+    REQUIRE(bench.told[0].refusal.number == 8);
+    REQUIRE(bench.told[0].retry == contracts::Retry::kNever);
+    bench.plan("other", 2);
     REQUIRE(bench.ledger.sent.size() == 2);
     REQUIRE(bench.ledger.sent.back().body.nonce == 0);  // a refusal uses no nonce
+    bench.answer(refused(contracts::Reason::kBadSpec));
+    // Under the same name, but another wish.
+    bench.plan("send", 3);
+    REQUIRE(bench.last_amount() == 3);
+}
 
-    bench.answer(refused());
-    bench.offer("other", 2);
-    bench.pump();
+TEST_CASE("what the state may mend is tried again after 1, 2, 4 and then every 8 blocks or ticks") {
+    for (const std::uint32_t reason : {23U, 999U}) {  // 999: a newer node's, which may be anything
+        for (const bool blocks_come : {true, false}) {
+            Bench bench;
+            std::vector<int> sent_at;
+            for (int i = 0; i < 25; ++i) {
+                const std::size_t before = bench.ledger.sent.size();
+                bench.plan("send", 1);
+                bench.plan("send", 1);  // many events happen between two blocks
+                if (bench.ledger.sent.size() > before) {
+                    sent_at.push_back(i);
+                    bench.answer(SubmitReply{.accepted = false, .reason = reason, .reason_text = "x"});
+                    bench.plan("other", 2);  // lacks nothing, so it does not wait
+                    REQUIRE(bench.last_amount() == 2);
+                    bench.answer(base::fail(base::ErrorKind::kUnreachable, "nobody answered", "wait"));
+                }
+                if (blocks_come) {
+                    ++bench.height;
+                } else {
+                    bench.sender.tick();
+                }
+            }
+            REQUIRE(sent_at == std::vector<int>{0, 1, 3, 7, 15, 23});
+            REQUIRE(bench.told.size() == 1);
+            REQUIRE(bench.told[0].retry.has_value() == (reason == 23));
+        }
+    }
+}
+
+TEST_CASE("a busy node gets nothing at all for a while") {
+    Bench bench;
+    bench.plan("send", 1);
+    bench.answer(refused(contracts::Reason::kNodeBusy));
+    bench.plan("other", 2);
+    REQUIRE(bench.ledger.sent.size() == 1);
+    ++bench.height;
+    bench.plan("other", 2);
     REQUIRE(bench.ledger.sent.size() == 2);
-    bench.sender.retry();  // what a timer does when no block comes
-    bench.pump();
+    bench.answer(refused(contracts::Reason::kNodeBusy));
+    ++bench.height;
+    bench.plan("other", 2);
+    REQUIRE(bench.ledger.sent.size() == 2);  // the second pause is longer
+    bench.sender.tick();
+    bench.sender.tick();
+    bench.plan("other", 2);
     REQUIRE(bench.ledger.sent.size() == 3);
-    REQUIRE(bench.last_amount() == 2);
+}
+
+TEST_CASE("what a plan wants no longer is not sent: an answer that was lost may have been a yes") {
+    Bench bench;
+    bench.plan("buy", 1);
+    bench.answer(base::fail(base::ErrorKind::kUnreachable, "nobody answered", "wait"));
+    bench.plan("buy", 1);  // the state knows nothing of it yet
+    bench.include();
+    bench.sender.begin(bench.height);  // now it does
+    bench.pump();
+    REQUIRE(bench.ledger.sent.size() == 1);
 }
 
 TEST_CASE("after no answer the transaction is sent again with the nonce that the state then asks for") {
@@ -163,13 +235,13 @@ TEST_CASE("after no answer the transaction is sent again with the nonce that the
     }
 }
 
-TEST_CASE("retry does not hasten past a transaction whose block is not followed yet") {
+TEST_CASE("a tick does not hasten past a transaction whose block is not followed yet") {
     Bench bench;
     bench.offer("first", 1);
     bench.offer("second", 2);
     bench.pump();
     bench.answer(accepted_at(5));
-    bench.sender.retry();
+    bench.sender.tick();
     bench.pump();
     REQUIRE(bench.ledger.sent.size() == 1);
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refusal: what a node said against a transaction, read by number. Its words are for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "contracts/base/error.hpp"
+#include "contracts/rules/refusals.hpp"
+#include "node/seams/ledger_service.hpp"
+
+namespace assay::node {
+
+struct Refusal {
+    std::uint32_t number = 0;                 ///< as the node gave it
+    std::optional<contracts::Reason> reason;  ///< nothing when this version knows no such refusal
+    std::string name;                         ///< "budget_too_small"; the node's own word when not known here
+
+    friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+/// REQUIRES !reply.accepted.
+Refusal refusal_in(const SubmitReply& reply);
+
+/// When the same wish may be accepted; nothing for a reason that is not known here.
+std::optional<contracts::Retry> retry(const Refusal& refusal);
+
+/// "budget_too_small (26): The budget does not cover ….", or that a newer node gave a reason without words
+/// here.
+std::string describe(const Refusal& refusal);
+
+/// What a command ends with: kRejected, "the ledger refused WHAT: …". `fix` unless the reason has its own.
+base::Error rejected(const Refusal& refusal, const std::string& what, const std::string& fix);
+
+}  // namespace assay::node
