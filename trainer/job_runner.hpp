@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "contracts/base/error.hpp"
@@ -139,6 +140,11 @@ public:
 
     [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
     [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
+
+    /// Why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root: arrays
+    /// of another model, another step count or data cursor, a number that is not finite. Empty when it can.
+    [[nodiscard]] std::string misfit(const SlotState& state, std::uint32_t round,
+                                     std::uint32_t boundary) const;
     [[nodiscard]] base::Hash256 update_root(const Update& update) const;
 
     /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step

@@ -17,27 +17,41 @@ base::Failed<base::Error> cancelled() {
     return base::fail(ErrorKind::kInterrupted, "the work was cancelled");
 }
 
-base::Failed<base::Error> misfit(const std::string& what) {
+base::Failed<base::Error> unfit(const std::string& what) {
     return base::fail(ErrorKind::kUsage, what, "give a state of this job, round and segment");
 }
 }  // namespace
+
+std::string JobRunner::misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary) const {
+    const program::JobSpec& spec = impl_->spec;
+    if (state.parameters.size() != impl_->parameters || state.first_moment.size() != impl_->parameters ||
+        state.second_moment.size() != impl_->parameters) {
+        return "it is of another model";
+    }
+    const std::uint64_t step =
+        boundary < spec.segments() ? program::segment_steps(spec, boundary).first : spec.train.inner_steps;
+    const std::uint64_t cursor = std::uint64_t{round} * spec.train.inner_steps + step;
+    if (state.step != step || state.cursor != cursor) {
+        return "it is at step " + std::to_string(state.step) + ", cursor " + std::to_string(state.cursor) +
+               ", where step " + std::to_string(step) + ", cursor " + std::to_string(cursor) + " belongs";
+    }
+    if (!impl_->is_finite(state.parameters) || !impl_->is_finite(state.first_moment) ||
+        !impl_->is_finite(state.second_moment)) {
+        return "it has a number that is not finite";
+    }
+    return {};
+}
 
 base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const SegmentPlace& place,
                                                      const Watch& watch) {
     const program::JobSpec& spec = impl_->spec;
     if (place.round >= spec.rounds || place.slot >= spec.slots || place.segment >= spec.segments()) {
-        return misfit("round, slot or segment is beyond the job");
+        return unfit("round, slot or segment is beyond the job");
     }
     const program::StepRange range = program::segment_steps(spec, place.segment);
-    const std::uint64_t round_start = std::uint64_t{place.round} * spec.train.inner_steps;
-    if (state.step != range.first || state.cursor != round_start + range.first ||
-        state.parameters.size() != impl_->parameters || state.first_moment.size() != impl_->parameters ||
-        state.second_moment.size() != impl_->parameters) {
-        return misfit("the slot state is not the start of segment " + std::to_string(place.segment));
-    }
-    if (!impl_->is_finite(state.parameters) || !impl_->is_finite(state.first_moment) ||
-        !impl_->is_finite(state.second_moment)) {
-        return misfit("the slot state has a number that is not finite");
+    if (const std::string fault = misfit(state, place.round, place.segment); !fault.empty()) {
+        return unfit("the slot state is not the start of segment " + std::to_string(place.segment) + ": " +
+                     fault);
     }
     const std::uint64_t length = std::uint64_t{spec.model.context} + 1;
     SegmentOutcome outcome;
@@ -85,7 +99,7 @@ base::Outcome<SlotRound> JobRunner::run_slot_round(
         if (boundaries == 0 || boundaries > spec.segments() + 1 || result.trace.divergence ||
             result.trace.boundaries.back() != state_root(result.end) ||
             result.trace.fingerprints.size() != result.end.step) {
-            return misfit("the state to resume from is not the one its trace ends with");
+            return unfit("the state to resume from is not the one its trace ends with");
         }
     } else {
         ASSAY_ASSIGN(result.end, start(base));
@@ -137,7 +151,7 @@ base::Outcome<FinaliseReplay> JobRunner::replay_finalise(const BaseState& base, 
 base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, const SlotState& end) {
     if (base.parameters.size() != impl_->parameters || end.parameters.size() != impl_->parameters ||
         end.step != impl_->spec.train.inner_steps) {
-        return misfit("finalise needs the base state and the end of the last segment");
+        return unfit("finalise needs the base state and the end of the last segment");
     }
     ASSAY_TRY(impl_->check_mode());
     Update update;

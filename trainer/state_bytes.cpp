@@ -48,19 +48,26 @@ public:
     base::Outcome<void> take_floats(std::vector<float>& values, std::uint64_t count, std::string_view name) {
         values.resize(count);
         take(values.data(), count);
+        return check_finite(kind_, name, values);
+    }
+    static base::Outcome<void> check_finite(std::string_view kind, std::string_view name,
+                                            const std::vector<float>& values) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (!std::isfinite(values[i])) {
-                return refuse("has a number that is not finite: " + std::string(name) + ", element " +
-                              std::to_string(i));
+                return refused(kind, "has a number that is not finite: " + std::string(name) + ", element " +
+                                         std::to_string(i));
             }
         }
         return {};
     }
 
 private:
-    [[nodiscard]] base::Failed<base::Error> refuse(const std::string& why) const {
-        return base::fail(base::ErrorKind::kFailure, std::string(kind_) + " " + why,
+    static base::Failed<base::Error> refused(std::string_view kind, const std::string& why) {
+        return base::fail(base::ErrorKind::kFailure, std::string(kind) + " " + why,
                           "fetch the file again, or ask whoever made it");
+    }
+    [[nodiscard]] base::Failed<base::Error> refuse(const std::string& why) const {
+        return refused(kind_, why);
     }
     base::ByteView bytes_;
     std::string_view kind_;
@@ -109,14 +116,23 @@ base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t p
 }
 
 base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t parameters) {
+    ASSAY_ASSIGN(auto state, decode_claimed_slot_state(bytes, parameters));
+    ASSAY_TRY(Reader::check_finite("slot state", "parameters", state.parameters));
+    ASSAY_TRY(Reader::check_finite("slot state", "first moment", state.first_moment));
+    ASSAY_TRY(Reader::check_finite("slot state", "second moment", state.second_moment));
+    return state;
+}
+
+base::Outcome<SlotState> decode_claimed_slot_state(base::ByteView bytes, std::uint64_t parameters) {
     Reader reader(bytes, "slot state");
     ASSAY_TRY(reader.expect(kSlotMagic, slot_state_bytes(parameters)));
     SlotState state;
     reader.take(&state.step, 1);
     reader.take(&state.cursor, 1);
-    ASSAY_TRY(reader.take_floats(state.parameters, parameters, "parameters"));
-    ASSAY_TRY(reader.take_floats(state.first_moment, parameters, "first moment"));
-    ASSAY_TRY(reader.take_floats(state.second_moment, parameters, "second moment"));
+    for (std::vector<float>* values : {&state.parameters, &state.first_moment, &state.second_moment}) {
+        values->resize(parameters);
+        reader.take(values->data(), parameters);
+    }
     return state;
 }
 

@@ -27,6 +27,9 @@ base::Bytes encode_update(const Update& update);
 /// the file kind and what was wrong.
 base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t parameters);
 base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t parameters);
+/// As decode_slot_state, numbers that are not finite included: for a state that somebody claims, which is
+/// judged by its root and its place.
+base::Outcome<SlotState> decode_claimed_slot_state(base::ByteView bytes, std::uint64_t parameters);
 base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters);
 
 }  // namespace assay::trainer

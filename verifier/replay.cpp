@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "contracts/base/blob_id.hpp"
+#include "contracts/program/contradiction.hpp"
+#include "trainer/state_bytes.hpp"
 #include "verifier/compare.hpp"
 
 namespace assay::verifier {
@@ -20,6 +23,7 @@ namespace {
 struct Attempt {
     std::optional<base::Hash256> root;
     std::string missing;
+    std::string contradiction;  ///< what the claim says of itself that cannot be; `root` follows from it
     std::vector<Fingerprint> fingerprints;
     std::optional<trainer::SlotState> end;
     std::optional<trainer::Update> update;
@@ -31,13 +35,22 @@ Attempt unavailable(std::string why) {
     return attempt;
 }
 
-/// Why `input.start` cannot serve as the state at `boundary`; empty when it can.
-std::string start_fault(const JobRunner& runner, const UnitInput& input, std::uint32_t boundary) {
-    if (!input.start) return "no state was served for boundary " + std::to_string(boundary);
+/// The whole attempt when `input.start` cannot serve as the state at `boundary`; nothing when it can.
+std::optional<Attempt> without_start(const JobRunner& runner, const UnitInput& input,
+                                     std::uint32_t boundary) {
+    const std::string place = "boundary " + std::to_string(boundary);
+    if (!input.start) return unavailable("no state was served for " + place);
     const base::Hash256 root = runner.state_root(*input.start);
-    if (root == input.claimed.boundaries[boundary]) return {};
-    return "the state served for boundary " + std::to_string(boundary) + " has root " + root.brief() +
-           ", the trace says " + input.claimed.boundaries[boundary].brief();
+    if (root != input.claimed.boundaries[boundary]) {
+        return unavailable("the state served for " + place + " has root " + root.brief() +
+                           ", the trace says " + input.claimed.boundaries[boundary].brief());
+    }
+    const std::string fault = runner.misfit(*input.start, input.place.round, boundary);
+    if (fault.empty()) return std::nullopt;
+    Attempt attempt;
+    attempt.root = program::misplaced_unit_root(root);
+    attempt.contradiction = "the state with the claimed root of " + place + " cannot stand there: " + fault;
+    return attempt;
 }
 
 bool diverged_before(const program::TraceRecord& trace, std::uint32_t step) {
@@ -56,8 +69,7 @@ Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, cons
         if (!input.base) return unavailable("the round's base state is missing");
         ASSAY_ASSIGN(start, runner.start(*input.base));
     } else {
-        std::string fault = start_fault(runner, input, segment);
-        if (!fault.empty()) return unavailable(std::move(fault));
+        if (auto attempt = without_start(runner, input, segment)) return std::move(*attempt);
         start = *input.start;
     }
     ASSAY_ASSIGN(auto replayed, runner.replay_segment(std::move(start), input.place, watch));
@@ -76,11 +88,17 @@ Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
         return attempt;
     }
     if (!input.base) return unavailable("the round's base state is missing");
-    std::string fault = start_fault(runner, input, spec.segments());
-    if (!fault.empty()) return unavailable(std::move(fault));
+    if (auto unfit = without_start(runner, input, spec.segments())) return std::move(*unfit);
     ASSAY_ASSIGN(auto replayed, runner.replay_finalise(*input.base, *input.start));
     attempt.root = replayed.unit_root;
     attempt.update = std::move(replayed.update);
+    const bool right = attempt.root == program::unit_root(input.claimed, spec, spec.segments());
+    if (!right || !attempt.update || input.update_blob.is_zero()) return attempt;
+    const base::Hash256 file = base::blob_id(trainer::encode_update(*attempt.update));
+    if (file == input.update_blob) return attempt;
+    attempt.root = program::misnamed_unit_root(file);
+    attempt.contradiction = "the update is the claimed one, and the reveal names blob " +
+                            input.update_blob.brief() + " for it; its file is blob " + file.brief();
     return attempt;
 }
 
@@ -133,33 +151,39 @@ std::string in_fingerprints(const UnitInput& input, const program::StepRange& ra
 
 }  // namespace
 
-std::string name_difference(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
-                            const std::vector<Fingerprint>& fingerprints) {
-    const std::uint32_t unit = input.place.unit;
-    if (unit == runner.spec().segments()) {
-        const bool both = input.claimed_update && recomputed.update;
-        if (both && runner.update_root(*input.claimed_update) == input.claimed.update) {
-            const std::string named = in_update(runner, *input.claimed_update, *recomputed.update);
-            if (!named.empty()) return named;
-        }
-        const base::Hash256 root =
-            recomputed.update ? runner.update_root(*recomputed.update) : base::Hash256{};
-        return "update: claimed root " + input.claimed.update.brief() + ", recomputed " + root.brief();
+namespace {
+
+Named in_finalise(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed) {
+    const bool both = input.claimed_update && recomputed.update;
+    if (both && runner.update_root(*input.claimed_update) == input.claimed.update) {
+        std::string named = in_update(runner, *input.claimed_update, *recomputed.update);
+        if (!named.empty()) return {std::move(named), true};
     }
+    const base::Hash256 root = recomputed.update ? runner.update_root(*recomputed.update) : base::Hash256{};
+    return {"update: claimed root " + input.claimed.update.brief() + ", recomputed " + root.brief(), false};
+}
+
+}  // namespace
+
+Named name_difference(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
+                      const std::vector<Fingerprint>& fingerprints) {
+    const std::uint32_t unit = input.place.unit;
+    if (unit == runner.spec().segments()) return in_finalise(runner, input, recomputed);
     const base::Hash256& claimed_root = input.claimed.boundaries[unit + 1];
     if (input.claimed_end && recomputed.end && runner.state_root(*input.claimed_end) == claimed_root) {
-        const std::string named = in_state(runner, *input.claimed_end, *recomputed.end);
-        if (!named.empty()) return named;
+        std::string named = in_state(runner, *input.claimed_end, *recomputed.end);
+        if (!named.empty()) return {std::move(named), true};
     }
-    const std::string named =
-        in_fingerprints(input, program::segment_steps(runner.spec(), unit), fingerprints);
+    std::string named = in_fingerprints(input, program::segment_steps(runner.spec(), unit), fingerprints);
     const base::Hash256 root =
         recomputed.end ? runner.state_root(*recomputed.end) : input.claimed.boundaries[unit];
     std::string roots = "boundary " + std::to_string(unit + 1) + ": claimed root " + claimed_root.brief() +
                         ", recomputed " + root.brief();
-    if (root == claimed_root)
-        return named.empty() ? "the claimed divergence is not the recomputed one" : named;
-    return named.empty() ? roots : roots + "; " + named;
+    // With equal roots the ends are equal: no served end says more.
+    if (root == claimed_root) {
+        return {named.empty() ? "the claimed divergence is not the recomputed one" : named, true};
+    }
+    return {named.empty() ? roots : roots + "; " + named, false};
 }
 
 Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
@@ -194,7 +218,11 @@ Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const 
     result.update = std::move(first.update);
     const bool match = result.unit_root == result.claimed_root;
     result.verdict = match ? UnitVerdict::kMatch : UnitVerdict::kDiffers;
-    if (!match) result.difference = name_difference(runner, input, result, first.fingerprints);
+    if (match) return result;
+    Named named = first.contradiction.empty() ? name_difference(runner, input, result, first.fingerprints)
+                                              : Named{std::move(first.contradiction), true};
+    result.difference = std::move(named.text);
+    result.named = named.exact;
     return result;
 }
 

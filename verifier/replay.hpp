@@ -17,8 +17,9 @@ using trainer::worker::UnitVerdict;
 
 /// What a verifier holds when it recomputes a unit. Segment 0 starts from `base` (never from a miner's
 /// bytes); segment s > 0 from `start`, the slot state of boundary s; finalise from both, `start` being the
-/// last boundary's state. A missing or wrong start is kUnavailable, except that a unit after the slot's
-/// divergence needs none: its work is to repeat the boundary before it.
+/// last boundary's state. A start that is missing or has another root is kUnavailable; one that has the
+/// claimed root and cannot stand at its boundary is a mismatch (program::misplaced_unit_root). A unit after
+/// the slot's divergence needs no start: its work is to repeat the boundary before it.
 struct UnitInput {
     trainer::ReplayPlace place;
     program::TraceRecord claimed;
@@ -27,6 +28,9 @@ struct UnitInput {
     /// The end that the miner serves, to name the first number that differs; may be missing or false.
     std::optional<trainer::SlotState> claimed_end;
     std::optional<trainer::Update> claimed_update;
+    /// The blob that the reveal names for the update. Of a right update in another file than this, the unit
+    /// root is program::misnamed_unit_root. Zero: not known, and not compared.
+    base::Hash256 update_blob;
 };
 
 struct UnitResult {
@@ -34,6 +38,7 @@ struct UnitResult {
     base::Hash256 unit_root;                ///< as recomputed; zero when unavailable or unsound
     base::Hash256 claimed_root;             ///< program::unit_root of the claimed trace
     std::string difference;                 ///< one sentence; empty on a match
+    bool named = false;                     ///< it says what differs; a claimed end could not say it better
     std::uint32_t steps = 0;                ///< inner steps recomputed once
     std::optional<trainer::SlotState> end;  ///< recomputed end of a segment
     std::optional<trainer::Update> update;  ///< recomputed update of finalise
@@ -45,9 +50,14 @@ struct UnitResult {
 base::Outcome<UnitResult> check_unit(trainer::JobRunner& runner, const UnitInput& input,
                                      const trainer::Watch& watch);
 
+/// What differs, as a sentence, and whether that names a single number.
+struct Named {
+    std::string text;
+    bool exact = false;
+};
+
 /// What differs between a recomputed end and a served one, from the numbers down to fingerprints.
-std::string name_difference(const trainer::JobRunner& runner, const UnitInput& input,
-                            const UnitResult& recomputed,
-                            const std::vector<program::Fingerprint>& fingerprints);
+Named name_difference(const trainer::JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
+                      const std::vector<program::Fingerprint>& fingerprints);
 
 }  // namespace assay::verifier

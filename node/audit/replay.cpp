@@ -130,7 +130,8 @@ private:
                                   .unit = unit,
                                   .claimed = reveal.trace,
                                   .has_claimed_end = false,
-                                  .want_end_state = true},
+                                  .want_end_state = true,
+                                  .update_blob = reveal.update_blob},
                    std::move(bulk));
     }
 

@@ -16,6 +16,7 @@ base::Error to_error(const frames::Refusal& refusal) {
                     refusal.fix.empty() ? "fetch the file again from another holder" : refusal.fix};
         case RefusalReason::kBadRequest:
         case RefusalReason::kDrillForbidden: return {base::ErrorKind::kUsage, what, refusal.fix};
+        case RefusalReason::kUnsound:
         case RefusalReason::kMachine: return {base::ErrorKind::kPreflight, what, refusal.fix};
         case RefusalReason::kBadFrame:
         case RefusalReason::kNoJob:

@@ -2,9 +2,14 @@
 #include "verifier/replay.hpp"
 
 #include <bit>
+#include <functional>
+#include <set>
 
+#include "contracts/base/blob_id.hpp"
+#include "contracts/program/contradiction.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
+#include "trainer/state_bytes.hpp"
 #include "verifier/worker/drill.hpp"
 
 using namespace assay;
@@ -168,6 +173,104 @@ TEST_CASE("a start that is missing or not the claimed one makes a unit unavailab
     CHECK(result.verdict == UnitVerdict::kUnavailable);
     CHECK(result.unit_root.is_zero());
     CHECK_FALSE(result.difference.empty());
+}
+
+namespace {
+
+/// The same round with one boundary's state changed, and its root claimed as the change gives it.
+Round with_boundary(const Bench& bench, Round round, std::uint32_t boundary,
+                    const std::function<void(trainer::SlotState&)>& change) {
+    change(round.boundaries[boundary]);
+    round.work.trace.boundaries[boundary] = bench.runner->state_root(round.boundaries[boundary]);
+    return round;
+}
+
+struct Misplacing {
+    const char* name;
+    std::function<void(trainer::SlotState&)> change;
+};
+const std::vector<Misplacing>& misplacings() {
+    static const std::vector<Misplacing> all = {
+        {"a step more", [](auto& state) { state.step += 1; }},
+        {"a step of 64 bits", [](auto& state) { state.step = ~std::uint64_t{0}; }},
+        {"another cursor", [](auto& state) { state.cursor += 5; }},
+        {"cursor 0", [](auto& state) { state.cursor = 0; }},
+        {"not a number", [](auto& state) { state.parameters[3] = std::bit_cast<float>(0x7fc00000U); }},
+        {"infinite", [](auto& state) { state.second_moment.back() = std::bit_cast<float>(0x7f800000U); }},
+    };
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a state with the claimed root that cannot stand at its boundary is a mismatch, alike for everyone") {
+    Bench bench;
+    const Round honest = bench.train({});
+    for (const auto& [name, change] : misplacings()) {
+        for (std::uint32_t unit = 1; unit <= bench.job.spec.segments(); ++unit) {
+            const Round round = with_boundary(bench, honest, unit, change);
+            INFO(name << " before unit " << unit);
+            const auto judged = verifier::check_unit(*bench.runner, bench.input(round, unit), {});
+            REQUIRE(judged.ok());
+            CHECK(judged->verdict == UnitVerdict::kDiffers);
+            CHECK_FALSE(judged->unit_root.is_zero());
+            CHECK(judged->unit_root != judged->claimed_root);
+            CHECK(judged->claimed_root == program::unit_root(round.work.trace, bench.job.spec, unit));
+            CHECK(judged->difference.find("cannot stand there") != std::string::npos);
+            // Whoever is served those bytes says the same: nothing of it depends on what else is at hand.
+            Bench other;
+            auto bare = other.input(round, unit);
+            bare.claimed_end.reset();
+            bare.claimed_update.reset();
+            CHECK(other.check(bare).unit_root == judged->unit_root);
+            CHECK(other.check(bare).unit_root ==
+                  program::misplaced_unit_root(round.work.trace.boundaries[unit]));
+        }
+    }
+}
+
+TEST_CASE("the boundary that is told right by what follows it is a mismatch all the same") {
+    // The segment after it starts from its numbers and ends as an honest one would: only the place is false.
+    Bench bench;
+    const Round honest = bench.train({});
+    const Round round = with_boundary(bench, honest, 1, [](auto& state) { state.cursor += 1; });
+    REQUIRE(program::unit_root(round.work.trace, bench.job.spec, 1) ==
+            program::unit_root(honest.work.trace, bench.job.spec, 1));
+    CHECK(bench.check(bench.input(round, 1)).verdict == UnitVerdict::kDiffers);
+}
+
+TEST_CASE("an update whose reveal names another file is a mismatch, and the right name is none") {
+    Bench bench;
+    const Round round = bench.train({});
+    const std::uint32_t finalise = bench.job.spec.segments();
+    auto input = bench.input(round, finalise);
+    const base::Hash256 file = base::blob_id(trainer::encode_update(*round.work.update));
+    input.update_blob = file;
+    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    input.update_blob = base::hash("test", base::as_bytes("another file"));
+    const auto misnamed = bench.check(input);
+    CHECK(misnamed.verdict == UnitVerdict::kDiffers);
+    CHECK(misnamed.unit_root == program::misnamed_unit_root(file));
+    CHECK(misnamed.named);
+    // A wrong update stays what it is, whatever its file is called.
+    input.claimed.update = base::hash("test", base::as_bytes("another update"));
+    CHECK(bench.check(input).unit_root == program::unit_root(round.work.trace, bench.job.spec, finalise));
+}
+
+TEST_CASE("no trace can claim the root of a contradiction") {
+    Bench bench;
+    const Round round = bench.train({});
+    std::set<base::Hash256> roots;
+    for (std::uint32_t unit = 0; unit < bench.job.spec.audit_units(); ++unit) {
+        roots.insert(program::unit_root(round.work.trace, bench.job.spec, unit));
+    }
+    for (const base::Hash256& root : round.work.trace.boundaries) {
+        CHECK_FALSE(roots.contains(program::misplaced_unit_root(root)));
+        CHECK(program::misplaced_unit_root(root) != program::finalise_unit_root(root));
+        CHECK(program::misplaced_unit_root(root) != program::misnamed_unit_root(root));
+        CHECK(program::misnamed_unit_root(root) != program::finalise_unit_root(root));
+    }
 }
 
 TEST_CASE("a wrong end served with a false claim does not hide the difference") {

@@ -111,8 +111,26 @@ std::string_view to_text(RefusalReason reason) {
         case RefusalReason::kInternal: return "internal failure";
         case RefusalReason::kDiverged: return "diverged";
         case RefusalReason::kMachine: return "this machine cannot do it";
+        case RefusalReason::kUnsound: return "this machine is not sound";
     }
     return "unknown reason";
+}
+
+RefusalCause cause_of(RefusalReason reason) {
+    switch (reason) {
+        case RefusalReason::kNoJob:
+        case RefusalReason::kCancelled: return RefusalCause::kPassing;
+        case RefusalReason::kBadBytes: return RefusalCause::kBytes;
+        case RefusalReason::kBadRequest:
+        case RefusalReason::kNotSupported:
+        case RefusalReason::kDrillForbidden: return RefusalCause::kRequest;
+        case RefusalReason::kDiverged: return RefusalCause::kResult;
+        case RefusalReason::kBadFrame:
+        case RefusalReason::kInternal:
+        case RefusalReason::kMachine: return RefusalCause::kMeans;
+        case RefusalReason::kUnsound: return RefusalCause::kUnsound;
+    }
+    return RefusalCause::kMeans;
 }
 
 }  // namespace assay::trainer::worker

@@ -25,8 +25,9 @@
 namespace assay::trainer::worker {
 
 /// 2: JobSpec names a profile, another family and an initial blob; Initial may carry a file; Refusal has a
-/// fix.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+/// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
+/// kUnsound.
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -71,7 +72,19 @@ enum class RefusalReason : std::uint8_t {
     kInternal = 8,        ///< memory ran out, or a bug of ours
     kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
     kMachine = 10,        ///< this machine, as it is set up, cannot do it (a memory budget that is too small)
+    kUnsound = 11,  ///< this machine computes by another law than the job's: nothing that it says counts
 };
+
+/// Whose doing a refusal is. What a role does about one follows from this alone (node/roles/worker_refusals).
+enum class RefusalCause : std::uint8_t {
+    kPassing,  ///< nobody's: the request was cancelled, or the job is not open
+    kBytes,    ///< the bytes that came with the request
+    kRequest,  ///< its fields, which the ledger's rules should not have let through, or our own build
+    kResult,   ///< the inputs': the request was done, and what comes out is not finite
+    kMeans,    ///< this machine's memory, settings or patience; another machine may do it
+    kUnsound,  ///< this machine's bits
+};
+RefusalCause cause_of(RefusalReason reason);
 
 std::string_view to_text(RefusalReason reason);
 
@@ -218,16 +231,18 @@ struct Replay {
     program::TraceRecord claimed;
     bool has_claimed_end = false;
     bool want_end_state = false;
+    base::Hash256 update_blob;  ///< that the reveal names for the update; zero: not compared
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.round, self.slot, self.unit, self.claimed, self.has_claimed_end, self.want_end_state);
+        visit(self.round, self.slot, self.unit, self.claimed, self.has_claimed_end, self.want_end_state,
+              self.update_blob);
     }
 };
 
 enum class UnitVerdict : std::uint8_t {
-    kMatch = 1,        ///< recomputed bits are the claimed ones
-    kDiffers = 2,      ///< they are not, and a second computation gave the same bits as the first
-    kUnavailable = 3,  ///< the start is not what the claimed trace says, so nothing can be recomputed
+    kMatch = 1,    ///< recomputed bits are the claimed ones
+    kDiffers = 2,  ///< they are not, and a second computation gave the same; or the claim contradicts itself
+    kUnavailable = 3,  ///< the start has not the root that the claimed trace says: nothing can be recomputed
     kUnsound = 4,      ///< this machine computed two different results: it must not give verdicts
 };
 
@@ -238,11 +253,13 @@ struct Replayed {
     base::Hash256 unit_root;     ///< as recomputed; zero when unavailable or unsound
     base::Hash256 claimed_root;  ///< of the same unit by the claimed trace
     std::string difference;      ///< one sentence for people; empty on a match
+    bool named = false;          ///< the sentence is as exact as it can be: a claimed end would add nothing
     std::uint32_t steps = 0;     ///< inner steps recomputed, a second computation not counted
     std::uint64_t nanoseconds = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verdict, self.unit_root, self.claimed_root, self.difference, self.steps, self.nanoseconds);
+        visit(self.verdict, self.unit_root, self.claimed_root, self.difference, self.named, self.steps,
+              self.nanoseconds);
     }
 };
 
@@ -381,7 +398,7 @@ bool is_final(const Message& message);
 }  // namespace assay::trainer::worker
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kMachine);
+ASSAY_ENUM_RANGE(trainer::worker::RefusalReason, kBadFrame, kUnsound);
 ASSAY_ENUM_RANGE(trainer::worker::DrillKind, kLazy, kUlp);
 ASSAY_ENUM_RANGE(trainer::worker::UnitVerdict, kMatch, kUnsound);
 ASSAY_ENUM_RANGE(trainer::worker::BulkKind, kBaseState, kUpdate);

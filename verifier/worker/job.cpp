@@ -45,15 +45,43 @@ RefusalReason reason_of(base::ErrorKind kind) {
     }
 }
 
+/// As refuse(), once a job is open: what does not fit this machine was refused when it was opened, so that a
+/// failed preflight now is of its arithmetic.
+base::Failed<Refusal> refuse_work(const base::Error& error) {
+    Refusal refusal = to_refusal(error);
+    if (error.kind == base::ErrorKind::kPreflight) refusal.reason = RefusalReason::kUnsound;
+    return failed(std::move(refusal));
+}
+
+/// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
+Result<frames::Mapping, Refusal> map_file(const frames::SharedDescriptor& file) {
+    const auto size = frames::file_size(*file, frames::kMaxBulk);
+    if (!size.ok()) return refuse(RefusalReason::kBadBytes, size.error().what);
+    auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
+    if (!mapping.ok()) return refuse(RefusalReason::kInternal, mapping.error().what);
+    return std::move(mapping).value();
+}
+
 /// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
 template <class Decoded>
 Result<Decoded, Refusal> read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters,
                                    base::Outcome<Decoded> (*decode)(base::ByteView, std::uint64_t)) {
-    const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
-    if (!mapping.ok()) return refuse(RefusalReason::kBadBytes, mapping.error().what);
-    auto decoded = decode(mapping->bytes(), parameters);
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    auto decoded = decode(mapping.bytes(), parameters);
     if (!decoded.ok()) return refuse(RefusalReason::kBadBytes, decoded.error().what);
     return std::move(decoded).value();
+}
+
+/// The same for what a peer served: bytes that are no such file are as good as none.
+template <class Decoded>
+Result<std::optional<Decoded>, Refusal> read_claimed(const frames::SharedDescriptor& file,
+                                                     std::uint64_t parameters,
+                                                     base::Outcome<Decoded> (*decode)(base::ByteView,
+                                                                                      std::uint64_t)) {
+    auto decoded = read_bulk(file, parameters, decode);
+    if (decoded.ok()) return std::optional<Decoded>(std::move(decoded).value());
+    if (decoded.error().reason == RefusalReason::kBadBytes) return std::optional<Decoded>();
+    return failed(decoded.error());
 }
 
 Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const base::Bytes& bytes) {
@@ -66,14 +94,13 @@ Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const bas
 Result<std::vector<std::uint32_t>, Refusal> read_tokens(const frames::SharedDescriptor& file,
                                                         const char* name, const base::Hash256& id,
                                                         std::uint64_t count, std::uint32_t vocabulary) {
-    const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
-    if (!mapping.ok()) return refuse(RefusalReason::kBadBytes, mapping.error().what);
-    const base::Hash256 found = base::blob_id(mapping->bytes());
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    const base::Hash256 found = base::blob_id(mapping.bytes());
     if (found != id) {
         return refuse(RefusalReason::kBadBytes,
                       std::string(name) + " has blob id " + found.brief() + ", the job names " + id.brief());
     }
-    auto tokens = trainer::parse_token_file(mapping->bytes(), vocabulary);
+    auto tokens = trainer::parse_token_file(mapping.bytes(), vocabulary);
     if (!tokens.ok()) {
         return refuse(RefusalReason::kBadBytes, std::string(name) + ": " + tokens.error().what);
     }
@@ -166,9 +193,8 @@ Result<trainer::BaseState, Refusal> Job::base_state(const RequestContext& contex
 
 Result<trainer::BaseState, Refusal> Job::given_initial(const frames::SharedDescriptor& file) const {
     const base::Hash256& named = runner_->spec().initial_blob;
-    const auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
-    if (!mapping.ok()) return refuse(RefusalReason::kBadBytes, mapping.error().what);
-    if (const base::Hash256 found = base::blob_id(mapping->bytes()); found != named) {
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    if (const base::Hash256 found = base::blob_id(mapping.bytes()); found != named) {
         return refuse(RefusalReason::kBadBytes,
                       "the initial state has blob id " + found.brief() + ", the job names " + named.brief());
     }
@@ -243,7 +269,7 @@ Answered Job::answer(const frames::Train& request, const RequestContext& context
                      ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch)
                      : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
                                          on_boundary, watch);
-    if (!round.ok()) return refuse(round.error());
+    if (!round.ok()) return refuse_work(round.error());
     if (lost) return failed(*lost);
     return trained(*round, stopwatch.nanoseconds());
 }
@@ -269,29 +295,30 @@ Answered Job::answer(const frames::Replay& request, const RequestContext& contex
                                                       " with " + std::to_string(context.bulk.size()) +
                                                       " files");
     }
-    UnitInput input{{request.round, request.slot, request.unit}, request.claimed, {}, {}, {}, {}};
+    UnitInput input{
+        {request.round, request.slot, request.unit}, request.claimed, {}, {}, {}, {}, request.update_blob};
     if (finalise || request.unit == 0) {
         ASSAY_ASSIGN(input.base, base_state(context));
     }
     if (request.unit != 0) {
-        // Bytes that are no state are a state that was not served, not a failure of this machine.
-        auto start = read_bulk(context.bulk[starts - 1], parameters, trainer::decode_slot_state);
-        if (start.ok()) input.start = std::move(start).value();
+        ASSAY_ASSIGN(input.start,
+                     read_claimed(context.bulk[starts - 1], parameters, trainer::decode_claimed_slot_state));
     }
     if (request.has_claimed_end && finalise) {
-        auto update = read_bulk(context.bulk[starts], parameters, trainer::decode_update);
-        if (update.ok()) input.claimed_update = std::move(update).value();
+        ASSAY_ASSIGN(input.claimed_update,
+                     read_claimed(context.bulk[starts], parameters, trainer::decode_update));
     } else if (request.has_claimed_end) {
-        auto end = read_bulk(context.bulk[starts], parameters, trainer::decode_slot_state);
-        if (end.ok()) input.claimed_end = std::move(end).value();
+        ASSAY_ASSIGN(input.claimed_end,
+                     read_claimed(context.bulk[starts], parameters, trainer::decode_claimed_slot_state));
     }
     Watch watch;
     watch.cancel = context.cancel;
     const auto checked = check_unit(*runner_, input, watch);
-    if (!checked.ok()) return refuse(checked.error());
-    Answer answer{frames::Replayed{checked->verdict, checked->unit_root, checked->claimed_root,
-                                   checked->difference, checked->steps, stopwatch.nanoseconds()},
-                  {}};
+    if (!checked.ok()) return refuse_work(checked.error());
+    Answer answer{
+        frames::Replayed{checked->verdict, checked->unit_root, checked->claimed_root, checked->difference,
+                         checked->named, checked->steps, stopwatch.nanoseconds()},
+        {}};
     if (request.want_end_state && checked->end) {
         ASSAY_ASSIGN(auto file, bulk_file("slot state", trainer::encode_slot_state(*checked->end)));
         answer.bulk.push_back(std::move(file));
@@ -324,7 +351,7 @@ Answered Job::answer(const frames::Merge& request, const RequestContext& context
         accepted.push_back({entry.slot, entry.weight, &updates.back()});
     }
     const auto merged = runner_->merge(base, accepted);
-    if (!merged.ok()) return refuse(merged.error());
+    if (!merged.ok()) return refuse_work(merged.error());
     ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(*merged)));
     return Answer{frames::BaseState{runner_->base_root(*merged)}, {std::move(file)}};
 }
@@ -334,7 +361,7 @@ Answered Job::answer(const frames::Evaluate& request, const RequestContext& cont
     Watch watch;
     watch.cancel = context.cancel;
     const auto evaluation = runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
-    if (!evaluation.ok()) return refuse(evaluation.error());
+    if (!evaluation.ok()) return refuse_work(evaluation.error());
     return Answer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
 }
 
@@ -363,7 +390,7 @@ Answered Job::answer(const frames::Sample& request, const RequestContext& contex
     ASSAY_ASSIGN(const auto base, base_state(context));
     auto tokens = runner_->sample(base.parameters,
                                   {request.prompt, request.count, request.temperature.value(), request.seed});
-    if (!tokens.ok()) return refuse(tokens.error());
+    if (!tokens.ok()) return refuse_work(tokens.error());
     return Answer{frames::Sampled{std::move(tokens).value()}, {}};
 }
 

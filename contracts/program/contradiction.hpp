@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unit roots of a claim that contradicts itself: what two verifiers post alike where nothing can be
+// recomputed from what the miner has claimed.
+#pragma once
+
+#include "contracts/base/hash.hpp"
+
+namespace assay::program {
+
+using base::Hash256;
+
+/// What a verifier posts for a unit whose start was served with the claimed boundary's root and cannot stand
+/// at that boundary: another step count or data cursor, or a number that is not finite. No segment or update
+/// is computed from it, so that the root names the boundary alone, H("assay/unit/misplaced", boundary root):
+/// every verifier that is served those bytes posts the same, and no trace can claim it.
+Hash256 misplaced_unit_root(const Hash256& boundary);
+
+/// What a verifier posts for `finalise` when the update is the claimed one and the reveal names another file
+/// than the update's: H("assay/unit/misnamed", blob id of the update's file). An accepted update can
+/// therefore be had under the name that its reveal gives, from whoever has computed it.
+Hash256 misnamed_unit_root(const Hash256& update_blob);
+
+}  // namespace assay::program
