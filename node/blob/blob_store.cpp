@@ -348,6 +348,48 @@ Outcome<void> BlobStore::remove(const BlobId& id) {
     return state_->erase(id);
 }
 
+Outcome<void> BlobStore::pin_only(const std::set<BlobId>& ids) {
+    Outcome<void> all;
+    for (const BlobInfo& info : list()) {
+        if (info.pin == Pin::kEvictable || ids.contains(info.id)) continue;
+        const auto unpinned = set_pin(info.id, Pin::kEvictable);
+        if (!unpinned.ok() && unpinned.error().kind != ErrorKind::kNotFound) all = unpinned;
+    }
+    const std::lock_guard lock(state_->mutex);
+    for (const std::string& name : state_->partial.names()) {
+        const auto id = base::parse_hash(name);
+        if (!id || ids.contains(*id) || state_->downloads.contains(name)) continue;
+        if (const auto removed = state_->partial.remove(name); !removed.ok()) all = removed;
+    }
+    return all;
+}
+
+Outcome<void> BlobStore::verify(const BlobId& id) const {
+    if (!has(id)) return not_here(id);
+    ASSAY_ASSIGN(const FileHandle file, open_blob(state_->root, id));
+    ASSAY_ASSIGN(const Leaves leaves, hash_chunks(file));
+    return base::merkle_root(leaves) == id ? Outcome<void>{} : damaged(id);
+}
+
+std::uint64_t BlobStore::bytes_pinned() const {
+    const std::lock_guard lock(state_->mutex);
+    std::uint64_t bytes = state_->used;
+    for (const auto& [id, info] : state_->blobs) bytes -= info.pin == Pin::kEvictable ? info.size : 0;
+    return bytes;
+}
+
+unsigned BlobStore::percent_full() const {
+    const std::uint64_t pinned = bytes_pinned();
+    const std::uint64_t evictable = bytes_used() - std::min(bytes_used(), pinned);
+    const std::uint64_t free = state_->root.free_bytes();
+    const std::uint64_t left = free - std::min(free, state_->options.free_bytes_min) + evictable;
+    const auto percent = [&](std::uint64_t whole) {
+        return whole == 0 ? 100.0 : 100.0 * static_cast<double>(pinned) / static_cast<double>(whole);
+    };
+    const double fuller = std::max(percent(state_->options.quota_bytes), percent(pinned + left));
+    return static_cast<unsigned>(std::min(fuller, 100.0));
+}
+
 std::vector<BlobInfo> BlobStore::list() const {
     const std::lock_guard lock(state_->mutex);
     std::vector<BlobInfo> all;

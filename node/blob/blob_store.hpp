@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "contracts/base/error.hpp"
@@ -59,8 +60,16 @@ public:
     base::Outcome<void> set_pin(const BlobId& id, Pin pin);
     /// The blob, and what is left of an evictable download that is not open any more. kNotFound for no blob.
     base::Outcome<void> remove(const BlobId& id);
+    /// From now on no blob but these stays: every other one becomes evictable, and what is left of downloads
+    /// of others that are not open is removed. kFailure of the disk: those it did not take keep their pins.
+    base::Outcome<void> pin_only(const std::set<BlobId>& ids);
+    /// kVerification when the disk no longer holds what was stored; reads the whole blob.
+    base::Outcome<void> verify(const BlobId& id) const;
     [[nodiscard]] std::vector<BlobInfo> list() const;  ///< ascending ids
     [[nodiscard]] std::uint64_t bytes_used() const;
+    [[nodiscard]] std::uint64_t bytes_pinned() const;
+    /// How much of the room for blobs that stay is taken, by the quota or by the disk, whichever is fuller.
+    [[nodiscard]] unsigned percent_full() const;
 
     /// Begins or resumes a download. kVerification when the description does not belong to the id, kFailure
     /// when there is no room. An evictable blob takes no other's place, and its download ends with kFailure

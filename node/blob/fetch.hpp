@@ -10,6 +10,7 @@
 #include "contracts/base/error.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/seams/blob_service.hpp"
+#include "node/seams/fetch_end.hpp"
 
 namespace assay::node {
 
@@ -24,10 +25,11 @@ struct HolderReport {
 };
 
 /// Brings `id` into `store`, taking the holders in turn: each continues where the last one failed. Returns
-/// success at once when the store has it. Otherwise kNotFound when no holder has it, else the last error.
-/// With a size in `terms`, a holder that describes the blob with another gives nothing: kVerification.
-base::Outcome<void> fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
-                               const ConnectHolder& connect, std::stop_token stop = {},
-                               std::vector<HolderReport>* reports = nullptr, const FetchTerms& terms = {});
+/// success at once when the store has it. Otherwise kNotServed: kNotFound when no holder has it, else the
+/// last error; or kOwnStore at the first trouble of our own, which no other holder would mend. With a size in
+/// `terms`, a holder that describes the blob with another gives nothing: kVerification.
+FetchEnd fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
+                    const ConnectHolder& connect, std::stop_token stop = {},
+                    std::vector<HolderReport>* reports = nullptr, const FetchTerms& terms = {});
 
 }  // namespace assay::node

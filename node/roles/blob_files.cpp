@@ -30,6 +30,9 @@ public:
     }
     [[nodiscard]] bool is_evictable(const BlobId& id) const override { return store_.is_evictable(id); }
     base::Outcome<void> set_pin(const BlobId& id, Pin pin) override { return store_.set_pin(id, pin); }
+    base::Outcome<void> pin_only(const std::set<BlobId>& ids) override { return store_.pin_only(ids); }
+    [[nodiscard]] bool is_intact(const BlobId& id) const override { return store_.verify(id).ok(); }
+    [[nodiscard]] unsigned percent_full() const override { return store_.percent_full(); }
 
 private:
     BlobStore& store_;

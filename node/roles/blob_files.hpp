@@ -2,6 +2,7 @@
 // BlobFiles: the local blobs of a role as descriptors, which is how they go to and come from its worker.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "node/blob/blob_store.hpp"
@@ -27,6 +28,12 @@ public:
     [[nodiscard]] virtual bool is_evictable(const BlobId& id) const = 0;
     /// kNotFound for a blob that is not here, kFailure when the disk does not take it: the pin is as before.
     virtual base::Outcome<void> set_pin(const BlobId& id, Pin pin) = 0;
+    /// As BlobStore::pin_only.
+    virtual base::Outcome<void> pin_only(const std::set<BlobId>& ids) = 0;
+    /// Whether the disk still holds what was stored under this name; false when it is not here.
+    [[nodiscard]] virtual bool is_intact(const BlobId& id) const = 0;
+    /// As BlobStore::percent_full.
+    [[nodiscard]] virtual unsigned percent_full() const = 0;
 };
 
 /// Over a store that outlives it.

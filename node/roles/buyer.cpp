@@ -82,7 +82,26 @@ void Buyer::serve_job() {
     const bool base_here =
         job.base_blob.is_zero() ||
         wants_.want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec)).has_value();
+    if (base_here) unpin_settled(job);
     if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
+}
+
+void Buyer::unpin_settled(const contracts::Job& job) {
+    const program::DataConfig& data = job.spec.data;
+    std::set<BlobId> needed = {data.tokenizer, data.manifest, job.base_blob};
+    const bool ended = job.phase == contracts::JobPhase::kEnded;
+    if (!ended) needed.insert({data.train, data.held_out, job.spec.initial_blob});
+    std::vector<BlobId> settled;
+    for (; rounds_unpinned_ < job.round; ++rounds_unpinned_) {
+        if (const auto round = contracts::read_round(state(), job.id, rounds_unpinned_)) {
+            settled.push_back(round->base_blob);
+        }
+    }
+    if (ended) settled.insert(settled.end(), {data.train, data.held_out});
+    for (const BlobId& blob : settled) {
+        // One that is not here has nothing to unpin.
+        if (!needed.contains(blob)) (void)parts().files.set_pin(blob, Pin::kEvictable);
+    }
 }
 
 }  // namespace assay::node

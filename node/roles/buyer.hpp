@@ -36,12 +36,16 @@ private:
     /// buying twice, and the same beacon chain is never used for two jobs.
     void find_job();
 
+    /// Bases of settled rounds, and the data once the job has ended, are served until their room is needed.
+    void unpin_settled(const contracts::Job& job);
+
     BuyerOptions options_;
     BlobWants wants_;
     base::Hash256 secret_;
     std::optional<base::Hash256> job_;
     bool looked_back_ = false;  ///< through the jobs of before this process
     std::optional<Refusal> refusal_;
+    std::uint32_t rounds_unpinned_ = 0;
 };
 
 }  // namespace assay::node

@@ -79,7 +79,21 @@ void FollowingRole::follow(const BlockSeen& event) {
     for (const contracts::Event& seen : *events) observe(seen);
 }
 
+std::string_view to_text(OwnFailure why) {
+    switch (why) {
+        case OwnFailure::kNotes: return "this role's own files";
+        case OwnFailure::kUnsound: return "this machine's bits";
+    }
+    return "unknown";
+}
+
+void FollowingRole::fail_with(OwnFailure why, const base::Error& error) {
+    log_error("the role ends for " + std::string(to_text(why)));
+    parts_.finish(error);
+}
+
 void FollowingRole::tick() {
+    store_watch_.look(parts_.files.percent_full());
     node_sender_.tick();
     if (owner_sender_) owner_sender_->tick();
     (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);

@@ -16,6 +16,7 @@
 #include "node/roles/onboarding.hpp"
 #include "node/roles/receipt_keeper.hpp"
 #include "node/roles/requests.hpp"
+#include "node/roles/store_watch.hpp"
 #include "node/roles/tx_sender.hpp"
 #include "node/seams/ports.hpp"
 
@@ -36,6 +37,13 @@ struct RoleParts {
     /// Where the state that the role has verified is kept, to start from; null: in memory only.
     ledger::KeyValueProvider* state_store = nullptr;
 };
+
+/// What a role cannot work without, and ends for.
+enum class OwnFailure : std::uint8_t {
+    kNotes,    ///< its small files (DiskPort) cannot be read or written: it could not open what it seals
+    kUnsound,  ///< this machine computed two results, or by another law: what it says counts for nothing
+};
+std::string_view to_text(OwnFailure why);
 
 class FollowingRole : public Role {
 public:
@@ -76,7 +84,9 @@ protected:
                    const std::function<void(const contracts::Job&)>& round);
 
     base::Hash256 random_hash();
-    void fail_with(const base::Error& error) { parts_.finish(error); }
+    /// Ends the role for something of its own. There is no other way to end one for what a peer, a job or a
+    /// worker's answer brought: whoever writes a new call has to name which of these it is.
+    void fail_with(OwnFailure why, const base::Error& error);
 
 private:
     void start();
@@ -87,6 +97,7 @@ private:
 
     RoleParts parts_;
     ReceiptKeeper receipts_;
+    StoreWatch store_watch_;
     std::optional<Follower> follower_;
     Requests requests_;
     TxSender node_sender_;

@@ -17,6 +17,7 @@ namespace frames = trainer::worker;
 namespace {
 constexpr std::uint64_t kRetryPauseNs = 1'000'000'000;
 constexpr std::uint64_t kLongestPauseNs = 60 * kRetryPauseNs;
+constexpr std::uint64_t kRestNs = 10 * kRetryPauseNs;
 
 /// Blobs that a role computes from: those of the spec, and the state that the running round starts from.
 std::vector<BlobId> blobs_of(const contracts::Job& job) {
@@ -24,18 +25,6 @@ std::vector<BlobId> blobs_of(const contracts::Job& job) {
     return {spec.data.train, spec.data.held_out, spec.initial_blob, job.base_blob};
 }
 }  // namespace
-
-std::string with_fix(const frames::Refusal& refusal) {
-    return refusal.text + (refusal.fix.empty() ? "" : "; " + refusal.fix);
-}
-
-base::Error not_done(const std::string& what, const WorkerAnswered& answer) {
-    const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
-    const std::string fix = refusal != nullptr ? refusal->fix : "";
-    return {base::ErrorKind::kPreflight,
-            what + ": " + (refusal != nullptr ? refusal->text : "the worker answered with something else"),
-            fix.empty() ? "run `assay doctor`, then start the verifier again" : fix};
-}
 
 FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
     return {.size = trainer::base_state_bytes(program::parameter_count(spec.model)), .pin = pin};
@@ -64,7 +53,7 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
             ended.said.clear();
             return;
         }
-        ++ended.failures;
+        if (fetched.result.error().fault == FetchFault::kNotServed) ++ended.unserved;
         // Work waits for its blob; for bidding, a blob that nobody serves is asked for less and less.
         const bool longer = pin == Pin::kEvictable && ended.pause_ns > 0;
         ended.pause_ns = longer ? std::min(2 * ended.pause_ns, kLongestPauseNs) : kRetryPauseNs;
@@ -101,19 +90,29 @@ std::optional<SharedDescriptor> BlobWants::open(const BlobId& id) {
     return std::nullopt;
 }
 
-std::uint32_t BlobWants::failures(const BlobId& id) const {
+std::uint32_t BlobWants::unserved(const BlobId& id) const {
     const auto found = attempts_.find({id, Pin::kPinned});
-    return found == attempts_.end() ? 0 : found->second.failures;
+    return found == attempts_.end() ? 0 : found->second.unserved;
+}
+
+std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::string& what) {
+    Attempt& attempt = puts_[what];
+    if (seams_.clock.mono_ns() < attempt.not_before_ns) return std::nullopt;
+    auto blob = files_.put(file);
+    if (blob.ok()) {
+        puts_.erase(what);
+        return *blob;
+    }
+    attempt.not_before_ns = seams_.clock.mono_ns() + kRetryPauseNs;
+    log_once(attempt, what + " not stored: " + blob.error().what);
+    return std::nullopt;
 }
 
 void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
-    for (const BlobId& id : files_.evictable()) {
-        if (!needed.contains(id)) files_.drop(id);
-    }
     std::erase_if(attempts_, [&](const auto& entry) {
         const auto& [id, pin] = entry.first;
         if (pin == Pin::kPinned || entry.second.under_way || needed.contains(id)) return false;
-        if (!files_.has(id)) files_.drop(id);
+        if (!files_.has(id) || files_.is_evictable(id)) files_.drop(id);
         return true;
     });
 }
@@ -193,7 +192,9 @@ void JobBench::on_opened(const contracts::Job& job, const WorkerAnswered& answer
         log_info("job " + job.id.brief() + " is open: " + std::to_string(opened->parameters) +
                  " parameters, a step takes " + step_memory(*opened));
         open_job_ = job.id;
+        return;
     }
+    rest(job.id);  // a frame of another kind: the worker is not of our build
 }
 
 void JobBench::ask_initial(const contracts::Job& job) {
@@ -216,7 +217,7 @@ void JobBench::on_initial(const contracts::Job& job, const WorkerAnswered& answe
         return on_refusal(job, "it has no first state: ", *refusal);
     }
     const auto* initial = std::get_if<frames::BaseState>(&answer.message);
-    if (initial == nullptr || answer.bulk.empty()) return;
+    if (initial == nullptr || answer.bulk.empty()) return rest(job.id);
     if (initial->root != job.spec.initial_root) {
         return refuse(job.id, "its initial state has the root " + initial->root.brief() + ", the job names " +
                                   job.spec.initial_root.brief());
@@ -225,24 +226,26 @@ void JobBench::on_initial(const contracts::Job& job, const WorkerAnswered& answe
         initial_blobs_[job.id] = job.spec.initial_blob;
         return;
     }
-    auto blob = files_.put(answer.bulk.front());
-    if (!blob.ok()) return log_error(blob.error());
+    const auto blob = wants_.put(answer.bulk.front(), "the first state of job " + job.id.brief());
+    if (!blob) return rest(job.id);
     initial_blobs_[job.id] = *blob;
 }
 
-bool JobBench::refused_for_good(const base::Hash256& job, const frames::Refusal& refusal) {
-    using enum frames::RefusalReason;
-    if (refusal.reason == kBadBytes || refusal.reason == kBadRequest || refusal.reason == kMachine) {
-        return true;
+Remedy JobBench::after_refusal(const base::Hash256& job, const frames::Refusal& refusal) {
+    const Remedy remedy = remedy_for(refusal);
+    if (refusal.reason == frames::RefusalReason::kNoJob) open_job_.reset();
+    if (remedy != Remedy::kNever) {
+        std::uint64_t& until = not_before_ns_[job];  // a longer rest goes on
+        until = std::max(until, seams_.clock.mono_ns() + kRetryPauseNs);
     }
-    if (refusal.reason == kNoJob) open_job_.reset();
-    not_before_ns_[job] = seams_.clock.mono_ns() + kRetryPauseNs;
-    return false;
+    return remedy;
 }
+
+void JobBench::rest(const base::Hash256& job) { not_before_ns_[job] = seams_.clock.mono_ns() + kRestNs; }
 
 void JobBench::on_refusal(const contracts::Job& job, const std::string& what,
                           const frames::Refusal& refusal) {
-    if (refused_for_good(job.id, refusal)) return refuse(job.id, what + with_fix(refusal));
+    if (after_refusal(job.id, refusal) == Remedy::kNever) return refuse(job.id, what + with_fix(refusal));
     log_warn("job " + job.id.brief() + ": " + what + with_fix(refusal) + "; it is tried again");
 }
 
@@ -252,17 +255,46 @@ void JobBench::refuse(const base::Hash256& job, const std::string& why) {
     refused_.insert(job);
 }
 
-void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me) {
+void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me,
+                    const Keep& keep) {
     if (height == tidied_at_) return;
     tidied_at_ = height;
     std::set<BlobId> needed;
+    Rounds running;
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         const auto job = contracts::read_job(state, id);
-        const bool of_others = job->phase == contracts::JobPhase::kRounds && !takes_part(*job, me);
+        const bool in_rounds = job->phase == contracts::JobPhase::kRounds;
+        if (in_rounds && takes_part(*job, me)) running.emplace_back(id, job->round);
+        const bool of_others = in_rounds && !takes_part(*job, me);
         if (of_others || refused_.contains(id)) continue;
         for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);
     }
+    if (tidied_for_ != running) {
+        unpin_settled(state, running, keep);
+        tidied_for_ = std::move(running);
+    }
     wants_.drop_all_but(needed);
+}
+
+void JobBench::unpin_settled(const contracts::StateView& state, const Rounds& running, const Keep& keep) {
+    std::set<BlobId> needed;
+    for (const auto& [id, number] : running) {
+        const auto job = contracts::read_job(state, id);
+        for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);
+        needed.insert(job->spec.data.tokenizer);
+        needed.insert(job->spec.data.manifest);
+        if (const auto first = initial_blobs_.find(id); first != initial_blobs_.end()) {
+            if (number == 0 || job->base_blob == job->spec.initial_blob) needed.insert(first->second);
+        }
+        for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
+            const auto reveal = contracts::read_reveal(state, id, number, slot);
+            if (!reveal) continue;
+            needed.insert(reveal->boundary_blobs.begin(), reveal->boundary_blobs.end());
+            needed.insert(reveal->update_blob);
+        }
+    }
+    if (keep) keep(needed);
+    if (const auto unpinned = files_.pin_only(needed); !unpinned.ok()) log_error(unpinned.error());
 }
 
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 // the job open in the worker, and the base state that the round starts from.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,15 +14,10 @@
 #include "contracts/rules/tables.hpp"
 #include "node/roles/blob_files.hpp"
 #include "node/roles/requests.hpp"
+#include "node/roles/worker_refusals.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
-
-/// A refusal as a line of the log: its text, and its fix if it has one.
-std::string with_fix(const trainer::worker::Refusal& refusal);
-/// What a verifier ends with when its worker did not do what it must: `what`, and then why and what helps, as
-/// far as the answer says so.
-base::Error not_done(const std::string& what, const WorkerAnswered& answer);
 
 /// The terms of a job's states, each as long as the spec's model makes it: what a round starts from, a slot
 /// between two segments, what a slot submits.
@@ -44,15 +40,19 @@ public:
                                          const FetchTerms& terms = {});
     /// The file of a blob that is here; nothing, and an error in the log, when it cannot be opened.
     std::optional<SharedDescriptor> open(const BlobId& id);
-    /// Attempts on this blob, to keep it, that ended without it.
-    [[nodiscard]] std::uint32_t failures(const BlobId& id) const;
-    /// Drops every evictable blob that is not among these, and what unfinished attempts at such left.
+    /// Attempts on this blob, to keep it, in which no holder gave it. Our own store's failures are none.
+    [[nodiscard]] std::uint32_t unserved(const BlobId& id) const;
+    /// Stores a file of our own making, pinned. Nothing when the store does not take it: the log says so
+    /// once, and the same `what` is not tried again for a second.
+    std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what);
+    /// Drops every blob that was fetched for bidding and is not among these, and what unfinished attempts at
+    /// such left.
     void drop_all_but(const std::set<BlobId>& needed);
 
 private:
     struct Attempt {
         bool under_way = false;
-        std::uint32_t failures = 0;
+        std::uint32_t unserved = 0;
         std::uint64_t pause_ns = 0;  ///< before the next one
         std::uint64_t not_before_ns = 0;
         std::string said;  ///< the last failure in the log
@@ -66,6 +66,7 @@ private:
     /// A blob for bidding and the same one for work are asked of different holders, and do not wait for each
     /// other.
     std::map<std::pair<BlobId, Pin>, Attempt> attempts_;
+    std::map<std::string, Attempt> puts_;  ///< that the store did not take, by what they are
 };
 
 /// Whether the worker is free to be asked something for a job that has not been won yet.
@@ -100,14 +101,21 @@ public:
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 
-    /// What the worker said when it did not do a request for the job. True when it never will: bytes or
-    /// fields that are wrong, a machine that is too small. Everything else passes: ready() and vouched() try
-    /// again after a pause, and open the job again if the worker has lost it.
-    bool refused_for_good(const base::Hash256& job, const trainer::worker::Refusal& refusal);
+    /// What follows when the worker did not do a request for the job. With kAgain, ready() and vouched() give
+    /// nothing for a pause, and open the job again if the worker has lost it.
+    Remedy after_refusal(const base::Hash256& job, const trainer::worker::Refusal& refusal);
+    /// Nothing is asked of the worker for this job for ten seconds: what came of it could not be stored.
+    void rest(const base::Hash256& job);
 
-    /// Drops the blobs that were fetched for bidding and that no job needs any more: it has ended or was
-    /// refused, or its rounds run without `me`. Does something once a height.
-    void tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me);
+    /// Adds the blobs of its own that a role still needs.
+    using Keep = std::function<void(std::set<BlobId>& needed)>;
+
+    /// Once a height: drops the blobs that were fetched for bidding and that no job needs any more, because
+    /// it has ended or was refused, or its rounds run without `me`. At the start and whenever a job's round
+    /// was settled: of all that is stored, only what the running rounds of `me` need, `keep` included, stays
+    /// pinned. The rest is served until its room is needed.
+    void tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me,
+              const Keep& keep = {});
 
     BlobWants& wants() { return wants_; }
     [[nodiscard]] const BlobWants& wants() const { return wants_; }
@@ -122,6 +130,9 @@ private:
     void on_refusal(const contracts::Job& job, const std::string& what,
                     const trainer::worker::Refusal& refusal);
     void refuse(const base::Hash256& job, const std::string& why);
+    /// The jobs whose rounds `me` works in, each with its round.
+    using Rounds = std::vector<std::pair<base::Hash256, std::uint32_t>>;
+    void unpin_settled(const contracts::StateView& state, const Rounds& running, const Keep& keep);
 
     Seams seams_;
     BlobFiles& files_;
@@ -134,6 +145,7 @@ private:
     std::set<base::Hash256> refused_;  ///< jobs whose data or initial root are not what they say
     std::map<base::Hash256, std::uint64_t> not_before_ns_;  ///< job -> when the worker is asked again
     std::uint64_t tidied_at_ = 0;                           ///< height
+    std::optional<Rounds> tidied_for_;                      ///< what was running then
 };
 
 }  // namespace assay::node

@@ -45,7 +45,8 @@ void Miner::plan() {
     }
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
-    bench_.tidy(state(), height(), me());
+    forget_ended_jobs();
+    bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }
 
 bool Miner::checked_before_asking(const contracts::Job& job) {
@@ -64,7 +65,7 @@ void Miner::plan_bidding(const contracts::Job& job) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
         if (!checked_before_asking(job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
-        if (!kept.ok()) return fail_with(kept.error());
+        if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         SealedAsk sealed{.price = options_.ask, .salt = {}};
         const auto old =
             kept->has_value()
@@ -76,7 +77,7 @@ void Miner::plan_bidding(const contracts::Job& job) {
             sealed.salt = random_hash();
             if (auto written = parts().seams.disk.write(ask_file(job.id), base::encode(sealed));
                 !written.ok()) {
-                return fail_with(written.error());
+                return fail_with(OwnFailure::kNotes, written.error());
             }
         }
         offer("ask for job " + job.id.brief(),
@@ -86,7 +87,7 @@ void Miner::plan_bidding(const contracts::Job& job) {
     }
     if (job.phase == contracts::JobPhase::kAskReveal && ask && !ask->revealed) {
         auto kept = parts().seams.disk.read(ask_file(job.id));
-        if (!kept.ok()) return fail_with(kept.error());
+        if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         if (!kept->has_value()) return;
         if (const auto sealed = base::decode<SealedAsk>(**kept); sealed.ok()) {
             offer("reveal ask for job " + job.id.brief(),
@@ -114,7 +115,8 @@ void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
                       const contracts::SlotRound& slot) {
     const SlotKey key{job.id, job.round, slot.slot};
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
-        const SlotWork& work = work_of(key);
+        SlotWork& work = work_of(key);
+        if (work.complete && !can_be_served(work)) lose(work);
         if (work.complete) return commit(job, slot, work);
         if (training_ || failed_.contains(key)) return;
         if (const auto base = bench_.ready(state(), job)) train(job, slot, *base);
@@ -131,7 +133,9 @@ void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, c
     frames::Train request{.round = job.round, .slot = slot.slot, .resume = std::nullopt, .drills = {}};
     std::vector<SharedDescriptor> bulk{base};
     if (!work.boundary_blobs.empty()) {
-        if (auto boundary = parts().files.open(work.boundary_blobs.back()); boundary.ok()) {
+        // A trace that diverged has no further segment to go on with.
+        auto boundary = parts().files.open(work.boundary_blobs.back());
+        if (boundary.ok() && !work.trace.divergence) {
             request.resume = work.trace;
             bulk.push_back(*boundary);
             log_info("resuming " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) +
@@ -159,36 +163,72 @@ void Miner::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     if (std::holds_alternative<frames::Boundary>(answer.message)) return on_boundary(work, answer);
     if (std::holds_alternative<frames::Trained>(answer.message)) return on_trained(work, answer);
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
-        if (refusal->reason == frames::RefusalReason::kCancelled) return;
         const std::string text = round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
                                  " not trained: " + refusal->text;
-        const bool drill = refusal->reason == frames::RefusalReason::kDrillForbidden;
-        if (!bench_.refused_for_good(work.job, *refusal) && !drill) {
-            return log_warn(text + "; it is tried again");
+        const Remedy remedy = bench_.after_refusal(work.job, *refusal);
+        if (remedy == Remedy::kEnd) {
+            return fail_with(OwnFailure::kUnsound, not_done("a slot is not trained", answer));
         }
+        // Its round has gone on, or its states were not stored: who cancelled it knows why.
+        if (refusal->reason == frames::RefusalReason::kCancelled) return;
+        if (remedy == Remedy::kAgain) return log_warn(text + "; it is tried again");
         log_error(text);
         failed_.insert(key);
+        return;
     }
+    if (answer.last) bench_.rest(work.job);  // a frame of another kind
 }
 
 void Miner::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     const auto& boundary = std::get<frames::Boundary>(answer.message);
-    if (answer.bulk.empty()) return;
-    auto blob = parts().files.put(answer.bulk.front());
-    if (!blob.ok()) return fail_with(blob.error());
-    work.boundary_blobs.resize(boundary.index - 1);
+    // One before it was not stored: the slot is trained again from there.
+    if (answer.bulk.empty() || boundary.index != work.boundary_blobs.size() + 1) return;
+    const auto blob = bench_.wants().put(answer.bulk.front(), round_name(work.job, work.round) + " slot " +
+                                                                  std::to_string(work.slot) + " boundary " +
+                                                                  std::to_string(boundary.index));
+    if (!blob) return stop_training(work.job);
     work.boundary_blobs.push_back(*blob);
     work.trace = boundary.so_far;
     store(work);
 }
 
+void Miner::stop_training(const base::Hash256& job) {
+    // What cannot be served must not be committed: a drawn unit would be unpaid and cost the standing.
+    bench_.rest(job);
+    if (training_request_) parts().seams.worker.cancel(*training_request_);
+}
+
+bool Miner::can_be_served(const SlotWork& work) {
+    const auto here = [this](const BlobId& blob) { return parts().files.has(blob); };
+    return std::all_of(work.boundary_blobs.begin(), work.boundary_blobs.end(), here) &&
+           (work.update_blob.is_zero() || here(work.update_blob));
+}
+
+void Miner::lose(SlotWork& work) {
+    log_warn(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
+             " is trained again: its states are not in the store any more");
+    work.complete = false;
+    work.boundary_blobs.clear();
+    work.update_blob = {};
+    work.trace = {};
+}
+
 void Miner::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     const auto& trained = std::get<frames::Trained>(answer.message);
+    std::vector<BlobId> boundaries = work.boundary_blobs;
+    const std::size_t reached = trained.trace.boundaries.size();
+    const std::size_t segments = reached == 0 ? 0 : reached - 1;
+    // After a divergence the states repeat, and so do their blobs.
+    if (trained.trace.divergence && !boundaries.empty()) boundaries.resize(segments, boundaries.back());
+    if (boundaries.size() != segments) return;  // one was not stored
     if (!answer.bulk.empty()) {
-        auto blob = parts().files.put(answer.bulk.front());
-        if (!blob.ok()) return fail_with(blob.error());
+        const auto blob =
+            bench_.wants().put(answer.bulk.front(), "the update of " + round_name(work.job, work.round) +
+                                                        " slot " + std::to_string(work.slot));
+        if (!blob) return bench_.rest(work.job);
         work.update_blob = *blob;
     }
+    work.boundary_blobs = std::move(boundaries);
     work.trace = trained.trace;
     work.salt = random_hash();
     work.complete = true;
@@ -238,7 +278,7 @@ SlotWork& Miner::work_of(const SlotKey& key) {
     work.slot = slot;
     auto kept = parts().seams.disk.read(slot_file(job, round, slot));
     if (!kept.ok()) {
-        fail_with(kept.error());
+        fail_with(OwnFailure::kNotes, kept.error());
     } else if (kept->has_value()) {
         if (auto decoded = base::decode<SlotWork>(**kept); decoded.ok()) work = std::move(decoded).value();
     }
@@ -247,22 +287,44 @@ SlotWork& Miner::work_of(const SlotKey& key) {
 
 void Miner::store(const SlotWork& work) {
     auto written = parts().seams.disk.write(slot_file(work.job, work.round, work.slot), base::encode(work));
-    if (!written.ok()) fail_with(written.error());
+    if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
+}
+
+void Miner::keep_own(std::set<BlobId>& needed) {
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        const auto job = contracts::read_job(state(), id);
+        if (job->phase != contracts::JobPhase::kRounds) continue;
+        for (const contracts::SlotRound& slot : contracts::list_slots(state(), id, job->round)) {
+            if (!slot.assigned || slot.miner != me()) continue;
+            const SlotWork& work = work_of({id, job->round, slot.slot});
+            needed.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
+            needed.insert(work.update_blob);
+        }
+    }
+}
+
+void Miner::forget_ended_jobs() {
+    // The states lose their pins with the round's settlement, and are served until their room is needed.
+    std::erase_if(works_, [this](const auto& entry) {
+        const SlotWork& work = entry.second;
+        const auto job = contracts::read_job(state(), work.job);
+        const bool ended = job && job->phase == contracts::JobPhase::kEnded;
+        if (ended) (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
+        return ended;
+    });
 }
 
 void Miner::forget_old_rounds(const contracts::Job& job) {
     // Two rounds back everything is settled; any state can be computed again from the base states.
-    for (auto it = works_.begin(); it != works_.end();) {
-        const SlotWork& work = it->second;
-        if (work.job != job.id || work.round + 1 >= job.round) {
-            ++it;
-            continue;
-        }
+    std::erase_if(works_, [&](const auto& entry) {
+        const SlotWork& work = entry.second;
+        const bool old = work.job == job.id && work.round + 1 < job.round;
+        if (!old) return false;
         for (const BlobId& blob : work.boundary_blobs) parts().files.drop(blob);
         if (!work.update_blob.is_zero()) parts().files.drop(work.update_blob);
         (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
-        it = works_.erase(it);
-    }
+        return true;
+    });
 }
 
 }  // namespace assay::node

@@ -62,11 +62,19 @@ private:
     void on_train_frame(const SlotKey& key, const WorkerAnswered& answer);
     void on_boundary(SlotWork& work, const WorkerAnswered& answer);
     void on_trained(SlotWork& work, const WorkerAnswered& answer);
+    /// The store did not take what was trained: nothing more is for a while.
+    void stop_training(const base::Hash256& job);
+    /// Whether every state that a reveal would name is in the store.
+    [[nodiscard]] bool can_be_served(const SlotWork& work);
+    void lose(SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
     void reveal(const contracts::Job& job, const SlotWork& work);
 
     SlotWork& work_of(const SlotKey& key);
     void store(const SlotWork& work);
+    /// Blobs of the running rounds' own slots, whether revealed or not.
+    void keep_own(std::set<BlobId>& needed);
+    void forget_ended_jobs();
     void forget_old_rounds(const contracts::Job& job);
 
     MinerOptions options_;

@@ -19,9 +19,10 @@ Verifier::Verifier(const RoleParts& parts, VerifierOptions options)
 
 void Verifier::plan() {
     if (!onboarded(WorkRole::kVerifier, options_.stake)) return;
+    forget_ended_jobs();
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
-    bench_.tidy(state(), height(), me());
+    bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }
 
 bool Verifier::checked_before_enlisting(const contracts::Job& job) {
@@ -35,12 +36,32 @@ bool Verifier::checked_before_enlisting(const contracts::Job& job) {
     return bench_.vouched(state(), job, computing_ ? Worker::kAtWork : Worker::kFree);
 }
 
-bool Verifier::asked_again(const base::Hash256& job, const WorkerAnswered& answer) {
+void Verifier::on_not_done(const base::Hash256& job, const std::string& what, const WorkerAnswered& answer,
+                           bool& given_up) {
+    const base::Error why = not_done("job " + job.brief() + ": " + what, answer);
     const auto* refusal = std::get_if<trainer::worker::Refusal>(&answer.message);
-    if (refusal == nullptr || refusal->reason != trainer::worker::RefusalReason::kNoJob) return false;
-    (void)bench_.refused_for_good(job, *refusal);
-    log_warn("job " + job.brief() + " is not open in the worker any more; it is opened again");
-    return true;
+    const Remedy remedy = refusal != nullptr ? bench_.after_refusal(job, *refusal) : Remedy::kNever;
+    if (remedy == Remedy::kEnd) return fail_with(OwnFailure::kUnsound, why);
+    if (remedy == Remedy::kAgain) return log_warn(why.what + "; it is tried again");
+    given_up = true;
+    log_error(why);
+}
+
+void Verifier::keep_own(std::set<BlobId>& needed) {
+    for (const auto& [key, update] : right_updates_) {
+        if (update.served) needed.insert(*update.served);
+    }
+    for (const auto& [key, work] : merges_) {
+        if (work.claim) needed.insert(work.claim->base_blob);
+    }
+    // After a restart a sealed merge is known from its note alone.
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        const auto job = contracts::read_job(state(), id);
+        for (const Stage stage : {Stage::kPair, Stage::kThird}) {
+            const auto sealed = kept<SealedMerge>(merge_file(id, job->round, stage));
+            if (sealed) needed.insert(sealed->claim.base_blob);
+        }
+    }
 }
 
 void Verifier::plan_bidding(const contracts::Job& job) {
@@ -61,6 +82,7 @@ void Verifier::plan_round(const contracts::Job& job) {
     (void)bench_.wants().want(job.spec.data.manifest, holders_of_base(state(), job));
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
+    serve_right_updates(job, *round);
     switch (round->phase) {
         case RoundPhase::kAuditSeal: return plan_audit(job, Stage::kPair);
         case RoundPhase::kAuditOpen: return open_audit(job, Stage::kPair);
@@ -77,11 +99,16 @@ void Verifier::plan_round(const contracts::Job& job) {
     forget_old_rounds(job);
 }
 
+std::string merge_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
+    return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
+           (stage == Stage::kPair ? "-pair" : "-third");
+}
+
 template <class Record>
 std::optional<Record> Verifier::kept(const std::string& file) {
     auto bytes = parts().seams.disk.read(file);
     if (!bytes.ok()) {
-        fail_with(bytes.error());
+        fail_with(OwnFailure::kNotes, bytes.error());
         return std::nullopt;
     }
     if (!bytes->has_value()) return std::nullopt;
@@ -93,7 +120,7 @@ std::optional<Record> Verifier::kept(const std::string& file) {
 template <class Record>
 bool Verifier::keep(const std::string& file, const Record& record) {
     auto written = parts().seams.disk.write(file, base::encode(record));
-    if (!written.ok()) fail_with(written.error());
+    if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
     return written.ok();
 }
 

@@ -62,6 +62,7 @@ private:
         std::vector<contracts::UnitClaim> claims;  ///< of the first units, in order
         /// Recomputed end of the last unit, when it matched: the next unit's start, without a transfer.
         std::optional<SharedDescriptor> end_state;
+        bool given_up = false;  ///< it cannot be done here: this round's audit is left out
 
         [[nodiscard]] bool complete() const { return claims.size() == units.size(); }
         [[nodiscard]] const contracts::AssignedUnit& next() const { return units[claims.size()]; }
@@ -70,21 +71,30 @@ private:
     };
     using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
     /// One merge under way. The ledger names what each accepted update's root is; where the bytes come from
-    /// does not matter, and nobody has to be asked for them: a slot can be trained again.
+    /// does not matter: from the slot's verifiers, who recomputed it, from its miner, or from training the
+    /// slot again, which gives them where the whole slot was worked honestly. Without them there is no merge
+    /// to claim: the verifier seals none, and goes on asking until the phase is over.
     struct MergeWork {
         std::map<std::uint32_t, SharedDescriptor> updates;  ///< by slot, root checked
         std::set<std::uint32_t> recompute;                  ///< slots whose served bytes were wrong or absent
-        std::optional<SharedDescriptor> base;               ///< merged
-        base::Hash256 root;                                 ///< of it
+        std::set<std::uint32_t> elsewhere;       ///< slots whose update training here does not give
+        std::set<std::uint32_t> false_files;     ///< slots whose named blob is not the accepted update
+        std::optional<SharedDescriptor> base;    ///< merged
+        base::Hash256 root;                      ///< of it
+        std::optional<std::uint32_t> loss_bits;  ///< of `base` over the held-out text
         std::optional<contracts::MergeClaim> claim;
+        bool given_up = false;  ///< it cannot be done here: this round's merge is left out
     };
 
     void plan() override;
     void plan_bidding(const contracts::Job& job);
     /// Whether enlisting needs no trust in the buyer; otherwise what is missing for that is begun.
     bool checked_before_enlisting(const contracts::Job& job);
-    /// Whether the worker had lost the job, so that the request is made again once it is open.
-    bool asked_again(const base::Hash256& job, const WorkerAnswered& answer);
+    /// What follows when the worker did not do `what`: it is asked again later, or the piece of work is given
+    /// up, which is silence. Silence in an audit or a merge costs this round's attendance; a word that was
+    /// not computed could cost somebody a bond. Only a machine that is not sound ends the role.
+    void on_not_done(const base::Hash256& job, const std::string& what, const WorkerAnswered& answer,
+                     bool& given_up);
     void plan_round(const contracts::Job& job);
 
     void plan_audit(const contracts::Job& job, contracts::Stage stage);
@@ -96,14 +106,23 @@ private:
                   const base::Hash256& root);
     /// Whether bytes that nobody serves may be called unavailable: tries were made, and time was given.
     [[nodiscard]] bool waited_enough(const contracts::Job& job, const BlobId& blob) const;
+    /// The start was not the one that the trace says: the miner's doing, unless our own disk changed it
+    /// since.
+    void on_unavailable(const contracts::Job& job, Audit& audit);
     void on_difference(const contracts::Job& job, const AuditKey& key,
                        const trainer::worker::Replayed& replayed);
     void open_audit(const contracts::Job& job, contracts::Stage stage);
     void record_finding(const Finding& finding);
     void forget_old_rounds(const contracts::Job& job);
+    void forget_ended_jobs();
 
     void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
+    /// Once every seal of the audit is in: what was recomputed here is served to those who merge. Before,
+    /// whoever asks for it would learn what this verifier is about to say.
+    void serve_right_updates(const contracts::Job& job, const contracts::Round& round);
+    /// Where the update of a slot can be had: its verifiers, then its miner.
+    [[nodiscard]] std::vector<Endpoint> holders_of_update(const contracts::SlotRound& slot) const;
     /// Starts what brings the slot's update here; true when something had to be started or waited for.
     bool missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base);
     void check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
@@ -111,6 +130,8 @@ private:
     void train_again(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
                      const SharedDescriptor& base);
     void evaluate(const contracts::Job& job, const SharedDescriptor& merged);
+    /// Stores the merged state and claims it; nothing while the store does not take it.
+    void claim_merge(const contracts::Job& job, MergeWork& work);
     /// Claims that the merged state is not finite.
     static contracts::MergeClaim diverged_merge() { return {}; }
     void open_merge(const contracts::Job& job, contracts::Stage stage);
@@ -124,9 +145,19 @@ private:
     JobBench bench_;
     std::map<AuditKey, Audit> audits_;
     std::map<MergeKey, MergeWork> merges_;
+    /// Blobs of running rounds that the ledger does not name yet.
+    void keep_own(std::set<BlobId>& needed);
+
+    struct RightUpdate {
+        SharedDescriptor file;
+        std::optional<BlobId> served;  ///< as this blob, once it is in the store
+    };
     /// Updates that were recomputed in audits and found right: job, round, slot.
-    std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, SharedDescriptor> right_updates_;
+    std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, RightUpdate> right_updates_;
     bool computing_ = false;  ///< a request of ours is at work in the worker
 };
+
+/// The note that holds a sealed merge.
+std::string merge_file(const base::Hash256& job, std::uint32_t round, contracts::Stage stage);
 
 }  // namespace assay::node

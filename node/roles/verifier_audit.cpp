@@ -67,6 +67,7 @@ void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
     }
     const AuditKey key{job.id, job.round, stage};
     Audit& audit = audits_[key];
+    if (audit.given_up) return;
     if (audit.units.empty()) audit.units = units;
     if (audit.complete()) {
         (void)keep(file, SealedAudit{.claims = audit.claims, .salt = random_hash()});
@@ -117,7 +118,8 @@ void Verifier::replay(const contracts::Job& job, const AuditKey& key, const Shar
                                                .unit = unit.unit,
                                                .claimed = reveal->trace,
                                                .has_claimed_end = claimed_end.has_value(),
-                                               .want_end_state = true},
+                                               .want_end_state = true,
+                                               .update_blob = reveal->update_blob},
                                 std::move(bulk));
 }
 
@@ -126,26 +128,34 @@ void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
     const auto job = contracts::read_job(state(), std::get<0>(key));
     if (found == audits_.end() || found->second.complete() || !job) return;  // its round went on without it
     Audit& audit = found->second;
-    if (asked_again(job->id, answer)) return;
     const auto* replayed = std::get_if<frames::Replayed>(&answer.message);
+    // What the miner served is judged by a verdict. A refusal is of what we hold ourselves: no fault of its.
     if (replayed == nullptr) {
-        const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
-        if (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes) {
-            log_warn("unit not replayed: " + refusal->text);
-            return audit.claim_unavailable();  // bytes that cannot be read are as good as bytes not served
-        }
-        // Our own failure is no fault of the miner's.
-        return fail_with(not_done("a unit could not be replayed", answer));
+        return on_not_done(job->id, "a unit of round " + std::to_string(job->round) + " is not replayed",
+                           answer, audit.given_up);
     }
     switch (replayed->verdict) {
         case frames::UnitVerdict::kMatch: return on_match(audit, *job, answer, replayed->unit_root);
         case frames::UnitVerdict::kDiffers: return on_difference(*job, key, *replayed);
-        case frames::UnitVerdict::kUnavailable: return audit.claim_unavailable();
+        case frames::UnitVerdict::kUnavailable: return on_unavailable(*job, audit);
         case frames::UnitVerdict::kUnsound:
-            return fail_with({base::ErrorKind::kPreflight,
-                              "this machine computed one unit twice with different results",
-                              "check memory and cooling; run `assay doctor` before verifying again"});
+            return fail_with(
+                OwnFailure::kUnsound,
+                {base::ErrorKind::kPreflight, "this machine computed one unit twice with different results",
+                 "check memory and cooling; run `assay doctor` before verifying again"});
     }
+}
+
+void Verifier::on_unavailable(const contracts::Job& job, Audit& audit) {
+    const auto reveal = contracts::read_reveal(state(), job.id, job.round, audit.next().slot);
+    if (!reveal) return;
+    for (const BlobId& start : start_blobs(*reveal, audit.next().unit, job.spec.segments())) {
+        if (parts().files.is_intact(start)) continue;
+        audit.end_state.reset();
+        parts().files.drop(start);
+        return log_warn("blob " + start.brief() + " has changed on our disk; it is fetched again");
+    }
+    audit.claim_unavailable();
 }
 
 void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
@@ -154,7 +164,7 @@ void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAns
     if (!answer.bulk.empty()) {
         audit.end_state = answer.bulk.front();
         if (audit.next().unit == job.spec.segments()) {
-            right_updates_[{job.id, job.round, audit.next().slot}] = answer.bulk.front();
+            right_updates_[{job.id, job.round, audit.next().slot}] = {answer.bulk.front(), std::nullopt};
         }
     }
     audit.claim(root);
@@ -170,9 +180,8 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
     if (!slot || !reveal) return;
     // The claimed end only serves to name the difference: asked for once, not insisted on.
     const UnitEnd end = end_of(*reveal, unit.unit, job.spec);
-    const bool named = replayed.difference.find('[') != std::string::npos;
     const auto base = bench_.ready(state(), job);
-    if (!named && base && bench_.wants().failures(end.blob) == 0) {
+    if (!replayed.named && base && bench_.wants().unserved(end.blob) == 0) {
         const auto claimed_end =
             bench_.wants().want(end.blob, {miner ? miner->endpoint : Endpoint{}}, end.terms);
         if (claimed_end) return replay(job, key, *base, claimed_end);
@@ -190,7 +199,7 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
 
 bool Verifier::waited_enough(const contracts::Job& job, const BlobId& blob) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
-    if (!round || bench_.wants().failures(blob) < kFetchAttempts) return false;
+    if (!round || bench_.wants().unserved(blob) < kFetchAttempts) return false;
     const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
     const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
     return window - std::min(window, left) >= std::min(window / 2, kPatienceBlocks);
@@ -206,6 +215,16 @@ void Verifier::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(merges_, [&](const auto& entry) {
         return entry.first.first == job.id && entry.first.second < job.round;
     });
+}
+
+void Verifier::forget_ended_jobs() {
+    const auto ended = [this](const base::Hash256& id) {
+        const auto job = contracts::read_job(state(), id);
+        return job && job->phase == contracts::JobPhase::kEnded;
+    };
+    std::erase_if(audits_, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
+    std::erase_if(right_updates_, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
+    std::erase_if(merges_, [&](const auto& entry) { return ended(entry.first.first); });
 }
 
 void Verifier::record_finding(const Finding& finding) {

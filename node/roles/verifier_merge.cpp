@@ -12,11 +12,6 @@ using contracts::Stage;
 namespace frames = trainer::worker;
 
 namespace {
-std::string merge_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
-    return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
-           (stage == Stage::kPair ? "-pair" : "-third");
-}
-
 const contracts::MergePosting* posting_of(const contracts::Round& round, const base::PublicKey& verifier,
                                           Stage stage) {
     const auto found = std::find_if(round.merges.begin(), round.merges.end(), [&](const auto& posting) {
@@ -44,7 +39,8 @@ void Verifier::plan_merge(const contracts::Job& job, const contracts::Round& rou
                    SealedMerge{.claim = *work.claim, .salt = random_hash()});
         return;
     }
-    if (computing_) return;
+    if (work.given_up || computing_) return;
+    if (work.loss_bits) return claim_merge(job, work);
     const auto base = bench_.ready(state(), job);
     if (!base) return;
     if (work.base) return evaluate(job, *work.base);
@@ -65,7 +61,6 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        if (asked_again(key.first, answer)) return;
         MergeWork& work = merges_[key];
         if (const auto* merged = std::get_if<frames::BaseState>(&answer.message);
             merged != nullptr && !answer.bulk.empty()) {
@@ -78,9 +73,31 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
             work.claim = diverged_merge();
             return;
         }
-        fail_with(not_done("the merge could not be computed", answer));
+        on_not_done(key.first, "round " + std::to_string(key.second) + " is not merged", answer,
+                    work.given_up);
     });
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
+}
+
+void Verifier::serve_right_updates(const contracts::Job& job, const contracts::Round& round) {
+    if (round.phase <= contracts::RoundPhase::kAuditSeal) return;
+    for (auto& [key, update] : right_updates_) {
+        const auto& [id, number, slot] = key;
+        if (id != job.id || number != job.round || update.served) continue;
+        update.served = bench_.wants().put(
+            update.file, "the update of " + round_name(id, number) + " slot " + std::to_string(slot));
+    }
+}
+
+std::vector<Endpoint> Verifier::holders_of_update(const contracts::SlotRound& slot) const {
+    std::vector<Endpoint> holders;
+    for (const base::PublicKey& node : slot.verifiers) {
+        const auto verifier = contracts::read_verifier(state(), node);
+        if (verifier && node != me()) holders.push_back(verifier->endpoint);
+    }
+    // The miner last: those who recomputed the update have no reason to hold up the merge.
+    if (const auto miner = contracts::read_miner(state(), slot.miner)) holders.push_back(miner->endpoint);
+    return holders;
 }
 
 bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base) {
@@ -88,21 +105,22 @@ bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, con
     MergeWork& work = merges_[key];
     if (work.updates.contains(slot)) return false;
     if (const auto own = right_updates_.find({job.id, job.round, slot}); own != right_updates_.end()) {
-        work.updates[slot] = own->second;
+        work.updates[slot] = own->second.file;
         return false;
     }
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
     const auto record = contracts::read_slot(state(), job.id, job.round, slot);
-    if (work.recompute.contains(slot)) {
+    if (!reveal || !record) return true;
+    if (work.recompute.contains(slot) && !work.elsewhere.contains(slot)) {
         train_again(key, slot, reveal->trace.update, base);
         return true;
     }
-    const auto miner = contracts::read_miner(state(), record->miner);
-    const auto file = bench_.wants().want(reveal->update_blob, {miner ? miner->endpoint : Endpoint{}},
-                                          update_terms(job.spec));
+    if (work.false_files.contains(slot)) return true;
+    const auto file =
+        bench_.wants().want(reveal->update_blob, holders_of_update(*record), update_terms(job.spec));
     if (file) {
         check_update(key, slot, reveal->trace.update, *file);
-    } else if (bench_.wants().failures(reveal->update_blob) > 0) {
+    } else if (bench_.wants().unserved(reveal->update_blob) > 0) {
         work.recompute.insert(slot);  // planned again at the next event
     }
     return true;
@@ -114,18 +132,23 @@ void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base:
     const RequestId id = requests().on_worker([this, key, slot, root, file](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        if (asked_again(key.first, answer)) return;
+        MergeWork& work = merges_[key];
         const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
         if (rooted != nullptr && rooted->root == root) {
-            merges_[key].updates[slot] = file;
+            work.updates[slot] = file;
             return;
         }
+        const std::string what = "slot " + std::to_string(slot) + "'s update is not checked";
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
-        const std::string why = refusal != nullptr ? "could not be read: " + with_fix(*refusal)
-                                                   : std::string("is not the accepted one");
-        log_warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
-                 ": the served update " + why + "; it is trained again here");
-        merges_[key].recompute.insert(slot);
+        const bool false_file =
+            rooted != nullptr || (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes);
+        if (!false_file) return on_not_done(key.first, what, answer, work.given_up);
+        log_warn(
+            round_name(key.first, key.second) + " slot " + std::to_string(slot) + ": the served update " +
+            (refusal != nullptr ? "could not be read: " + with_fix(*refusal) : "is not the accepted one") +
+            "; it is trained again here");
+        work.false_files.insert(slot);
+        work.recompute.insert(slot);
     });
     parts().seams.worker.submit(id, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
 }
@@ -136,17 +159,21 @@ void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::
     const RequestId id = requests().on_worker([this, key, slot, root](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        if (asked_again(key.first, answer)) return;
+        MergeWork& work = merges_[key];
         const auto* trained = std::get_if<frames::Trained>(&answer.message);
-        if (trained != nullptr && trained->trace.update == root && !answer.bulk.empty()) {
-            merges_[key].updates[slot] = answer.bulk.front();
+        if (trained == nullptr) {
+            return on_not_done(key.first, "slot " + std::to_string(slot) + " is not trained again", answer,
+                               work.given_up);
+        }
+        if (trained->trace.update == root && !answer.bulk.empty()) {
+            work.updates[slot] = answer.bulk.front();
             return;
         }
-        const std::string accepted =
-            round_name(key.first, key.second) + " slot " + std::to_string(slot) + " was accepted, and ";
-        if (trained == nullptr) return fail_with(not_done(accepted + "could not be trained here", answer));
-        fail_with({base::ErrorKind::kPreflight, accepted + "training it here gives another update",
-                   "run `assay doctor`; if this machine is sound, the slot's two verifiers judged wrong"});
+        work.elsewhere.insert(slot);
+        log_warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
+                 " was accepted, and training it here gives another update: a unit that was not drawn is "
+                 "false, or its two verifiers judged wrong; without the accepted update nothing is merged "
+                 "here");
     });
     parts().seams.worker.submit(
         id, frames::Train{.round = key.second, .slot = slot, .resume = std::nullopt, .drills = {}}, {base});
@@ -158,23 +185,27 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
-        if (asked_again(key.first, answer)) return;
         const auto found = merges_.find(key);
         if (found == merges_.end()) return;
         const auto* evaluated = std::get_if<frames::Evaluated>(&answer.message);
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
         const bool diverged = refusal != nullptr && refusal->reason == frames::RefusalReason::kDiverged;
         if (evaluated == nullptr && !diverged) {
-            return fail_with(not_done("the merged state could not be evaluated", answer));
+            return on_not_done(
+                key.first, "the merged state of round " + std::to_string(key.second) + " is not evaluated",
+                answer, found->second.given_up);
         }
-        auto blob = parts().files.put(*found->second.base);
-        if (!blob.ok()) return fail_with(blob.error());
-        found->second.claim = contracts::MergeClaim{
-            .base_root = found->second.root,
-            .base_blob = *blob,
-            .held_out_loss = evaluated != nullptr ? evaluated->loss_bits : program::kNoLoss};
+        found->second.loss_bits = evaluated != nullptr ? evaluated->loss_bits : program::kNoLoss;
     });
     parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences}, {merged});
+}
+
+void Verifier::claim_merge(const contracts::Job& job, MergeWork& work) {
+    // A state that the store does not take is not vouched for: the next round could not be begun from it.
+    const auto blob = bench_.wants().put(*work.base, "the merged state of " + round_name(job.id, job.round));
+    if (!blob) return;
+    work.claim =
+        contracts::MergeClaim{.base_root = work.root, .base_blob = *blob, .held_out_loss = *work.loss_bits};
 }
 
 void Verifier::open_merge(const contracts::Job& job, Stage stage) {

@@ -11,6 +11,7 @@
 #include "contracts/base/error.hpp"
 #include "node/seams/blob_service.hpp"
 #include "node/seams/clock.hpp"
+#include "node/seams/fetch_end.hpp"
 #include "node/seams/ledger_service.hpp"
 #include "trainer/worker/frames.hpp"
 
@@ -57,7 +58,7 @@ struct StateScanned {
 struct BlobFetched {
     RequestId request = 0;
     BlobId id;
-    Outcome<void> result;
+    FetchEnd result;
 };
 
 /// One frame of a worker's answer (trainer/worker/frames.hpp). With `last` the request is over: the message

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -328,6 +329,76 @@ TEST_CASE("a download resumes after a restart and re-checks what it had") {
     partial.reset();
     REQUIRE(store->read(id).value() == content);
     REQUIRE(store->bytes_used() == content.size());
+}
+
+TEST_CASE("all but what is named loses its pin, and unfinished downloads of others are gone") {
+    const test::TemporaryFolder folder;
+    const base::Bytes content = pattern(2 * kChunkBytes);
+    const BlobId unfinished = base::blob_id(content);
+    const base::Bytes kept_content = pattern(3 * kChunkBytes);
+    const BlobId kept_unfinished = base::blob_id(kept_content);
+    const auto begin = [](BlobStore& store, const base::Bytes& bytes) {
+        BlobDescription description{bytes.size(), {}};
+        const base::ByteView view = bytes;
+        for (std::size_t at = 0; at < bytes.size(); at += kChunkBytes)
+            description.leaves.push_back(base::merkle_leaf(view.subspan(at, kChunkBytes)));
+        auto partial = store.begin(base::blob_id(bytes), description).value();
+        REQUIRE(partial->add(0, view.first(kChunkBytes)).ok());
+        return partial;
+    };
+    auto store = open_in(folder);
+    const BlobId kept = store->put(pattern(10)).value();
+    const BlobId settled = store->put(pattern(20)).value();
+    CHECK(store->bytes_pinned() == 30);
+    begin(*store, content).reset();
+    REQUIRE(std::filesystem::exists(folder / "blobs" / "partial" / unfinished.hex()));
+    auto open_one = begin(*store, kept_content);
+    REQUIRE(store->pin_only({kept}).ok());
+    CHECK(store->bytes_pinned() == 10 + 3 * kChunkBytes);  // what is open goes on
+    CHECK_FALSE(std::filesystem::exists(folder / "blobs" / "partial" / unfinished.hex()));
+    CHECK_FALSE(store->is_evictable(kept));
+    CHECK(store->is_evictable(settled));
+    CHECK(store->read(settled).ok());  // served until its room is needed
+    open_one.reset();
+    REQUIRE(store->pin_only({kept, kept_unfinished}).ok());
+    CHECK(store->bytes_pinned() == 10);
+    // The next process finds the same.
+    store.reset();
+    store = open_in(folder);
+    CHECK(store->is_evictable(settled));
+    const base::ByteView view = kept_content;
+    BlobDescription description{kept_content.size(), {}};
+    for (std::size_t at = 0; at < kept_content.size(); at += kChunkBytes)
+        description.leaves.push_back(base::merkle_leaf(view.subspan(at, kChunkBytes)));
+    CHECK(*store->begin(kept_unfinished, description).value()->next_missing() == 1);
+}
+
+TEST_CASE("a store says how full it is of what has to stay") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder, 1000);
+    CHECK(store->percent_full() == 0);
+    const BlobId first = store->put(pattern(790)).value();
+    CHECK(store->percent_full() == 79);
+    REQUIRE(store->put(pattern(10)).ok());
+    CHECK(store->percent_full() == 80);
+    REQUIRE(store->set_pin(first, Pin::kEvictable).ok());
+    CHECK(store->percent_full() == 1);
+    auto disk = BlobStore::open({.folder = folder / "disk", .free_bytes_min = 1ULL << 62}).value();
+    CHECK(disk->percent_full() == 100);  // nothing more can stay
+}
+
+TEST_CASE("a blob that the disk has changed is not taken for whole") {
+    const test::TemporaryFolder folder;
+    auto store = open_in(folder);
+    const BlobId id = store->put(pattern(5000)).value();
+    CHECK(store->verify(id).ok());
+    CHECK_FALSE(store->verify(base::blob_id(pattern(1))).ok());
+    {
+        std::fstream file(store->path(id).value(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(17);
+        file.put('\x11');
+    }
+    CHECK(store->verify(id).error().kind == base::ErrorKind::kVerification);
 }
 
 TEST_CASE("a description of other content is refused") {

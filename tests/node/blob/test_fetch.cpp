@@ -50,6 +50,39 @@ TEST_CASE("a holder that lies in one chunk is named, and the next one goes on fr
     REQUIRE(fetch_blob(*empty, id, {}, connect).error().kind == base::ErrorKind::kNotFound);
 }
 
+TEST_CASE("a failure of our own store is told from a blob that nobody served") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    const base::Bytes content(2 * kChunkBytes, 0x42);
+    const BlobId id = source->put(content).value();
+    const ConnectHolder connect = [&](const Endpoint& at) -> base::Outcome<std::unique_ptr<BlobService>> {
+        if (at == "gone") return base::fail(base::ErrorKind::kUnreachable, "gone");
+        return std::unique_ptr<BlobService>(std::make_unique<Liar>(*source, at == "liar" ? 1 : 1000));
+    };
+    const auto fault = [&](BlobStore& store, const std::vector<Endpoint>& holders,
+                           const FetchTerms& terms = {}) {
+        std::vector<HolderReport> reports;
+        const auto ended = fetch_blob(store, id, holders, connect, {}, &reports, terms);
+        REQUIRE_FALSE(ended.ok());
+        // What our own store refuses, no other holder mends.
+        if (ended.error().fault == FetchFault::kOwnStore) CHECK(reports.back().holder == "honest");
+        return ended.error().fault;
+    };
+    auto roomy = BlobStore::open({.folder = folder / "roomy", .free_bytes_min = 0}).value();
+    CHECK(fault(*roomy, {}) == FetchFault::kNotServed);
+    CHECK(fault(*roomy, {"gone"}) == FetchFault::kNotServed);
+    CHECK(fault(*roomy, {"liar"}) == FetchFault::kNotServed);
+    CHECK(fault(*roomy, {"honest"}, {.size = 5, .pin = Pin::kPinned}) == FetchFault::kNotServed);
+    auto small = BlobStore::open(
+        {.folder = folder / "small", .quota_bytes = 2 * kChunkBytes - 1, .free_bytes_min = 0});
+    CHECK(fault(*small.value(), {"gone", "honest", "liar"}) == FetchFault::kOwnStore);
+    auto full_disk = BlobStore::open({.folder = folder / "disk", .free_bytes_min = 1ULL << 62});
+    CHECK(fault(*full_disk.value(), {"honest", "gone"}) == FetchFault::kOwnStore);
+    auto limited =
+        BlobStore::open({.folder = folder / "limited", .free_bytes_min = 0, .blob_bytes_max = kChunkBytes});
+    CHECK(fault(*limited.value(), {"honest"}) == FetchFault::kOwnStore);
+}
+
 TEST_CASE("of a blob that is described with another size than it is wanted for nothing is taken") {
     const test::TemporaryFolder folder;
     auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();

@@ -4,6 +4,7 @@
 #include "node/roles/job_bench.hpp"
 
 #include <map>
+#include <set>
 
 #include "contracts/program/tensors.hpp"
 #include "tests/contracts/rules/env.hpp"
@@ -77,6 +78,14 @@ struct Store final : BlobFiles {
         }
         return ids;
     }
+    base::Outcome<void> pin_only(const std::set<BlobId>& ids) override {
+        for (auto& [id, pin] : here) {
+            if (!ids.contains(id)) pin = Pin::kEvictable;
+        }
+        return {};
+    }
+    [[nodiscard]] bool is_intact(const BlobId& id) const override { return has(id); }
+    [[nodiscard]] unsigned percent_full() const override { return 0; }
     [[nodiscard]] bool is_evictable(const BlobId& id) const override {
         return has(id) && here.at(id) == Pin::kEvictable;
     }
@@ -256,7 +265,7 @@ TEST_CASE("a blob that nobody serves is asked for less and less for bidding, eve
     } else {
         CHECK(seconds == std::vector<std::uint64_t>{0, 1, 3, 7, 15, 31, 63, 123});
     }
-    CHECK(wants.failures(kWeights) == (pin == Pin::kPinned ? 180U : 0U));
+    CHECK(wants.unserved(kWeights) == (pin == Pin::kPinned ? 180U : 0U));
 }
 
 TEST_CASE("a blob that the disk does not pin is not taken for one that stays") {
@@ -287,8 +296,9 @@ TEST_CASE("a verifier that ends says what its worker said") {
 TEST_CASE("only wrong bytes, wrong fields and too small a machine refuse a job for good") {
     using enum frames::RefusalReason;
     for (const auto reason : {kBadFrame, kNoJob, kBadRequest, kBadBytes, kCancelled, kNotSupported,
-                              kDrillForbidden, kInternal, kDiverged, kMachine}) {
-        const bool for_good = reason == kBadRequest || reason == kBadBytes || reason == kMachine;
+                              kDrillForbidden, kInternal, kDiverged, kMachine, kUnsound}) {
+        const bool for_good = reason == kBadRequest || reason == kBadBytes || reason == kMachine ||
+                              reason == kNotSupported || reason == kDrillForbidden;
         CAPTURE(frames::to_text(reason));
         Bench opening(true);
         REQUIRE_FALSE(opening.vouched());
@@ -402,10 +412,11 @@ TEST_CASE("blobs of a refused job and of one that others won are dropped, those 
 
     REQUIRE_FALSE(bench.vouched());
     bench.serve();
-    bench.store.here[bytes_of("a blob of an ended job")] = Pin::kEvictable;
-    bench.store.here[bytes_of("a blob of somebody's")] = Pin::kPinned;
+    bench.store.here[bytes_of("a base of an ended job")] = Pin::kPinned;
     tidy(stranger);
     CHECK(bench.store.here.size() == 4);  // bidding may still be won
+    // What no running round needs is served until its room is needed.
+    CHECK(bench.store.is_evictable(bytes_of("a base of an ended job")));
 
     env.hold_auction(bench.job.id, {{"m1", 1}}, {"v1", "v2"});
     tidy(me);
@@ -419,7 +430,7 @@ TEST_CASE("blobs of a refused job and of one that others won are dropped, those 
     bench.answer(frames::Refusal{frames::RefusalReason::kBadBytes, "no tokens of this vocabulary"});
     tidy(me);
     CHECK(bench.store.here.size() == 1);
-    CHECK(bench.store.has(bytes_of("a blob of somebody's")));
+    CHECK(bench.store.has(bytes_of("a base of an ended job")));
 
     // A job made of blobs that are kept for other reasons takes none of them with it.
     Bench thief(true);

@@ -2,12 +2,8 @@
 // A buyer that lies about the weights of its jobs, before a miner and before a verifier: real rules, real
 // blob stores, a real worker. Whatever the lie, nobody bids into it, the log says why, and jobs that are what
 // they say are bid for meanwhile.
-#include <unistd.h>
-
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -24,6 +20,7 @@
 #include "node/roles/verifier.hpp"
 #include "node/runtime/log.hpp"
 #include "node/worker/worker_process.hpp"
+#include "tests/node/captured_log.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -36,6 +33,7 @@ namespace {
 
 namespace frames = trainer::worker;
 using test::key_of;
+using test_market::CapturedLog;
 
 constexpr const char* kBuyer = "127.0.0.1:1";
 
@@ -153,32 +151,6 @@ private:
     const std::set<BlobId>& withheld_;
     const std::set<BlobId>& flipped_;
     std::set<BlobId>& taken_;
-};
-
-/// The process's log goes to standard error; while this lives, that is a file.
-class CapturedLog {
-public:
-    explicit CapturedLog(std::filesystem::path file) : file_(std::move(file)), error_(::dup(2)) {
-        REQUIRE(std::freopen(file_.c_str(), "w", stderr) != nullptr);
-        REQUIRE(start_log("info", "role").ok());
-    }
-    ~CapturedLog() {
-        (void)std::fflush(stderr);
-        (void)::dup2(error_, 2);
-        (void)::close(error_);
-    }
-    CapturedLog(const CapturedLog&) = delete;
-    CapturedLog& operator=(const CapturedLog&) = delete;
-    [[nodiscard]] std::string text() const {
-        (void)std::fflush(stderr);
-        std::stringstream all;
-        all << std::ifstream(file_).rdbuf();
-        return all.str();
-    }
-
-private:
-    std::filesystem::path file_;
-    int error_;
 };
 
 enum class Part : std::uint8_t { kMiner, kVerifier };

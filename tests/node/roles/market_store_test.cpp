@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// A market in which updates are withheld, and one in which stores are full. What a party cannot get or keep
+// itself it is silent about: it accuses nobody, commits nothing that it could not serve, and goes on.
+#include "contracts/arithmetic/update.hpp"
+#include "contracts/base/merkle.hpp"
+#include "tests/node/captured_log.hpp"
+#include "tests/node/roles/small_market.hpp"
+
+namespace assay::node {
+namespace {
+
+using namespace test_market;
+using contracts::Reason;
+using contracts::RoundPhase;
+
+SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
+Bytes bytes_of_file(const SharedDescriptor& file) {
+    return frames::read_all(*file, frames::kMaxBulk).value();
+}
+
+/// A cheat in the last segment, which is not drawn: the update follows from the false end, and so `finalise`
+/// is right. The miner serves its states and keeps the update back.
+void cheat_undrawn_and_withhold(Market& market, const std::string& miner) {
+    const auto& spec = market.spec();
+    const std::uint64_t count = program::parameter_count(spec.model);
+    const auto tensors = program::parameter_tensors(spec.model);
+    auto end = std::make_shared<trainer::SlotState>();
+    auto root = std::make_shared<base::Hash256>();
+    Party& party = market.party(miner);
+    party.worker.falsify = [=, &party](const frames::Message& request, WorkerAnswered& answer) {
+        if (!std::holds_alternative<frames::Train>(request)) return;
+        if (auto* boundary = std::get_if<frames::Boundary>(&answer.message);
+            boundary != nullptr && boundary->index == spec.segments()) {
+            *end = trainer::decode_slot_state(bytes_of_file(answer.bulk.front()), count).value();
+            end->parameters[7] += 0.125F;
+            *root = program::slot_state_root(tensors, end->parameters, end->first_moment, end->second_moment,
+                                             end->step, end->cursor);
+            boundary->so_far.boundaries.back() = *root;
+            answer.bulk = {file_of(trainer::encode_slot_state(*end))};
+        }
+        if (auto* trained = std::get_if<frames::Trained>(&answer.message)) {
+            trainer::Update update;
+            update.values.resize(count);
+            const auto base = program::initial_parameters(spec.model, spec.seed);
+            REQUIRE(
+                arithmetic::update_finalise(spec.train.sum_exponent, base, end->parameters, update.values));
+            trained->trace.boundaries.back() = *root;
+            trained->trace.update = program::update_root(tensors, update.values);
+            const Bytes file = trainer::encode_update(update);
+            party.withheld.insert(base::blob_id(file));
+            answer.bulk = {file_of(file)};
+        }
+    };
+}
+
+std::string name_of(const Market& market, const base::PublicKey& node) {
+    for (const auto& [name, party] : market.parties()) {
+        if (party->node.public_key() == node) return name;
+    }
+    return {};
+}
+
+BlobDescription description_of(const Bytes& content) {
+    BlobDescription description{content.size(), {}};
+    for (std::size_t at = 0; at < content.size(); at += kChunkBytes) {
+        description.leaves.push_back(base::merkle_leaf(ByteView(content).subspan(at, kChunkBytes)));
+    }
+    return description;
+}
+
+/// Leaves this many bytes of the party's quota; the filler is given back.
+BlobId fill(Party& party, std::uint64_t quota, std::uint64_t left) {
+    Bytes filler(quota - left - party.store->bytes_used(), std::uint8_t{7});
+    filler[0] = static_cast<std::uint8_t>(party.name[1]);
+    return party.store->put(filler).value();
+}
+
+MarketOptions undrawn() {
+    MarketOptions options;
+    options.verifiers = {"vera", "viki", "vito", "vlad", "vroni"};
+    options.draw_everything = false;
+    options.rounds = 1;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("an update that its miner withholds is had from the verifiers who recomputed it") {
+    Market market(undrawn());
+    market.start();
+    cheat_undrawn_and_withhold(market, "mia");
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    std::set<base::PublicKey> drawn;
+    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+        const auto slot = market.slot(0, i);
+        if (slot.miner != market.party("mia").node.public_key()) continue;
+        CHECK(slot.verdict == Reason::kPaid);  // nobody looked where it cheated
+        drawn.insert(slot.verifiers.begin(), slot.verifiers.end());
+    }
+    int others = 0;
+    for (const auto& posting : market.round(0).merges) {
+        others += drawn.contains(posting.verifier) ? 0 : 1;
+        CHECK(posting.opened);
+    }
+    REQUIRE(others > 0);  // else nobody had to ask for the update
+    CHECK(market.round(0).merged);
+    CHECK(market.round(0).merged_slots.size() == 2);
+    for (const auto& [name, party] : market.parties()) {
+        INFO(name << ": " << (party->error ? party->error->what : ""));
+        CHECK((name == "bea" || !party->ended));
+    }
+}
+
+TEST_CASE("a verifier that gets the update from nobody seals no merge and goes on") {
+    Market market(undrawn());
+    market.start();
+    cheat_undrawn_and_withhold(market, "mia");
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
+    std::set<std::string> drawn;
+    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+        const auto slot = market.slot(0, i);
+        if (slot.miner != market.party("mia").node.public_key()) continue;
+        for (const auto& node : slot.verifiers) drawn.insert(name_of(market, node));
+    }
+    for (const std::string& name : drawn) market.party(name).serves = false;
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    int silent = 0;
+    for (const auto& posting : market.round(0).merges) {
+        const bool asked_for_it = !drawn.contains(name_of(market, posting.verifier));
+        CHECK(posting.sealed == !asked_for_it);
+        silent += asked_for_it ? 1 : 0;
+        if (!asked_for_it) continue;
+        // Silence costs the round's attendance and nothing else.
+        const auto job = market.job();
+        for (const auto& enlisted : job->verifiers) {
+            if (enlisted.node == posting.verifier) CHECK(enlisted.missed == 1);
+        }
+        CHECK(contracts::read_verifier(market.state(), posting.verifier)->penalised.is_zero());
+    }
+    REQUIRE(silent > 0);
+    for (const auto& [name, party] : market.parties()) {
+        INFO(name << ": " << (party->error ? party->error->what : ""));
+        CHECK((name == "bea" || !party->ended));
+    }
+}
+
+TEST_CASE("nobody learns what a verifier found before every seal is in") {
+    Market market(undrawn());
+    market.start();
+    cheat_undrawn_and_withhold(market, "mia");
+    while (!market.at_phase(0, RoundPhase::kAuditOpen)) {
+        market.turn();
+        if (!market.at_phase(0, RoundPhase::kAuditSeal)) continue;
+        for (const BlobId& update : market.party("mia").withheld) {
+            for (const char* name : {"vera", "viki", "vito", "vlad", "vroni"}) {
+                CHECK_FALSE(market.party(name).store->has(update));
+            }
+        }
+    }
+}
+
+TEST_CASE("a verifier whose store is full says of nobody that it was not served, and says why in its log") {
+    MarketOptions options;
+    options.quota = 12 << 20;
+    options.rounds = 1;
+    Market market(options);
+    market.start();
+    const assay::test::TemporaryFolder folder;
+    const CapturedLog log(folder / "log");
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
+    (void)fill(market.party("vera"), options.quota, 4096);
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    INFO(log.text());
+    for (const auto& claim : market.claims("vera", 0)) CHECK_FALSE(claim.unavailable);
+    CHECK_FALSE(market.party("vera").ended);
+    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+        CHECK(market.slot(0, i).verdict == Reason::kPaid);
+    }
+    CHECK(log.lines_with("the blob store is 99 % full") == 1);
+}
+
+TEST_CASE("a miner whose store takes no more states does not commit, and commits once there is room") {
+    MarketOptions options;
+    options.rounds = 1;
+    const tests::TinyJob tiny = tests::tiny_job();
+    const std::uint64_t count = program::parameter_count(tiny.spec.model);
+    // Beside a download of four chunks: the data, the round's base and one state of a slot.
+    options.quotas["mia"] = 4 * kChunkBytes + tiny.file.size() + trainer::base_state_bytes(count) +
+                            trainer::slot_state_bytes(count) + 100;
+    Market market(options);
+    Party& mia = market.party("mia");
+    REQUIRE(mia.store->put(tiny.file).ok());
+    const Bytes other(4 * kChunkBytes, std::uint8_t{9});
+    auto filler = mia.store->begin(base::blob_id(other), description_of(other)).value();
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kCommit); }));
+    const auto committed = [&] {
+        int count_of = 0;
+        for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+            const auto slot = market.slot(0, i);
+            count_of += slot.committed && slot.miner == mia.node.public_key() ? 1 : 0;
+        }
+        return count_of;
+    };
+    for (int i = 0; i < 6; ++i) {
+        market.turn();
+        CHECK(committed() == 0);
+    }
+    CHECK_FALSE(mia.ended);
+    CHECK(mia.worker.asked[frames::FrameKind::kTrain] <= 3);  // it rests in between
+    filler.reset();
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+        CHECK(market.slot(0, i).verdict == Reason::kPaid);
+    }
+}
+
+TEST_CASE(
+    "a verifier that cannot store the merged state claims none, and a buyer without room waits for it") {
+    MarketOptions options;
+    options.quota = 12 << 20;
+    options.rounds = 1;
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kAuditOpen); }));
+    const auto first = market.party("vera").store->bytes_used();
+    CHECK(first > 0);
+    (void)fill(market.party("vera"), options.quota, 4096);
+    const BlobId filler = fill(market.party("bea"), options.quota, 4096);
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    for (int i = 0; i < 5; ++i) market.turn();
+    CHECK_FALSE(market.party("vera").ended);
+    CHECK_FALSE(market.party("bea").ended);
+    CHECK(market.round(0).merged);
+    for (const auto& posting : market.round(0).merges) {
+        if (posting.verifier == market.party("vera").node.public_key()) CHECK_FALSE(posting.sealed);
+    }
+    REQUIRE(market.party("bea").store->remove(filler).ok());
+    for (int i = 0; i < 5; ++i) market.turn();
+    CHECK(market.party("bea").ended);
+    CHECK_FALSE(market.party("bea").error.has_value());
+}
+
+TEST_CASE("what settled rounds and ended jobs no longer need gives its room back") {
+    MarketOptions options;
+    options.rounds = 4;
+    options.quota = 12 << 20;
+    Market market(options);
+    market.start();
+    const std::uint64_t count = program::parameter_count(market.spec().model);
+    std::map<std::string, std::uint64_t> most;
+    std::map<std::string, std::vector<std::uint64_t>> before_dealing;  // pinned when a round begins
+    std::uint32_t rounds = 0;
+    REQUIRE(market.turn_until([&] {
+        for (const auto& [name, party] : market.parties()) {
+            most[name] = std::max(most[name], party->store->bytes_pinned());
+        }
+        if (market.job() && market.job()->round > rounds && !market.ended()) {
+            rounds = market.job()->round;
+            for (const auto& [name, party] : market.parties()) {
+                before_dealing[name].push_back(party->store->bytes_pinned());
+            }
+        }
+        return market.ended();
+    }));
+    for (int i = 0; i < 3; ++i) market.turn();
+    int serving = 0;
+    for (const auto& [name, party] : market.parties()) {
+        INFO(name << " pinned " << most[name] << " at most, " << party->store->bytes_pinned()
+                  << " at the end");
+        CHECK(most[name] > trainer::base_state_bytes(count));
+        REQUIRE(before_dealing[name].size() == 3);
+        // Rounds do not pile up.
+        CHECK(before_dealing[name].back() <= before_dealing[name].front() + trainer::update_bytes(count));
+        serving += party->store->has(market.job()->base_blob) ? 1 : 0;
+        if (name == "bea") {
+            CHECK(party->store->bytes_pinned() < trainer::base_state_bytes(count) + 1024);
+            CHECK_FALSE(party->store->is_evictable(market.job()->base_blob));
+        } else {
+            CHECK(party->store->bytes_pinned() == 0);
+            CHECK(party->store->put(Bytes(options.quota)).ok());
+        }
+    }
+    CHECK(serving >= 2);  // beside the buyer, those who merged: until the room was needed
+}
+
+}  // namespace assay::node

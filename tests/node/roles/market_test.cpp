@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole market, in which somebody sends what nobody honest would, keeps back what it owes, or has no room
+// left. Everybody else goes on, and nobody honest is accused.
+#include <bit>
+
+#include "node/runtime/log.hpp"
+#include "tests/node/roles/small_market.hpp"
+
+namespace assay::node {
+namespace {
+
+using namespace test_market;
+using contracts::Reason;
+using contracts::RoundPhase;
+
+// Ten thousand lines of honest work would hide the one that matters.
+const bool kQuiet = start_log("error", "market").ok();
+
+SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
+Bytes bytes_of_file(const SharedDescriptor& file) {
+    return frames::read_all(*file, frames::kMaxBulk).value();
+}
+
+/// The miner's trace in a round, as it will be committed, and the files that it will serve.
+struct Forgery {
+    std::uint32_t boundary;
+    std::function<void(trainer::SlotState&)> change;
+};
+
+/// Lets a miner commit another state at one boundary: root and bytes agree, the place does not.
+void forge_boundary(Market& market, const std::string& miner, const Forgery& forgery) {
+    const auto& spec = market.spec();
+    const std::uint64_t count = program::parameter_count(spec.model);
+    const auto tensors = program::parameter_tensors(spec.model);
+    auto root = std::make_shared<base::Hash256>();
+    market.party(miner).worker.falsify = [=](const frames::Message& request, WorkerAnswered& answer) {
+        if (!std::holds_alternative<frames::Train>(request)) return;
+        if (auto* boundary = std::get_if<frames::Boundary>(&answer.message)) {
+            if (boundary->index == forgery.boundary) {
+                auto state = trainer::decode_slot_state(bytes_of_file(answer.bulk.front()), count).value();
+                forgery.change(state);
+                *root = program::slot_state_root(tensors, state.parameters, state.first_moment,
+                                                 state.second_moment, state.step, state.cursor);
+                answer.bulk = {file_of(trainer::encode_slot_state(state))};
+            }
+            if (boundary->index >= forgery.boundary) boundary->so_far.boundaries[forgery.boundary] = *root;
+        }
+        if (auto* trained = std::get_if<frames::Trained>(&answer.message)) {
+            trained->trace.boundaries[forgery.boundary] = *root;
+        }
+    };
+}
+
+/// The slots of this round that the miner holds.
+std::vector<contracts::SlotRound> slots_of(Market& market, const std::string& miner, std::uint32_t round) {
+    std::vector<contracts::SlotRound> held;
+    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+        const auto slot = market.slot(round, i);
+        if (slot.miner == market.party(miner).node.public_key()) held.push_back(slot);
+    }
+    return held;
+}
+
+void check_nobody_ended(const Market& market) {
+    for (const auto& [name, party] : market.parties()) {
+        INFO(name << ": " << (party->error ? party->error->what : std::string("done")));
+        CHECK((!party->ended || (name == "bea" && !party->error)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("an honest market trains, merges and pays, and everybody is there at its end") {
+    Market market;
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    check_nobody_ended(market);
+    CHECK(market.job()->end_reason == Reason::kJobComplete);
+    for (std::uint32_t round = 0; round < 2; ++round) {
+        CHECK(market.round(round).merged);
+        for (std::uint32_t slot = 0; slot < 2; ++slot)
+            CHECK(market.slot(round, slot).verdict == Reason::kPaid);
+    }
+}
+
+TEST_CASE(
+    "a state with the claimed root and the wrong step or cursor is a proven mismatch; no verifier ends") {
+    struct Case {
+        const char* name;
+        std::uint32_t boundary;
+        std::function<void(trainer::SlotState&)> change;
+    };
+    const std::vector<Case> cases = {
+        {"cursor, inside", 1, [](auto& state) { state.cursor += 1; }},
+        {"step, inside", 2, [](auto& state) { state.step -= 1; }},
+        {"step, before finalise", 3, [](auto& state) { state.step += 1; }},
+        {"cursor, before finalise", 3, [](auto& state) { state.cursor = 0; }},
+        {"not a number, inside", 1,
+         [](auto& state) { state.first_moment[0] = std::bit_cast<float>(0x7fc00000U); }},
+    };
+    for (const Case& one : cases) {
+        INFO(one.name);
+        Market market;
+        market.start();
+        forge_boundary(market, "mia", {one.boundary, one.change});
+        REQUIRE(market.turn_until([&] { return market.settled(0); }));
+        check_nobody_ended(market);
+        const auto forged = slots_of(market, "mia", 0);
+        REQUIRE_FALSE(forged.empty());
+        for (const auto& slot : forged) {
+            CHECK(slot.verdict == Reason::kMismatch);
+            CHECK_FALSE(slot.fault_found.is_zero());
+            // The unit that ends in the false state is the first that is wrong.
+            CHECK(slot.fault_unit == one.boundary - 1);
+            for (const auto& [name, party] : market.parties()) {
+                for (const auto& claim : market.claims(name, 0)) {
+                    CHECK_FALSE(claim.unavailable);
+                    const auto reveal =
+                        contracts::read_reveal(market.state(), market.job()->id, 0, claim.slot);
+                    const bool after = claim.slot == slot.slot && claim.unit == one.boundary;
+                    if (after)
+                        CHECK(claim.root != program::unit_root(reveal->trace, market.spec(), claim.unit));
+                }
+            }
+        }
+        for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
+        CHECK(market.round(0).merged);
+    }
+}
+
+TEST_CASE("where only the unit after it is drawn, two verifiers post one root for a state out of its place") {
+    MarketOptions options;
+    options.draw_everything = false;
+    Market market(options);
+    market.start();
+    forge_boundary(market, "mia", {3, [](auto& state) { state.cursor += 7; }});
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    check_nobody_ended(market);
+    for (const auto& slot : slots_of(market, "mia", 0)) {
+        REQUIRE(slot.drawn_units == std::vector<std::uint32_t>{3});
+        CHECK(slot.verdict == Reason::kMismatch);
+        CHECK(slot.fault_unit == 3);
+        CHECK(slot.verifiers.size() == 2);  // no third was needed
+    }
+}
+
+TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and everybody lives on") {
+    struct Case {
+        const char* name;
+        std::function<Bytes(const Bytes&)> change;
+    };
+    const std::vector<Case> cases = {
+        {"truncated",
+         [](Bytes bytes) {
+             bytes.resize(bytes.size() / 2);
+             return bytes;
+         }},
+        {"trailing bytes",
+         [](Bytes bytes) {
+             bytes.resize(bytes.size() + 8);
+             return bytes;
+         }},
+        {"no bytes", [](const Bytes&) { return Bytes{1}; }},
+        {"another magic",
+         [](Bytes bytes) {
+             bytes[0] ^= 0x20;
+             return bytes;
+         }},
+        {"another version",
+         [](Bytes bytes) {
+             bytes[7] = '2';
+             return bytes;
+         }},
+        {"other parameters",
+         [](Bytes bytes) {
+             bytes.resize(bytes.size() - 12);
+             return bytes;
+         }},
+        {"noise",
+         [](Bytes bytes) {
+             for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37);
+             return bytes;
+         }},
+        {"another state",
+         [](Bytes bytes) {
+             bytes.back() ^= 1;
+             return bytes;
+         }},
+        {"not a number",
+         [](Bytes bytes) {
+             bytes[bytes.size() - 1] = 0x7f;
+             bytes[bytes.size() - 2] = 0xc0;
+             return bytes;
+         }},
+    };
+    for (const Case& one : cases) {
+        INFO(one.name);
+        MarketOptions options;
+        options.rounds = 1;
+        Market market(options);
+        market.start();
+        market.party("mia").worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
+            if (!std::holds_alternative<frames::Train>(request) || answer.bulk.empty()) return;
+            answer.bulk = {file_of(one.change(bytes_of_file(answer.bulk.front())))};
+        };
+        REQUIRE(market.turn_until([&] { return market.settled(0); }));
+        check_nobody_ended(market);
+        for (const auto& slot : slots_of(market, "mia", 0)) {
+            CHECK((slot.verdict == Reason::kUnavailable || slot.verdict == Reason::kMismatch));
+        }
+        for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
+    }
+}
+
+TEST_CASE("a reveal that names another file for a right update is a mismatch") {
+    MarketOptions options;
+    options.draw_everything = false;
+    options.rounds = 1;
+    Market market(options);
+    market.start();
+    market.party("mia").worker.falsify = [](const frames::Message& request, WorkerAnswered& answer) {
+        // The trace is true; the miner stores, and will name, other bytes as its update.
+        if (!std::holds_alternative<frames::Train>(request)) return;
+        if (std::holds_alternative<frames::Trained>(answer.message)) {
+            Bytes other = bytes_of_file(answer.bulk.front());
+            other.back() ^= 1;
+            answer.bulk = {file_of(other)};
+        }
+    };
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    check_nobody_ended(market);
+    for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kMismatch);
+}
+
+namespace {
+std::vector<frames::RefusalReason> every_reason() {
+    std::vector<frames::RefusalReason> all;
+    for (int number = 0; number < 256; ++number) {
+        const auto reason = static_cast<frames::RefusalReason>(number);
+        if (frames::to_text(reason) != "unknown reason") all.push_back(reason);
+    }
+    return all;
+}
+
+/// Refusals that say that this machine's own bits count for nothing. Nothing else ends a role.
+bool is_own_failure(frames::FrameKind asked, frames::RefusalReason reason) {
+    using enum frames::FrameKind;
+    // What is asked before a slot is worked gives no bits that anybody would take.
+    const bool computes =
+        asked == kTrain || asked == kReplay || asked == kMerge || asked == kEvaluate || asked == kRoot;
+    return computes && frames::to_text(reason) == "this machine is not sound";
+}
+}  // namespace
+
+TEST_CASE("whatever its worker refuses, a miner and a verifier live on, unless their machine is not sound") {
+    using enum frames::FrameKind;
+    const auto reasons = every_reason();
+    REQUIRE(reasons.size() == 11);
+    for (const auto asked : {kOpenJob, kInitial, kTrain, kReplay, kMerge, kEvaluate, kRoot}) {
+        for (const auto reason : reasons) {
+            INFO("request " << static_cast<int>(asked) << " is refused: " << frames::to_text(reason));
+            MarketOptions options;
+            options.rounds = 1;
+            Market market(options);
+            market.start();
+            std::set<std::string> refused;
+            for (const std::string who : {"mia", "vera"}) {
+                market.party(who).worker.instead =
+                    [&, who](const frames::Message& message) -> std::optional<frames::Message> {
+                    if (frames::kind_of(message) != asked) return std::nullopt;
+                    refused.insert(who);
+                    return frames::Refusal{reason, "said the worker", {}};
+                };
+            }
+            market.turn_until([&] { return market.ended(); }, 120);
+            if (asked == kTrain) CHECK(refused.contains("mia"));
+            if (asked == kReplay) CHECK(refused.contains("vera"));
+            for (const auto& [name, party] : market.parties()) {
+                INFO(name << ": " << (party->error ? party->error->what : ""));
+                if (name == "bea")
+                    CHECK_FALSE(party->error);
+                else
+                    CHECK(party->ended == (refused.contains(name) && is_own_failure(asked, reason)));
+            }
+            // Silence is the most that a refusal brings: nobody is called unserved for it.
+            if (!market.job()) continue;
+            for (const auto& claim : market.claims("vera", 0)) CHECK_FALSE(claim.unavailable);
+        }
+    }
+}
+
+TEST_CASE("a wrong frame in answer to any request ends nobody") {
+    using enum frames::FrameKind;
+    for (const std::string who : {"mia", "vera"}) {
+        for (const auto asked : {kOpenJob, kInitial, kTrain, kReplay, kMerge, kEvaluate}) {
+            INFO(who << ", request " << static_cast<int>(asked));
+            MarketOptions options;
+            options.rounds = 1;
+            Market market(options);
+            market.start();
+            market.party(who).worker.instead =
+                [&](const frames::Message& message) -> std::optional<frames::Message> {
+                if (frames::kind_of(message) != asked) return std::nullopt;
+                return frames::Rooted{};
+            };
+            market.turn_until([&] { return market.ended(); }, 120);
+            CHECK_FALSE(market.party(who).ended);
+        }
+    }
+}
+
+TEST_CASE("a role whose own notes cannot be written ends: it could not open what it seals") {
+    Market market;
+    market.start();
+    market.party("vera").notes.refuses = true;
+    market.turn_until([&] { return market.party("vera").ended; }, 120);
+    REQUIRE(market.party("vera").ended);
+    CHECK(market.party("vera").error->what.find("notes") != std::string::npos);
+}
+
+}  // namespace assay::node

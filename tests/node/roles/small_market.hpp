@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole market in one thread: real roles, real rules, real blob stores, and the worker's own functions in
+// place of its process. What a party's worker answers and what it serves can be falsified by the test.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "contracts/program/initial.hpp"
+#include "contracts/program/state_root.hpp"
+#include "contracts/program/tensors.hpp"
+#include "ledger/chain.hpp"
+#include "ledger/rules_machine.hpp"
+#include "node/blob/fetch.hpp"
+#include "node/roles/buyer.hpp"
+#include "node/roles/miner.hpp"
+#include "node/roles/verifier.hpp"
+#include "tests/node/small_chain.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/faulty_disk.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/tiny_job.hpp"
+#include "trainer/arena.hpp"
+#include "trainer/state_bytes.hpp"
+#include "verifier/worker/job.hpp"
+
+namespace assay::node::test_market {
+
+namespace frames = trainer::worker;
+using assay::test::key_of;
+
+struct HandClock final : Clock {
+    [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
+    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
+    std::uint64_t now = 0;
+};
+struct SomeBytes final : Random {
+    void fill(std::span<std::uint8_t> out) override {
+        for (auto& byte : out) byte = static_cast<std::uint8_t>(++last >> 3);
+    }
+    std::uint32_t last = 0;
+};
+struct NoTimers final : Timers {
+    TimerId at(std::uint64_t) override { return 1; }
+    void cancel(TimerId) override {}
+};
+struct Mempool final : LedgerPort {
+    void submit(RequestId request, Bytes transaction) override {
+        sent.emplace_back(request, std::move(transaction));
+    }
+    void get(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
+    void scan(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
+    void subscribe(std::uint64_t) override {}
+    std::vector<std::pair<RequestId, Bytes>> sent;
+};
+struct MemoryDisk final : DiskPort {
+    Outcome<void> write(std::string_view name, ByteView content) override {
+        if (refuses) return base::fail(base::ErrorKind::kFailure, "no space left on the notes' disk");
+        files[std::string(name)] = base::to_bytes(content);
+        return {};
+    }
+    Outcome<std::optional<Bytes>> read(std::string_view name) override {
+        const auto found = files.find(std::string(name));
+        return found == files.end() ? std::nullopt : std::optional(found->second);
+    }
+    Outcome<void> remove(std::string_view name) override {
+        files.erase(std::string(name));
+        return {};
+    }
+    bool refuses = false;
+    std::map<std::string, Bytes> files;
+};
+struct AskedBlobs final : BlobPort {
+    struct Asked {
+        RequestId request = 0;
+        BlobId id;
+        FetchTerms terms;
+        std::vector<Endpoint> holders;
+    };
+    void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
+               std::vector<Endpoint> holders) override {
+        asked.push_back({request, id, terms, std::move(holders)});
+    }
+    std::deque<Asked> asked;
+};
+
+/// The worker's job in this thread. An answer is given when the market takes it.
+class LocalWorker final : public WorkerPort {
+public:
+    /// What to answer in place of working; nothing: work.
+    using Instead = std::function<std::optional<frames::Message>(const frames::Message&)>;
+    /// Changes an answer on its way.
+    using Falsify = std::function<void(const frames::Message& request, WorkerAnswered& answer)>;
+
+    void submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) override {
+        waiting_.push_back({request, std::move(message), std::move(bulk)});
+    }
+    void cancel(RequestId request) override {
+        std::erase_if(answers_, [&](const WorkerAnswered& answer) { return answer.request == request; });
+        std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.request == request; });
+        answers_.push_back(
+            {request, frames::Refusal{frames::RefusalReason::kCancelled, "cancelled", {}}, {}, true});
+    }
+    std::optional<WorkerAnswered> take() {
+        if (answers_.empty() && !waiting_.empty()) work();
+        if (answers_.empty()) return std::nullopt;
+        WorkerAnswered answer = std::move(answers_.front());
+        answers_.pop_front();
+        return answer;
+    }
+
+    Instead instead;
+    Falsify falsify;
+    std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
+
+private:
+    struct Waiting {
+        RequestId request = 0;
+        frames::Message message;
+        std::vector<SharedDescriptor> bulk;
+    };
+    void work() {
+        Waiting next = std::move(waiting_.front());
+        waiting_.pop_front();
+        ++asked[frames::kind_of(next.message)];
+        if (instead) {
+            if (auto told = instead(next.message)) return give(next, {std::move(*told), {}}, true);
+        }
+        verifier::RequestContext context;
+        context.bulk = next.bulk;
+        context.report = [&](verifier::Answer answer) { give(next, std::move(answer), false); };
+        verifier::Answered answered =
+            std::visit([&](const auto& message) -> verifier::Answered { return answer(message, context); },
+                       next.message);
+        give(next, answered.ok() ? std::move(*answered) : verifier::Answer{answered.error(), {}}, true);
+    }
+    verifier::Answered answer(const frames::OpenJob& request, const verifier::RequestContext& context) {
+        job_.reset();
+        ASSAY_ASSIGN(job_, verifier::Job::open(request, context.bulk, {}, trainer::make_heap_arena()));
+        return verifier::Answer{job_->opened(), {}};
+    }
+    template <class Request>
+    verifier::Answered answer(const Request& request, const verifier::RequestContext& context) {
+        if constexpr (requires(verifier::Job & job) { job.answer(request, context); }) {
+            if (job_) return job_->answer(request, context);
+            return base::failed(frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}});
+        } else {
+            return base::failed(frames::Refusal{frames::RefusalReason::kBadRequest, "no request", {}});
+        }
+    }
+    void give(const Waiting& request, verifier::Answer answer, bool last) {
+        WorkerAnswered answered{request.request, std::move(answer.message), std::move(answer.bulk), last};
+        if (falsify) falsify(request.message, answered);
+        answers_.push_back(std::move(answered));
+    }
+
+    std::deque<Waiting> waiting_;
+    std::deque<WorkerAnswered> answers_;
+    std::unique_ptr<verifier::Job> job_;
+};
+
+/// A party: a role with everything that is its own.
+struct Party {
+    Party(std::string called, const ledger::Genesis& genesis, HandClock& the_clock,
+          const std::filesystem::path& folder, std::uint64_t quota)
+        : name(std::move(called)),
+          owner(key_of(name)),
+          node(key_of(name + "'s node")),
+          clock(the_clock),
+          store(
+              BlobStore::open({.folder = folder / name, .quota_bytes = quota, .free_bytes_min = 0}).value()),
+          files(make_blob_files(*store)),
+          parts{.seams = {clock, random, timers, mempool, blobs, notes, worker},
+                .files = *files,
+                .genesis = genesis,
+                .node_key = node,
+                .owner_key = &owner,
+                .endpoint = name + ":1",
+                .start_height = 0,
+                .finish = [this](std::optional<base::Error> why) {
+                    ended = true;
+                    error = std::move(why);
+                }} {}
+
+    std::string name;
+    base::SecretKey owner, node;
+    HandClock& clock;
+    SomeBytes random;
+    NoTimers timers;
+    Mempool mempool;
+    AskedBlobs blobs;
+    MemoryDisk notes;
+    LocalWorker worker;
+    std::unique_ptr<BlobStore> store;
+    std::unique_ptr<BlobFiles> files;
+    std::set<BlobId> withheld;  ///< in its store, and not served
+    bool serves = true;
+    RoleParts parts;
+    std::unique_ptr<Role> role;
+    bool ended = false;
+    std::optional<base::Error> error;
+};
+
+struct MarketOptions {
+    std::vector<std::string> miners = {"mia", "moe"};
+    std::vector<std::string> verifiers = {"vera", "viki", "vito"};
+    std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
+    std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
+    bool draw_everything = true;                    ///< else `finalise` alone
+    std::uint32_t rounds = 2;
+};
+
+class Market {
+public:
+    explicit Market(MarketOptions options = {}) : options_(std::move(options)), genesis_(make_genesis()) {
+        REQUIRE(ledger::write_genesis(disk_, ledger::Layout("home").genesis, genesis_).ok());
+        chain_ = ledger::Chain::open(disk_, provider_, ledger::rules_machine(), "home").value();
+        job_ = tests::tiny_job();
+        job_.spec.rounds = options_.rounds;
+        job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
+        job_.spec.security.gain_bound = base::units(1'000'000);
+        if (!options_.draw_everything) {
+            job_.spec.security.audit_threshold = UINT64_MAX >> 4;
+            job_.spec.security.gain_bound = {};
+        }
+        const auto tensors = program::parameter_tensors(job_.spec.model);
+        const auto start = program::initial_parameters(job_.spec.model, job_.spec.seed);
+        job_.spec.initial_root =
+            program::base_state_root(tensors, start, std::vector<float>(start.size(), 0.0F), 0);
+        job_.spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
+        job_.spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
+        for (const std::string& name : options_.miners) add(name);
+        for (const std::string& name : options_.verifiers) add(name);
+        add("bea");
+    }
+
+    /// Everyone starts: a role of each kind with its usual options.
+    void start() {
+        for (const std::string& name : options_.miners) {
+            party(name).role = std::make_unique<Miner>(
+                party(name).parts,
+                MinerOptions{.ask = base::units(500), .stake = assay::test::tokens(200), .drills = {}});
+        }
+        for (const std::string& name : options_.verifiers) start_verifier(name);
+        Party& buyer = party("bea");
+        for (const Bytes& content : {job_.file, base::to_bytes(base::as_bytes("tokenizer")),
+                                     base::to_bytes(base::as_bytes("manifest"))}) {
+            REQUIRE(buyer.store->put(content).ok());
+        }
+        for (auto& [name, one] : parties_) {
+            if (one->role) one->role->step(Started{});
+        }
+        for (int i = 0; i < 8; ++i) turn();  // registered and staked
+        buyer.role = std::make_unique<Buyer>(buyer.parts, BuyerOptions{.spec = job_.spec});
+        buyer.role->step(Started{});
+        for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
+            buyer.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
+        }
+        settle();
+    }
+    void start_verifier(const std::string& name) {
+        party(name).role =
+            std::make_unique<Verifier>(party(name).parts, VerifierOptions{.stake = assay::test::tokens(200)});
+    }
+
+    [[nodiscard]] Party& party(const std::string& name) { return *parties_.at(name); }
+    [[nodiscard]] const std::map<std::string, std::unique_ptr<Party>>& parties() const { return parties_; }
+    [[nodiscard]] const contracts::StateView& state() const { return chain_->state(); }
+    [[nodiscard]] const program::JobSpec& spec() const { return job_.spec; }
+    [[nodiscard]] HandClock& clock() { return clock_; }
+
+    [[nodiscard]] std::optional<contracts::Job> job() const {
+        const auto jobs = contracts::list_jobs(state());
+        return jobs.empty() ? std::nullopt : std::optional(jobs.front());
+    }
+    [[nodiscard]] contracts::Round round(std::uint32_t number) const {
+        return *contracts::read_round(state(), job()->id, number);
+    }
+    [[nodiscard]] contracts::SlotRound slot(std::uint32_t number, std::uint32_t place) const {
+        return *contracts::read_slot(state(), job()->id, number, place);
+    }
+    /// What the verifier opened for this round, both stages; nothing when it was silent.
+    [[nodiscard]] std::vector<contracts::UnitClaim> claims(const std::string& name, std::uint32_t number) {
+        std::vector<contracts::UnitClaim> all;
+        for (const auto stage : {contracts::Stage::kPair, contracts::Stage::kThird}) {
+            const auto posting =
+                contracts::read_audit(state(), job()->id, number, stage, party(name).node.public_key());
+            if (posting && posting->opened)
+                all.insert(all.end(), posting->claims.begin(), posting->claims.end());
+        }
+        return all;
+    }
+    [[nodiscard]] bool at_phase(std::uint32_t number, contracts::RoundPhase phase) const {
+        const auto now = job();
+        return now && now->phase == contracts::JobPhase::kRounds && now->round == number &&
+               round(number).phase == phase;
+    }
+    [[nodiscard]] bool ended() const { return job() && job()->phase == contracts::JobPhase::kEnded; }
+    [[nodiscard]] bool settled(std::uint32_t number) const {
+        return job() && (job()->round > number || job()->phase == contracts::JobPhase::kEnded);
+    }
+
+    /// Two seconds and a block go by, and everything that anybody asked for is answered.
+    void turn() {
+        clock_.now += 2'000'000'000;
+        for (auto& [name, one] : parties_) {
+            if (one->role && !one->ended) one->role->step(TimerFired{});
+        }
+        settle();
+        make_block();
+        settle();
+    }
+    /// False when it does not come to that.
+    bool turn_until(const std::function<bool()>& done, int most = 400) {
+        for (int i = 0; i < most && !done(); ++i) turn();
+        return done();
+    }
+
+private:
+    ledger::Genesis make_genesis() {
+        contracts::GenesisConfig config;
+        config.chain_id = assay::test::kChainId;
+        std::vector<std::string> names = options_.miners;
+        names.insert(names.end(), options_.verifiers.begin(), options_.verifiers.end());
+        names.emplace_back("bea");
+        for (const std::string& name : names) {
+            config.balances.emplace_back(key_of(name).public_key(), assay::test::tokens(1000));
+        }
+        std::sort(config.balances.begin(), config.balances.end());
+        config.sequencer_owner = key_of("sequencer-owner").public_key();
+        config.sequencer_node = key_of("sequencer").public_key();
+        config.sequencer_endpoint = "127.0.0.1:1";
+        config.params.ask_commit_window = config.params.ask_reveal_window = 4;
+        config.params.commit_window = config.params.audit_seal_window = config.params.merge_seal_window = 16;
+        config.params.beacon_window = config.params.reveal_window = 8;
+        config.params.audit_open_window = config.params.merge_open_window = 8;
+        if (!options_.draw_everything) config.params.probation_rounds = 0;
+        return {.version = 1,
+                .chain_id = config.chain_id,
+                .sequencer = config.sequencer_node,
+                .rules = base::encode(config)};
+    }
+    void add(const std::string& name) {
+        parties_[name] = std::make_unique<Party>(
+            name, genesis_, clock_, folder_.path(),
+            options_.quotas.contains(name) ? options_.quotas.at(name) : options_.quota);
+    }
+    void make_block() {
+        std::vector<Bytes> transactions;
+        std::vector<std::pair<Party*, std::vector<std::pair<RequestId, Bytes>>>> sent;
+        for (auto& [name, one] : parties_) {
+            sent.emplace_back(one.get(), std::exchange(one->mempool.sent, {}));
+            for (const auto& [request, bytes] : sent.back().second) transactions.push_back(bytes);
+        }
+        const auto made =
+            chain_->append(transactions, ledger::EmptyBlock::kMake, ++time_, key_of("sequencer"));
+        REQUIRE(made.ok());
+        const std::uint64_t height = chain_->height();
+        std::map<base::Hash256, std::uint16_t> refused;
+        for (const auto& one : made->refused) refused[one.id] = one.code;
+        for (auto& [one, requests] : sent) {
+            for (const auto& [request, bytes] : requests) {
+                const auto decoded = contracts::check_static(assay::test::kChainId, bytes);
+                const bool taken = decoded.ok() && !refused.contains(decoded->id);
+                SubmitReply reply;
+                reply.accepted = taken;
+                if (!taken && decoded.ok()) reply.reason = refused.at(decoded->id);
+                reply.reason_text = taken ? "" : "refused";
+                reply.height = taken ? height : 0;
+                if (!one->ended) one->role->step(SubmitDone{request, reply});
+            }
+        }
+        const Bytes block = base::encode(chain_->block(height).value());
+        for (auto& [name, one] : parties_) {
+            if (one->role && !one->ended) one->role->step(BlockSeen{height, block});
+        }
+    }
+    void settle() {
+        int rounds = 0;
+        for (bool busy = true; busy;) {
+            busy = false;
+            if (++rounds > 5'000) FAIL("somebody asks for the same again and again, without a pause");
+            for (auto& [name, one] : parties_) {
+                if (!one->role || one->ended) continue;
+                if (!one->blobs.asked.empty()) {
+                    const auto asked = one->blobs.asked.front();
+                    one->blobs.asked.pop_front();
+                    const auto fetched =
+                        fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
+                    one->role->step(BlobFetched{asked.request, asked.id, fetched});
+                    busy = true;
+                }
+                if (one->ended) continue;
+                if (auto answer = one->worker.take()) {
+                    one->role->step(*answer);
+                    busy = true;
+                }
+            }
+        }
+    }
+
+    /// What a party serves.
+    class Served final : public BlobService {
+    public:
+        explicit Served(Party& party) : party_(party) {}
+        Outcome<BlobDescription> describe(const BlobId& id) override {
+            if (party_.withheld.contains(id)) return base::fail(base::ErrorKind::kNotFound, "not here");
+            return party_.store->describe(id);
+        }
+        Outcome<void> fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+            return party_.store->fetch(id, first, handler);
+        }
+
+    private:
+        Party& party_;
+    };
+
+    MarketOptions options_;
+    assay::test::TemporaryFolder folder_;
+    HandClock clock_;
+    const ledger::Genesis genesis_;
+    ledger::testing::Faults faults_;
+    ledger::testing::FaultyDisk disk_{faults_};
+    ledger::testing::MemoryProvider provider_{faults_};
+    std::unique_ptr<ledger::Chain> chain_;
+    std::uint64_t time_ = 0;
+    tests::TinyJob job_;
+    std::map<std::string, std::unique_ptr<Party>> parties_;
+    const ConnectHolder connect_ = [this](const Endpoint& at) -> Outcome<std::unique_ptr<BlobService>> {
+        const auto found = parties_.find(at.substr(0, at.find(':')));
+        if (found == parties_.end() || !found->second->serves) {
+            return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
+        }
+        return std::unique_ptr<BlobService>(std::make_unique<Served>(*found->second));
+    };
+};
+
+}  // namespace assay::node::test_market
