@@ -96,22 +96,32 @@ private:
     std::vector<RoundFailure> failures_;
 };
 
+// What the opened salts make of the ties: nobody's choice.
+Hash256 seed_of_ties(const Job& job, const std::vector<contracts::Ask>& asks) {
+    base::Hasher hasher("assay/ask-ties/v2");
+    hasher.add(job.id);
+    for (const contracts::Ask& ask : asks) {
+        if (ask.revealed) hasher.add(ask.miner.view()).add(ask.salt);
+    }
+    return hasher.finish();
+}
+
 // Place of an ask among the feasible ones: by price, then by the tie-break of the auction.
-std::pair<contracts::Amount, Hash256> place_of(const Job& job, contracts::Amount price,
+std::pair<contracts::Amount, Hash256> place_of(const Hash256& seed, contracts::Amount price,
                                                const PublicKey& miner) {
-    return {price, base::Hasher("assay/ask-tie/v1").add(job.id).add(miner.view()).finish()};
+    return {price, base::Hasher("assay/ask-tie/v2").add(seed).add(miner.view()).finish()};
 }
 
 // Whether the outcome treats an ask as covered by stake: winners were; of the others those were not that sort
 // before the last winner or that the clearing price passed over.
-bool treated_as_covered(const Job& job, const contracts::Ask& ask) {
+bool treated_as_covered(const Job& job, const Hash256& seed, const contracts::Ask& ask) {
     const bool won = std::any_of(job.roster.begin(), job.roster.end(),
                                  [&](const auto& entry) { return entry.node == ask.miner; });
     if (won) return true;
     if (!job.auction.first_rejected || job.roster.empty()) return false;
     const contracts::RosterEntry& last = job.roster.back();
     return ask.price >= job.auction.clearing_price &&
-           place_of(job, ask.price, ask.miner) > place_of(job, last.ask, last.node);
+           place_of(seed, ask.price, ask.miner) > place_of(seed, last.ask, last.node);
 }
 
 }  // namespace
@@ -120,18 +130,25 @@ std::vector<RoundFailure> audit_beacons(const Job& job, const std::vector<Round>
     return BeaconAudit(job).run(rounds);
 }
 
-std::vector<std::string> audit_auction(const Job& job, const std::vector<contracts::Ask>& asks) {
+std::vector<std::string> audit_auction(const std::string& chain, const Job& job,
+                                       const std::vector<contracts::Ask>& asks) {
     const bool cleared = !job.roster.empty() || job.end_reason == contracts::Reason::kNoAsks;
     if (!cleared) return {};
     std::vector<std::string> wrong;
     const auto& recorded = job.auction;
     std::vector<contracts::Offer> offers;
+    const Hash256 seed = seed_of_ties(job, asks);
     for (const contracts::Ask& ask : asks) {
         if (!ask.revealed) continue;
+        // Salts of asks opened under schema 1 were not kept.
+        if (!ask.salt.is_zero() &&
+            contracts::ask_seal(chain, job.id, ask.miner, ask.price, ask.salt) != ask.seal)
+            wrong.push_back("auction: the ask of " + ask.miner.brief() + " is not the one that was sealed");
         // When nobody was short, every ask counts; no outcome is taken at its word.
-        offers.push_back({ask.miner, ask.price, recorded.short_stake == 0 || treated_as_covered(job, ask)});
+        offers.push_back(
+            {ask.miner, ask.price, recorded.short_stake == 0 || treated_as_covered(job, seed, ask)});
     }
-    const auto again = contracts::clear_auction(job.id, job.spec.market.max_price, job.spec.slots, offers);
+    const auto again = contracts::clear_auction(seed, job.spec.market.max_price, job.spec.slots, offers);
     const auto expect = [&](const char* what, std::uint64_t found, std::uint64_t expected) {
         if (found != expected)
             wrong.push_back("auction: " + std::string(what) + " is " + std::to_string(found) +
@@ -146,10 +163,14 @@ std::vector<std::string> audit_auction(const Job& job, const std::vector<contrac
         wrong.emplace_back("auction: the price passes over more asks than lacked stake");
     if (recorded.first_rejected != again.outcome.first_rejected)
         wrong.emplace_back("auction: the first rejected ask is another one");
+    // Ties of asks without a salt were broken by a rule of that time.
+    const bool ties_known = std::none_of(asks.begin(), asks.end(), [](const contracts::Ask& ask) {
+        return ask.revealed && ask.salt.is_zero();
+    });
     bool same = job.roster.size() == again.winners.size();
     for (std::size_t i = 0; same && i < again.winners.size(); ++i) {
         const contracts::Offer& offer = offers[again.winners[i]];
-        same = job.roster[i].node == offer.miner && job.roster[i].ask == offer.price;
+        same = job.roster[i].ask == offer.price && (!ties_known || job.roster[i].node == offer.miner);
     }
     if (!same) wrong.emplace_back("auction: the roster is not the cheapest asks in their order");
     return wrong;

@@ -22,8 +22,10 @@ struct RoundFailure {
 std::vector<RoundFailure> audit_beacons(const contracts::Job& job,
                                         const std::vector<contracts::Round>& rounds);
 
-/// Clears the auction a second time from the revealed asks. Which asks lacked stake is no longer known when
-/// one did; then only as many asks as were counted short may be passed over. Sentences as in verdict_audit.
-std::vector<std::string> audit_auction(const contracts::Job& job, const std::vector<contracts::Ask>& asks);
+/// Opens every ask's seal again, on this chain, and clears the auction a second time from the revealed asks.
+/// Which asks lacked stake is no longer known when one did; then only as many asks as were counted short may
+/// be passed over. Sentences as in verdict_audit.
+std::vector<std::string> audit_auction(const std::string& chain, const contracts::Job& job,
+                                       const std::vector<contracts::Ask>& asks);
 
 }  // namespace assay::ledger

@@ -16,6 +16,15 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t saturated(Uint128 value) { return value > kMost ? kMost : static_cast<std::uint64_t>(value); }
 
+std::uint64_t bond_at(const contracts::Job& job, contracts::Amount price, bool always_audited) {
+    const Uint128 pay = Uint128{price.units()} * job.slot_work;
+    // Saturated before the division by q, so that its product stays below 2^128.
+    const std::uint64_t stake = saturated(pay + job.spec.security.gain_bound.units());
+    const std::uint64_t threshold = job.spec.security.audit_threshold;
+    if (always_audited || threshold == 0) return stake;
+    return saturated((Uint128{stake} * kMost + threshold - 1) / threshold);
+}
+
 }  // namespace
 
 std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
@@ -23,12 +32,17 @@ std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
 }
 
 std::uint64_t bond_of(const contracts::Job& job, const contracts::SlotRound& slot) {
-    const Uint128 pay = Uint128{job.auction.clearing_price.units()} * job.slot_work;
-    // Saturated before the division by q, so that its product stays below 2^128.
-    const std::uint64_t stake = saturated(pay + job.spec.security.gain_bound.units());
-    const std::uint64_t threshold = job.spec.security.audit_threshold;
-    if (slot.newcomer || threshold == 0) return stake;
-    return saturated((Uint128{stake} * kMost + threshold - 1) / threshold);
+    return bond_at(job, job.auction.clearing_price, slot.newcomer);
+}
+
+std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
+    const Uint128 part = (Uint128{bond} * params.verifier_penalty_ppm + kMillion - 1) / kMillion;
+    return std::max(saturated(part), params.verifier_penalty.units());
+}
+
+std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job) {
+    const std::uint64_t penalty = penalty_of(params, bond_at(job, job.spec.market.max_price, false));
+    return std::max(saturated(Uint128{penalty} + params.link_penalty.units()), params.verifier_bond.units());
 }
 
 std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "contracts/rules/job_records.hpp"
+#include "contracts/rules/params.hpp"
 #include "contracts/rules/round_records.hpp"
 
 namespace assay::ledger {
@@ -18,6 +19,12 @@ std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c);
 /// The bond of a held slot: work and gain at stake; for a proven miner, audited at the job's rate q, that
 /// much over q, rounded up.
 std::uint64_t bond_of(const contracts::Job& job, const contracts::SlotRound& slot);
+
+/// What a verifier loses for a wrong or unopened word about a slot with this bond.
+std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);
+
+/// The least that a verifier locks for the job: one withheld link and one penalty at the job's cap.
+std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job);
 
 /// Work units of one audit unit: the segment's share of the slot's work, rounded up; one for `finalise`.
 std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit);

@@ -9,6 +9,7 @@
 
 #include "contracts/rules/tables.hpp"
 #include "ledger/draw_audit.hpp"
+#include "ledger/judge_audit.hpp"
 #include "ledger/payout_amounts.hpp"
 #include "ledger/settlement_audit.hpp"
 #include "ledger/verdict_audit.hpp"
@@ -35,11 +36,12 @@ std::string place_of(const Job& job, std::uint32_t round, std::uint32_t slot) {
 class RoundAudit {
 public:
     RoundAudit(const contracts::StateView& state, const Job& job, const contracts::Params& params,
-               const contracts::Round& round, JobPayouts& sums, PayoutReport& report)
+               const contracts::Round& round, LockedStake& locked, JobPayouts& sums, PayoutReport& report)
         : state_(state),
           job_(job),
           round_(round),
           params_(params),
+          locked_(locked),
           sums_(sums),
           report_(report),
           lines_(contracts::list_settlement(state, job.id, round.number)) {
@@ -51,6 +53,9 @@ public:
         const bool settled = round_.phase == contracts::RoundPhase::kSettled;
         const bool drawn = round_.phase > contracts::RoundPhase::kBeacon;
         const std::string chain = contracts::read_meta(state_).chain_id;
+        const std::string whole = place_of(job_, round_.number);
+        report(whole, audit_judges(state_, job_, round_, locked_));
+        if (drawn) report(whole, audit_drawn_mergers(job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
             if (drawn) report(place, audit_draw(job_, round_, slot));
@@ -155,7 +160,9 @@ private:
     // Work units of the units that a second verifier confirms; nothing at all for one whom two others
     // contradict in any unit.
     [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
-        if (!mine.opened) return {Reason::kAuditSilent, 0};
+        if (!mine.opened)
+            return {mine.sealed && !is_of_schema_1(round_) ? Reason::kAuditUnopened : Reason::kAuditSilent,
+                    0};
         Worth worth;
         bool computed = false;
         for (const UnitClaim& claim : mine.claims) {
@@ -186,14 +193,18 @@ private:
         expect(at, "the audit fee", line.paid.units(), share(whole, params_.audit_fee_ppm, kMillion));
         if (!evidence.slot.newcomer)
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
-        const bool outvoted = worth.reason == Reason::kAuditWrong;
-        if (line.lost.units() > (outvoted ? params_.verifier_penalty.units() : 0))
-            wrong(at, "loses more than one penalty");
+        check_penalty(at, line, penalty_of(params_, evidence.slot.bond.units()));
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
         const bool proves = evidence.slot.verdict == Reason::kMismatch && evidence.proves(*mine);
         const std::uint64_t pot = share(evidence.slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
         expect(at, "the share of the forfeited bond", line.share.units(),
                proves ? pot / evidence.provers() : 0);
+    }
+
+    // A word shown wrong or kept back costs the penalty, as far as stake is left.
+    void check_penalty(std::size_t at, const SettlementLine& line, std::uint64_t penalty) {
+        const bool penalised = contracts::consequence(line.reason) == contracts::Consequence::kPenalty;
+        expect(at, "the penalty", line.lost.units(), penalised ? locked_.take(line.node, penalty) : 0);
     }
 
     // A verifier's fee goes to the owner under which it enlisted.
@@ -213,7 +224,8 @@ private:
                                      [&](const auto& one) { return agreeing(round_, one) >= 2; });
         const bool right = agreeing(round_, *posting) >= 2;
         expect_reason(at, line.reason,
-                      !posting->opened ? Reason::kMergeSilent
+                      !posting->opened ? (posting->sealed && !is_of_schema_1(round_) ? Reason::kMergeUnopened
+                                                                                     : Reason::kMergeSilent)
                       : !any           ? Reason::kMergeUndecided
                       : right          ? Reason::kPaidMerge
                                        : Reason::kMergeWrong);
@@ -221,25 +233,43 @@ private:
         expect(at, "the merge fee", line.paid.units(),
                right ? share(pay, params_.merge_fee_ppm, kMillion) : 0);
         expect(at, "the part from a registration fee", line.from_prepaid.units(), 0);
-        const std::uint64_t most = line.reason == Reason::kMergeWrong ? params_.verifier_penalty.units() : 0;
-        if (line.lost.units() > most) wrong(at, "loses more than one penalty");
+        std::uint64_t dearest = 0;
+        for (const auto& [number, evidence] : slots_) dearest = std::max(dearest, evidence.slot.bond.units());
+        check_penalty(at, line, penalty_of(params_, dearest));
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
     }
 
     void check_link(std::size_t at, const SettlementLine& line) {
         expect(at, "what a withheld link is paid", line.paid.units(), 0);
         if (line.reason != Reason::kLinkWithheld) wrong(at, "its reason is not a withheld link");
-        if (line.lost.units() > params_.link_penalty.units()) wrong(at, "loses more than one penalty");
+        check_link_loss(at, line);
         expect(at, "the part to the escrow", line.lost_to_escrow.units(), line.lost.units());
         const auto link = std::find_if(round_.links.begin(), round_.links.end(),
                                        [&](const auto& one) { return one.node == line.node; });
         if (link == round_.links.end() || link->opened) wrong(at, "names a party that withheld nothing");
     }
 
+    // A verifier pays from what it locked, the sequencer from free stake that no record of that time shows,
+    // the buyer with the audits.
+    void check_link_loss(std::size_t at, const SettlementLine& line) {
+        const auto member = std::find_if(job_.beacon.begin(), job_.beacon.end(),
+                                         [&](const auto& one) { return one.node == line.node; });
+        if (member == job_.beacon.end()) return wrong(at, "names a party that feeds no beacon");
+        const std::uint64_t penalty = params_.link_penalty.units();
+        switch (member->role) {
+            case contracts::BeaconRole::kVerifier:
+                return expect(at, "the penalty", line.lost.units(), locked_.take(line.node, penalty));
+            case contracts::BeaconRole::kBuyer: return expect(at, "the penalty", line.lost.units(), 0);
+            case contracts::BeaconRole::kSequencer:
+                if (line.lost.units() > penalty) wrong(at, "loses more than one penalty");
+        }
+    }
+
     const contracts::StateView& state_;
     const Job& job_;
     const contracts::Round& round_;
     const contracts::Params& params_;  // of the job
+    LockedStake& locked_;
     JobPayouts& sums_;
     PayoutReport& report_;
     std::vector<SettlementLine> lines_;
@@ -255,18 +285,23 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     const std::string place = "job " + job.id.brief();
     const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0, job.id}); };
 
-    for (const std::string& what : audit_auction(job, contracts::list_asks(state, job.id))) wrong(what);
+    const std::string chain = contracts::read_meta(state).chain_id;
+    for (const std::string& what : audit_auction(chain, job, contracts::list_asks(state, job.id)))
+        wrong(what);
     const auto params = contracts::read_param_set(state, job.params);
     if (!params || contracts::params_hash(*params) != job.params) {
         wrong("terms: its parameters are not stored under the hash that it names");
         return sums;
     }
+    for (const std::string& what : audit_enlistments(job, *params)) wrong(what);
+    LockedStake locked(job);
     std::vector<contracts::Round> rounds;
     while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
         rounds.push_back(std::move(*round));
     for (const RoundFailure& failure : audit_beacons(job, rounds))
         report.failures.push_back({place_of(job, failure.round), failure.what, 0, job.id});
-    for (const contracts::Round& round : rounds) RoundAudit(state, job, *params, round, sums, report).run();
+    for (const contracts::Round& round : rounds)
+        RoundAudit(state, job, *params, round, locked, sums, report).run();
     sums.rounds = rounds.size();
 
     const std::uint64_t paid = sums.to_miners + sums.to_verifiers;

@@ -35,8 +35,8 @@ struct PayoutReport {
     std::vector<JobPayouts> jobs;
     std::uint64_t lines = 0;
     /// `where` names the job, and round, slot and line as far as it concerns one ("job 1f0c… round 0 slot 1
-    /// line 2"); `what` begins with the rule: auction, beacon, draw, reveal, audit, verdict, merge,
-    /// settlement, "… payment" or escrow; height is 0.
+    /// line 2"); `what` begins with the rule: auction, enlistment, beacon, judges, draw, reveal, audit,
+    /// verdict, merge, settlement, "… payment" or escrow; height is 0.
     std::vector<AuditFailure> failures;
 
     [[nodiscard]] bool ok() const { return failures.empty(); }

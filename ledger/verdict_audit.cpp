@@ -8,6 +8,7 @@
 
 #include "contracts/rules/draws.hpp"
 #include "contracts/rules/tables.hpp"
+#include "ledger/judge_audit.hpp"
 
 namespace assay::ledger {
 
@@ -177,6 +178,7 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
         DrawnAudit audit;
         audit.verifier = slot.verifiers[i];
         const auto posting = contracts::read_audit(state, job.id, round.number, stage, audit.verifier);
+        audit.sealed = posting && posting->sealed;
         if (posting && posting->opened) {
             audit.opened = true;
             std::copy_if(posting->claims.begin(), posting->claims.end(), std::back_inserter(audit.claims),
@@ -230,6 +232,7 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
         wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +
                         listed(drawn));
     check_judges(job, slot, wrong);
+    for (std::string& what : audit_drawn_judges(job, round, slot)) wrong.push_back(std::move(what));
     return wrong;
 }
 

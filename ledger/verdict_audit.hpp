@@ -17,6 +17,7 @@ namespace assay::ledger {
 /// anybody else posted is no evidence and is not read.
 struct DrawnAudit {
     contracts::PublicKey verifier;
+    bool sealed = false;
     bool opened = false;
     std::vector<contracts::UnitClaim> claims;  ///< of this slot only
 };
@@ -47,8 +48,7 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
                                        const contracts::Round& round, const SlotEvidence& evidence);
 
 /// Drawn units against the round's beacon, and the drawn verifiers: enlisted, of owners that differ from each
-/// other and from the miner's. Which of those were drawn depends on stakes of that moment, which no record
-/// keeps; executing the blocks again (audit_ledger) covers it. For rounds whose beacon is drawn.
+/// other and from the miner's, and those that locked stake draws. For rounds whose beacon is drawn.
 std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Round& round,
                                     const SlotEvidence& evidence);
 

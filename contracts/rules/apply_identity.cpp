@@ -59,6 +59,11 @@ void carry_out(Work& work, const Sent& sent, const StakeWithdraw& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx) {
+    if (!tx.job.is_zero()) {
+        Job job = *read_job(work.state, tx.job);
+        job.buyer_endpoint = tx.endpoint;
+        return store(work.state, job_key(tx.job), job);
+    }
     if (auto miner = read_miner(work.state, sent.sender)) {
         miner->endpoint = tx.endpoint;
         store(work.state, miner_key(sent.sender), *miner);

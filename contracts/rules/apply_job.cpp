@@ -73,6 +73,7 @@ void carry_out(Work& work, const Sent& sent, const AskReveal& tx) {
     ask.deposit = {};
     ask.revealed = true;
     ask.price = tx.price;
+    ask.salt = tx.salt;
     store(work.state, ask_key(tx.job, sent.sender), ask);
 }
 
@@ -81,8 +82,9 @@ void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
     EnlistedVerifier verifier;
     verifier.node = sent.sender;
     verifier.owner = sent.owner;
-    verifier.bond = params_of(work.state, job).verifier_bond;
-    lock_stake(work.state, sent.sender, verifier.bond);
+    verifier.locked = tx.stake;
+    verifier.bond = tx.stake;
+    lock_stake(work.state, sent.sender, tx.stake);
     job.verifiers.push_back(verifier);
     join_beacon(work, job, sent.sender, BeaconRole::kVerifier, tx.beacon_tip);
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});

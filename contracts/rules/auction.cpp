@@ -6,7 +6,16 @@
 
 namespace assay::contracts {
 
-AuctionResult clear_auction(const Hash256& job, Amount cap, std::uint32_t slots,
+Hash256 tie_seed(const Hash256& job, const std::vector<Ask>& asks) {
+    base::Hasher hasher("assay/ask-ties/v2");
+    hasher.add(job);
+    for (const Ask& ask : asks) {
+        if (ask.revealed) hasher.add(ask.miner.view()).add(ask.salt);
+    }
+    return hasher.finish();
+}
+
+AuctionResult clear_auction(const Hash256& tie_seed, Amount cap, std::uint32_t slots,
                             const std::vector<Offer>& offers) {
     AuctionResult result;
     AuctionOutcome& outcome = result.outcome;
@@ -19,7 +28,8 @@ AuctionResult clear_auction(const Hash256& job, Amount cap, std::uint32_t slots,
         } else if (!offer.covers_bond) {
             ++outcome.short_stake;
         } else {
-            const Hash256 tie = base::Hasher("assay/ask-tie/v1").add(job).add(offer.miner.view()).finish();
+            const Hash256 tie =
+                base::Hasher("assay/ask-tie/v2").add(tie_seed).add(offer.miner.view()).finish();
             feasible.emplace_back(offer.price, tie, i);
         }
     }

@@ -22,9 +22,15 @@ struct AuctionResult {
     std::vector<std::size_t> winners;  ///< places in `offers`, cheapest first
 };
 
-/// Ties are broken by H(job, miner): not in anybody's hand once the job is known, since the miner's key was
-/// registered before.
-AuctionResult clear_auction(const Hash256& job, Amount cap, std::uint32_t slots,
+/// What breaks the ties of a job's auction: a hash over the salts of all opened asks, `asks` ascending by
+/// miner. Every salt was sealed before any was opened, so that nobody can choose a key, a salt or a price
+/// that wins ties: the seed stays unknown until the last ask is opened. Who opens last sees two seeds, with
+/// its ask and without, and pays for the second with its deposit and with that ask. Beacon tips are left out:
+/// a verifier enlists as late as it likes and could grind its own.
+Hash256 tie_seed(const Hash256& job, const std::vector<Ask>& asks);
+
+/// Equal prices stand in the order of H(tie_seed, miner).
+AuctionResult clear_auction(const Hash256& tie_seed, Amount cap, std::uint32_t slots,
                             const std::vector<Offer>& offers);
 
 }  // namespace assay::contracts

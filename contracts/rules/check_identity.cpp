@@ -63,7 +63,13 @@ Checked check(const Case& c, const StakeWithdraw& tx) {
     return covers(read_stake(c.state, tx.node).free, tx.amount, Reason::kInsufficientStake);
 }
 
-Checked check(const Case& c, const EndpointUpdate&) {
+Checked check(const Case& c, const EndpointUpdate& tx) {
+    if (!tx.job.is_zero()) {
+        const auto job = read_job(c.state, tx.job);
+        if (!job) return failed(Reason::kUnknownJob);
+        if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
+        return job->buyer_node == c.sender ? Checked{} : failed(Reason::kNotYours);
+    }
     const bool has_role = read_miner(c.state, c.sender) || read_verifier(c.state, c.sender);
     return has_role ? Checked{} : failed(Reason::kNotMiner);
 }

@@ -37,10 +37,11 @@ Checked check(const Case& c, const JobSubmit& tx) {
         return failed(Reason::kBadSpec);
     }
     if (list_active_jobs(c.state).size() >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
-    ASSAY_ASSIGN(const JobTerms terms, job_terms(read_current_params(c.state), spec));
-    ASSAY_TRY(check_budget(terms, spec.market));
     if (read_account(c.state, c.owner).balance < spec.market.budget)
         return failed(Reason::kInsufficientBalance);
+    // Building the program is the dear part: only for whoever could pay.
+    ASSAY_ASSIGN(const JobTerms terms, job_terms(read_current_params(c.state), spec));
+    ASSAY_TRY(check_budget(terms, spec.market));
     return {};
 }
 
@@ -82,9 +83,10 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
     if (c.owner == job.buyer) return failed(Reason::kNotParticipant);
     if (feeds_beacon(job, c.sender)) return failed(Reason::kAlreadyDone);
     if (job.verifiers.size() >= kMaxVerifiers) return failed(Reason::kRosterFull);
-    if (read_stake(c.state, c.sender).free < params_of(c.state, job).verifier_bond) {
-        return failed(Reason::kInsufficientStake);
-    }
+    const auto least = enlistment_minimum(params_of(c.state, job), job.spec, job.slot_work);
+    ASSAY_CHECK(least.has_value());  // the job was refused otherwise
+    if (tx.stake < *least) return failed(Reason::kLockTooSmall);
+    if (read_stake(c.state, c.sender).free < tx.stake) return failed(Reason::kInsufficientStake);
     return {};
 }
 

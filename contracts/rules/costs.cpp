@@ -55,12 +55,42 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
 }
 
 std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std::uint64_t slot_work,
-                                Standing standing) {
+                                Audited audited) {
     const auto pay = slot_pay(price, slot_work);
     const auto at_stake = pay ? pay->plus(spec.security.gain_bound) : std::nullopt;
-    if (!at_stake || standing == Standing::kNewcomer) return at_stake;
+    if (!at_stake || audited == Audited::kAlways) return at_stake;
     return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.audit_threshold,
                            Rounding::kUp);
+}
+
+std::optional<MinerLock> most_locked(const program::JobSpec& spec, std::uint64_t slot_work) {
+    const auto slot = slot_bond(spec, spec.market.max_price, slot_work, Audited::kAtRate);
+    const auto round = slot ? slot->times(spec.slots, 1, Rounding::kUp) : std::nullopt;
+    return round ? std::optional(MinerLock{*slot, *round}) : std::nullopt;
+}
+
+std::optional<Amount> gain_bound_max(const Params& params, Amount cap, std::uint64_t slot_work) {
+    const auto pay = slot_pay(cap, slot_work);
+    return pay ? pay->times(params.gain_bound_max_ppm, kPartsPerMillion, Rounding::kDown) : std::nullopt;
+}
+
+Amount word_penalty(const Params& params, Amount bond) {
+    const auto part = bond.times(params.verifier_penalty_ppm, kPartsPerMillion, Rounding::kUp);
+    ASSAY_CHECK(part.has_value());  // at most the whole
+    return std::max(*part, params.verifier_penalty);
+}
+
+std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
+                                      std::uint64_t slot_work) {
+    const auto bond = slot_bond(spec, price, slot_work, Audited::kAtRate);
+    return bond ? std::optional(word_penalty(params, *bond)) : std::nullopt;
+}
+
+std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,
+                                         std::uint64_t slot_work) {
+    const auto penalty = dearest_penalty(params, spec, spec.market.max_price, slot_work);
+    const auto both = penalty ? penalty->plus(params.link_penalty) : std::nullopt;
+    return both ? std::optional(std::max(*both, params.verifier_bond)) : std::nullopt;
 }
 
 Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec) {
@@ -68,9 +98,14 @@ Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec&
     const std::uint64_t work = program::work_units(spec);
     const auto pay = slot_pay(price, work);
     const auto cost = round_cost(params, spec, price, work);
-    const auto newcomer = slot_bond(spec, price, work, Standing::kNewcomer);
-    const auto proven = slot_bond(spec, price, work, Standing::kProven);
-    if (!pay || !cost || !newcomer || !proven) return failed(Reason::kAmountOverflow);
+    const auto newcomer = slot_bond(spec, price, work, Audited::kAlways);
+    const auto proven = slot_bond(spec, price, work, Audited::kAtRate);
+    if (!pay || !cost || !newcomer || !proven || !enlistment_minimum(params, spec, work)) {
+        return failed(Reason::kAmountOverflow);
+    }
+    // Without a largest value every one is below it.
+    const auto highest = gain_bound_max(params, price, work);
+    if (highest && spec.security.gain_bound > *highest) return failed(Reason::kGainBoundTooHigh);
     return JobTerms{work, *pay, *cost, *newcomer, *proven};
 }
 

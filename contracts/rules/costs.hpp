@@ -31,10 +31,36 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
                                  std::uint64_t slot_work);
 
 /// L of protocol.md §7 for a window of one unit: (Δ + gain bound) / q, with the slot's whole pay as the
-/// saving Δ. A newcomer is audited at rate 1, so that q = 1.
-enum class Standing : std::uint8_t { kNewcomer, kProven };
+/// saving Δ. A newcomer is audited always, so that q = 1.
+enum class Audited : std::uint8_t { kAlways, kAtRate };
 std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std::uint64_t slot_work,
-                                Standing standing);
+                                Audited audited);
+
+/// The most that a job can lock of one miner's stake: a slot at the cap once its probation is over, and every
+/// slot of a round. Nothing: above the largest amount.
+struct MinerLock {
+    Amount slot;
+    Amount round;
+};
+std::optional<MinerLock> most_locked(const program::JobSpec& spec, std::uint64_t slot_work);
+
+/// The highest gain bound that a job with this price cap may have. A bond far above what a slot pays is a
+/// trap: whoever can have one slot judged wrongly takes more from its miner than the whole job costs.
+std::optional<Amount> gain_bound_max(const Params& params, Amount cap, std::uint64_t slot_work);
+
+/// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
+/// was shown wrong or not opened: part of what was at stake, rounded up, never below
+/// Params::verifier_penalty.
+Amount word_penalty(const Params& params, Amount bond);
+
+/// The largest word_penalty() that a job can have at this price: for a proven miner's slot.
+std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
+                                      std::uint64_t slot_work);
+
+/// The least that a verifier locks for a job: Params::verifier_bond, and never less than one withheld link
+/// and one penalty at the job's cap can take.
+std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,
+                                         std::uint64_t slot_work);
 
 /// What a job comes to at its price cap: the most that its round, its slots and its miners' bonds can be.
 struct JobTerms {
@@ -45,7 +71,8 @@ struct JobTerms {
     Amount bond_proven;
 };
 
-/// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts is above the largest.
+/// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts, or what a verifier would
+/// lock at least, is above the largest; kGainBoundTooHigh above gain_bound_max().
 /// Builds the job's program to count its work.
 Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec);
 

@@ -131,6 +131,7 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kAccount:
         case Table::kNodeKey:
         case Table::kMiner:
+        case Table::kStanding:
         case Table::kVerifier: return need_name([&] { touched.keys.insert(PublicKey{name.bytes}); });
         case Table::kStake: return need_name([&] { touched.stakes.insert(PublicKey{name.bytes}); });
         case Table::kActiveJob:

@@ -8,6 +8,7 @@
 #include "contracts/rules/draws.hpp"
 #include "contracts/rules/limits.hpp"
 #include "contracts/rules/money.hpp"
+#include "contracts/rules/standing.hpp"
 
 namespace assay::contracts {
 
@@ -36,23 +37,20 @@ void burn_unrevealed(Work& work, const Job& job, const std::vector<Ask>& asks) {
     }
 }
 
-Standing standing_of(const Params& params, const Miner& miner) {
-    return miner.verified_rounds < params.probation_rounds ? Standing::kNewcomer : Standing::kProven;
-}
-
 void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
     const Params params = params_of(work.state, job);
     std::vector<Offer> offers;
     for (const Ask& ask : asks) {
         if (!ask.revealed) continue;
-        const Miner miner = *read_miner(work.state, ask.miner);
-        const auto bond =
-            slot_bond(job.spec, job.spec.market.max_price, job.slot_work, standing_of(params, miner));
+        const bool newcomer = is_newcomer(work.state, params, ask.miner, job);
+        const auto bond = slot_bond(job.spec, job.spec.market.max_price, job.slot_work,
+                                    newcomer ? Audited::kAlways : Audited::kAtRate);
         ASSAY_CHECK(bond.has_value());
         const bool alive = !read_node_key(work.state, ask.miner)->revoked;
         offers.push_back({ask.miner, ask.price, alive && read_stake(work.state, ask.miner).free >= *bond});
     }
-    AuctionResult result = clear_auction(job.id, job.spec.market.max_price, job.spec.slots, offers);
+    AuctionResult result =
+        clear_auction(tie_seed(job.id, asks), job.spec.market.max_price, job.spec.slots, offers);
     result.outcome.asks_sealed = job.auction.asks_sealed;
     job.auction = result.outcome;
     for (const std::size_t place : result.winners) {
@@ -142,8 +140,7 @@ std::vector<Candidate> eligible_verifiers(const StateView& state, const Job& job
     std::vector<Candidate> candidates;
     for (const EnlistedVerifier& verifier : job.verifiers) {
         if (verifier.dropped || read_node_key(state, verifier.node)->revoked) continue;
-        const Stake stake = read_stake(state, verifier.node);
-        candidates.push_back({verifier.node, verifier.owner, sum(stake.free, stake.bonded).units()});
+        candidates.push_back({verifier.node, verifier.owner, verifier.bond.units()});
     }
     return candidates;
 }

@@ -20,7 +20,9 @@ void start_round(Work& work, Job& job);
 /// Like advance_job for the running round: one change of phase if one is due. False: none was.
 bool advance_round(Work& work, Job& job);
 
-/// Verifiers that may still be drawn, with their stake as weight.
+/// Verifiers that may be drawn in a round that begins now. The weight is what each still has locked for this
+/// job: no other stake can be taken from it for a wrong word, so no other stake speaks for it. A penalty
+/// lowers the weight, and nothing raises it.
 std::vector<struct Candidate> eligible_verifiers(const StateView& state, const Job& job);
 
 }  // namespace assay::contracts

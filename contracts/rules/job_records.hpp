@@ -41,12 +41,13 @@ struct BeaconMember {
 struct EnlistedVerifier {
     PublicKey node;
     PublicKey owner;
-    Amount bond;               ///< locked until the job ends; penalties come from it
+    Amount locked;             ///< at enlistment, until the job ends
+    Amount bond;               ///< what penalties have left of it
     std::uint32_t missed = 0;  ///< rounds in a row with an audit or merge missed
     bool dropped = false;      ///< no longer drawn: missed too many, or its bond is below one penalty
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.owner, self.bond, self.missed, self.dropped);
+        visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped);
     }
 };
 
@@ -134,9 +135,10 @@ struct Ask {
     Amount deposit;  ///< still held; zero after the reveal or the forfeit
     bool revealed = false;
     Amount price;  ///< when revealed
+    Hash256 salt;  ///< when revealed
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.miner, self.seal, self.deposit, self.revealed, self.price);
+        visit(self.miner, self.seal, self.deposit, self.revealed, self.price, self.salt);
     }
 };
 

@@ -25,15 +25,42 @@ struct ParamsOfSchema1 {
     }
 };
 
+struct MinerOfSchema1 {
+    Miner now;
+    std::uint32_t verified_rounds = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        auto& m = self.now;
+        visit(m.owner, m.endpoint, m.registered_at, self.verified_rounds, m.prepaid, m.earned, m.forfeited);
+    }
+};
+
+struct EnlistedOfSchema1 {
+    EnlistedVerifier now;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.now.node, self.now.owner, self.now.bond, self.now.missed, self.now.dropped);
+    }
+};
+
+struct AskOfSchema1 {
+    Ask now;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.now.miner, self.now.seal, self.now.deposit, self.now.revealed, self.now.price);
+    }
+};
+
 struct JobOfSchema1 {
     Job now;
+    std::vector<EnlistedOfSchema1> verifiers;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         auto& j = self.now;
         visit(j.id, j.spec, j.buyer, j.buyer_node, j.buyer_endpoint, j.submitted_at, j.deadline, j.phase,
               j.phase_deadline, j.cancel_asked, j.end_reason, j.ended_at, j.slot_work, j.escrow, j.spent,
-              j.refunded, j.auction, j.roster, j.verifiers, j.beacon, j.round, j.rounds_done, j.last_beacon,
-              j.base_root, j.base_blob);
+              j.refunded, j.auction, j.roster, self.verifiers, j.beacon, j.round, j.rounds_done,
+              j.last_beacon, j.base_root, j.base_blob);
     }
 };
 
@@ -99,13 +126,31 @@ void rewrite(State& state, Table table, Change change) {
 }
 
 /// One set of parameters for the chain becomes a set with a name, and every job, running or ended, is under
-/// that one: nothing could have changed it. A merge claims no training loss; the ledger knows it.
+/// that one: nothing could have changed it. It has the fixed penalties and the unbounded gains of that time;
+/// what is submitted from now on is under the new parameters' defaults.
+///
+/// A verifier had locked Params::verifier_bond, whatever was taken since. Rounds name no judges and asks no
+/// salt: what was drawn from stakes and ties of that time stays as it is. How much work stood behind a
+/// miner's verified rounds is not known: everyone begins its probation anew, with what is left of its fee.
+/// A merge claims no training loss; the ledger knows it.
 void from_1_to_2(State& state) {
     const auto old = load<ParamsOfSchema1>(state, params_key());
     ASSAY_CHECK(old.has_value());
+    Params terms = old->now;
+    terms.verifier_penalty_ppm = 0;
+    terms.gain_bound_max_ppm = 1'000 * kPartsPerMillion;
+    set_current_params(state, terms);
     set_current_params(state, old->now);
-    const Hash256 set = params_hash(old->now);
-    rewrite<JobOfSchema1>(state, Table::kJob, [&](JobOfSchema1& job) { job.now.params = set; });
+    const Hash256 set = params_hash(terms);
+    rewrite<JobOfSchema1>(state, Table::kJob, [&](JobOfSchema1& job) {
+        job.now.params = set;
+        for (EnlistedOfSchema1& verifier : job.verifiers) {
+            verifier.now.locked = terms.verifier_bond;
+            job.now.verifiers.push_back(verifier.now);
+        }
+    });
+    rewrite<MinerOfSchema1>(state, Table::kMiner, [](MinerOfSchema1&) {});
+    rewrite<AskOfSchema1>(state, Table::kAsk, [](AskOfSchema1&) {});
     rewrite<RoundOfSchema1>(state, Table::kRound, [&](RoundOfSchema1& stale) {
         Round& round = stale.now;
         for (MergePostingOfSchema1& posting : stale.merges) {

@@ -38,11 +38,12 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
         ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),
         ASSAY_AMOUNT(ask_deposit, 0, kStakeMax, "held until a sealed ask is opened, else burned"),
-        ASSAY_AMOUNT(verifier_bond, 1, kStakeMax, "locked for each job that a verifier enlists for"),
+        ASSAY_AMOUNT(verifier_bond, 1, kStakeMax, "least locked for a job that a verifier enlists for"),
         ASSAY_AMOUNT(verifier_penalty, 1, kStakeMax,
-                     "for each slot or merge that a majority shows wrong; at most the bond"),
+                     "least for a slot or merge judged wrongly, or sealed and not opened; at most the bond"),
         ASSAY_AMOUNT(link_penalty, 0, kStakeMax, "for a withheld beacon link, to the job's escrow"),
-        ASSAY_NUMBER(probation_rounds, 0, 1'000'000, "verified slot-rounds until a miner is no newcomer"),
+        ASSAY_NUMBER(probation_rounds, 0, 1'000'000,
+                     "slots of a job whose verified work, in its class, ends a miner's probation there"),
         ASSAY_NUMBER(max_missed, 1, 1'000, "rounds missed in a row until a party is dropped from a job"),
         ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
         ASSAY_NUMBER(audit_fee_ppm, 0, 4 * kPartsPerMillion,
@@ -52,6 +53,11 @@ std::vector<ParamRange> make_ranges() {
         // Never all to the accuser: at most half.
         ASSAY_NUMBER(forfeit_verifier_ppm, 0, kPartsPerMillion / 2,
                      "of a forfeited bond, to the verifiers that proved it; the rest is burned"),
+        ASSAY_NUMBER(verifier_penalty_ppm, 0, kPartsPerMillion,
+                     "of the slot's bond, for a wrong or unopened word about it, where that is more than "
+                     "`verifier_penalty`"),
+        ASSAY_NUMBER(gain_bound_max_ppm, 0, 1'000 * kPartsPerMillion,
+                     "of a slot's pay at the cap: the highest gain bound that a job may have"),
     };
 }
 

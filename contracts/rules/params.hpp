@@ -38,9 +38,10 @@ struct Params {
     Amount miner_fee = base::units(1'000'000);       ///< prepays the newcomer's own first audits
     Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
     Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
-    Amount verifier_bond = base::units(10'000'000);  ///< locked for each job a verifier enlists for
-    Amount verifier_penalty = base::units(2'000'000);  ///< for each slot or merge shown wrong by a majority
-    Amount link_penalty = base::units(1'000'000);      ///< for a withheld link, to the job's escrow
+    Amount verifier_bond = base::units(10'000'000);  ///< least locked for a job a verifier enlists for
+    Amount verifier_penalty =
+        base::units(2'000'000);                    ///< least for a slot or merge judged wrongly or not opened
+    Amount link_penalty = base::units(1'000'000);  ///< for a withheld link, to the job's escrow
     std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
     std::uint32_t max_missed = 2;         ///< rounds missed in a row before a party is dropped from a job
     std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
@@ -50,6 +51,10 @@ struct Params {
     std::uint64_t merge_fee_ppm = 20'000;          ///< of a slot's pay, for recomputing the merge
     std::uint64_t forfeit_buyer_ppm = 400'000;     ///< of a forfeited bond, to the buyer
     std::uint64_t forfeit_verifier_ppm = 200'000;  ///< to the verifiers that proved it; the rest is burned
+    std::uint64_t verifier_penalty_ppm =
+        500'000;  ///< of the slot's bond, where that is more than verifier_penalty
+    std::uint64_t gain_bound_max_ppm =
+        20'000'000;  ///< of a slot's pay at the cap: a job's highest gain bound
 
     friend bool operator==(const Params&, const Params&) = default;
     template <class Self, class V>
@@ -59,7 +64,8 @@ struct Params {
               self.merge_open_window, self.unbonding_delay, self.miner_fee, self.verifier_fee,
               self.ask_deposit, self.verifier_bond, self.verifier_penalty, self.link_penalty,
               self.probation_rounds, self.max_missed, self.speed_window, self.audit_fee_ppm,
-              self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm);
+              self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm,
+              self.verifier_penalty_ppm, self.gain_bound_max_ppm);
     }
 };
 

@@ -132,6 +132,15 @@ constexpr std::array kRows = {
         "The node has as many transactions waiting for a block as it takes."},
     Row{Reason::kSenderBusy, kRefused, "sender_busy",
         "The sender has as many transactions waiting for a block as the node takes of one."},
+    Row{Reason::kAuditUnopened, kPenalty, "audit_unopened",
+        "A sealed audit was not opened: it costs what a wrong one costs."},
+    Row{Reason::kMergeUnopened, kPenalty, "merge_unopened",
+        "A sealed merge was not opened: it costs what a wrong one costs."},
+    Row{Reason::kGainBoundTooHigh, kRefused, "gain_bound_too_high",
+        "The gain bound is too high for a slot's pay at the cap: miners would lock far more than they can "
+        "earn."},
+    Row{Reason::kLockTooSmall, kRefused, "lock_too_small",
+        "The verifier offers to lock less than the job asks at least."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -112,8 +112,14 @@ enum class Reason : std::uint16_t {
     kNonceWaiting = 72,
     kNodeBusy = 73,
     kSenderBusy = 74,
+    // Part of a bond lost.
+    kAuditUnopened = 75,
+    kMergeUnopened = 76,
+    // Refused: a job's terms, and what is locked for it.
+    kGainBoundTooHigh = 77,
+    kLockTooSmall = 78,
 };
-inline constexpr Reason kLastReason = Reason::kSenderBusy;
+inline constexpr Reason kLastReason = Reason::kLockTooSmall;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -124,5 +130,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kSenderBusy);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kLockTooSmall);
 }  // namespace assay::base

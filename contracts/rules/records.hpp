@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contracts/base/codec.hpp"
+#include "contracts/program/job_spec.hpp"
 
 namespace assay::contracts {
 
@@ -61,15 +62,33 @@ struct Miner {
     PublicKey owner;
     std::string endpoint;
     std::uint64_t registered_at = 0;  ///< height
-    std::uint32_t verified_rounds =
-        0;             ///< slot-rounds found right; below Params::probation_rounds a newcomer
-    Amount prepaid;    ///< what is left of its fee: pays its own audits first
-    Amount earned;     ///< all it was ever paid
-    Amount forfeited;  ///< all it ever lost
+    std::uint64_t losses = 0;         ///< of its standing: only what was earned since the last one counts
+    Amount prepaid;                   ///< what is left of its fee: pays its own audits first
+    Amount earned;                    ///< all it was ever paid
+    Amount forfeited;                 ///< all it ever lost
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.owner, self.endpoint, self.registered_at, self.verified_rounds, self.prepaid, self.earned,
+        visit(self.owner, self.endpoint, self.registered_at, self.losses, self.prepaid, self.earned,
               self.forfeited);
+    }
+};
+
+/// A kind of work in which a good name is earned: slots of a family, a profile and a size, up to a factor of
+/// two.
+struct WorkClass {
+    program::Family family = program::Family::kGpt2;
+    program::Profile profile = program::Profile::kF32;
+    std::uint8_t scale = 0;  ///< bits of the number of work units of a slot: 6 is 32 to 63
+    friend auto operator<=>(const WorkClass&, const WorkClass&) = default;
+};
+
+/// What a miner has earned in one class.
+struct Standing {
+    std::uint64_t losses = 0;  ///< Miner::losses when this was earned; it counts while the two are equal
+    std::uint64_t work = 0;    ///< work units of slots found right, none for a job of its own owner
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.losses, self.work);
     }
 };
 

@@ -7,6 +7,7 @@
 #include "contracts/rules/draws.hpp"
 #include "contracts/rules/job_machine.hpp"
 #include "contracts/rules/money.hpp"
+#include "contracts/rules/standing.hpp"
 
 namespace assay::contracts {
 
@@ -29,10 +30,9 @@ std::vector<Hand> hands_of(const Work& work, const Job& job) {
     std::vector<Hand> hands;
     for (const RosterEntry& entry : job.roster) {
         if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
-        const Miner miner = *read_miner(work.state, entry.node);
-        Hand hand{&entry, {}, 0, miner.verified_rounds < params.probation_rounds};
+        Hand hand{&entry, {}, 0, is_newcomer(work.state, params, entry.node, job)};
         const auto bond = slot_bond(job.spec, job.auction.clearing_price, job.slot_work,
-                                    hand.newcomer ? Standing::kNewcomer : Standing::kProven);
+                                    hand.newcomer ? Audited::kAlways : Audited::kAtRate);
         ASSAY_CHECK(bond.has_value());
         hand.bond = *bond;
         const std::uint64_t free = read_stake(work.state, entry.node).free.units();
@@ -113,6 +113,11 @@ void start_round(Work& work, Job& job) {
     round.started_at = work.block.height;
     round.base_root = job.base_root;
     round.base_blob = job.base_blob;
+    for (const Candidate& candidate : eligible_verifiers(work.state, job)) {
+        const auto weight = Amount::of(candidate.weight);
+        ASSAY_CHECK(weight.has_value());
+        round.judges.push_back({candidate.node, *weight});
+    }
     for (const BeaconMember& member : job.beacon) {
         if (!member.dropped) round.links.push_back({member.node, false, {}});
     }

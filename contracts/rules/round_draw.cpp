@@ -67,19 +67,35 @@ void close_links(RunningRound& running) {
     running.job.last_beacon = running.round.beacon;
 }
 
-/// Candidates for a slot: nobody judges work of its own owner, nor twice.
-std::vector<Candidate> judges(const RunningRound& running, const SlotRound& slot) {
-    std::vector<Candidate> candidates = eligible_verifiers(running.work.state, running.job);
-    std::vector<PublicKey> excluded = {slot.owner};
-    for (const EnlistedVerifier& verifier : running.job.verifiers) {
-        if (std::find(slot.verifiers.begin(), slot.verifiers.end(), verifier.node) != slot.verifiers.end()) {
-            excluded.push_back(verifier.owner);
-        }
+const PublicKey& owner_of(const Job& job, const PublicKey& verifier) {
+    const auto found = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                    [&](const EnlistedVerifier& v) { return v.node == verifier; });
+    ASSAY_CHECK(found != job.verifiers.end());
+    return found->owner;
+}
+
+/// The round's judges, without those of these owners.
+std::vector<Candidate> judges_but(const RunningRound& running, const std::vector<PublicKey>& excluded) {
+    std::vector<Candidate> candidates;
+    if (running.round.judges.empty()) {  // begun under schema 1: whoever may judge now
+        candidates = eligible_verifiers(running.work.state, running.job);
+        std::erase_if(candidates, [&](const Candidate& candidate) {
+            return std::find(excluded.begin(), excluded.end(), candidate.owner) != excluded.end();
+        });
     }
-    std::erase_if(candidates, [&](const Candidate& candidate) {
-        return std::find(excluded.begin(), excluded.end(), candidate.owner) != excluded.end();
-    });
+    for (const Judge& judge : running.round.judges) {
+        const PublicKey& owner = owner_of(running.job, judge.node);
+        if (std::find(excluded.begin(), excluded.end(), owner) != excluded.end()) continue;
+        candidates.push_back({judge.node, owner, judge.weight.units()});
+    }
     return candidates;
+}
+
+/// Candidates for a slot: nobody judges work of its own owner, nor twice.
+std::vector<Candidate> judges_of(const RunningRound& running, const SlotRound& slot) {
+    std::vector<PublicKey> excluded = {slot.owner};
+    for (const PublicKey& drawn : slot.verifiers) excluded.push_back(owner_of(running.job, drawn));
+    return judges_but(running, excluded);
 }
 
 }  // namespace
@@ -95,7 +111,7 @@ void draw_beacon(RunningRound& running) {
         slot.drawn_units =
             draw_units(running.round.beacon, slot.slot, running.job.spec.segments(), threshold);
         drawn += slot.drawn_units.size();
-        slot.verifiers = draw_weighted(running.round.beacon, "pair", slot.slot, judges(running, slot), 2);
+        slot.verifiers = draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), 2);
     }
     draw_merge(running, Stage::kPair, 2);
     running.work.tell({.kind = EventKind::kBeaconDrawn,
@@ -105,7 +121,7 @@ void draw_beacon(RunningRound& running) {
 }
 
 bool draw_third(RunningRound& running, SlotRound& slot) {
-    const auto third = draw_weighted(running.round.beacon, "third", slot.slot, judges(running, slot), 1);
+    const auto third = draw_weighted(running.round.beacon, "third", slot.slot, judges_of(running, slot), 1);
     if (third.empty()) return false;
     slot.verifiers.push_back(third.front());
     running.work.tell({.kind = EventKind::kThirdDrawn,
@@ -117,13 +133,12 @@ bool draw_third(RunningRound& running, SlotRound& slot) {
 }
 
 void draw_merge(RunningRound& running, Stage stage, std::size_t count) {
-    std::vector<Candidate> candidates = eligible_verifiers(running.work.state, running.job);
-    for (const MergePosting& posting : running.round.merges) {
-        const PublicKey owner = read_node_key(running.work.state, posting.verifier)->owner;
-        std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.owner == owner; });
-    }
+    std::vector<PublicKey> excluded;
+    for (const MergePosting& posting : running.round.merges)
+        excluded.push_back(owner_of(running.job, posting.verifier));
     const std::string_view label = stage == Stage::kPair ? "merge" : "merge-third";
-    for (const PublicKey& node : draw_weighted(running.round.beacon, label, 0, candidates, count)) {
+    for (const PublicKey& node :
+         draw_weighted(running.round.beacon, label, 0, judges_but(running, excluded), count)) {
         MergePosting posting;
         posting.verifier = node;
         posting.stage = stage;

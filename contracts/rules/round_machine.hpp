@@ -35,10 +35,11 @@ struct UnitFinding {
     Hash256 root;                  ///< that root
     bool all_unavailable = false;  ///< every drawn verifier said that it was served no bytes
 };
-/// An audit opened for one slot; `posting` is null when the verifier was silent.
+/// What a drawn verifier posted, as far as it is about one slot.
 struct SlotAudit {
     PublicKey verifier;
-    std::vector<UnitClaim> claims;  ///< of this slot only; empty when silent
+    std::vector<UnitClaim> claims;  ///< of this slot only; empty when not opened
+    bool sealed = false;
     bool opened = false;
 };
 std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& running, const SlotRound& slot);
@@ -72,7 +73,8 @@ AuditedLoss audited_loss(const StateView& state, const Job& job, std::uint32_t r
 void add_line(RunningRound& running, SettlementLine line);
 /// Pays, forfeits, penalises, and writes a line for everyone who was drawn or dealt something.
 void settle(RunningRound& running);
-/// Takes up to `penalty` from an enlisted verifier's bond; drops it when less than one penalty is left.
+/// Takes up to `penalty` from an enlisted verifier's bond; drops it when less is left than one penalty for a
+/// wrong word can take: it would have nothing to lose by the next one.
 Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount penalty, Amount Supply::*to);
 
 }  // namespace assay::contracts

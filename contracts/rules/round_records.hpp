@@ -56,6 +56,16 @@ struct MergePosting {
     }
 };
 
+/// A verifier that may be drawn in a round.
+struct Judge {
+    PublicKey node;
+    Amount weight;  ///< what it has locked for the job as the round begins
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.weight);
+    }
+};
+
 struct Round {
     Hash256 job;
     std::uint32_t number = 0;
@@ -65,6 +75,9 @@ struct Round {
     std::uint64_t settled_at = 0;
     Hash256 base_root;  ///< of θ_r
     Hash256 base_blob;
+    /// Fixed before the first link is opened: whatever is deposited, withdrawn, revoked or lost afterwards
+    /// changes no draw of this round. Empty in rounds that began under schema 1.
+    std::vector<Judge> judges;
     std::vector<BeaconLink> links;
     bool link_missing = false;         ///< then every slot is audited at rate 1
     Hash256 beacon;                    ///< zero until drawn
@@ -81,8 +94,9 @@ struct Round {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.number, self.phase, self.phase_deadline, self.started_at, self.settled_at,
-              self.base_root, self.base_blob, self.links, self.link_missing, self.beacon, self.merges,
-              self.merged, self.result, self.merged_slots, self.train_loss, self.train_steps, self.lines);
+              self.base_root, self.base_blob, self.judges, self.links, self.link_missing, self.beacon,
+              self.merges, self.merged, self.result, self.merged_slots, self.train_loss, self.train_steps,
+              self.lines);
     }
 };
 

@@ -7,6 +7,7 @@
 #include "contracts/rules/costs.hpp"
 #include "contracts/rules/money.hpp"
 #include "contracts/rules/round_machine.hpp"
+#include "contracts/rules/standing.hpp"
 
 namespace assay::contracts {
 
@@ -40,7 +41,10 @@ Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount 
     const Amount taken = smaller(penalty, verifier.bond);
     if (!taken.is_zero()) take_bonded(state, verifier.node, taken, to);
     verifier.bond = difference(verifier.bond, taken);
-    verifier.dropped = verifier.dropped || verifier.bond < running.params.verifier_penalty;
+    const Job& job = running.job;
+    const auto next = dearest_penalty(running.params, job.spec, job.auction.clearing_price, job.slot_work);
+    ASSAY_CHECK(next.has_value());  // its bond was checked at the cap
+    verifier.dropped = verifier.dropped || verifier.bond < *next;
     Verifier record = *read_verifier(state, verifier.node);
     record.penalised = saturating_sum(record.penalised, taken);
     store(state, verifier_key(verifier.node), record);
@@ -55,6 +59,7 @@ struct Settlement {
     /// were.
     std::map<PublicKey, bool> absences;
     std::set<PublicKey> disgraced;  ///< miners that this round makes newcomers again
+    std::set<PublicKey> credited;   ///< miners with a slot found right that keep their standing
     std::set<PublicKey> unserving;  ///< those of them of whose slot drawn verifiers got no bytes
 
     State& state() { return running.work.state; }
@@ -173,24 +178,33 @@ void take_standing(Settlement& s) {
         if (unserved) s.unserving.insert(slot.miner);
         const bool lost = unserved || consequence(slot.verdict) == Consequence::kForfeit;
         if (!lost || !s.disgraced.insert(slot.miner).second) continue;
-        Miner miner = *read_miner(s.state(), slot.miner);
-        miner.verified_rounds = 0;
-        store(s.state(), miner_key(slot.miner), miner);
+        lose_standing(s.state(), slot.miner);
     }
 }
 
-/// A slot found right: one step out of probation, unless another slot of this round lost the miner its
-/// standing; what is left of the fee comes back at probation's end.
+/// A slot found right is work towards the end of probation, unless another slot of this round lost the miner
+/// its standing.
 void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
     Miner miner = *read_miner(s.state(), slot.miner);
     miner.earned = saturating_sum(miner.earned, pay);
-    const bool credited = !s.disgraced.contains(slot.miner);
-    if (credited) miner.verified_rounds = saturating_sum(miner.verified_rounds, 1);
-    const bool proven = credited && miner.verified_rounds >= s.running.params.probation_rounds;
-    const Amount refund = proven ? miner.prepaid : Amount{};
-    if (proven) miner.prepaid = {};
     store(s.state(), miner_key(slot.miner), miner);
-    pay_balance(s.state(), miner.owner, refund, &Supply::prepaid);
+    if (s.disgraced.contains(slot.miner)) return;
+    credit_work(s.state(), slot.miner, s.job());
+    s.credited.insert(slot.miner);
+}
+
+/// What is left of a miner's fee comes back at the end of a probation, after the audits of its last round
+/// were paid from it.
+void refund_fees(Settlement& s) {
+    for (const PublicKey& node : s.credited) {
+        Miner miner = *read_miner(s.state(), node);
+        if (miner.owner == s.job().buyer) continue;  // nothing was earned here
+        if (is_newcomer(s.state(), s.running.params, node, s.job())) continue;
+        const Amount refund = miner.prepaid;
+        miner.prepaid = {};
+        store(s.state(), miner_key(node), miner);
+        pay_balance(s.state(), miner.owner, refund, &Supply::prepaid);
+    }
 }
 
 /// The miner's line. Returns what each prover got of a forfeited bond.
@@ -236,7 +250,10 @@ struct AuditWorth {
 
 AuditWorth weigh(Settlement& s, const SlotAudit& audit, const std::vector<UnitFinding>& findings) {
     AuditWorth worth;
-    if (!audit.opened) return {Reason::kAuditSilent, 0, 0, true};
+    if (!audit.opened) {
+        const bool kept_back = audit.sealed && !s.running.round.judges.empty();
+        return {kept_back ? Reason::kAuditUnopened : Reason::kAuditSilent, 0, 0, true};
+    }
     bool computed = false;
     for (const UnitClaim& claim : audit.claims) {
         const auto finding = std::find_if(findings.begin(), findings.end(),
@@ -255,6 +272,20 @@ AuditWorth weigh(Settlement& s, const SlotAudit& audit, const std::vector<UnitFi
     if (!computed) worth.reason = Reason::kAuditUnavailable;
     if (worth.units > 0) worth.reason = Reason::kPaidAudit;
     return worth;
+}
+
+/// Burns a penalty for a sealed word: shown wrong, or kept back. Sealing something and opening it only when
+/// it agrees with others would otherwise be free.
+void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
+    line.lost = take_from_bond(s.running, enlisted(s, line.node), penalty, &Supply::burned);
+    line.lost_burned = line.lost;
+}
+
+/// What stands behind the dearest slot of the round: a merge is about all of them.
+Amount largest_bond(const RunningRound& running) {
+    Amount largest;
+    for (const SlotRound& slot : running.slots) largest = std::max(largest, slot.bond);
+    return largest;
 }
 
 void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
@@ -277,10 +308,8 @@ void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotA
             const Amount fee = *audit_fee(s.running.params, s.price(), worth.work);
             pay_fee(s, slot, line, fee);
             record_earning(s, audit.verifier, worth.units, fee);
-        } else if (worth.reason == Reason::kAuditWrong) {
-            line.lost = take_from_bond(s.running, enlisted(s, audit.verifier),
-                                       s.running.params.verifier_penalty, &Supply::burned);
-            line.lost_burned = line.lost;
+        } else if (consequence(worth.reason) == Consequence::kPenalty) {
+            penalise(s, line, word_penalty(s.running.params, slot.bond));
         }
         add_line(s.running, std::move(line));
     }
@@ -298,7 +327,8 @@ void settle_merge(Settlement& s) {
         line.owner = enlisted(s, posting.verifier).owner;
         line.price = s.price();
         if (!posting.opened) {
-            line.reason = Reason::kMergeSilent;
+            const bool kept_back = posting.sealed && !round.judges.empty();
+            line.reason = kept_back ? Reason::kMergeUnopened : Reason::kMergeSilent;
         } else if (!agreed) {
             line.reason = Reason::kMergeUndecided;
         } else if (posting.claim == *agreed) {
@@ -308,9 +338,9 @@ void settle_merge(Settlement& s) {
             record_earning(s, posting.verifier, 0, line.paid);
         } else {
             line.reason = Reason::kMergeWrong;
-            line.lost = take_from_bond(s.running, enlisted(s, posting.verifier),
-                                       s.running.params.verifier_penalty, &Supply::burned);
-            line.lost_burned = line.lost;
+        }
+        if (consequence(line.reason) == Consequence::kPenalty) {
+            penalise(s, line, word_penalty(s.running.params, largest_bond(s.running)));
         }
         add_line(s.running, std::move(line));
     }
@@ -384,7 +414,7 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running, {}, {}, {}};
+    Settlement s{running, {}, {}, {}, {}};
     take_standing(s);
     for (const SlotRound& slot : running.slots) {
         std::vector<SlotAudit> audits;
@@ -393,6 +423,7 @@ void settle(RunningRound& running) {
         const Amount share = settle_slot(s, slot, provers);
         if (slot.revealed) settle_audits(s, slot, audits, provers, share);
     }
+    refund_fees(s);
     settle_merge(s);
     measure(s);
     note_attendance(s);

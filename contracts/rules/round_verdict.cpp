@@ -14,6 +14,7 @@ std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& run
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
         const auto posting = read_audit(state, running.job.id, running.round.number, stage, audit.verifier);
+        audit.sealed = posting && posting->sealed;
         if (posting && posting->opened) {
             audit.opened = true;
             for (const UnitClaim& claim : posting->claims) {

@@ -80,6 +80,14 @@ Bytes unbonding_key(std::uint64_t release_height, std::uint64_t number) {
 }
 Bytes miner_key(const PublicKey& node) { return KeyBuilder(Table::kMiner).add(node.view()).take(); }
 Bytes verifier_key(const PublicKey& node) { return KeyBuilder(Table::kVerifier).add(node.view()).take(); }
+Bytes standing_key(const PublicKey& node, const WorkClass& kind) {
+    return KeyBuilder(Table::kStanding)
+        .add(node.view())
+        .add_number(static_cast<std::uint64_t>(kind.family), 1)
+        .add_number(static_cast<std::uint64_t>(kind.profile), 1)
+        .add_number(kind.scale, 1)
+        .take();
+}
 Bytes job_key(const Hash256& job) { return KeyBuilder(Table::kJob).add(job.view()).take(); }
 Bytes active_job_key(const Hash256& job) { return KeyBuilder(Table::kActiveJob).add(job.view()).take(); }
 Bytes ask_key(const Hash256& job, const PublicKey& miner) {
@@ -132,6 +140,9 @@ std::optional<Miner> read_miner(const StateView& state, const PublicKey& node) {
 std::optional<Verifier> read_verifier(const StateView& state, const PublicKey& node) {
     return load<Verifier>(state, verifier_key(node));
 }
+std::optional<Standing> read_standing(const StateView& state, const PublicKey& node, const WorkClass& kind) {
+    return load<Standing>(state, standing_key(node, kind));
+}
 std::optional<Job> read_job(const StateView& state, const Hash256& job) {
     return load<Job>(state, job_key(job));
 }
@@ -168,6 +179,23 @@ std::vector<std::pair<PublicKey, Stake>> list_stakes(const StateView& state) {
 }
 std::vector<std::pair<PublicKey, NodeKey>> list_node_keys(const StateView& state) {
     return list_by_key<NodeKey>(state, Table::kNodeKey);
+}
+std::vector<std::pair<WorkClass, std::uint64_t>> list_standing(const StateView& state,
+                                                               const PublicKey& node) {
+    std::vector<std::pair<WorkClass, std::uint64_t>> found;
+    const auto miner = read_miner(state, node);
+    if (!miner) return found;
+    const Bytes prefix = KeyBuilder(Table::kStanding).add(node.view()).take();
+    for (const auto& [key, value] : state.scan(prefix)) {
+        ASSAY_CHECK(key.size() == prefix.size() + 3);
+        const auto standing = stored<Standing>(value);
+        if (standing.losses != miner->losses) continue;
+        const auto last = key.end();
+        found.emplace_back(WorkClass{static_cast<program::Family>(*(last - 3)),
+                                     static_cast<program::Profile>(*(last - 2)), *(last - 1)},
+                           standing.work);
+    }
+    return found;
 }
 std::vector<Job> list_jobs(const StateView& state) {
     return list_values<Job>(state, table_prefix(Table::kJob));

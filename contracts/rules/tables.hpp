@@ -34,6 +34,7 @@ enum class Table : std::uint8_t {
     kUnbonding = 0x13,   // release height, sequence number -> Unbonding
     kMiner = 0x14,       // node key -> Miner
     kVerifier = 0x15,    // node key -> Verifier
+    kStanding = 0x16,    // node key, family, profile, scale -> Standing
     kJob = 0x20,         // job -> Job
     kActiveJob = 0x21,   // job -> empty: jobs not ended
     kAsk = 0x22,         // job, miner -> Ask
@@ -66,6 +67,7 @@ Bytes stake_key(const PublicKey& node);
 Bytes unbonding_key(std::uint64_t release_height, std::uint64_t number);
 Bytes miner_key(const PublicKey& node);
 Bytes verifier_key(const PublicKey& node);
+Bytes standing_key(const PublicKey& node, const WorkClass& kind);
 Bytes job_key(const Hash256& job);
 Bytes active_job_key(const Hash256& job);
 Bytes ask_key(const Hash256& job, const PublicKey& miner);
@@ -92,6 +94,7 @@ std::optional<NodeKey> read_node_key(const StateView& state, const PublicKey& no
 Stake read_stake(const StateView& state, const PublicKey& node);
 std::optional<Miner> read_miner(const StateView& state, const PublicKey& node);
 std::optional<Verifier> read_verifier(const StateView& state, const PublicKey& node);
+std::optional<Standing> read_standing(const StateView& state, const PublicKey& node, const WorkClass& kind);
 std::optional<Job> read_job(const StateView& state, const Hash256& job);
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner);
 std::optional<Round> read_round(const StateView& state, const Hash256& job, std::uint32_t round);
@@ -106,6 +109,8 @@ std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& jo
 std::vector<std::pair<PublicKey, Account>> list_accounts(const StateView& state);
 std::vector<std::pair<PublicKey, Miner>> list_miners(const StateView& state);
 std::vector<std::pair<PublicKey, Verifier>> list_verifiers(const StateView& state);
+/// Every class in which the miner earned something that still counts, with the work.
+std::vector<std::pair<WorkClass, std::uint64_t>> list_standing(const StateView& state, const PublicKey& node);
 std::vector<Job> list_jobs(const StateView& state);
 std::vector<Hash256> list_active_jobs(const StateView& state);
 std::vector<Ask> list_asks(const StateView& state, const Hash256& job);

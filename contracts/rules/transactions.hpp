@@ -128,13 +128,15 @@ struct StakeWithdraw {
     }
 };
 
-/// node (miner, verifier or both). Where its blob service is from now on.
+/// node. Where its blob service is from now on: as a miner, a verifier or both when `job` is zero, else as
+/// the buyer of that job.
 struct EndpointUpdate {
     static constexpr TxType kType = TxType::kEndpointUpdate;
     std::string endpoint;
+    Hash256 job{};
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.endpoint);
+        visit(self.endpoint, self.job);
     }
 };
 
@@ -184,14 +186,16 @@ struct AskReveal {
     }
 };
 
-/// node (verifier), job phases kAskCommit and kAskReveal. Locks Params::verifier_bond for the job.
+/// node (verifier), job phases kAskCommit and kAskReveal. Locks `stake` until the job ends: the verifier's
+/// weight in every draw, and what its penalties are taken from.
 struct VerifierEnlist {
     static constexpr TxType kType = TxType::kVerifierEnlist;
     Hash256 job;
     Hash256 beacon_tip;
+    Amount stake;  ///< at least enlistment_minimum() of costs.hpp
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.beacon_tip);
+        visit(self.job, self.beacon_tip, self.stake);
     }
 };
 

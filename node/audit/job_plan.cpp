@@ -33,6 +33,12 @@ std::int64_t cheat_gain(Amount saved, Amount gain, Amount pay, Amount bond, doub
 
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
     const auto terms = contracts::job_terms(params, spec);
+    if (!terms.ok() && terms.error() == contracts::Reason::kGainBoundTooHigh) {
+        return fail(ErrorKind::kUsage,
+                    "security.gain_bound = " + base::to_text(spec.security.gain_bound) +
+                        " is above what a slot's pay allows",
+                    "lower security.gain_bound, or raise market.max_price");
+    }
     if (!terms.ok()) {
         return fail(ErrorKind::kUsage,
                     "market.max_price = " + base::to_text(spec.market.max_price) +

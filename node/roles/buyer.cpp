@@ -76,6 +76,10 @@ void Buyer::buy() {
 
 void Buyer::serve_job() {
     const contracts::Job job = record();
+    // Started again on another port: whoever needs the data is told where it is now.
+    if (job.phase != contracts::JobPhase::kEnded && job.buyer_endpoint != parts().endpoint) {
+        offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts().endpoint, .job = job.id});
+    }
     keep_beacon(state(), job, me(), secret_, [this](const std::string& name, contracts::Payload payload) {
         offer(name, std::move(payload));
     });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/costs.hpp"
 #include "contracts/rules/limits.hpp"
 #include "node/runtime/log.hpp"
 
@@ -59,11 +60,30 @@ bool Miner::checked_before_asking(const contracts::Job& job) {
     return bench_.vouched(state(), job, training_ ? Worker::kAtWork : Worker::kFree);
 }
 
+bool Miner::locks_within_limits(const contracts::Job& job) {
+    const auto most = contracts::most_locked(job.spec, job.slot_work);
+    if (!most) return false;  // the ledger refuses such a job
+    // No more than what is free is ever dealt.
+    const base::Amount round = std::min(most->round, contracts::read_stake(state(), me()).free);
+    const bool within = most->slot <= options_.lock_slot && round <= options_.lock_job;
+    if (weighed_.insert(job.id).second) {
+        const std::string text = "job " + job.id.brief() + " can lock up to " + base::to_text(most->slot) +
+                                 " of our stake for a slot, " + base::to_text(round) + " in all";
+        if (within) {
+            log_info(text);
+        } else {
+            log_warn(text + "; no ask: --lock-slot allows " + base::to_text(options_.lock_slot) +
+                     ", --lock-job " + base::to_text(options_.lock_job));
+        }
+    }
+    return within;
+}
+
 void Miner::plan_bidding(const contracts::Job& job) {
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
-        if (!checked_before_asking(job)) return;
+        if (!locks_within_limits(job) || !checked_before_asking(job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         SealedAsk sealed{.price = options_.ask, .salt = {}};

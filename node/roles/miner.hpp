@@ -23,6 +23,10 @@ struct MinerOptions {
     base::Amount ask;    ///< the least it works for, base units per work unit
     base::Amount stake;  ///< deposited once, when nothing is staked yet
     std::vector<PlannedDrill> drills;
+    /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
+    /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
+    base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
+    base::Amount lock_job = base::units(60 * base::kUnitsPerToken);
 };
 
 /// What a miner keeps of one slot's round, on disk before anything about it is said on the ledger.
@@ -52,6 +56,8 @@ private:
 
     void plan() override;
     void plan_bidding(const contracts::Job& job);
+    /// Whether what the job could lock is within the limits; says so once, in the log.
+    bool locks_within_limits(const contracts::Job& job);
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
@@ -83,6 +89,7 @@ private:
     std::optional<SlotKey> training_;
     std::optional<RequestId> training_request_;
     std::set<SlotKey> failed_;
+    std::set<base::Hash256> weighed_;  ///< jobs whose locks the log has named
 };
 
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/costs.hpp"
 #include "contracts/rules/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
 #include "node/runtime/log.hpp"
@@ -25,14 +26,27 @@ void Verifier::plan() {
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }
 
+std::optional<base::Amount> Verifier::lock_for(const contracts::Job& job) {
+    const contracts::Params params = contracts::params_of(state(), job);
+    const auto least = contracts::enlistment_minimum(params, job.spec, job.slot_work);
+    const base::Amount most = std::max(options_.lock, params.verifier_bond);
+    if (!least || *least > most) {
+        if (left_alone_.insert(job.id).second)
+            log_warn("job " + job.id.brief() + " asks its verifiers to lock " +
+                     (least ? base::to_text(*least) : "more than there is") + "; --lock allows " +
+                     base::to_text(most));
+        return std::nullopt;
+    }
+    const base::Amount lock = std::min(most, contracts::read_stake(state(), me()).free);
+    return lock < *least ? std::nullopt : std::optional(lock);
+}
+
 bool Verifier::checked_before_enlisting(const contracts::Job& job) {
-    if (job.spec.initial_blob.is_zero()) return true;
     // What the ledger would refuse is not worth a download.
     const auto key = contracts::read_node_key(state(), me());
-    if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers ||
-        contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).verifier_bond) {
-        return false;
-    }
+    if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers) return false;
+    // A buyer that serves its data to miners alone would have them work unpaid: nobody could audit them.
+    if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
     return bench_.vouched(state(), job, computing_ ? Worker::kAtWork : Worker::kFree);
 }
 
@@ -65,11 +79,13 @@ void Verifier::keep_own(std::set<BlobId>& needed) {
 }
 
 void Verifier::plan_bidding(const contracts::Job& job) {
-    if (takes_part(job, me()) || !checked_before_enlisting(job)) return;
+    if (takes_part(job, me())) return;
+    const auto lock = lock_for(job);
+    if (!lock || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());
     offer("enlist for job " + job.id.brief(),
-          contracts::VerifierEnlist{.job = job.id,
-                                    .beacon_tip = contracts::chain_tip(secret, job.spec.rounds)});
+          contracts::VerifierEnlist{
+              .job = job.id, .beacon_tip = contracts::chain_tip(secret, job.spec.rounds), .stake = *lock});
 }
 
 void Verifier::plan_round(const contracts::Job& job) {

@@ -18,6 +18,9 @@ namespace assay::node {
 
 struct VerifierOptions {
     base::Amount stake;  ///< deposited once, when nothing is staked yet
+    /// Locked for each job, or Params::verifier_bond where that is more. A job that asks for more than this
+    /// is left alone: its buyer chose its gain bound and its audit rate.
+    base::Amount lock = base::units(20 * base::kUnitsPerToken);
 };
 
 /// A fault found, with the sentence that names it. Kept as JSON beside the role's state, for people: the
@@ -88,7 +91,10 @@ private:
 
     void plan() override;
     void plan_bidding(const contracts::Job& job);
-    /// Whether enlisting needs no trust in the buyer; otherwise what is missing for that is begun.
+    /// What to lock for the job; nothing when the stake or the limit does not reach.
+    std::optional<base::Amount> lock_for(const contracts::Job& job);
+    /// Whether enlisting needs no trust in the buyer: all that the work needs is here already. Otherwise what
+    /// is missing is fetched.
     bool checked_before_enlisting(const contracts::Job& job);
     /// What follows when the worker did not do `what`: it is asked again later, or the piece of work is given
     /// up, which is silence. Silence in an audit or a merge costs this round's attendance; a word that was
@@ -154,7 +160,8 @@ private:
     };
     /// Updates that were recomputed in audits and found right: job, round, slot.
     std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, RightUpdate> right_updates_;
-    bool computing_ = false;  ///< a request of ours is at work in the worker
+    std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
+    bool computing_ = false;              ///< a request of ours is at work in the worker
 };
 
 /// The note that holds a sealed merge.

@@ -3,6 +3,7 @@
 // and one changed record is reported at its place under its rule.
 #include "ledger/payout_audit.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "contracts/rules/store.hpp"
@@ -314,6 +315,17 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
         0, 0, [](SlotRound& x) { x.verifiers[1] = x.verifiers[0]; }, "draw");
     s.expect_slot(
         0, 0, [](SlotRound& x) { x.verifiers[1] = x.miner; }, "draw");
+    // Another pair than the beacon draws by what each had locked.
+    s.expect_slot(
+        0, 0, [](SlotRound& x) { std::swap(x.verifiers[0], x.verifiers[1]); }, "draw");
+    s.expect_round(
+        0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "draw");
+    s.expect_round(
+        0, [](Round& r) { more(r.judges[0].weight); }, "judges");
+    s.expect_round(
+        1, [](Round& r) { r.judges.pop_back(); }, "judges");
+    s.expect_round(
+        0, [](Round& r) { r.judges.push_back(r.judges[0]); }, "judges");
     for (const std::uint32_t round : {0U, 1U, 2U}) {
         s.expect_round(
             round, [](Round& r) { r.beacon = bytes_of("other"); }, "beacon");
@@ -334,6 +346,44 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
         "merge");
     s.expect_round(
         1, [](Round& r) { ++r.lines; }, "settlement");
+}
+
+TEST_CASE("a changed penalty is reported at its line, and a changed lock at its job and round") {
+    for (const VerifierManner manner : {VerifierManner::kLies, VerifierManner::kSealsOnly}) {
+        Env env(one_round_of_probation());
+        for (const char* name : {"m1", "m2"}) env.miner(name, 50 * kPlenty);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.security.audit_threshold = UINT64_MAX / 10'000;
+        const Hash256 job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        play_round(env, job);
+        play_round(env, job, {.verifiers = {{"v1", manner}, {"v2", VerifierManner::kHonest}}});
+        const PayoutReport report = audit_payouts(env.state());
+        INFO(listing(report));
+        CHECK(report.ok());
+        const auto lines = list_settlement(env.state(), job, 1);
+        const auto penalised = std::find_if(lines.begin(), lines.end(),
+                                            [](const SettlementLine& l) { return !l.lost.is_zero(); });
+        REQUIRE(penalised != lines.end());
+        MemoryState state = copy_of(env.state());
+        SettlementLine less = *penalised;
+        less.lost = less.lost_burned = amount(less.lost.units() - 1);
+        store(state, settlement_key(job, 1, static_cast<std::uint32_t>(penalised - lines.begin())), less);
+        const PayoutReport changed = audit_payouts(state);
+        INFO(listing(changed));
+        REQUIRE_FALSE(changed.ok());
+        CHECK(changed.failures[0].where.starts_with("job " + job.brief() + " round 1 slot"));
+        CHECK(changed.failures[0].what.starts_with("audit payment: the penalty is"));
+        // Whoever locked less than the job asks was not to be enlisted.
+        state = copy_of(env.state());
+        Job record = env.job(job);
+        record.verifiers[0].locked = amount(1);
+        store(state, job_key(job), record);
+        const PayoutReport enlisted = audit_payouts(state);
+        REQUIRE_FALSE(enlisted.ok());
+        CHECK(enlisted.failures[0].what.starts_with("enlistment: "));
+    }
 }
 
 TEST_CASE("a changed price, ask, refund or escrow is reported at its job") {
@@ -357,6 +407,8 @@ TEST_CASE("a changed price, ask, refund or escrow is reported at its job") {
             key, [](Ask& a) { a.price = amount(2'000); }, where, "auction");
         s.expect<Ask>(
             key, [](Ask& a) { a.revealed = false; }, where, "auction");
+        s.expect<Ask>(
+            key, [](Ask& a) { a.salt = bytes_of("other"); }, where, "auction: the ask of");
     }
 }
 

@@ -115,7 +115,7 @@ ScenarioPlan small_plan() {
     job.train.warmup_steps = 2;
     job.train.learning_rate = 3e-3F;
     job.security.segment_steps = 2;
-    job.security.gain_bound = base::units(1'000'000);
+    job.security.gain_bound = base::units(10'000);
     job.market.max_price = base::units(2'000);
     job.market.budget = base::units(50 * base::kUnitsPerToken);
     job.market.deadline_blocks = 100'000;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay miner list|status|why, assay verifier status
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "contracts/program/names.hpp"
+#include "contracts/rules/costs.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
 #include "node/cli/table.hpp"
@@ -37,6 +40,35 @@ base::Failed<base::Error> not_registered(const base::PublicKey& key, const std::
                       "start it once with: assay " + role + " run");
 }
 
+/// "gpt2 f32 32-63": family, profile, work units of a slot.
+std::string class_name(const contracts::WorkClass& kind) {
+    const std::uint64_t first = std::uint64_t{1} << (std::max<int>(kind.scale, 1) - 1);
+    return std::string(program::to_text(kind.family)) + " " + std::string(program::to_text(kind.profile)) +
+           " " + std::to_string(first) + "-" + std::to_string(2 * first - 1);
+}
+
+/// Work found right since it last lost its standing, of all classes.
+std::uint64_t verified_work(const contracts::StateView& state, const base::PublicKey& key) {
+    std::uint64_t sum = 0;
+    for (const auto& [kind, work] : contracts::list_standing(state, key)) sum += work;
+    return sum;
+}
+
+/// What each job that is open for asks can lock of this miner's stake.
+std::vector<std::pair<contracts::Job, contracts::MinerLock>> open_locks(const contracts::StateView& state,
+                                                                        base::Amount free) {
+    std::vector<std::pair<contracts::Job, contracts::MinerLock>> found;
+    for (const base::Hash256& id : contracts::list_active_jobs(state)) {
+        auto job = contracts::read_job(state, id);
+        if (!job || job->phase != contracts::JobPhase::kAskCommit) continue;
+        auto lock = contracts::most_locked(job->spec, job->slot_work);
+        if (!lock) continue;
+        lock->round = std::min(lock->round, free);
+        found.emplace_back(std::move(*job), *lock);
+    }
+    return found;
+}
+
 Json miner_json(const contracts::StateView& state, const base::PublicKey& key,
                 const contracts::Miner& miner) {
     const contracts::Stake stake = contracts::read_stake(state, key);
@@ -44,8 +76,11 @@ Json miner_json(const contracts::StateView& state, const base::PublicKey& key,
     body["miner"] = key.hex();
     body["owner"] = miner.owner.hex();
     body["endpoint"] = miner.endpoint;
-    body["verified_rounds"] = miner.verified_rounds;
-    body["newcomer"] = miner.verified_rounds < contracts::read_current_params(state).probation_rounds;
+    Json standing = Json::array();
+    for (const auto& [kind, work] : contracts::list_standing(state, key))
+        standing.push_back(Json{{"class", class_name(kind)}, {"verified_work", work}});
+    body["standing"] = standing;
+    body["verified_work"] = verified_work(state, key);
     body["stake"] = std::to_string(stake.free.units());
     body["bonded"] = std::to_string(stake.bonded.units());
     body["earned"] = std::to_string(miner.earned.units());
@@ -66,11 +101,11 @@ Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
     }
     Table table({{"miner"},
                  {"endpoint"},
-                 {"verified rounds", Align::kRight},
+                 {"verified work", Align::kRight},
                  {"earned", Align::kRight},
                  {"forfeited", Align::kRight}});
     for (const auto& [key, miner] : miners)
-        table.row({key.brief(), miner.endpoint, std::to_string(miner.verified_rounds),
+        table.row({key.brief(), miner.endpoint, std::to_string(verified_work(*state, key)),
                    base::to_text(miner.earned), base::to_text(miner.forfeited)});
     table.print(context.out);
     return {};
@@ -81,19 +116,31 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     ASSAY_ASSIGN(const auto key, miner_of(context, *state, flags));
     const auto miner = contracts::read_miner(*state, key);
     if (!miner) return not_registered(key, "miner");
+    const contracts::Stake stake = contracts::read_stake(*state, key);
     if (context.json()) {
-        context.print_json("assay.miner.status/v1", miner_json(*state, key, *miner));
+        Json body = miner_json(*state, key, *miner);
+        Json open = Json::array();
+        for (const auto& [job, lock] : open_locks(*state, stake.free))
+            open.push_back(Json{{"job", job.id.hex()},
+                                {"lock_slot", std::to_string(lock.slot.units())},
+                                {"lock_job", std::to_string(lock.round.units())}});
+        body["open_jobs"] = open;
+        context.print_json("assay.miner.status/v1", body);
         return {};
     }
-    const contracts::Stake stake = contracts::read_stake(*state, key);
-    print_fields(context.out, {{"miner", key.hex()},
-                               {"owner", miner->owner.hex()},
-                               {"endpoint", miner->endpoint},
-                               {"verified rounds", std::to_string(miner->verified_rounds)},
-                               {"free stake", base::to_text(stake.free)},
-                               {"bonded", base::to_text(stake.bonded)},
-                               {"earned", base::to_text(miner->earned)},
-                               {"forfeited", base::to_text(miner->forfeited)}});
+    std::vector<std::pair<std::string, std::string>> fields = {
+        {"miner", key.hex()}, {"owner", miner->owner.hex()}, {"endpoint", miner->endpoint}};
+    for (const auto& [kind, work] : contracts::list_standing(*state, key))
+        fields.emplace_back("verified work", std::to_string(work) + " units of " + class_name(kind));
+    fields.emplace_back("free stake", base::to_text(stake.free));
+    fields.emplace_back("bonded", base::to_text(stake.bonded));
+    fields.emplace_back("earned", base::to_text(miner->earned));
+    fields.emplace_back("forfeited", base::to_text(miner->forfeited));
+    for (const auto& [job, lock] : open_locks(*state, stake.free))
+        fields.emplace_back("open job " + job.id.brief(), "can lock up to " + base::to_text(lock.slot) +
+                                                              " a slot, " + base::to_text(lock.round) +
+                                                              " in all");
+    print_fields(context.out, fields);
     return {};
 }
 

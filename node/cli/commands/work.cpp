@@ -29,6 +29,8 @@ struct MinerFlags {
     RoleFlags role;
     std::string ask = "1000u";
     std::string stake = "100";
+    std::string lock_slot = "20";
+    std::string lock_job = "60";
     std::vector<std::string> drills;
 };
 
@@ -38,6 +40,8 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
     ASSAY_ASSIGN(miner_options.stake, amount_flag("--stake", flags.stake));
+    ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
+    ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
         miner_options.drills.push_back(drill.planned);
@@ -55,6 +59,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
 struct VerifierFlags {
     RoleFlags role;
     std::string stake = "100";
+    std::string lock = "20";
 };
 
 base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& flags) {
@@ -62,6 +67,7 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(verifier_options.stake, amount_flag("--stake", flags.stake));
+    ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
     ASSAY_TRY(process->onboard_and_serve(WorkRole::kVerifier, verifier_options.stake));
     Verifier verifier(process->parts(), verifier_options);
@@ -79,6 +85,10 @@ void add_work_commands(CLI::App& app, Context& context) {
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();
+    mine.add_option("--lock-slot", miner->lock_slot, "Most stake that a job may lock for one slot")
+        ->capture_default_str();
+    mine.add_option("--lock-job", miner->lock_job, "Most stake that a job may lock in all")
+        ->capture_default_str();
     mine.add_option("--drill", miner->drills,
                     "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
 
@@ -88,6 +98,9 @@ void add_work_commands(CLI::App& app, Context& context) {
                             context, [&context, verifier] { return run_verifier(context, *verifier); });
     add_role_flags(verify, verifier->role);
     verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")
+        ->capture_default_str();
+    verify
+        .add_option("--lock", verifier->lock, "Stake locked for each job; a job that asks more is left alone")
         ->capture_default_str();
 }
 

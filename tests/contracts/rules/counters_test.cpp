@@ -52,7 +52,7 @@ TEST_CASE("whoever earned, lost and audited all that can be counted goes on earn
     for (const char* name : {"m1", "m2"}) {
         w.env.edit<Miner>(miner_key(w.env.person(name).node_key()), [&](Miner& miner) {
             miner.earned = miner.forfeited = most;
-            miner.verified_rounds = kLast32;
+            miner.losses = kLast64;
         });
     }
     for (const char* name : {"v1", "v2", "v3"}) {
@@ -65,10 +65,14 @@ TEST_CASE("whoever earned, lost and audited all that can be counted goes on earn
     const std::uint64_t before = w.env.balance("m1");
     play_round(w.env, w.job, {.verifiers = {{"v1", VerifierManner::kLies}}, .withhold_links = {"v2"}});
     CHECK(w.env.balance("m1") > before);
+    const PublicKey m1 = w.env.person("m1").node_key();
+    const auto earned = list_standing(w.env.state(), m1);
+    REQUIRE(earned.size() == 1);
+    w.env.edit<Standing>(standing_key(m1, earned[0].first), [](Standing& s) { s.work = kLast64; });
     play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kBadFinalise}}});
     CHECK(line_of(w.env, w.job, 1, LineKind::kSlot, "m2").lost.units() > 0);
     CHECK(w.miner("m1").earned == most);
-    CHECK(w.miner("m1").verified_rounds == kLast32);  // and no newcomer again
+    CHECK(list_standing(w.env.state(), m1).at(0).second == kLast64);  // and no newcomer again
     CHECK(w.miner("m2").forfeited == most);
     CHECK(w.verifier("v2").earned == most);
     CHECK(w.verifier("v2").penalised == most);

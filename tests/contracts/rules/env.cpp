@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/conservation.hpp"
+#include "contracts/rules/costs.hpp"
 #include "contracts/rules/store.hpp"
 #include "tests/support/catch.hpp"
 
@@ -232,7 +233,7 @@ void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint6
                        const std::vector<std::string>& verifiers, bool with_sequencer) {
     const std::uint32_t rounds = job(id).spec.rounds;
     for (const std::string& name : verifiers) {
-        send(person(name), VerifierEnlist{id, chain_tip(person(name).secret, rounds)});
+        enlist(name, id);
     }
     if (with_sequencer) {
         send(person("sequencer"), SequencerEnlist{id, chain_tip(person("sequencer").secret, rounds)});
@@ -245,6 +246,18 @@ void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint6
     for (const auto& [name, price] : asks)
         send(person(name), AskReveal{id, amount(price), person(name).secret});
     let_deadline_pass();
+}
+
+VerifierEnlist Env::enlistment(const Person& who, const Hash256& id) const {
+    const Job terms = job(id);
+    const auto least = enlistment_minimum(params_of(state_, terms), terms.spec, terms.slot_work);
+    return {id, chain_tip(who.secret, terms.spec.rounds), least.value()};
+}
+
+void Env::enlist(const std::string& name, const Hash256& id, std::optional<std::uint64_t> stake) {
+    VerifierEnlist tx = enlistment(person(name), id);
+    if (stake) tx.stake = amount(*stake);
+    send(person(name), tx);
 }
 
 Job Env::job(const Hash256& id) const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,6 +57,10 @@ public:
     /// Enlists, seals and opens the asks (name -> price), and advances to the first round.
     void hold_auction(const Hash256& job, const std::map<std::string, std::uint64_t>& asks,
                       const std::vector<std::string>& verifiers, bool with_sequencer = true);
+
+    /// Enlists a verifier that locks `stake`; by default the least that the job asks.
+    void enlist(const std::string& name, const Hash256& job, std::optional<std::uint64_t> stake = {});
+    [[nodiscard]] VerifierEnlist enlistment(const Person& who, const Hash256& job) const;
 
     /// Signs with the key that the type asks for and applies; the outcome is checked to be "applied".
     ApplyOutcome send(Person& who, const Payload& payload);

@@ -114,6 +114,22 @@ TEST_CASE("a node key is registered once, by its holder's consent, and never hol
     env.refuse(Reason::kKeyRevoked, m1, StakeDeposit{m1.node_key(), amount(1)});
 }
 
+TEST_CASE("a buyer's node key says where a running job's data is served from now on, and nobody else's") {
+    Env env;
+    env.miner("m1");
+    const Hash256 job = env.post(small_job());
+    Person& buyer = env.person("buyer");
+    // It is no miner and no verifier: without a job there is nothing to update.
+    env.refuse(Reason::kNotMiner, buyer, EndpointUpdate{"h:1", {}});
+    env.refuse(Reason::kUnknownJob, buyer, EndpointUpdate{"h:1", bytes_of("no job")});
+    env.refuse(Reason::kNotYours, env.person("m1"), EndpointUpdate{"h:1", job});
+    env.refuse(Reason::kBadEndpoint, buyer, EndpointUpdate{"no port", job});
+    env.send(buyer, EndpointUpdate{"h:2", job});
+    CHECK(env.job(job).buyer_endpoint == "h:2");
+    env.send(buyer, JobCancel{job});
+    env.refuse(Reason::kJobOver, buyer, EndpointUpdate{"h:3", job});
+}
+
 TEST_CASE("each type must be signed by its kind of key") {
     Env env;
     Person& m1 = env.miner("m1");

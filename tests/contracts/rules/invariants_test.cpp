@@ -58,7 +58,7 @@ void damage_party(std::vector<Damage>& all, Table table, const Bytes& key, const
     if (table == Table::kMiner) {
         all.push_back(changing<Miner>(key, value, [](Miner& m) { m.owner = stranger(); }));
         all.push_back(changing<Miner>(key, value, [](Miner& m) { m.prepaid = one_more(m.prepaid); }));
-        all.push_back(changing<Miner>(key, value, [](Miner& m) { ++m.verified_rounds; }));
+        all.push_back(changing<Miner>(key, value, [](Miner& m) { ++m.losses; }));
     }
     if (table == Table::kVerifier) {
         all.push_back(changing<Verifier>(key, value, [](Verifier& v) { v.owner = stranger(); }));

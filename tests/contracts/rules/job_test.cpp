@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Posting, bidding, and the ways in which a job ends.
+#include "contracts/program/program.hpp"
+#include "contracts/rules/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -46,16 +48,18 @@ TEST_CASE("the cheapest asks win and all are paid the first rejected ask") {
 
 TEST_CASE("an ask above the cap or without stake for one bond does not take part") {
     Market m;
-    Person& m4 = m.env.miner("m4", 200'000);  // covers the deposit, not the bond of a slot
+    Person& m4 = m.env.miner("m4", 100'000);  // covers the deposit, not the bond of a slot
     JobSpec spec = small_job();
-    spec.security.gain_bound = amount(1'000'000);
+    spec.security.gain_bound =
+        gain_bound_max(m.env.params(), spec.market.max_price, program::work_units(spec)).value();
+    REQUIRE(spec.security.gain_bound > amount(100'000));
     m.job = m.env.post(spec);
     m.env.hold_auction(m.job, {{"m1", 1'001}, {"m2", 700}, {"m4", 1}}, {"v1", "v2"});
     const Job job = m.env.job(m.job);
     CHECK(job.auction.above_cap == 1);
     CHECK(job.auction.short_stake == 1);
     CHECK(job.auction.winners == 1);
-    CHECK(read_stake(m.env.state(), m4.node_key()).free == amount(200'000));
+    CHECK(read_stake(m.env.state(), m4.node_key()).free == amount(100'000));
 }
 
 TEST_CASE("bidding is sealed, once, in time, and by those who may") {
@@ -64,15 +68,19 @@ TEST_CASE("bidding is sealed, once, in time, and by those who may") {
     Person& m2 = m.env.person("m2");
     m.env.refuse(Reason::kUnknownJob, m1, AskCommit{bytes_of("no job"), {}});
     m.env.refuse(Reason::kNotMiner, m.env.person("v1"), m.sealed_ask("v1", 1));
-    m.env.refuse(Reason::kNotVerifier, m1, VerifierEnlist{m.job, {}});
+    m.env.refuse(Reason::kNotVerifier, m1, VerifierEnlist{m.job, {}, {}});
     m.env.refuse(Reason::kNotSequencer, m1, SequencerEnlist{m.job, {}});
     m.env.refuse(Reason::kWrongPhase, m1, AskReveal{m.job, amount(1), {}});
     m.env.send(m1, m.sealed_ask("m1", 500));
     m.env.refuse(Reason::kAlreadyDone, m1, m.sealed_ask("m1", 400));
-    m.env.send(m.env.person("v1"), VerifierEnlist{m.job, bytes_of("tip")});
-    m.env.refuse(Reason::kAlreadyDone, m.env.person("v1"), VerifierEnlist{m.job, bytes_of("tip")});
-    Person& poor = m.env.verifier("v4", 1);
-    m.env.refuse(Reason::kInsufficientStake, poor, VerifierEnlist{m.job, bytes_of("tip")});
+    Person& v1 = m.env.person("v1");
+    const VerifierEnlist enlist = m.env.enlistment(v1, m.job);
+    VerifierEnlist less = enlist;
+    less.stake = amount(enlist.stake.units() - 1);
+    m.env.refuse(Reason::kLockTooSmall, v1, less);
+    m.env.send(v1, enlist);
+    m.env.refuse(Reason::kAlreadyDone, v1, enlist);
+    m.env.refuse(Reason::kInsufficientStake, m.env.verifier("v4", 1), enlist);
     m.env.let_deadline_pass();
     m.env.refuse(Reason::kWrongPhase, m2, m.sealed_ask("m2", 400));
     m.env.refuse(Reason::kNoSeal, m2, AskReveal{m.job, amount(400), m2.secret});
@@ -99,7 +107,7 @@ TEST_CASE("a buyer cancels while bidding at once, and in a round at its border")
     Market m;
     Person& buyer = m.env.person("buyer");
     m.env.send(m.env.person("m1"), m.sealed_ask("m1", 500));
-    m.env.send(m.env.person("v1"), VerifierEnlist{m.job, bytes_of("tip")});
+    m.env.enlist("v1", m.job);
     m.env.refuse(Reason::kNotYours, m.env.person("other"), JobCancel{m.job});
     m.env.send(buyer, JobCancel{m.job});
     CHECK(m.env.job(m.job).end_reason == Reason::kJobCancelled);
@@ -161,7 +169,8 @@ TEST_CASE("a job whose miners are all gone or ejected ends") {
 
 TEST_CASE("slots that no stake covers stay undealt") {
     JobSpec spec = small_job();
-    spec.security.gain_bound = amount(kPlenty * 6 / 10);
+    spec.market.max_price = amount(kPlenty * 6 / 10 / program::work_units(spec));
+    spec.market.budget = amount(50 * kPlenty);
     Market m(spec);
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
     REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
@@ -184,6 +193,10 @@ TEST_CASE("a job is refused when its terms cannot be met") {
     spec = small_job();
     spec.market.budget = amount(1'000 * kPlenty);
     m.env.refuse(Reason::kInsufficientBalance, buyer, submit(spec));
+    spec = small_job();
+    spec.security.gain_bound =
+        amount(gain_bound_max(m.env.params(), spec.market.max_price, program::work_units(spec))->units() + 1);
+    m.env.refuse(Reason::kGainBoundTooHigh, buyer, submit(spec));
     spec = small_job();
     spec.slots = 257;
     m.env.refuse(Reason::kBadSpec, buyer, submit(spec));

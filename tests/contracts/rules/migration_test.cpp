@@ -44,7 +44,7 @@ TEST_CASE(
     CHECK(decodable<Hash256>(state, Table::kParams) == 1);
     CHECK(decodable<Supply>(state, Table::kSupply) == 1);
     CHECK(decodable<Sequencer>(state, Table::kSequencer) == 1);
-    CHECK(decodable<Params>(state, Table::kParamSet) == 1);
+    CHECK(decodable<Params>(state, Table::kParamSet) == 2);
     CHECK(decodable<Account>(state, Table::kAccount) > 0);
     CHECK(decodable<NodeKey>(state, Table::kNodeKey) > 0);
     CHECK(decodable<Stake>(state, Table::kStake) > 0);
@@ -60,7 +60,15 @@ TEST_CASE(
     CHECK(decodable<SettlementLine>(state, Table::kSettlement) > 0);
 
     CHECK(read_current_params(state) == short_windows());
-    for (const Job& job : list_jobs(state)) CHECK(params_of(state, job) == short_windows());
+    // What was agreed stays: fixed penalties, and gains without a bound.
+    Params terms = short_windows();
+    terms.verifier_penalty_ppm = 0;
+    terms.gain_bound_max_ppm = 1'000'000'000;
+    for (const Job& job : list_jobs(state)) {
+        CHECK(params_of(state, job) == terms);
+        for (const EnlistedVerifier& verifier : job.verifiers) CHECK(verifier.locked == terms.verifier_bond);
+    }
+    for (const auto& [node, miner] : list_miners(state)) CHECK(list_standing(state, node).empty());
 }
 
 TEST_CASE("a migrated job runs on to its end, and is settled as the one that was never migrated was begun") {

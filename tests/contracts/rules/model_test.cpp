@@ -124,7 +124,9 @@ TEST_CASE("thousands of random moves keep every invariant, and refused ones chan
                     who, AskCommit{job, ask_seal(env.chain(), job, who.node_key(), amount(5), who.secret)});
                 break;
             case 4: outcome = env.attempt(who, AskReveal{job, amount(5), who.secret}); break;
-            case 5: outcome = env.attempt(who, VerifierEnlist{job, chain_tip(who.secret, 3)}); break;
+            case 5:
+                outcome = env.attempt(who, VerifierEnlist{job, chain_tip(who.secret, 3), amount(20'000'000)});
+                break;
             case 6:
                 outcome = env.attempt(
                     who, RoundCommit{job, round, static_cast<std::uint32_t>(random() % 3), bytes_of("seal")});

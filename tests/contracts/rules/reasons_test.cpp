@@ -86,7 +86,7 @@ TEST_CASE("lists and rosters are bounded") {
         Person& who = env.person("crowd " + std::to_string(i));
         env.send(env.person("other"), Transfer{who.owner_key(), amount(50'000'000)});
         env.verifier(who.name, 10'000'000);
-        const VerifierEnlist enlist{id, bytes_of(who.name)};
+        const VerifierEnlist enlist = env.enlistment(who, id);
         if (i < kMaxVerifiers) {
             env.send(who, enlist);
         } else {

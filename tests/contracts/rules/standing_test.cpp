@@ -38,7 +38,13 @@ struct World {
         env.hold_auction(job, {{"m1", 500}}, verifiers);
         REQUIRE(env.job(job).phase == JobPhase::kRounds);
     }
-    std::uint32_t standing() { return read_miner(env.state(), env.person("m1").node_key())->verified_rounds; }
+    /// Slots found right that count.
+    std::uint64_t standing() {
+        std::uint64_t work = 0;
+        for (const auto& [kind, units] : list_standing(env.state(), env.person("m1").node_key()))
+            work += units;
+        return work / env.job(job).slot_work;
+    }
     RosterEntry entry() { return env.job(job).roster.front(); }
     EnlistedVerifier enlisted(const std::string& name) {
         for (const EnlistedVerifier& verifier : env.job(job).verifiers)

@@ -61,7 +61,7 @@ struct Story {
     template <class Between>
     void hold_auction(Between between) {
         for (const char* name : {"v1", "v2", "v3", "v4"}) {
-            env.send(env.person(name), VerifierEnlist{job, chain_tip(env.person(name).secret, 3)});
+            env.enlist(name, job);
         }
         for (const auto& [name, price] : {std::pair{"m1", 500}, {"m2", 600}, {"m3", 700}}) {
             Person& who = env.person(name);
@@ -112,7 +112,11 @@ TEST_CASE(
         env.enrich(name, pay);
         env.miner(name, pay + kPlenty);
     }
-    for (const char* name : {"v1", "v2"}) env.verifier(name);
+    // Half of a bond at the job's rate, which is twice a slot's pay.
+    for (const char* name : {"v1", "v2"}) {
+        env.enrich(name, pay);
+        env.verifier(name, pay + kPlenty);
+    }
     env.enrich("buyer", spec.market.budget.units());
     const Hash256 job = env.post(spec);
     env.change_params(after());

@@ -58,11 +58,13 @@ struct World {
 
 TEST_CASE("when one of the pair is gone a third verifier decides") {
     for (const VerifierManner manner : {VerifierManner::kAbsent, VerifierManner::kSealsOnly}) {
+        CAPTURE(static_cast<int>(manner));
         World w;
         const auto pair = w.play_to_audit();
         w.finish({.verifiers = {{pair[0], manner}}});
         CHECK(w.verdict() == Reason::kPaid);
-        CHECK(w.audit(pair[0]) == Reason::kAuditSilent);
+        CHECK(w.audit(pair[0]) ==
+              (manner == VerifierManner::kAbsent ? Reason::kAuditSilent : Reason::kAuditUnopened));
         CHECK(w.audit(pair[1]) == Reason::kPaidAudit);
         CHECK(w.audit(w.third()) == Reason::kPaidAudit);
     }
@@ -239,7 +241,7 @@ TEST_CASE("nobody judges work of its own owner, and a buyer does not judge its o
         for (const PublicKey& node : slot.verifiers) CHECK(node != v1.node_key());
     }
     const Hash256 own = env.post(small_job(), "v1");
-    env.refuse(Reason::kNotParticipant, v1, VerifierEnlist{own, {}});
+    env.refuse(Reason::kNotParticipant, v1, VerifierEnlist{own, {}, {}});
 }
 
 }  // namespace assay::contracts::test

@@ -68,9 +68,10 @@ TEST_CASE("miners, their state and what they were not paid for can be asked for"
     const CliRun list = network().ask({"miner", "list"});
     REQUIRE(list.code == 0);
     const json first = list.json().at("miners").at(0);
-    CHECK(keys_of(first) == std::set<std::string>{"miner", "owner", "endpoint", "verified_rounds", "newcomer",
+    CHECK(keys_of(first) == std::set<std::string>{"miner", "owner", "endpoint", "standing", "verified_work",
                                                   "stake", "bonded", "earned", "forfeited"});
-    CHECK(first.at("newcomer") == true);
+    CHECK(first.at("standing").empty());
+    CHECK(first.at("verified_work") == 0);
     const auto key = first.at("miner").get<std::string>();
     const CliRun status = network().ask({"miner", "status", "--key", key.substr(0, 10)});
     INFO(status.err);

@@ -2,6 +2,7 @@
 // A buyer that lies about the weights of its jobs, before a miner and before a verifier: real rules, real
 // blob stores, a real worker. Whatever the lie, nobody bids into it, the log says why, and jobs that are what
 // they say are bid for meanwhile.
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "ledger/chain.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/blob/fetch.hpp"
+#include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/runtime/log.hpp"
@@ -35,7 +37,7 @@ namespace frames = trainer::worker;
 using test::key_of;
 using test_market::CapturedLog;
 
-constexpr const char* kBuyer = "127.0.0.1:1";
+constexpr const char* kBuyersPlace = "127.0.0.1:1";
 
 struct HandClock final : Clock {
     [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
@@ -153,29 +155,13 @@ private:
     std::set<BlobId>& taken_;
 };
 
-enum class Part : std::uint8_t { kMiner, kVerifier };
+enum class Part : std::uint8_t { kMiner, kVerifier, kBuyer };
 
 struct Stage {
     explicit Stage(Part which) : part(which) {
         REQUIRE(ledger::write_genesis(disk, ledger::Layout("home").genesis, genesis).ok());
         chain = ledger::Chain::open(disk, provider, ledger::rules_machine(), "home").value();
-        const RoleParts parts{.seams = {clock, random, timers, mempool, blobs, notes, worker},
-                              .files = *files,
-                              .genesis = genesis,
-                              .node_key = node,
-                              .owner_key = &owner,
-                              .endpoint = "127.0.0.1:2",
-                              .start_height = 0,
-                              .finish = [](const std::optional<base::Error>& error) {
-                                  FAIL("the role ended: " << (error ? error->what : "of itself"));
-                              }};
-        if (part == Part::kMiner) {
-            role = std::make_unique<Miner>(
-                parts, MinerOptions{.ask = base::units(500), .stake = test::tokens(200), .drills = {}});
-        } else {
-            role = std::make_unique<Verifier>(parts, VerifierOptions{.stake = test::tokens(200)});
-        }
-        role->step(Started{});
+        start("127.0.0.1:2");
         // Carol buys; what she has is from Bob.
         send(key_of("bob"), contracts::Transfer{.to = carol.public_key(), .amount = test::tokens(900)});
         turn();
@@ -185,12 +171,41 @@ struct Stage {
         for (int i = 0; i < 6; ++i) turn();  // the role registers and stakes meanwhile
         (void)buyer_store->put(job.file);
     }
+    /// A fresh process of the role, whose blob service is at `endpoint`: it follows the ledger from the
+    /// beginning.
+    void start(const std::string& endpoint) {
+        const RoleParts parts{.seams = {clock, random, timers, mempool, blobs, notes, worker},
+                              .files = *files,
+                              .genesis = genesis,
+                              .node_key = node,
+                              .owner_key = &owner,
+                              .endpoint = endpoint,
+                              .start_height = chain->height(),
+                              .finish = [](const std::optional<base::Error>& error) {
+                                  FAIL("the role ended: " << (error ? error->what : "of itself"));
+                              }};
+        switch (part) {
+            case Part::kMiner:
+                role = std::make_unique<Miner>(
+                    parts, MinerOptions{.ask = base::units(500), .stake = test::tokens(200), .drills = {}});
+                break;
+            case Part::kVerifier:
+                role = std::make_unique<Verifier>(parts, VerifierOptions{.stake = test::tokens(200)});
+                break;
+            case Part::kBuyer:
+                role = std::make_unique<Buyer>(parts, BuyerOptions{.spec = spec_of("bought", std::nullopt)});
+                break;
+        }
+        role->step(Started{});
+        for (std::uint64_t height = 1; height <= chain->height(); ++height)
+            role->step(BlockSeen{height, base::encode(chain->block(height).value())});
+    }
     /// The job as it would be sold honestly: it starts from these weights, or from its seed.
     program::JobSpec spec_of(const std::string& name, const std::optional<std::vector<float>>& weights) {
         program::JobSpec spec = job.spec;
         spec.name = name;
         spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
-        spec.security.gain_bound = base::units(1'000'000);
+        spec.security.gain_bound = base::units(10'000);
         const auto tensors = program::parameter_tensors(spec.model);
         const auto start = weights ? *weights : program::initial_parameters(spec.model, spec.seed);
         spec.initial_root =
@@ -206,7 +221,7 @@ struct Stage {
     base::Hash256 post(const program::JobSpec& spec) {
         send(carol, contracts::JobSubmit{.spec = spec,
                                          .node = carols_node.public_key(),
-                                         .endpoint = kBuyer,
+                                         .endpoint = kBuyersPlace,
                                          .beacon_tip = contracts::chain_tip(base::Hash256{}, spec.rounds)});
         make_block();
         for (const contracts::Job& posted : contracts::list_jobs(chain->state())) {
@@ -303,7 +318,7 @@ struct Stage {
     std::unique_ptr<BlobFiles> files = make_blob_files(*own_store);
     std::set<BlobId> withheld, flipped, taken;
     const ConnectHolder connect = [this](const Endpoint& at) -> Outcome<std::unique_ptr<BlobService>> {
-        if (at != kBuyer) return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
+        if (at != kBuyersPlace) return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
         return std::unique_ptr<BlobService>(std::make_unique<Liar>(*buyer_store, withheld, flipped, taken));
     };
 
@@ -397,6 +412,54 @@ TEST_CASE("a buyer that lies about its weights gets no bids, and honest jobs bes
     for (int i = 0; i < 3; ++i) stage.turn();
     CHECK(stage.bid_for(lies[4].job));
     CHECK_FALSE(stage.bid_for(lies[5].job));
+}
+
+TEST_CASE("a buyer that keeps its data from verifiers finds none, until it serves them") {
+    Stage stage(Part::kVerifier);
+    program::JobSpec spec = stage.spec_of("starved", std::nullopt);
+    std::vector<std::uint32_t> tokens = stage.job.tokens;
+    std::reverse(tokens.begin(), tokens.end());
+    spec.data.train = stage.serve(trainer::token_file_bytes(tokens, spec.model.vocabulary));
+    stage.withheld.insert(spec.data.train);
+    const base::Hash256 starved = stage.post(spec);
+    for (int i = 0; i < 6; ++i) stage.turn();
+    INFO(stage.log.text());
+    CHECK_FALSE(stage.bid_for(starved));
+    CHECK(stage.said(spec.data.train.brief(), "no such blob here"));
+    stage.withheld.clear();
+    stage.clock.now += 60'000'000'000;  // the longest pause
+    for (int i = 0; i < 3; ++i) stage.turn();
+    CHECK(stage.bid_for(starved));
+    // For bidding only: another job's work may have its place.
+    CHECK(stage.own_store->is_evictable(spec.data.train));
+}
+
+TEST_CASE("a job that could lock more of a stake than its owner allows gets no bid, and the log says so") {
+    const Part part = GENERATE(Part::kMiner, Part::kVerifier);
+    CAPTURE(part == Part::kMiner);
+    Stage stage(part);
+    // A low audit rate makes large bonds: (1,000 + 10,000) units times ten thousand.
+    program::JobSpec spec = stage.spec_of("trap", std::nullopt);
+    spec.security.audit_threshold = UINT64_MAX / 10'000;
+    const base::Hash256 trap = stage.post(spec);
+    const base::Hash256 fair = stage.post(stage.spec_of("fair", std::nullopt));
+    for (int i = 0; i < 6; ++i) stage.turn();
+    INFO(stage.log.text());
+    CHECK_FALSE(stage.bid_for(trap));
+    CHECK(stage.said(trap.brief(), part == Part::kMiner ? "--lock-slot allows" : "--lock allows"));
+    CHECK(stage.bid_for(fair));
+    if (part == Part::kMiner) CHECK(stage.said(fair.brief(), "can lock up to"));
+}
+
+TEST_CASE("a buyer that is started again on another port says so on the ledger") {
+    Stage stage(Part::kBuyer);
+    const auto jobs = [&] { return contracts::list_jobs(stage.chain->state()); };
+    REQUIRE(jobs().size() == 1);
+    CHECK(jobs()[0].buyer_endpoint == "127.0.0.1:2");
+    stage.start("127.0.0.1:3");
+    for (int i = 0; i < 3; ++i) stage.turn();
+    REQUIRE(jobs().size() == 1);
+    CHECK(jobs()[0].buyer_endpoint == "127.0.0.1:3");
 }
 
 }  // namespace assay::node

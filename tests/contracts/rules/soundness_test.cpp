@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attacks on what the rules promise, each played as the attacker would: stake that comes and goes, jobs that
+// are traps, words sealed and not opened, good names from work that nobody needed, ties that are ground.
+#include <algorithm>
+#include <set>
+
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+const std::vector<std::string> kThree = {"v1", "v2", "v3"};
+
+/// One miner in one slot, three verifiers, played up to the opened traces.
+struct World {
+    Env env;
+    Hash256 job;
+
+    explicit World(const JobSpec& spec = one_slot(), const Params& params = short_windows()) : env(params) {
+        env.miner("m1", 50 * kPlenty);
+        for (const std::string& name : kThree) env.verifier(name);
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}}, kThree);
+        REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    }
+    static JobSpec one_slot() {
+        JobSpec spec = small_job();
+        spec.slots = 1;
+        return spec;
+    }
+    /// The drawn pair of slot 0.
+    std::vector<std::string> play_to_audit(const Play& play = {}) {
+        play_commits(env, job, play);
+        play_links(env, job, play);
+        play_reveals(env, job, play);
+        std::vector<std::string> pair;
+        const SlotRound slot = *read_slot(env.state(), job, 0, 0);
+        for (const PublicKey& node : slot.verifiers) pair.push_back(env.by_node(node).name);
+        REQUIRE(pair.size() == 2);
+        return pair;
+    }
+    void finish(const Play& play) {
+        play_audits(env, job, play, Stage::kPair);
+        play_audits(env, job, play, Stage::kThird);
+        play_merges(env, job, play, Stage::kPair);
+        play_merges(env, job, play, Stage::kThird);
+        REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
+    }
+};
+
+/// Everyone drawn in the whole job, in order.
+std::vector<PublicKey> drawn_in(const Env& env, const Hash256& job) {
+    std::vector<PublicKey> drawn;
+    for (std::uint32_t round = 0; round < env.job(job).round; ++round) {
+        for (const SlotRound& slot : list_slots(env.state(), job, round))
+            drawn.insert(drawn.end(), slot.verifiers.begin(), slot.verifiers.end());
+        const Round record = *read_round(env.state(), job, round);
+        for (const MergePosting& posting : record.merges) drawn.push_back(posting.verifier);
+    }
+    return drawn;
+}
+
+/// A miner holds every slot of a job that its own owner or another posts.
+void work_off(Env& env, const JobSpec& spec, const std::string& buyer) {
+    const Hash256 job = env.post(spec, buyer);
+    env.hold_auction(job, {{"m1", 1}}, kThree);
+    REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    play_job(env, job);
+    REQUIRE(env.job(job).end_reason == Reason::kJobComplete);
+}
+
+/// As little work as a slot can be: one unit.
+JobSpec one_unit_job(std::uint32_t slots) {
+    JobSpec spec = small_job();
+    spec.name = "tiny";
+    spec.slots = slots;
+    spec.rounds = 1;
+    spec.train.inner_steps = 1;
+    spec.train.batch = 1;
+    spec.security.segment_steps = 1;
+    return spec;
+}
+
+bool is_newcomer_in(Env& env, const JobSpec& spec) {
+    const Hash256 job = env.post(spec, "buyer");
+    env.hold_auction(job, {{"m1", 1}}, kThree);
+    const bool newcomer = read_slot(env.state(), job, 0, 0)->newcomer;
+    play_job(env, job);
+    return newcomer;
+}
+
+}  // namespace
+
+TEST_CASE("stake deposited just before the beacon opens weighs nothing in the draw") {
+    std::vector<PublicKey> drawn[2];
+    for (const bool attacked : {false, true}) {
+        JobSpec spec = small_job();
+        spec.slots = 4;
+        World w(spec);
+        while (w.env.job(w.job).phase == JobPhase::kRounds) {
+            w.env.next_block();
+            play_commits(w.env, w.job, {});
+            Person& v1 = w.env.person("v1");
+            // Thirty times the stake of the others, for as long as the draw takes.
+            if (attacked) w.env.send(v1, StakeDeposit{v1.node_key(), amount(30 * kPlenty)});
+            play_links(w.env, w.job, {});
+            if (attacked) w.env.send(v1, StakeWithdraw{v1.node_key(), amount(30 * kPlenty)});
+            play_reveals(w.env, w.job, {});
+            play_audits(w.env, w.job, {}, Stage::kPair);
+            play_merges(w.env, w.job, {}, Stage::kPair);
+        }
+        drawn[attacked ? 1 : 0] = drawn_in(w.env, w.job);
+    }
+    REQUIRE(drawn[0].size() >= 6);
+    CHECK(drawn[0] == drawn[1]);
+}
+
+TEST_CASE("a verifier weighs what it locked, and less after a penalty, and locks at least one penalty") {
+    Params params = short_windows();
+    params.probation_rounds = 0;
+    JobSpec spec = World::one_slot();
+    spec.security.audit_threshold = UINT64_MAX / 10'000;
+    Env env(params);
+    env.miner("m1", 50 * kPlenty);
+    for (const std::string& name : kThree) env.verifier(name);
+    const Hash256 job = env.post(spec);
+    const auto least = env.enlistment(env.person("v1"), job).stake;
+    env.enlist("v1", job, least.units());
+    env.enlist("v2", job, 10 * least.units());
+    env.enlist("v3", job, 10 * least.units());
+    env.hold_auction(job, {{"m1", 500}}, {});
+    const auto weight = [&](const std::string& name) {
+        for (const Judge& judge : env.round(job).judges)
+            if (judge.node == env.person(name).node_key()) return judge.weight.units();
+        return std::uint64_t{0};
+    };
+    CHECK(weight("v1") == least.units());
+    CHECK(weight("v2") == 10 * least.units());
+    const std::uint64_t bond = read_slot(env.state(), job, 0, 0)->bond.units();
+    CHECK(least.units() >= bond / 2);
+    // All three judge in the end: one lies, the two others say the same.
+    const Play play = {.verifiers = {{"v2", VerifierManner::kLies}}};
+    while (env.job(job).phase == JobPhase::kRounds && weight("v2") == 10 * least.units())
+        play_round(env, job, play);
+    REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    CHECK(weight("v2") == 10 * least.units() - (bond + 1) / 2);
+    CHECK(weight("v3") == 10 * least.units());
+}
+
+TEST_CASE("a job whose gain bound dwarfs its pay is refused") {
+    Env env;
+    env.post(small_job());
+    Person& buyer = env.person("buyer");
+    JobSpec trap = small_job();
+    trap.name = "trap";
+    trap.security.gain_bound = amount(60 * kPlenty / 100);
+    const auto outcome =
+        env.attempt(buyer, JobSubmit{trap, buyer.node_key(), "h:1", chain_tip(buyer.secret, trap.rounds)});
+    CHECK_FALSE(outcome.applied);
+}
+
+TEST_CASE("a seal that is not opened costs what a wrong one costs") {
+    std::uint64_t lost[2];
+    for (const VerifierManner manner : {VerifierManner::kLies, VerifierManner::kSealsOnly}) {
+        World w;
+        const auto pair = w.play_to_audit();
+        const std::uint64_t stake = w.env.stake(pair[0]);
+        w.finish({.verifiers = {{pair[0], manner}}});
+        CHECK(read_slot(w.env.state(), w.job, 0, 0)->verdict == Reason::kPaid);
+        const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
+        CHECK(consequence(line.reason) == Consequence::kPenalty);
+        CHECK(line.paid.is_zero());
+        CHECK(line.lost == line.lost_burned);
+        CHECK(stake - w.env.stake(pair[0]) == line.lost.units());
+        lost[manner == VerifierManner::kLies ? 0 : 1] = line.lost.units();
+    }
+    CHECK(lost[0] > 0);
+    CHECK(lost[1] == lost[0]);
+}
+
+TEST_CASE("a merge that is sealed and not opened costs what a wrong one costs") {
+    std::uint64_t lost[2];
+    for (const MergeManner manner : {MergeManner::kLies, MergeManner::kSealsOnly}) {
+        World w;
+        w.play_to_audit();
+        const std::string one = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
+        w.finish({.mergers = {{one, manner}}});
+        CHECK(read_round(w.env.state(), w.job, 0)->merged);
+        const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, one);
+        CHECK(consequence(line.reason) == Consequence::kPenalty);
+        lost[manner == MergeManner::kLies ? 0 : 1] = line.lost.units();
+    }
+    CHECK(lost[0] > 0);
+    CHECK(lost[1] == lost[0]);
+}
+
+TEST_CASE("a penalty grows with the bond of the slot that was judged wrongly") {
+    Params params = short_windows();
+    params.probation_rounds = 0;
+    JobSpec spec = World::one_slot();
+    spec.security.audit_threshold = UINT64_MAX / 10'000;
+    World w(spec, params);
+    const auto pair = w.play_to_audit();
+    const std::uint64_t bond = read_slot(w.env.state(), w.job, 0, 0)->bond.units();
+    REQUIRE(bond > 10 * params.verifier_penalty.units());
+    w.finish({.verifiers = {{pair[0], VerifierManner::kLies}}});
+    const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
+    CHECK(line.reason == Reason::kAuditWrong);
+    CHECK(line.lost.units() >= bond / 4);
+}
+
+TEST_CASE("256 one-unit slots of one's own job end no probation and bring no fee back") {
+    Params params = short_windows();
+    params.probation_rounds = 20;
+    Env env(params);
+    env.miner("m1", 50 * kPlenty);
+    for (const std::string& name : kThree) env.verifier(name);
+    work_off(env, one_unit_job(256), "m1");
+    const Miner miner = *read_miner(env.state(), env.person("m1").node_key());
+    std::uint64_t used = 0;
+    for (const Job& job : list_jobs(env.state())) {
+        for (const SettlementLine& line : list_settlement(env.state(), job.id, 0))
+            used += line.from_prepaid.units();
+    }
+    CHECK(miner.prepaid.units() == params.miner_fee.units() - used);
+    CHECK(used < params.miner_fee.units());
+    // Neither in a job of that size nor in a larger one.
+    CHECK(is_newcomer_in(env, one_unit_job(1)));
+    CHECK(is_newcomer_in(env, World::one_slot()));
+}
+
+TEST_CASE("a good name among small slots is none among large ones") {
+    Params params = short_windows();
+    params.probation_rounds = 20;
+    Env env(params);
+    env.miner("m1", 50 * kPlenty);
+    for (const std::string& name : kThree) env.verifier(name);
+    work_off(env, one_unit_job(20), "other");
+    CHECK_FALSE(is_newcomer_in(env, one_unit_job(1)));
+    CHECK(is_newcomer_in(env, World::one_slot()));
+}
+
+TEST_CASE("a newcomer's last audits are paid from its fee before what is left comes back") {
+    Params params = short_windows();
+    params.probation_rounds = 1;
+    World w(World::one_slot(), params);
+    play_round(w.env, w.job);
+    std::uint64_t used = 0;
+    for (const SettlementLine& line : list_settlement(w.env.state(), w.job, 0)) {
+        if (line.kind != LineKind::kAudit) continue;
+        CHECK(line.reason == Reason::kPaidAudit);
+        CHECK(line.from_escrow.is_zero());
+        used += line.from_prepaid.units();
+    }
+    REQUIRE(used > 0);
+    // The rest came back in the same round.
+    CHECK(read_miner(w.env.state(), w.env.person("m1").node_key())->prepaid.is_zero());
+    CHECK_FALSE(read_slot(w.env.state(), w.job, 1, 0)->newcomer);
+}
+
+TEST_CASE("a key that is ground once the job is known wins no tie") {
+    // A hundred keys for each job: the one that sorts first by the job and itself.
+    int won = 0;
+    constexpr int kJobs = 8;
+    for (int i = 0; i < kJobs; ++i) {
+        Env env;
+        for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
+        for (const std::string& name : kThree) env.verifier(name);
+        JobSpec spec = World::one_slot();
+        spec.name = "job " + std::to_string(i);
+        const Hash256 job = env.post(spec);
+        std::string best;
+        Hash256 lowest;
+        for (int g = 0; g < 100; ++g) {
+            const std::string name = "ground " + std::to_string(g);
+            const Hash256 tie =
+                base::Hasher("assay/ask-tie/v1").add(job).add(env.person(name).node_key().view()).finish();
+            if (best.empty() || tie < lowest) {
+                best = name;
+                lowest = tie;
+            }
+        }
+        env.send(env.person("other"), Transfer{env.person(best).owner_key(), amount(2 * kPlenty)});
+        env.miner(best);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 500}, {"m3", 500}, {best, 500}}, kThree);
+        REQUIRE(env.job(job).roster.size() == 1);
+        if (env.job(job).roster[0].node == env.person(best).node_key()) ++won;
+    }
+    // One of four who ask alike wins a quarter, not all.
+    CHECK(won < kJobs / 2);
+}
+
+TEST_CASE("who wins a tie is not known before the last ask is opened") {
+    // The same keys, prices and salts; only the last revealed salt differs.
+    std::set<PublicKey> winners;
+    for (int i = 0; i < 16; ++i) {
+        Env env;
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const std::string& name : kThree) env.verifier(name);
+        const Hash256 job = env.post(World::one_slot());
+        for (const std::string& name : kThree) env.person(name).secret = bytes_of("secret " + name);
+        env.person("m2").secret = bytes_of("salt " + std::to_string(i));
+        env.hold_auction(job, {{"m1", 500}, {"m2", 500}}, kThree);
+        winners.insert(env.job(job).roster.at(0).node);
+    }
+    CHECK(winners.size() == 2);
+}
+
+TEST_CASE("a job that its buyer cannot pay is refused before its program is built") {
+    Env env;
+    env.post(small_job());
+    Person& buyer = env.person("buyer");
+    JobSpec spec = small_job();
+    spec.name = "beyond";
+    spec.market.budget = amount(1'000 * kPlenty);
+    spec.security.audit_threshold = 1;  // with the program: a bond of 2^64 times the pay
+    env.refuse(Reason::kInsufficientBalance, buyer,
+               JobSubmit{spec, buyer.node_key(), "h:1", chain_tip(buyer.secret, spec.rounds)});
+}
+
+}  // namespace assay::contracts::test
