@@ -17,6 +17,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kBadSpec:
         case Reason::kAmountOverflow:
         case Reason::kBudgetTooSmall:
+        case Reason::kGainBoundTooHigh:
+        case Reason::kLockTooSmall:
         case Reason::kBadKeyProof:
         case Reason::kSealMismatch:
         case Reason::kBadLink:
@@ -79,6 +81,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kAskNotRevealed:
         case Reason::kLinkWithheld:
         case Reason::kAuditWrong:
+        case Reason::kAuditUnopened:
+        case Reason::kMergeUnopened:
         case Reason::kMergeWrong:
         case Reason::kMismatch:
         case Reason::kSilentAfterDraw:

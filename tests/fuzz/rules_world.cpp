@@ -187,7 +187,9 @@ void RulesWorld::help_bidding(const Job& job) {
     }
     for (std::size_t i = kFirstVerifier; i < kFirstBuyer; ++i) {
         Person& verifier = people_[i];
-        if (!chance(8)) send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds)});
+        const auto least = enlistment_minimum(params_of(state_, job), job.spec, job.slot_work);
+        if (!chance(8) && least)
+            send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds), *least});
     }
     if (chance(2)) send(people_[0], SequencerEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
     if (!chance(4)) pass_to(job.phase_deadline);
@@ -362,7 +364,7 @@ void RulesWorld::anything() {
             return;
         case 11: return send(who, AskCommit{job, some_hash()});
         case 12: return send(who, AskReveal{job, some_amount(), some_hash()});
-        case 13: return send(who, VerifierEnlist{job, some_hash()});
+        case 13: return send(who, VerifierEnlist{job, some_hash(), Amount{}});
         case 14: return send(people_[0], SequencerEnlist{job, some_hash()});
         case 15: return send(who, RoundCommit{job, round, slot, some_hash()});
         case 16: return send(who, BeaconOpen{job, round, chance(2) ? some_hash() : Hash256{}});

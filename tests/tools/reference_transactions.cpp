@@ -71,8 +71,9 @@ void add_identities(Rows& rows) {
     add<contracts::StakeWithdraw>(
         rows, {ASSAY_FIELD(StakeWithdraw, node), ASSAY_FIELD(StakeWithdraw, amount)},
         "any time, even for a revoked key", {kZeroAmount, kNotYours, kInsufficientStake});
-    add<contracts::EndpointUpdate>(rows, {ASSAY_FIELD(EndpointUpdate, endpoint)}, "any time",
-                                   {kBadEndpoint, kNotMiner});
+    add<contracts::EndpointUpdate>(rows,
+                                   {ASSAY_FIELD(EndpointUpdate, endpoint), ASSAY_FIELD(EndpointUpdate, job)},
+                                   "any time", {kBadEndpoint, kNotMiner, kUnknownJob, kJobOver, kNotYours});
 }
 
 void add_bidding(Rows& rows) {
@@ -80,8 +81,8 @@ void add_bidding(Rows& rows) {
                               {ASSAY_FIELD(JobSubmit, spec), ASSAY_FIELD(JobSubmit, node),
                                ASSAY_FIELD(JobSubmit, endpoint), ASSAY_FIELD(JobSubmit, beacon_tip)},
                               "any time",
-                              {kBadSpec, kBadEndpoint, kNotYours, kKeyRevoked, kTooManyJobs, kAmountOverflow,
-                               kBudgetTooSmall, kInsufficientBalance});
+                              {kBadSpec, kBadEndpoint, kNotYours, kKeyRevoked, kTooManyJobs,
+                               kInsufficientBalance, kAmountOverflow, kGainBoundTooHigh, kBudgetTooSmall});
     add<contracts::JobCancel>(rows, {ASSAY_FIELD(JobCancel, job)},
                               "until the job ends; takes effect at the next round border",
                               {kUnknownJob, kJobOver, kNotYours, kAlreadyDone});
@@ -91,10 +92,12 @@ void add_bidding(Rows& rows) {
     add<contracts::AskReveal>(
         rows, {ASSAY_FIELD(AskReveal, job), ASSAY_FIELD(AskReveal, price), ASSAY_FIELD(AskReveal, salt)},
         "job phase `ask_reveal`", {kUnknownJob, kJobOver, kWrongPhase, kNoSeal, kAlreadyDone, kSealMismatch});
-    add<contracts::VerifierEnlist>(
-        rows, {ASSAY_FIELD(VerifierEnlist, job), ASSAY_FIELD(VerifierEnlist, beacon_tip)}, "bidding",
-        {kUnknownJob, kJobOver, kWrongPhase, kNotVerifier, kNotParticipant, kAlreadyDone, kRosterFull,
-         kInsufficientStake});
+    add<contracts::VerifierEnlist>(rows,
+                                   {ASSAY_FIELD(VerifierEnlist, job), ASSAY_FIELD(VerifierEnlist, beacon_tip),
+                                    ASSAY_FIELD(VerifierEnlist, stake)},
+                                   "bidding",
+                                   {kUnknownJob, kJobOver, kWrongPhase, kNotVerifier, kNotParticipant,
+                                    kAlreadyDone, kRosterFull, kLockTooSmall, kInsufficientStake});
     add<contracts::SequencerEnlist>(
         rows, {ASSAY_FIELD(SequencerEnlist, job), ASSAY_FIELD(SequencerEnlist, beacon_tip)}, "bidding",
         {kUnknownJob, kJobOver, kWrongPhase, kNotSequencer, kAlreadyDone});
