@@ -9,6 +9,7 @@
 #include "node/devnet/drill_spec.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/flip_byte.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace assay::tests {
@@ -69,14 +70,6 @@ void check_shape(const json& audit, bool ok) {
     }
 }
 
-void flip_byte(const fs::path& file, std::uintmax_t offset) {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(static_cast<std::streamoff>(offset));
-    const int byte = stream.get();
-    stream.seekp(static_cast<std::streamoff>(offset));
-    stream.put(static_cast<char>(byte ^ 1));
-}
-
 /// The run's ledger and blobs in a folder of their own, to be damaged.
 void copy_home(const fs::path& target) {
     fs::create_directories(target / "ledger");
@@ -127,7 +120,7 @@ TEST_CASE("a flipped byte in the ledger fails every audit with exit code 7 and n
     const test::TemporaryFolder copy;
     copy_home(copy.path());
     const fs::path log = copy / "ledger/blocks.log";
-    flip_byte(log, fs::file_size(log) / 2);
+    test::flip_byte(log, fs::file_size(log) / 2, 1);
     for (const auto& words :
          std::vector<std::vector<std::string>>{{"audit", "ledger"},
                                                {"audit", "payouts"},
@@ -149,7 +142,7 @@ TEST_CASE("a flipped byte in a base state fails the replay that stands on it") {
     const std::string id = round->base_blob.hex();
     const fs::path blob = copy.path() / "blobs" / id.substr(0, 2) / id.substr(2);
     fs::permissions(blob, fs::perms::owner_read | fs::perms::owner_write);
-    flip_byte(blob, 4096);
+    test::flip_byte(blob, 4096, 1);
     const test::ProgramRun run =
         run_assay({"audit", "replay", "--job", "small", "--round", "1"}, copy.path().string());
     INFO(run.err);

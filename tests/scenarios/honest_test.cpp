@@ -7,6 +7,7 @@
 #include "node/runtime/process.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/flip_byte.hpp"
 #include "tests/support/run_program.hpp"
 #include "trainer/targets.hpp"
 
@@ -54,14 +55,6 @@ fs::path copy_ledger(const SmallNetwork& network, const fs::path& home) {
                       fs::copy_options::overwrite_existing);
     }
     return home / "ledger" / "blocks.log";
-}
-
-void flip_byte(const fs::path& file, std::uint64_t offset) {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(static_cast<std::streamoff>(offset));
-    const int byte = stream.get();
-    stream.seekp(static_cast<std::streamoff>(offset));
-    stream.put(static_cast<char>(byte ^ 0x10));
 }
 
 }  // namespace
@@ -136,7 +129,7 @@ TEST_CASE("the ledger audit passes the untouched copy and names the block of eve
         const std::uint64_t offset = size * part / 100;
         INFO("byte " << offset << " of " << size);
         copy_ledger(network, copy.path());
-        flip_byte(log, offset);
+        test::flip_byte(log, offset, 0x10);
         const Audited tampered = audit_home(copy.path());
         CHECK(tampered.code == 7);
         REQUIRE(tampered.report.is_object());

@@ -8,6 +8,7 @@
 #include "tests/scenarios/run_assay.hpp"
 #include "tests/scenarios/small_text.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/flip_byte.hpp"
 
 namespace assay::tests {
 
@@ -177,13 +178,7 @@ TEST_CASE("a model folder with one changed byte is refused") {
     const fs::path copy = trained().folder / "changed";
     fs::copy(trained().folder / "model", copy, fs::copy_options::recursive);
     const fs::path weights = copy / "model.safetensors";
-    {
-        std::fstream file(weights, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(-5, std::ios::end);
-        const int byte = file.get();
-        file.seekp(-5, std::ios::end);
-        file.put(static_cast<char>(byte ^ 1));
-    }
+    test::flip_byte(weights, fs::file_size(weights) - 5, 1);
     const ProgramRun run =
         test::run_program(test::built_program_path("assay"),
                           {"model", "eval", "--model", copy.string(), "--data", trained().held_out()});

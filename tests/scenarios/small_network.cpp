@@ -132,6 +132,24 @@ ScenarioPlan slow_plan() {
     return plan;
 }
 
+ScenarioPlan impatient_plan() {
+    ScenarioPlan plan = slow_plan();
+    plan.params.commit_window = 160 * kPatience;
+    plan.params.beacon_window = 40 * kPatience;
+    plan.params.reveal_window = 40 * kPatience;
+    plan.params.audit_seal_window = 160 * kPatience;
+    plan.params.audit_open_window = 40 * kPatience;
+    plan.params.merge_seal_window = 160 * kPatience;
+    plan.params.merge_open_window = 40 * kPatience;
+    plan.params.max_missed = 1;
+    return plan;
+}
+
+bool is_phase(const contracts::Event& event, std::uint32_t round, contracts::RoundPhase phase) {
+    return event.kind == contracts::EventKind::kRoundPhase && event.round == round &&
+           event.number == static_cast<std::uint64_t>(phase);
+}
+
 SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     node::DevnetPlan devnet;
     devnet.home = folder_.path() / "net";

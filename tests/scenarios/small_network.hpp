@@ -44,6 +44,10 @@ struct ScenarioPlan {
 ScenarioPlan small_plan();
 /// The same with slots that train for about half a second in eight segments: time to be killed in.
 ScenarioPlan slow_plan();
+/// The same in which nobody waits long for who is gone, and one absence is enough to be dropped.
+ScenarioPlan impatient_plan();
+
+bool is_phase(const contracts::Event& event, std::uint32_t round, contracts::RoundPhase phase);
 
 node::MinerPlan honest_miner(std::uint64_t ask);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
-#include <torch/torch.h>
 #include <torch/version.h>
 
 #include <list>
@@ -8,13 +7,12 @@
 
 #include "contracts/program/initial.hpp"
 #include "trainer/torch/backend.hpp"
+#include "trainer/torch/torch_forward.hpp"
 #include "trainer/torch/torch_model.hpp"
 
 namespace assay::trainer {
 
 namespace {
-
-std::int64_t signed_size(std::uint64_t size) { return static_cast<std::int64_t>(size); }
 
 /// Each block is a tensor, so that the numbers of a step can later live on any device LibTorch knows.
 class TorchArena final : public Arena {

@@ -12,6 +12,9 @@
 
 namespace assay::trainer {
 
+/// LibTorch counts in signed numbers.
+inline std::int64_t signed_size(std::uint64_t size) { return static_cast<std::int64_t>(size); }
+
 /// A model's parameters by their canonical names, all of one type, and what depends on its shape alone.
 struct TorchParameters {
     program::ModelConfig model;

@@ -11,7 +11,8 @@ torch::Tensor rms_norm(const TorchParameters& parameters, const torch::Tensor& x
     return x * rstd * parameters.at(name + ".weight");
 }
 
-torch::Tensor linear(const TorchParameters& parameters, const torch::Tensor& x, const std::string& name) {
+torch::Tensor llama_linear(const TorchParameters& parameters, const torch::Tensor& x,
+                           const std::string& name) {
     return torch::matmul(x, parameters.at(name + ".weight").t());  // the weight is [out,in]
 }
 
@@ -22,12 +23,12 @@ torch::Tensor turned(const TorchParameters& parameters, const torch::Tensor& x) 
 }
 
 /// x is [sequences·T, W]; so is the result.
-torch::Tensor attention(const TorchParameters& parameters, const torch::Tensor& x, const std::string& layer,
-                        std::int64_t sequences) {
+torch::Tensor llama_attention(const TorchParameters& parameters, const torch::Tensor& x,
+                              const std::string& layer, std::int64_t sequences) {
     const program::ModelConfig& model = parameters.model;
     const auto heads = static_cast<std::int64_t>(model.heads);
     const auto shared = static_cast<std::int64_t>(model.kv_heads);
-    const auto qkv = linear(parameters, x, layer + ".self_attn.qkv_proj")
+    const auto qkv = llama_linear(parameters, x, layer + ".self_attn.qkv_proj")
                          .view({sequences, -1, heads + 2 * shared, x.size(1) / heads})
                          .transpose(1, 2);
     const auto q = turned(parameters, qkv.narrow(1, 0, heads));
@@ -35,7 +36,7 @@ torch::Tensor attention(const TorchParameters& parameters, const torch::Tensor& 
     const auto v = qkv.narrow(1, heads + shared, shared).repeat_interleave(heads / shared, 1);
     const auto mixed =
         torch_attention(q, k, v, parameters.mask).transpose(1, 2).reshape({x.size(0), x.size(1)});
-    return linear(parameters, mixed, layer + ".self_attn.o_proj");
+    return llama_linear(parameters, mixed, layer + ".self_attn.o_proj");
 }
 
 }  // namespace
@@ -60,10 +61,10 @@ torch::Tensor llama_logits(const TorchParameters& parameters, const torch::Tenso
     for (std::uint32_t l = 0; l < parameters.model.layers; ++l) {
         const std::string layer = "layers." + std::to_string(l);
         const auto first = rms_norm(parameters, x, layer + ".input_layernorm");
-        x = x + attention(parameters, first, layer, sequences);
+        x = x + llama_attention(parameters, first, layer, sequences);
         const auto second = rms_norm(parameters, x, layer + ".post_attention_layernorm");
-        const auto halves = linear(parameters, second, layer + ".mlp.gate_up_proj").chunk(2, 1);
-        x = x + linear(parameters, torch::silu(halves[0]) * halves[1], layer + ".mlp.down_proj");
+        const auto halves = llama_linear(parameters, second, layer + ".mlp.gate_up_proj").chunk(2, 1);
+        x = x + llama_linear(parameters, torch::silu(halves[0]) * halves[1], layer + ".mlp.down_proj");
     }
     const bool tied = parameters.model.head == program::Head::kTied;
     return torch::matmul(rms_norm(parameters, x, "norm"),

@@ -13,8 +13,6 @@ namespace assay::trainer {
 
 namespace {
 
-std::int64_t signed_size(std::uint64_t size) { return static_cast<std::int64_t>(size); }
-
 void append(std::vector<double>& flat, const torch::Tensor& tensor) {
     const auto values = tensor.detach().to(torch::kFloat64).contiguous().view({-1});
     const double* data = values.data_ptr<double>();

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verifiers that go and do not come back: they alone are unpaid, nobody who stayed loses anything.
+#include <signal.h>
+
+#include "tests/scenarios/small_network.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::tests {
+
+using contracts::EventKind;
+using contracts::LineKind;
+using contracts::Reason;
+using contracts::RoundPhase;
+
+TEST_CASE("a verifier gone while it recomputes is replaced by a third and alone is unpaid") {
+    ScenarioPlan plan = impatient_plan();
+    plan.verifiers = 3;
+    SmallNetwork network(plan);
+    std::optional<base::PublicKey> gone;
+    std::size_t thirds = 0;
+    network.on_event([&](const node::Follower& ledger, const contracts::Event& event) {
+        if (event.kind == EventKind::kThirdDrawn) ++thirds;
+        if (!is_phase(event, 0, RoundPhase::kAuditSeal)) return;
+        const auto slots = contracts::list_slots(ledger.state(), event.job, 0);
+        gone = slots.front().verifiers.front();
+        must(network.network().signal(network.participant(*gone).name, SIGKILL));
+    });
+    for (const auto& verifier : network.net().verifiers) network.allow_death_of(verifier.name);
+    network.run();
+    REQUIRE(gone.has_value());
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    CHECK(thirds > 0);
+    for (const auto& line : network.lines(LineKind::kSlot)) CHECK(line.reason == Reason::kPaid);
+    std::size_t silent = 0;
+    for (const auto& line : network.lines(LineKind::kAudit)) {
+        CHECK(line.reason == (line.node == *gone ? Reason::kAuditSilent : Reason::kPaidAudit));
+        if (line.node == *gone) ++silent;
+    }
+    CHECK(silent == thirds);
+    CHECK(network.paid_to(network.participant(*gone)) == 0);
+    for (const auto& line : network.lines(LineKind::kLink)) {
+        CHECK(line.node == *gone);
+        CHECK(line.reason == Reason::kLinkWithheld);
+    }
+    CHECK(network.lost_by(network.participant(*gone)) == network.net().plan.params.link_penalty.units());
+    for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
+    for (const auto& who : network.net().verifiers) {
+        if (who.node != *gone) CHECK(network.lost_by(who) == 0);
+    }
+    network.check_books();
+    CHECK(network.train_alone(std::nullopt) == job.base_root);
+}
+
+TEST_CASE("with one of two verifiers gone the slots stay unresolved and nobody forfeits") {
+    SmallNetwork network(impatient_plan());
+    network.allow_death_of("verifier-2");
+    network.on_event([&](const node::Follower&, const contracts::Event& event) {
+        if (is_phase(event, 0, RoundPhase::kAuditSeal)) {
+            must(network.network().signal("verifier-2", SIGKILL));
+        }
+    });
+    network.run();
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kMergeUnresolved);
+    CHECK(job.rounds_done == 0);
+    const auto slots = network.lines(LineKind::kSlot);
+    CHECK(slots.size() == job.spec.slots);
+    for (const auto& line : slots) CHECK(line.reason == Reason::kUnresolved);
+    for (const auto& line : network.lines(LineKind::kAudit)) {
+        const bool stayed = line.node == network.net().verifiers[0].node;
+        CHECK(line.reason == (stayed ? Reason::kAuditUndecided : Reason::kAuditSilent));
+    }
+    for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
+    for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);
+    CHECK(job.spent.is_zero());
+    CHECK(job.refunded == job.spec.market.budget);
+    network.check_books();
+}
+
+}  // namespace assay::tests
