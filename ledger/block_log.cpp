@@ -41,11 +41,6 @@ bool header_checks(ByteView header) {
            read_u32(header.subspan(4)) <= kMaxBlockBytes;
 }
 
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 // True when a whole frame that checks begins anywhere in (offset, size): then what lies before it is damage
 // and not a torn tail, for only the last append can be torn.
 Outcome<bool> frame_follows(const LogFile& file, std::uint64_t offset, std::uint64_t size) {

@@ -48,4 +48,10 @@ public:
     virtual Outcome<std::uint64_t> free_bytes(const std::string& path) = 0;
 };
 
+/// The directory that a path names its file in: "." when it names none.
+inline std::string directory_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
 }  // namespace assay::ledger

@@ -31,11 +31,6 @@ base::Failed<base::Error> too_long() {
                 "name fewer balances");
 }
 
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 }  // namespace
 
 Outcome<Genesis> parse_genesis(ByteView file) {

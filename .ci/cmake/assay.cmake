@@ -33,38 +33,49 @@ target_compile_options(assay_warnings INTERFACE
   # Designated initializers leave the rest to the defaults that the record states.
   -Wno-missing-field-initializers -Werror)
 
-# Small files of one target are compiled several at a time, which reads their common headers once; so names in their
-# anonymous namespaces differ. A file with options of its own is compiled alone. OFF compiles every file alone,
-# which finds a header that a file forgot (presets dev, asan, tsan, notorch).
-option(ASSAY_UNITY "Compile several files of a target at a time" ON)
-set(CMAKE_UNITY_BUILD ${ASSAY_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+# OFF compiles every file alone, which finds a header that a file forgot (presets dev, asan, tsan, notorch).
+option(ASSAY_UNITY "Compile several files of a target that says UNITY at a time" ON)
 
-# assay_library(NAME SOURCES … [PUBLIC …] [PRIVATE …]): explicit sources, private by default.
+# Small files are compiled several at a time, which reads their common headers once; so names in their anonymous
+# namespaces differ. A file with options of its own is compiled alone.
+function(assay_unity name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# assay_library(NAME [UNITY] SOURCES … [PUBLIC …] [PRIVATE …]): explicit sources, private by default.
 function(assay_library name)
-  cmake_parse_arguments(A "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(A "UNITY" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${A_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${A_PUBLIC} PRIVATE assay_warnings ${A_PRIVATE})
+  if(A_UNITY)
+    assay_unity(${name})
+  endif()
 endfunction()
 
-# assay_executable(NAME SOURCES … LINK …)
+# assay_executable(NAME [UNITY] SOURCES … LINK …)
 function(assay_executable name)
-  cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(A "UNITY" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE assay_warnings ${A_LINK})
+  if(A_UNITY)
+    assay_unity(${name})
+  endif()
 endfunction()
 
 # Seconds after which a test hangs: more than ten times what the slowest takes on an idle slow machine.
 set(ASSAY_TEST_TIMEOUT 900)
 
-# assay_test(NAME SOURCES … LINK … [LABELS …]): a Catch2 binary, one CTest test.
+# assay_test(NAME [UNITY] SOURCES … LINK … [LABELS …]): a Catch2 binary, one CTest test.
 function(assay_test name)
-  cmake_parse_arguments(A "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(A "UNITY" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE assay_warnings assay_catch_main ${A_LINK})
+  if(A_UNITY)
+    assay_unity(${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${ASSAY_TEST_TIMEOUT}
     ENVIRONMENT "ASSAY_BIN_DIR=${CMAKE_BINARY_DIR}/bin;ASSAY_SOURCE_DIR=${CMAKE_SOURCE_DIR}")

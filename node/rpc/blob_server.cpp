@@ -10,7 +10,7 @@ namespace assay::node {
 namespace {
 
 /// One disk reads for everybody, and hashing a chunk takes a core for a millisecond.
-constexpr int kReaders = 4;
+constexpr int kBlobReaders = 4;
 
 grpc::Status not_an_id() { return {grpc::StatusCode::INVALID_ARGUMENT, "a blob id has 32 bytes"}; }
 
@@ -81,7 +81,7 @@ public:
 private:
     BlobService& service_;
     OpenCalls calls_;
-    FairPool readers_{kReaders};
+    FairPool readers_{kBlobReaders};
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace assay::node {
 namespace {
 
 /// The service answers on a strand of its own: more threads would wait for it together.
-constexpr int kReaders = 4;
+constexpr int kLedgerReaders = 4;
 /// A submission holds one until its block is on disk. Apart from the readers, so that neither waits for the
 /// other.
 constexpr int kSubmitters = 64;
@@ -195,7 +195,7 @@ private:
     LedgerService& service_;
     OpenCalls calls_;
     BlockFeed feed_;
-    FairPool readers_{kReaders};
+    FairPool readers_{kLedgerReaders};
     FairPool submitters_{kSubmitters};
 };
 

@@ -23,7 +23,7 @@ constexpr unsigned kMostTurns = 1000;
 constexpr double kTurnSeconds = 0.04;
 constexpr double kMostRuns = 2000;
 /// Threads of the side that ran last may still be spinning.
-constexpr std::chrono::milliseconds kPause{5};
+constexpr std::chrono::milliseconds kPollPause{5};
 
 /// Of an even number of values the mean of the two in the middle.
 double median(std::vector<double> values) {
@@ -50,7 +50,7 @@ struct BenchRoom::Player {
     std::vector<double> turns;
 
     Outcome<void> turn() {
-        std::this_thread::sleep_for(kPause);
+        std::this_thread::sleep_for(kPollPause);
         ASSAY_ASSIGN(const auto now, seat->child.run(runs));
         times.insert(times.end(), now.begin(), now.end());
         turns.push_back(median(now));

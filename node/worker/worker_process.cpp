@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kWorkerSocket = 3;  // the number under which the child finds its end
 constexpr WorkerRequestId kReopen = 0;
-constexpr std::chrono::milliseconds kPause{50};
+constexpr std::chrono::milliseconds kRestartPause{50};
 
 struct Pending {
     WorkerRequestId id = 0;
@@ -129,7 +129,7 @@ private:
     /// Starts children until one is up; false when the client is being destroyed.
     bool restart() {
         while (!stopping()) {
-            std::this_thread::sleep_for(kPause * (deaths_in_a_row_ + 1));
+            std::this_thread::sleep_for(kRestartPause * (deaths_in_a_row_ + 1));
             auto opened = open_child();
             if (opened.ok()) return true;
             close_child();

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kMaxRank = 8;
 
-base::Failed<base::Error> refuse(const std::string& what) {
+base::Failed<base::Error> malformed(const std::string& what) {
     return base::fail(base::ErrorKind::kUsage, "the safetensors file cannot be used: " + what,
                       "fetch or export the model again");
 }
@@ -44,10 +44,10 @@ std::optional<std::uint64_t> element_count(const std::vector<std::uint64_t>& sha
 
 base::Outcome<std::vector<std::uint64_t>> unsigned_list(const json& value, const std::string& what,
                                                         std::size_t most) {
-    if (!value.is_array() || value.size() > most) return refuse(what + " is not a short list");
+    if (!value.is_array() || value.size() > most) return malformed(what + " is not a short list");
     std::vector<std::uint64_t> numbers;
     for (const json& item : value) {
-        if (!item.is_number_unsigned()) return refuse(what + " holds something other than whole numbers");
+        if (!item.is_number_unsigned()) return malformed(what + " holds something other than whole numbers");
         numbers.push_back(item.get<std::uint64_t>());
     }
     return numbers;
@@ -65,17 +65,17 @@ base::Outcome<SafetensorsEntry> read_entry(const std::string& name, const json& 
     const json range_value = reader.value("data_offsets");
     ASSAY_TRY(reader.finish());
     const std::uint64_t size = bytes_of_type(entry.type);
-    if (size == 0) return refuse(who + " has the type " + entry.type + ", which is not known");
+    if (size == 0) return malformed(who + " has the type " + entry.type + ", which is not known");
     ASSAY_ASSIGN(entry.shape, unsigned_list(shape_value, who + "'s shape", kMaxRank));
     ASSAY_ASSIGN(const std::vector<std::uint64_t> range,
                  unsigned_list(range_value, who + "'s data_offsets", 2));
     if (range.size() != 2 || range[0] > range[1] || range[1] > data_bytes) {
-        return refuse(who + " lies outside the file");
+        return malformed(who + " lies outside the file");
     }
     const auto count = element_count(entry.shape);
     if (!count || range[1] - range[0] != size * *count) {
-        return refuse(who + " has a shape that does not fit its " + std::to_string(range[1] - range[0]) +
-                      " bytes");
+        return malformed(who + " has a shape that does not fit its " + std::to_string(range[1] - range[0]) +
+                         " bytes");
     }
     entry.begin = range[0];
     entry.end = range[1];
@@ -84,9 +84,9 @@ base::Outcome<SafetensorsEntry> read_entry(const std::string& name, const json& 
 }
 
 base::Outcome<void> read_metadata(const json& value, std::map<std::string, std::string>& out) {
-    if (!value.is_object()) return refuse("its metadata is not an object");
+    if (!value.is_object()) return malformed("its metadata is not an object");
     for (const auto& item : value.items()) {
-        if (!item.value().is_string()) return refuse("its metadata holds something other than texts");
+        if (!item.value().is_string()) return malformed("its metadata holds something other than texts");
         out[item.key()] = item.value().get<std::string>();
     }
     return {};
@@ -96,11 +96,11 @@ base::Outcome<void> read_metadata(const json& value, std::map<std::string, std::
 base::Outcome<void> check_cover(const std::vector<SafetensorsEntry>& tensors, std::uint64_t data_bytes) {
     std::uint64_t end = 0;
     for (const SafetensorsEntry& tensor : tensors) {
-        if (tensor.begin < end) return refuse("tensor \"" + tensor.name + "\" overlaps the one before");
-        if (tensor.begin > end) return refuse("there is a hole before tensor \"" + tensor.name + "\"");
+        if (tensor.begin < end) return malformed("tensor \"" + tensor.name + "\" overlaps the one before");
+        if (tensor.begin > end) return malformed("there is a hole before tensor \"" + tensor.name + "\"");
         end = tensor.end;
     }
-    if (end != data_bytes) return refuse("there are bytes after its last tensor");
+    if (end != data_bytes) return malformed("there are bytes after its last tensor");
     return {};
 }
 
@@ -108,14 +108,14 @@ base::Outcome<void> check_cover(const std::vector<SafetensorsEntry>& tensors, st
 
 base::Outcome<SafetensorsHeader> parse_safetensors_header(base::ByteView beginning,
                                                           std::uint64_t file_bytes) {
-    if (file_bytes < 8 || beginning.size() < 8) return refuse("it is shorter than 8 bytes");
+    if (file_bytes < 8 || beginning.size() < 8) return malformed("it is shorter than 8 bytes");
     std::uint64_t header_bytes = 0;
     for (std::size_t i = 0; i < 8; ++i) header_bytes |= std::uint64_t{beginning[i]} << (8 * i);
-    if (header_bytes > kSafetensorsMaxHeader) return refuse("its header is larger than 100,000,000 bytes");
+    if (header_bytes > kSafetensorsMaxHeader) return malformed("its header is larger than 100,000,000 bytes");
     if (header_bytes > file_bytes - 8 || header_bytes > beginning.size() - 8)
-        return refuse("its header reaches beyond its end");
+        return malformed("its header reaches beyond its end");
     const std::string_view text = base::as_text(beginning.subspan(8, header_bytes));
-    if (!text.starts_with('{')) return refuse("its header does not begin with '{'");
+    if (!text.starts_with('{')) return malformed("its header does not begin with '{'");
     ASSAY_ASSIGN(const json header, parse_json(text, "the safetensors header"));
     SafetensorsHeader out;
     out.data_begin = 8 + header_bytes;

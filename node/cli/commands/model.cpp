@@ -8,6 +8,7 @@
 #include "node/audit/model_output.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
+#include "node/cli/file_limits.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/progress.hpp"
 #include "node/config/job_file.hpp"
@@ -29,9 +30,6 @@ struct ModelFlags {
     std::uint32_t rounds = 0;
     std::string memory;
 };
-
-constexpr std::size_t kStateLimit = std::size_t{16} << 30;
-constexpr std::uint64_t kTokenizerLimit = std::uint64_t{64} << 20;
 
 nlohmann::ordered_json program_json(const program::JobSpec& spec, const program::Program& step) {
     const std::uint32_t batch = spec.train.batch;

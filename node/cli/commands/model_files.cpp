@@ -10,6 +10,7 @@
 #include "node/audit/model_output.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/file_limits.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
@@ -26,9 +27,6 @@ namespace {
 using base::ErrorKind;
 using base::fail;
 using base::Outcome;
-
-constexpr std::uint64_t kStateLimit = std::uint64_t{16} << 30;
-constexpr std::uint64_t kTokenizerLimit = std::uint64_t{64} << 20;
 
 struct ModelFileFlags {
     std::string model;
