@@ -60,11 +60,11 @@ base::Outcome<void> replace_folder(const fs::path& temporary, const fs::path& fo
 }
 
 /// The tokenizer of the folder, which has as many tokens as the model; nothing when there is none.
-base::Outcome<std::optional<Tokenizer>> tokenizer_of(const std::string& json,
+base::Outcome<std::optional<Tokenizer>> tokenizer_of(const std::string& text,
                                                      const program::ModelConfig& config) {
     std::optional<Tokenizer> none;
-    if (json.empty()) return none;
-    ASSAY_ASSIGN(Tokenizer tokenizer, tokenizer_from_json(json));
+    if (text.empty()) return none;
+    ASSAY_ASSIGN(Tokenizer tokenizer, tokenizer_from_json(text));
     if (tokenizer.vocabulary() == config.vocabulary) return std::optional<Tokenizer>(std::move(tokenizer));
     return base::fail(
         base::ErrorKind::kUsage,
