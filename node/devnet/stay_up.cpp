@@ -8,6 +8,9 @@
 #include <fstream>
 #include <thread>
 
+#include "contracts/rules/tables.hpp"
+#include "node/rpc/client.hpp"
+
 namespace assay::node {
 
 using base::ErrorKind;
@@ -26,6 +29,23 @@ bool runs(pid_t pid) {
     const std::size_t name_end = stat.rfind(')');
     return name_end == std::string::npos || name_end + 2 >= stat.size() || stat[name_end + 2] != 'Z';
 }
+
+// A stake that nobody answers for is none yet.
+bool has_stake(LedgerService& ledger, const base::PublicKey& node) {
+    const auto found = ledger.get(contracts::stake_key(node));
+    if (!found.ok() || !found->value) return false;
+    const auto stake = base::decode<contracts::Stake>(*found->value);
+    return stake.ok() && !stake->free.is_zero();
+}
+
+bool everybody_staked(LedgerService& ledger, const Devnet& net) {
+    for (const auto* group : {&net.miners, &net.verifiers}) {
+        for (const Participant& who : *group) {
+            if (!has_stake(ledger, who.node)) return false;
+        }
+    }
+    return true;
+}
 }  // namespace
 
 base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop,
@@ -33,9 +53,14 @@ base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop
     ASSAY_ASSIGN(const Devnet net, create_devnet(plan));
     ASSAY_ASSIGN(Network network, Network::start(net));
     std::ofstream(pid_file(net.sequencer.home)) << getpid() << "\n";
-    ready(net, network);
+    ASSAY_ASSIGN(const auto ledger, connect_ledger({.address = network.node_address(), .tls = {}}));
+    bool announced = false;
     base::Outcome<void> result;
     while (!stop.stop_requested()) {
+        if (!announced && everybody_staked(*ledger, net)) {
+            ready(net, network);
+            announced = true;
+        }
         const auto ended = network.casualties();
         if (!ended.empty()) {
             const auto& [name, status] = ended.front();

@@ -52,7 +52,7 @@ class Reader:
         if done.returncode != 0:
             raise AssertionError(f"ended with exit code {done.returncode}")
 
-    def background(self, block, patience=30):
+    def background(self, block, patience=300):
         log = self.folder / f"terminal-{len(self.terminals)}.log"
         with log.open("w", encoding="utf-8") as out:
             process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", f"exec {block.strip()}"], cwd=self.folder,
