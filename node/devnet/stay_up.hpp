@@ -11,8 +11,8 @@
 namespace assay::node {
 
 /// Keeps a new network of `plan` running until stopped, or until one of its processes ends (kFailure with
-/// the end of its log). `ready` is called once, when every miner and verifier has staked, so that the next job
-/// finds them. HOME/devnet.pid names this process meanwhile.
+/// the end of its log). `ready` is called once, when every miner and verifier has staked, so that the next
+/// job finds them. HOME/devnet.pid names this process meanwhile.
 base::Outcome<void> keep_network_up(const DevnetPlan& plan, std::stop_token stop,
                                     const std::function<void(const Devnet&, const Network&)>& ready);
 
