@@ -385,7 +385,7 @@ TEST_CASE("nobody at the address is unreachable, for questions and for roles ali
     (void)site.job("bad-job", "rounds = 1", "roundz = 1");
     REQUIRE(create_home(site.net().buyer.home).ok());
     fs::create_directories(site.net().buyer.home.ledger());
-    fs::copy_file(genesis, site.net().buyer.home.ledger() / "genesis.bin");
+    fs::copy_file(genesis, site.net().buyer.home.ledger() / "genesis.bin", fs::copy_options::skip_existing);
     REQUIRE(BlobStore::open({.folder = site.net().buyer.home.blobs(), .free_bytes_min = 0}).ok());
     check({
         {"question", 4, "127.0.0.1:1", {"job", "list", "--home", home, "--node", "127.0.0.1:1"}},
