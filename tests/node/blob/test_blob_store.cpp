@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "contracts/base/blob_id.hpp"
+#include "contracts/base/merkle.hpp"
 #include "node/blob/blob_store.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -116,13 +116,13 @@ TEST_CASE("long and short words merge alike") {
 
 TEST_CASE("training is deterministic and its file reads back") {
     const Tokenizer first = trained();
-    const std::string json = tokenizer_to_json(first);
-    CHECK(json == tokenizer_to_json(trained()));
-    const auto back = tokenizer_from_json(json);
+    const std::string text = tokenizer_to_json(first);
+    CHECK(text == tokenizer_to_json(trained()));
+    const auto back = tokenizer_from_json(text);
     REQUIRE(back.ok());
     CHECK(back->tables().tokens == first.tables().tokens);
     CHECK(back->tables().merges == first.tables().merges);
-    CHECK(tokenizer_to_json(*back) == json);
+    CHECK(tokenizer_to_json(*back) == text);
 }
 
 TEST_CASE("the special token is text unless asked for") {
