@@ -256,6 +256,16 @@ public:
             if (one->role) one->role->step(Started{});
         }
         for (int i = 0; i < 8; ++i) turn();  // registered and staked
+        // The owner buys and is done; the node serves what was bought, without the owner's key.
+        start_buyer();
+        REQUIRE(turn_until([&] { return buyer.ended; }));
+        REQUIRE_FALSE(buyer.error.has_value());
+        buyer.ended = false;
+        buyer.parts.owner_key = nullptr;
+        start_buyer();
+    }
+    void start_buyer() {
+        Party& buyer = party("bea");
         buyer.role = std::make_unique<Buyer>(buyer.parts, BuyerOptions{.spec = job_.spec});
         buyer.role->step(Started{});
         for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
