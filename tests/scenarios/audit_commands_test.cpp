@@ -42,13 +42,13 @@ const SmallNetwork& finished_run() {
 
 std::string home() { return finished_run().net().plan.home.string(); }
 
-test::ProgramRun run_assay(std::vector<std::string> words, const std::string& in_home = home()) {
+test::ProgramRun run_at(std::vector<std::string> words, const std::string& in_home = home()) {
     words.insert(words.end(), {"--home", in_home, "-o", "json"});
     return test::run_program(test::built_program_path("assay"), words);
 }
 
 json must_run(const std::vector<std::string>& words) {
-    const test::ProgramRun run = run_assay(words);
+    const test::ProgramRun run = run_at(words);
     INFO("assay " << words[0] << " " << words[1] << ": " << run.err);
     REQUIRE(run.code == 0);
     return json::parse(run.out);
@@ -89,7 +89,7 @@ TEST_CASE("every audit command passes on the files of a finished run") {
     CHECK(payouts.at("supply_delta") == 0);
     CHECK(payouts.at("checked").at("lines").get<int>() > 0);
     CHECK(must_run({"audit", "payouts", "--job", "small"}).at("jobs") == payouts.at("jobs"));
-    CHECK(run_assay({"audit", "payouts", "--job", "nothing"}).code == 3);
+    CHECK(run_at({"audit", "payouts", "--job", "nothing"}).code == 3);
 }
 
 TEST_CASE("replay confirms honest slots and the verdict on the cheat, and says which is which") {
@@ -111,9 +111,9 @@ TEST_CASE("replay confirms honest slots and the verdict on the cheat, and says w
                                cheater.substr(0, 12), "--segment", "0"});
     CHECK(one.at("checked").at("slots") == 1);
     CHECK(one.at("checked").at("units") == 1);
-    CHECK(run_assay({"audit", "replay", "--job", "small", "--round", "99"}).code == 3);
-    CHECK(run_assay({"audit", "replay", "--job", "small", "--round", "0", "--segment", "99"}).code == 3);
-    CHECK(run_assay({"audit", "replay", "--job", "small", "--round", "0", "--miner", "ffff00"}).code == 3);
+    CHECK(run_at({"audit", "replay", "--job", "small", "--round", "99"}).code == 3);
+    CHECK(run_at({"audit", "replay", "--job", "small", "--round", "0", "--segment", "99"}).code == 3);
+    CHECK(run_at({"audit", "replay", "--job", "small", "--round", "0", "--miner", "ffff00"}).code == 3);
 }
 
 TEST_CASE("a flipped byte in the ledger fails every audit with exit code 7 and names the block") {
@@ -125,7 +125,7 @@ TEST_CASE("a flipped byte in the ledger fails every audit with exit code 7 and n
          std::vector<std::vector<std::string>>{{"audit", "ledger"},
                                                {"audit", "payouts"},
                                                {"audit", "replay", "--job", "small", "--round", "0"}}) {
-        const test::ProgramRun run = run_assay(words, copy.path().string());
+        const test::ProgramRun run = run_at(words, copy.path().string());
         INFO(words[1] << ": " << run.err);
         CHECK(run.code == 7);
         const json audit = json::parse(run.out);
@@ -144,12 +144,12 @@ TEST_CASE("a flipped byte in a base state fails the replay that stands on it") {
     fs::permissions(blob, fs::perms::owner_read | fs::perms::owner_write);
     test::flip_byte(blob, 4096, 1);
     const test::ProgramRun run =
-        run_assay({"audit", "replay", "--job", "small", "--round", "1"}, copy.path().string());
+        run_at({"audit", "replay", "--job", "small", "--round", "1"}, copy.path().string());
     INFO(run.err);
     CHECK(run.code == 7);
     check_shape(json::parse(run.out), false);
     fs::remove(blob);
-    CHECK(run_assay({"audit", "replay", "--job", "small", "--round", "1"}, copy.path().string()).code == 3);
+    CHECK(run_at({"audit", "replay", "--job", "small", "--round", "1"}, copy.path().string()).code == 3);
 }
 
 TEST_CASE(
@@ -166,7 +166,7 @@ TEST_CASE(
     digit = digit == '0' ? '1' : '0';
     std::ofstream(out / "record.json") << record;
     const test::ProgramRun refused =
-        run_assay({"model", "train", job, "--record", out / "record.json", "--out", out / "other"});
+        run_at({"model", "train", job, "--record", out / "record.json", "--out", out / "other"});
     INFO(refused.err);
     CHECK(refused.code == 7);
     CHECK_FALSE(fs::exists(out / "other"));
@@ -179,7 +179,7 @@ TEST_CASE(
         must_run({"model", "export", "--job", "small", "--round", "0", "--out", out / "first"});
     CHECK(first.at("rounds") == 1);
     CHECK(first.at("parameters_root") != newest.at("parameters_root"));
-    CHECK(run_assay({"model", "export", "--job", "small", "--round", "5", "--out", out / "none"}).code == 3);
+    CHECK(run_at({"model", "export", "--job", "small", "--round", "5", "--out", out / "none"}).code == 3);
 }
 
 TEST_CASE("the files alone tell why the cheat was not paid") {

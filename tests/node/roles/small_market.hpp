@@ -223,7 +223,7 @@ public:
         job_ = tests::tiny_job();
         job_.spec.rounds = options_.rounds;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
-        job_.spec.security.gain_bound = base::units(1'000'000);
+        job_.spec.security.gain_bound = base::units(10'000);
         if (!options_.draw_everything) {
             job_.spec.security.audit_threshold = UINT64_MAX >> 4;
             job_.spec.security.gain_bound = {};
