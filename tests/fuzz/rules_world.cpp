@@ -351,7 +351,7 @@ void RulesWorld::anything() {
         case 2:
             return send(who, NodeRegister{node, prove_node_key(who.node, who.owner.public_key(), kChain)});
         case 3:
-            if (chance(20)) send(who, NodeRevoke{node});
+            if (chance(4)) send(who, NodeRevoke{node});
             return;
         case 4: return send(who, MinerRegister{node, chance(2) ? "h:1" : std::string(choose_(200), 'x')});
         case 5: return send(who, VerifierRegister{node, "h:65536"});

@@ -284,7 +284,7 @@ TEST_CASE("bad specs, options, tokens and requests are refused with a fix", "[tr
     CHECK(JobRunner::create(spec, {train}, {}, {0}).error().kind == base::ErrorKind::kUsage);
     program::JobSpec odd = spec;
     odd.model.heads = 3;
-    CHECK(JobRunner::create(odd, {train}, {}, {}).error().fix.find("model.heads") != std::string::npos);
+    CHECK(JobRunner::create(odd, {train}, {}, {}).error().what.find("model.heads") != std::string::npos);
     train[77] = 999;
     CHECK(JobRunner::create(spec, {train}, {}, {}).error().what.find("token 77") != std::string::npos);
     train.pop_back();

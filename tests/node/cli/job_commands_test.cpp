@@ -14,11 +14,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string job_text(const std::string& budget, int inner_steps = 4) {
+std::string job_text(const std::string& budget, int rounds = 2) {
     return R"([job]
 name = "tiny"
 slots = 2
-rounds = 2
+rounds = )" +
+           std::to_string(rounds) + R"(
 seed = 5
 [model]
 layers = 1
@@ -29,8 +30,7 @@ vocabulary = 320
 [data]
 manifest = "data/manifest.json"
 [train]
-inner_steps = )" +
-           std::to_string(inner_steps) + R"(
+inner_steps = 4
 batch = 2
 learning_rate = 0.003
 [market]
@@ -259,7 +259,7 @@ TEST_CASE("a home that cannot be made is a failure that names it") {
 
 TEST_CASE("Ctrl-C ends training with exit code 130 and leaves no model behind") {
     // The job is long enough to be interrupted on any machine.
-    const auto job = packed().write("long.toml", job_text("900000", 4000)).string();
+    const auto job = packed().write("long.toml", job_text("900000", 10000)).string();
     const auto out = packed().home() / "interrupted";
     BackgroundProgram training(
         built_program_path("assay"),
