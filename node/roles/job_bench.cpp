@@ -40,7 +40,10 @@ FetchTerms update_terms(const program::JobSpec& spec) {
 
 bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms) {
     if (files_.has(id)) {
-        return terms.pin == Pin::kEvictable || !files_.is_evictable(id) || keep(id);
+        if (terms.pin == Pin::kEvictable) return true;
+        if (files_.is_evictable(id) && !keep(id)) return false;
+        forget_bidding(id);
+        return true;
     }
     Attempt& attempt = attempts_[{id, terms.pin}];
     if (attempt.under_way || seams_.clock.mono_ns() < attempt.not_before_ns) return false;
@@ -70,6 +73,12 @@ bool BlobWants::keep(const BlobId& id) {
         log_once(attempts_[{id, Pin::kPinned}], "blob " + id.brief() + " not pinned: " + kept.error().what);
     }
     return kept.ok();
+}
+
+// What the work has taken over is the work's: once unpinned it is served until its room is needed.
+void BlobWants::forget_bidding(const BlobId& id) {
+    const auto found = attempts_.find({id, Pin::kEvictable});
+    if (found != attempts_.end() && !found->second.under_way) attempts_.erase(found);
 }
 
 void BlobWants::log_once(Attempt& attempt, const std::string& text) {

@@ -45,7 +45,7 @@ public:
     /// Stores a file of our own making, pinned. Nothing when the store does not take it: the log says so
     /// once, and the same `what` is not tried again for a second.
     std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what);
-    /// Drops every blob that was fetched for bidding and is not among these, and what unfinished attempts at
+    /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished attempts at
     /// such left.
     void drop_all_but(const std::set<BlobId>& needed);
 
@@ -59,6 +59,7 @@ private:
     };
     /// The blob, which is here, stays from now on; false, and the error in the log, when the disk refuses.
     bool keep(const BlobId& id);
+    void forget_bidding(const BlobId& id);
     static void log_once(Attempt& attempt, const std::string& text);
     Seams seams_;
     BlobFiles& files_;

@@ -442,4 +442,24 @@ TEST_CASE("blobs of a refused job and of one that others won are dropped, those 
     CHECK(thief.store.evictable().empty());
 }
 
+TEST_CASE("data that was fetched before bidding and then worked with is served after the job, not dropped") {
+    contracts::test::Env env;
+    env.miner("m1");
+    env.verifier("v1");
+    env.verifier("v2");
+    Bench bench(false);
+    bench.job = env.job(env.post(bench.job.spec));
+    REQUIRE_FALSE(bench.bench.gather(env.state(), bench.job, Pin::kEvictable));
+    bench.serve();
+    REQUIRE(bench.bench.gather(env.state(), bench.job, Pin::kEvictable));
+    env.hold_auction(bench.job.id, {{"m1", 1}}, {"v1", "v2"});
+    REQUIRE(bench.bench.gather(env.state(), env.job(bench.job.id)));
+    bench.bench.tidy(env.state(), ++bench.clock.now, env.person("v1").node_key());
+    CHECK(bench.store.evictable().empty());
+
+    const contracts::test::Env without_jobs;
+    bench.bench.tidy(without_jobs.state(), ++bench.clock.now, env.person("v1").node_key());
+    CHECK(bench.store.evictable().size() == 2);  // an audit needs them
+}
+
 }  // namespace assay::node
