@@ -16,10 +16,14 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t saturated(Uint128 value) { return value > kMost ? kMost : static_cast<std::uint64_t>(value); }
 
-std::uint64_t bond_at(const contracts::Job& job, contracts::Amount price, bool always_audited) {
+std::uint64_t bond_at(const contracts::Params& params, const contracts::Job& job, contracts::Amount price,
+                      bool always_audited) {
     const Uint128 pay = Uint128{price.units()} * job.slot_work;
+    // The gain bound counts up to so many times the pay; where that is no amount, any bound is below it.
+    const Uint128 highest = pay > kMost ? Uint128{kMost} : pay * params.gain_bound_max_ppm / kMillion;
+    const Uint128 gain = std::min(Uint128{job.spec.security.gain_bound.units()}, highest);
     // Saturated before the division by q, so that its product stays below 2^128.
-    const std::uint64_t stake = saturated(pay + job.spec.security.gain_bound.units());
+    const std::uint64_t stake = saturated(pay + gain);
     const std::uint64_t threshold = job.spec.security.audit_threshold;
     if (always_audited || threshold == 0) return stake;
     return saturated((Uint128{stake} * kMost + threshold - 1) / threshold);
@@ -31,8 +35,9 @@ std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     return saturated(Uint128{a} * b / c);
 }
 
-std::uint64_t bond_of(const contracts::Job& job, const contracts::SlotRound& slot) {
-    return bond_at(job, job.auction.clearing_price, slot.newcomer);
+std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job,
+                      const contracts::SlotRound& slot) {
+    return bond_at(params, job, job.auction.clearing_price, slot.newcomer);
 }
 
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
@@ -41,7 +46,7 @@ std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
 }
 
 std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job) {
-    const std::uint64_t penalty = penalty_of(params, bond_at(job, job.spec.market.max_price, false));
+    const std::uint64_t penalty = penalty_of(params, bond_at(params, job, job.spec.market.max_price, false));
     return std::max(saturated(Uint128{penalty} + params.link_penalty.units()), params.verifier_bond.units());
 }
 

@@ -18,7 +18,8 @@ std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
 /// The bond of a held slot: work and gain at stake; for a proven miner, audited at the job's rate q, that
 /// much over q, rounded up.
-std::uint64_t bond_of(const contracts::Job& job, const contracts::SlotRound& slot);
+std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job,
+                      const contracts::SlotRound& slot);
 
 /// What a verifier loses for a wrong or unopened word about a slot with this bond.
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);

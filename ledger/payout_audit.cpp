@@ -134,7 +134,7 @@ private:
         expect(at, "the slot's pay", line.paid.units(),
                paid ? share(job_.auction.clearing_price.units(), job_.slot_work, 1) : 0);
         expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
-        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(job_, slot) : 0);
+        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(params_, job_, slot) : 0);
         expect(at, "the forfeited bond", line.lost.units(), forfeit ? slot.bond.units() : 0);
         if (forfeit) check_forfeit(at, line, found->second);
     }

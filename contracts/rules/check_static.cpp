@@ -34,6 +34,10 @@ Checked check_values(const Payload& tx) {
     if constexpr (requires { tx.amount; }) {
         if (tx.amount.is_zero()) return failed(Reason::kZeroAmount);
     }
+    if constexpr (std::is_same_v<Payload, AskReveal>) {
+        // Records of asks tell by the salt whether there was one: no salt is zero.
+        if (tx.salt.is_zero()) return failed(Reason::kMalformed);
+    }
     if constexpr (requires { tx.claim; }) {
         if (!tx.claim.is_well_formed()) return failed(Reason::kMalformed);
     }

@@ -54,23 +54,27 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
     return work ? work->plus(*merges) : std::nullopt;
 }
 
-std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std::uint64_t slot_work,
-                                Audited audited) {
+std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
+                                std::uint64_t slot_work, Audited audited) {
     const auto pay = slot_pay(price, slot_work);
-    const auto at_stake = pay ? pay->plus(spec.security.gain_bound) : std::nullopt;
+    const auto highest = gain_bound_max(params, price, slot_work);
+    // Without a largest value every one is below it.
+    const Amount gain = highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
+    const auto at_stake = pay ? pay->plus(gain) : std::nullopt;
     if (!at_stake || audited == Audited::kAlways) return at_stake;
     return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.audit_threshold,
                            Rounding::kUp);
 }
 
-std::optional<MinerLock> most_locked(const program::JobSpec& spec, std::uint64_t slot_work) {
-    const auto slot = slot_bond(spec, spec.market.max_price, slot_work, Audited::kAtRate);
+std::optional<MinerLock> most_locked(const Params& params, const program::JobSpec& spec,
+                                     std::uint64_t slot_work) {
+    const auto slot = slot_bond(params, spec, spec.market.max_price, slot_work, Audited::kAtRate);
     const auto round = slot ? slot->times(spec.slots, 1, Rounding::kUp) : std::nullopt;
     return round ? std::optional(MinerLock{*slot, *round}) : std::nullopt;
 }
 
-std::optional<Amount> gain_bound_max(const Params& params, Amount cap, std::uint64_t slot_work) {
-    const auto pay = slot_pay(cap, slot_work);
+std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work) {
+    const auto pay = slot_pay(price, slot_work);
     return pay ? pay->times(params.gain_bound_max_ppm, kPartsPerMillion, Rounding::kDown) : std::nullopt;
 }
 
@@ -82,7 +86,7 @@ Amount word_penalty(const Params& params, Amount bond) {
 
 std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
                                       std::uint64_t slot_work) {
-    const auto bond = slot_bond(spec, price, slot_work, Audited::kAtRate);
+    const auto bond = slot_bond(params, spec, price, slot_work, Audited::kAtRate);
     return bond ? std::optional(word_penalty(params, *bond)) : std::nullopt;
 }
 
@@ -98,8 +102,8 @@ Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec&
     const std::uint64_t work = program::work_units(spec);
     const auto pay = slot_pay(price, work);
     const auto cost = round_cost(params, spec, price, work);
-    const auto newcomer = slot_bond(spec, price, work, Audited::kAlways);
-    const auto proven = slot_bond(spec, price, work, Audited::kAtRate);
+    const auto newcomer = slot_bond(params, spec, price, work, Audited::kAlways);
+    const auto proven = slot_bond(params, spec, price, work, Audited::kAtRate);
     if (!pay || !cost || !newcomer || !proven || !enlistment_minimum(params, spec, work)) {
         return failed(Reason::kAmountOverflow);
     }

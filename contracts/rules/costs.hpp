@@ -33,8 +33,9 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
 /// L of protocol.md §7 for a window of one unit: (Δ + gain bound) / q, with the slot's whole pay as the
 /// saving Δ. A newcomer is audited always, so that q = 1.
 enum class Audited : std::uint8_t { kAlways, kAtRate };
-std::optional<Amount> slot_bond(const program::JobSpec& spec, Amount price, std::uint64_t slot_work,
-                                Audited audited);
+/// The gain bound counts up to gain_bound_max() at this price, whatever the job's cap was.
+std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
+                                std::uint64_t slot_work, Audited audited);
 
 /// The most that a job can lock of one miner's stake: a slot at the cap once its probation is over, and every
 /// slot of a round. Nothing: above the largest amount.
@@ -42,11 +43,13 @@ struct MinerLock {
     Amount slot;
     Amount round;
 };
-std::optional<MinerLock> most_locked(const program::JobSpec& spec, std::uint64_t slot_work);
+std::optional<MinerLock> most_locked(const Params& params, const program::JobSpec& spec,
+                                     std::uint64_t slot_work);
 
-/// The highest gain bound that a job with this price cap may have. A bond far above what a slot pays is a
-/// trap: whoever can have one slot judged wrongly takes more from its miner than the whole job costs.
-std::optional<Amount> gain_bound_max(const Params& params, Amount cap, std::uint64_t slot_work);
+/// The highest gain bound that counts at this price, and at the job's cap the highest that a job may name. A
+/// bond far above what a slot pays is a trap: whoever can have one slot judged wrongly takes more from its
+/// miner than the whole job costs. Nothing: above the largest amount.
+std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work);
 
 /// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
 /// was shown wrong or not opened: part of what was at stake, rounded up, never below

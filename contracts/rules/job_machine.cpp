@@ -43,7 +43,7 @@ void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
     for (const Ask& ask : asks) {
         if (!ask.revealed) continue;
         const bool newcomer = is_newcomer(work.state, params, ask.miner, job);
-        const auto bond = slot_bond(job.spec, job.spec.market.max_price, job.slot_work,
+        const auto bond = slot_bond(params, job.spec, job.spec.market.max_price, job.slot_work,
                                     newcomer ? Audited::kAlways : Audited::kAtRate);
         ASSAY_CHECK(bond.has_value());
         const bool alive = !read_node_key(work.state, ask.miner)->revoked;

@@ -31,7 +31,7 @@ std::vector<Hand> hands_of(const Work& work, const Job& job) {
     for (const RosterEntry& entry : job.roster) {
         if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
         Hand hand{&entry, {}, 0, is_newcomer(work.state, params, entry.node, job)};
-        const auto bond = slot_bond(job.spec, job.auction.clearing_price, job.slot_work,
+        const auto bond = slot_bond(params, job.spec, job.auction.clearing_price, job.slot_work,
                                     hand.newcomer ? Audited::kAlways : Audited::kAtRate);
         ASSAY_CHECK(bond.has_value());
         hand.bond = *bond;

@@ -188,7 +188,8 @@ void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
     Miner miner = *read_miner(s.state(), slot.miner);
     miner.earned = saturating_sum(miner.earned, pay);
     store(s.state(), miner_key(slot.miner), miner);
-    if (s.disgraced.contains(slot.miner)) return;
+    // A divergence ends the work early: it is paid, and proves little.
+    if (s.disgraced.contains(slot.miner) || slot.verdict != Reason::kPaid) return;
     credit_work(s.state(), slot.miner, s.job());
     s.credited.insert(slot.miner);
 }

@@ -56,6 +56,7 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
             ended.said.clear();
             return;
         }
+        ++ended.failed;
         if (fetched.result.error().fault == FetchFault::kNotServed) ++ended.unserved;
         // Work waits for its blob; for bidding, a blob that nobody serves is asked for less and less.
         const bool longer = pin == Pin::kEvictable && ended.pause_ns > 0;
@@ -102,6 +103,16 @@ std::optional<SharedDescriptor> BlobWants::open(const BlobId& id) {
 std::uint32_t BlobWants::unserved(const BlobId& id) const {
     const auto found = attempts_.find({id, Pin::kPinned});
     return found == attempts_.end() ? 0 : found->second.unserved;
+}
+
+std::uint32_t BlobWants::failed(const BlobId& id) const {
+    const auto found = attempts_.find({id, Pin::kPinned});
+    return found == attempts_.end() ? 0 : found->second.failed;
+}
+
+bool BlobWants::under_way(const BlobId& id) const {
+    const auto found = attempts_.find({id, Pin::kPinned});
+    return found != attempts_.end() && found->second.under_way;
 }
 
 std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::string& what) {

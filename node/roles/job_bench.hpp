@@ -42,17 +42,22 @@ public:
     std::optional<SharedDescriptor> open(const BlobId& id);
     /// Attempts on this blob, to keep it, in which no holder gave it. Our own store's failures are none.
     [[nodiscard]] std::uint32_t unserved(const BlobId& id) const;
+    /// Attempts on this blob, to keep it, that failed, whoever's fault it was.
+    [[nodiscard]] std::uint32_t failed(const BlobId& id) const;
+    /// Whether a holder is giving the blob, however slowly.
+    [[nodiscard]] bool under_way(const BlobId& id) const;
     /// Stores a file of our own making, pinned. Nothing when the store does not take it: the log says so
     /// once, and the same `what` is not tried again for a second.
     std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what);
-    /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished attempts at
-    /// such left.
+    /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished
+    /// attempts at such left.
     void drop_all_but(const std::set<BlobId>& needed);
 
 private:
     struct Attempt {
         bool under_way = false;
         std::uint32_t unserved = 0;
+        std::uint32_t failed = 0;
         std::uint64_t pause_ns = 0;  ///< before the next one
         std::uint64_t not_before_ns = 0;
         std::string said;  ///< the last failure in the log

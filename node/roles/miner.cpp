@@ -61,10 +61,11 @@ bool Miner::checked_before_asking(const contracts::Job& job) {
 }
 
 bool Miner::locks_within_limits(const contracts::Job& job) {
-    const auto most = contracts::most_locked(job.spec, job.slot_work);
+    const auto most = contracts::most_locked(contracts::params_of(state(), job), job.spec, job.slot_work);
     if (!most) return false;  // the ledger refuses such a job
-    // No more than what is free is ever dealt.
-    const base::Amount round = std::min(most->round, contracts::read_stake(state(), me()).free);
+    // No more than all of the stake is ever dealt; what other jobs lock today may be free tomorrow.
+    const contracts::Stake stake = contracts::read_stake(state(), me());
+    const base::Amount round = std::min(most->round, stake.free.plus(stake.bonded).value_or(most->round));
     const bool within = most->slot <= options_.lock_slot && round <= options_.lock_job;
     if (weighed_.insert(job.id).second) {
         const std::string text = "job " + job.id.brief() + " can lock up to " + base::to_text(most->slot) +

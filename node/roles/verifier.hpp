@@ -65,7 +65,11 @@ private:
         std::vector<contracts::UnitClaim> claims;  ///< of the first units, in order
         /// Recomputed end of the last unit, when it matched: the next unit's start, without a transfer.
         std::optional<SharedDescriptor> end_state;
-        bool given_up = false;  ///< it cannot be done here: this round's audit is left out
+        bool given_up = false;      ///< it cannot be done here: this round's audit is left out
+        bool starts_asked = false;  ///< every unit's start was asked for once
+        /// Of the next unit, proven; it waits for the miner's own end, which tells more about it.
+        std::optional<trainer::worker::Replayed> difference;
+        std::uint64_t name_until = 0;  ///< height at which it waits no longer
 
         [[nodiscard]] bool complete() const { return claims.size() == units.size(); }
         [[nodiscard]] const contracts::AssignedUnit& next() const { return units[claims.size()]; }
@@ -115,6 +119,9 @@ private:
     /// The start was not the one that the trace says: the miner's doing, unless our own disk changed it
     /// since.
     void on_unavailable(const contracts::Job& job, Audit& audit);
+    void ask_for_starts(const contracts::Job& job, Audit& audit);
+    void name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
+    void claim_difference(const contracts::Job& job, Audit& audit, const trainer::worker::Replayed& replayed);
     void on_difference(const contracts::Job& job, const AuditKey& key,
                        const trainer::worker::Replayed& replayed);
     void open_audit(const contracts::Job& job, contracts::Stage stage);

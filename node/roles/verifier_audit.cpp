@@ -2,6 +2,7 @@
 // The verifier's audits: recompute each drawn unit, seal the roots, open them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "node/roles/verifier.hpp"
 #include "node/runtime/log.hpp"
@@ -77,8 +78,28 @@ void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 
+// All at once, so that a holder that is slow holds up its own unit alone.
+void Verifier::ask_for_starts(const contracts::Job& job, Audit& audit) {
+    if (std::exchange(audit.starts_asked, true)) return;
+    for (std::size_t i = 0; i < audit.units.size(); ++i) {
+        const contracts::AssignedUnit& unit = audit.units[i];
+        const bool follows =
+            i > 0 && audit.units[i - 1].slot == unit.slot && audit.units[i - 1].unit + 1 == unit.unit;
+        const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
+        const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
+        if (follows || !reveal || !slot) continue;
+        const auto miner = contracts::read_miner(state(), slot->miner);
+        for (const BlobId& start : start_blobs(*reveal, unit.unit, job.spec.segments())) {
+            (void)bench_.wants().here(start, {miner ? miner->endpoint : Endpoint{}},
+                                      boundary_terms(job.spec));
+        }
+    }
+}
+
 void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
+    if (audit.difference) return name_difference(job, key, base);
+    ask_for_starts(job, audit);
     const contracts::AssignedUnit unit = audit.next();
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
@@ -173,20 +194,35 @@ void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAns
 void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
                              const frames::Replayed& replayed) {
     Audit& audit = audits_.at(key);
+    const auto round = contracts::read_round(state(), job.id, job.round);
+    if (replayed.named || audit.difference || !round) return claim_difference(job, audit, replayed);
+    const std::uint64_t half = contracts::params_of(state(), job).audit_seal_window / 2;
+    const std::uint64_t middle = round->phase_deadline - std::min(round->phase_deadline, half);
+    audit.difference = replayed;
+    audit.name_until = std::min(height() + kPatienceBlocks, middle);
+}
+
+// The miner's own end only serves to name the difference. It is asked for once, and a miner that gives it
+// slowly or not at all, or a store of ours that does not take it, holds up no claim for long.
+void Verifier::name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
+    Audit& audit = audits_.at(key);
     const contracts::AssignedUnit unit = audit.next();
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
-    const auto miner = slot ? contracts::read_miner(state(), slot->miner) : std::nullopt;
     if (!slot || !reveal) return;
-    // The claimed end only serves to name the difference: asked for once, not insisted on.
     const UnitEnd end = end_of(*reveal, unit.unit, job.spec);
-    const auto base = bench_.ready(state(), job);
-    if (!replayed.named && base && bench_.wants().unserved(end.blob) == 0) {
-        const auto claimed_end =
-            bench_.wants().want(end.blob, {miner ? miner->endpoint : Endpoint{}}, end.terms);
-        if (claimed_end) return replay(job, key, *base, claimed_end);
-        return;  // planned again when the blob has come or failed
+    if (bench_.wants().failed(end.blob) > 0 || height() >= audit.name_until) {
+        return claim_difference(job, audit, frames::Replayed(*audit.difference));
     }
+    const auto miner = contracts::read_miner(state(), slot->miner);
+    const auto claimed_end = bench_.wants().want(end.blob, {miner ? miner->endpoint : Endpoint{}}, end.terms);
+    if (claimed_end) replay(job, key, base, claimed_end);
+}
+
+void Verifier::claim_difference(const contracts::Job& job, Audit& audit, const frames::Replayed& replayed) {
+    const contracts::AssignedUnit unit = audit.next();
+    const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
+    if (!slot) return;
     record_finding({.job = job.id,
                     .round = job.round,
                     .slot = unit.slot,
@@ -194,15 +230,19 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
                     .miner = slot->miner,
                     .difference = replayed.difference});
     audit.end_state.reset();
+    audit.difference.reset();
     audit.claim(replayed.unit_root);
 }
 
 bool Verifier::waited_enough(const contracts::Job& job, const BlobId& blob) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
-    if (!round || bench_.wants().unserved(blob) < kFetchAttempts) return false;
+    if (!round) return false;
     const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
     const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
-    return window - std::min(window, left) >= std::min(window / 2, kPatienceBlocks);
+    const std::uint64_t waited = window - std::min(window, left);
+    // A holder that still trickles at half of the window would have the verifier silent about everybody.
+    if (waited >= window / 2 && bench_.wants().under_way(blob)) return true;
+    return bench_.wants().unserved(blob) >= kFetchAttempts && waited >= std::min(window / 2, kPatienceBlocks);
 }
 
 void Verifier::forget_old_rounds(const contracts::Job& job) {

@@ -56,14 +56,15 @@ std::uint64_t verified_work(const contracts::StateView& state, const base::Publi
 
 /// What each job that is open for asks can lock of this miner's stake.
 std::vector<std::pair<contracts::Job, contracts::MinerLock>> open_locks(const contracts::StateView& state,
-                                                                        base::Amount free) {
+                                                                        const contracts::Stake& stake) {
     std::vector<std::pair<contracts::Job, contracts::MinerLock>> found;
+    const base::Amount whole = stake.free.plus(stake.bonded).value_or(stake.free);
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         auto job = contracts::read_job(state, id);
         if (!job || job->phase != contracts::JobPhase::kAskCommit) continue;
-        auto lock = contracts::most_locked(job->spec, job->slot_work);
+        auto lock = contracts::most_locked(contracts::params_of(state, *job), job->spec, job->slot_work);
         if (!lock) continue;
-        lock->round = std::min(lock->round, free);
+        lock->round = std::min(lock->round, whole);
         found.emplace_back(std::move(*job), *lock);
     }
     return found;
@@ -120,7 +121,7 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     if (context.json()) {
         Json body = miner_json(*state, key, *miner);
         Json open = Json::array();
-        for (const auto& [job, lock] : open_locks(*state, stake.free))
+        for (const auto& [job, lock] : open_locks(*state, stake))
             open.push_back(Json{{"job", job.id.hex()},
                                 {"lock_slot", std::to_string(lock.slot.units())},
                                 {"lock_job", std::to_string(lock.round.units())}});
@@ -136,7 +137,7 @@ Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     fields.emplace_back("bonded", base::to_text(stake.bonded));
     fields.emplace_back("earned", base::to_text(miner->earned));
     fields.emplace_back("forfeited", base::to_text(miner->forfeited));
-    for (const auto& [job, lock] : open_locks(*state, stake.free))
+    for (const auto& [job, lock] : open_locks(*state, stake))
         fields.emplace_back("open job " + job.id.brief(), "can lock up to " + base::to_text(lock.slot) +
                                                               " a slot, " + base::to_text(lock.round) +
                                                               " in all");

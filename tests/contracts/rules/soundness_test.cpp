@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "contracts/program/program.hpp"
+#include "contracts/rules/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -158,7 +160,35 @@ TEST_CASE("a job whose gain bound dwarfs its pay is refused") {
     trap.security.gain_bound = amount(60 * kPlenty / 100);
     const auto outcome =
         env.attempt(buyer, JobSubmit{trap, buyer.node_key(), "h:1", chain_tip(buyer.secret, trap.rounds)});
-    CHECK_FALSE(outcome.applied);
+    CHECK(outcome.reason == Reason::kGainBoundTooHigh);
+    const Params params = read_current_params(env.state());
+    const auto highest = gain_bound_max(params, trap.market.max_price, program::work_units(trap));
+    REQUIRE(highest.has_value());
+    trap.security.gain_bound = amount(highest->units() + 1);
+    CHECK(job_terms(params, trap).error() == Reason::kGainBoundTooHigh);
+    trap.security.gain_bound = *highest;
+    CHECK(job_terms(params, trap).ok());
+}
+
+TEST_CASE("a cap far above what is paid makes no bond a trap") {
+    Params params = short_windows();
+    params.probation_rounds = 0;
+    Env env(params);
+    env.miner("m1", 50 * kPlenty);
+    for (const std::string& name : kThree) env.verifier(name);
+    JobSpec spec = World::one_slot();
+    const std::uint64_t work = program::work_units(spec);
+    spec.security.audit_threshold = UINT64_MAX;
+    spec.market.max_price = amount(100'000);
+    spec.market.budget = amount(100 * round_cost(params, spec, spec.market.max_price, work)->units());
+    spec.security.gain_bound = *gain_bound_max(params, spec.market.max_price, work);
+    // Cheap asks that the buyer could make itself: the second sets the price of the first.
+    env.miner("m2", kPlenty);
+    const Hash256 job = env.post(spec);
+    env.hold_auction(job, {{"m1", 9}, {"m2", 10}}, kThree);
+    REQUIRE(env.job(job).auction.clearing_price == amount(10));
+    const std::uint64_t pay = 10 * work;
+    CHECK(read_slot(env.state(), job, 0, 0)->bond.units() == 21 * pay);
 }
 
 TEST_CASE("a seal that is not opened costs what a wrong one costs") {

@@ -144,6 +144,27 @@ TEST_CASE("where only the unit after it is drawn, two verifiers post one root fo
     }
 }
 
+TEST_CASE(
+    "a miner that trickles what it serves is unpaid alone, and its cheat is convicted without its end") {
+    for (const bool cheats : {false, true}) {
+        INFO((cheats ? "a cheat" : "honest work"));
+        MarketOptions options;
+        options.draw_everything = cheats;  // `finalise` alone starts from what the miner serves
+        Market market(options);
+        market.start();
+        market.party("mia").trickles = true;
+        if (cheats) forge_boundary(market, "mia", {1, [](auto& state) { state.parameters[5] += 1.0F; }});
+        REQUIRE(market.turn_until([&] { return market.settled(0); }));
+        check_nobody_ended(market);
+        for (const auto& slot : slots_of(market, "mia", 0)) {
+            CHECK(slot.verdict == (cheats ? Reason::kMismatch : Reason::kUnavailable));
+        }
+        const auto others = slots_of(market, "moe", 0);
+        REQUIRE_FALSE(others.empty());
+        for (const auto& slot : others) CHECK(slot.verdict == Reason::kPaid);
+    }
+}
+
 TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and everybody lives on") {
     struct Case {
         const char* name;

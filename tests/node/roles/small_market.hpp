@@ -200,6 +200,7 @@ struct Party {
     std::unique_ptr<BlobFiles> files;
     std::set<BlobId> withheld;  ///< in its store, and not served
     bool serves = true;
+    bool trickles = false;  ///< what it serves comes so slowly that it is never there
     RoleParts parts;
     std::unique_ptr<Role> role;
     bool ended = false;
@@ -400,6 +401,8 @@ private:
                 if (!one->blobs.asked.empty()) {
                     const auto asked = one->blobs.asked.front();
                     one->blobs.asked.pop_front();
+                    if (party_at(asked.holders.front()) && party_at(asked.holders.front())->trickles)
+                        continue;
                     const auto fetched =
                         fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
                     one->role->step(BlobFetched{asked.request, asked.id, fetched});
@@ -412,6 +415,11 @@ private:
                 }
             }
         }
+    }
+
+    [[nodiscard]] Party* party_at(const Endpoint& at) {
+        const auto found = parties_.find(at.substr(0, at.find(':')));
+        return found == parties_.end() ? nullptr : found->second.get();
     }
 
     /// What a party serves.
