@@ -12,8 +12,6 @@ using namespace assay::ledger::testing;
 
 namespace {
 
-const ToyMachine kMachine;
-
 // Rewrites block `height` of a log with checksums that are right, as somebody with an editor would.
 void replace_block(const std::string& path, std::uint64_t height, const std::function<void(Block&)>& change) {
     const auto file = open_read_only(path);

@@ -11,8 +11,6 @@ using namespace assay::ledger::testing;
 
 namespace {
 
-const ToyMachine kMachine;
-
 Outcome<std::unique_ptr<Chain>> open_home(const TemporaryHome& home) {
     static PosixDisk disk;
     static std::map<std::string, std::unique_ptr<KeyValueProvider>> providers;

@@ -16,7 +16,6 @@ using namespace assay::ledger::testing;
 namespace {
 
 constexpr int kBlocks = 6;
-const ToyMachine kMachine;
 
 struct Campaign {
     std::uint64_t runs = 0, lost = 0, torn = 0, recovery_crashes = 0;

@@ -13,8 +13,6 @@ namespace {
 
 using contracts::Reason;
 
-const ToyMachine kMachine;
-
 struct ManualClock final : Clock {
     std::uint64_t now = 1000;
     std::uint64_t wall = 1'700'000'000'000;

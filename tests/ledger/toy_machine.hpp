@@ -101,6 +101,9 @@ private:
     }
 };
 
+/// It has no state of its own.
+inline const ToyMachine kMachine;
+
 inline base::SecretKey test_key(std::uint8_t seed = 1) { return base::SecretKey::from_seed(Bytes(32, seed)); }
 
 inline Genesis toy_genesis(const std::string& chain_id = "toy-1") {

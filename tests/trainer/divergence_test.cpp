@@ -11,7 +11,7 @@
 namespace assay::trainer {
 namespace {
 
-constexpr std::uint32_t kBatch = 3;
+constexpr std::uint32_t kBatchOfThree = 3;
 
 struct Fault {
     std::uint64_t element;
@@ -56,12 +56,12 @@ TEST_CASE("a diverging step names the reference's operator and leaves the state 
         const program::JobSpec spec = smaller(job);
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const auto coefficients = program::Schedule(spec.train).at(0, 0);
-        const auto tokens = test::batch_of(spec, kBatch, 200);
+        const auto tokens = test::batch_of(spec, kBatchOfThree, 200);
         std::vector<std::unique_ptr<test::ExecutorMachine>> machines;
         for (const Target target : test::all_targets()) {
             for (const PlanChoice& choice : {PlanChoice{1}, PlanChoice{2, Recompute::kLayers, 9}}) {
                 machines.push_back(
-                    std::make_unique<test::ExecutorMachine>(program, target, 1, choice, kBatch));
+                    std::make_unique<test::ExecutorMachine>(program, target, 1, choice, kBatchOfThree));
             }
         }
         for (const Fault& fault : faults_of(program)) {
@@ -95,8 +95,8 @@ TEST_CASE("a step after a diverging one has the bits of the reference", "[traine
     const program::JobSpec spec = test::small_job();
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     const auto coefficients = program::Schedule(spec.train).at(0, 0);
-    const auto tokens = test::batch_of(spec, kBatch, 200);
-    test::ExecutorMachine machine(program, test::all_targets().front(), 2, {2}, kBatch);
+    const auto tokens = test::batch_of(spec, kBatchOfThree, 200);
+    test::ExecutorMachine machine(program, test::all_targets().front(), 2, {2}, kBatchOfThree);
     program::SlotArrays broken = test::initial_state(spec);
     broken.parameters[program.parameters.back().offset] = 3e38F;  // token 0's row of the embedding
     REQUIRE(machine.executor.step(coefficients, tokens, test::spans(broken)).diverged);

@@ -13,7 +13,7 @@ namespace {
 
 using test::ExecutorMachine;
 
-constexpr std::uint32_t kBatch = 5;
+constexpr std::uint32_t kBatchOfFive = 5;
 
 // The small jobs, and one whose sequences are longer than a block of the exact attention products.
 std::vector<program::JobSpec> jobs() {
@@ -37,7 +37,7 @@ Expected expected_of(const program::JobSpec& spec, const program::Program& progr
     Expected expected;
     program::SlotArrays state = test::initial_state(spec);
     for (std::uint32_t step = 0; step < 3; ++step) {
-        const auto tokens = test::batch_of(spec, kBatch, 100 + step);
+        const auto tokens = test::batch_of(spec, kBatchOfFive, 100 + step);
         expected.outcomes.push_back(program::reference_step(program, schedule.at(0, step), tokens, state));
         expected.states.push_back(state);
     }
@@ -49,7 +49,7 @@ void require_steps(const program::JobSpec& spec, const Expected& expected, Execu
     program::SlotArrays state = test::initial_state(spec);
     std::vector<float> gradient(state.parameters.size());
     for (std::uint32_t step = 0; step < 3; ++step) {
-        const auto tokens = test::batch_of(spec, kBatch, 100 + step);
+        const auto tokens = test::batch_of(spec, kBatchOfFive, 100 + step);
         StateSpans arrays = test::spans(state);
         arrays.unchanged = step > 1;
         const auto result = machine.executor.step(schedule.at(0, step), tokens, arrays);
@@ -72,7 +72,7 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
                 for (const std::uint32_t micro_batch : {1U, 2U, 5U}) {
                     INFO(spec.name << ", " << to_text(target) << ", threads " << threads << ", micro-batch "
                                    << micro_batch);
-                    ExecutorMachine machine(program, target, threads, {micro_batch}, kBatch);
+                    ExecutorMachine machine(program, target, threads, {micro_batch}, kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
                 // Each step changes the weights, so packed ones that outlive a step would show in the next.
@@ -81,7 +81,7 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
                     INFO(spec.name << ", " << to_text(target) << ", threads " << threads << ", micro-batch "
                                    << micro_batch << ", packed weights kept");
                     ExecutorMachine machine(program, target, threads,
-                                            {micro_batch, Recompute::kNothing, 0, true}, kBatch);
+                                            {micro_batch, Recompute::kNothing, 0, true}, kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -110,7 +110,7 @@ TEST_CASE("a vocabulary longer than a block of an exact product has the bits of 
                     INFO(to_text(target)
                          << ", threads " << threads << (keep_weights ? ", packed weights kept" : ""));
                     ExecutorMachine machine(program, target, threads,
-                                            {2, Recompute::kNothing, 0, keep_weights}, kBatch);
+                                            {2, Recompute::kNothing, 0, keep_weights}, kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -137,7 +137,7 @@ TEST_CASE("steps have the bits of the reference whatever is made again and howev
                                    << ", logits " << head_rows << ", " << to_text(target) << ", threads "
                                    << threads << (keep_weights ? ", packed weights kept" : ""));
                     ExecutorMachine machine(program, target, threads,
-                                            {micro_batch, recompute, head_rows, keep_weights}, kBatch);
+                                            {micro_batch, recompute, head_rows, keep_weights}, kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
             }

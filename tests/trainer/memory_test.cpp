@@ -14,11 +14,11 @@
 namespace assay::trainer {
 namespace {
 
-constexpr std::uint32_t kBatch = 4;
+constexpr std::uint32_t kBatchOfFour = 4;
 
 base::Outcome<MemoryPlan> plan_within(const program::Program& program, const Backend& backend,
                                       std::uint64_t bytes) {
-    return choose_plan(program, backend, {kBatch, 0, bytes});
+    return choose_plan(program, backend, {kBatchOfFour, 0, bytes});
 }
 }  // namespace
 
@@ -30,10 +30,11 @@ TEST_CASE("an executor takes what its plan says and no step takes more", "[train
             for (const Recompute recompute : test::kAllRecompute) {
                 INFO(spec.name << ", " << to_text(target) << ", again " << to_text(recompute));
                 const bool keep_weights = recompute != Recompute::kCheap;
-                test::ExecutorMachine machine(program, target, 2, {2, recompute, 30, keep_weights}, kBatch);
+                test::ExecutorMachine machine(program, target, 2, {2, recompute, 30, keep_weights},
+                                              kBatchOfFour);
                 CHECK(machine.arena.floats * sizeof(float) ==
                       machine.executor.plan().bytes() - machine.executor.plan().device);
-                const auto tokens = test::batch_of(spec, kBatch, 7);
+                const auto tokens = test::batch_of(spec, kBatchOfFour, 7);
                 program::SlotArrays state = test::initial_state(spec);
                 machine.executor.step(coefficients, tokens, test::spans(state));
                 const std::uint64_t floats = machine.arena.floats;
@@ -56,7 +57,7 @@ TEST_CASE(
         spec.model.context = 200;  // so that a square of scores is larger than all lists of tokens
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const auto coefficients = program::Schedule(spec.train).at(0, 0);
-        const auto tokens = test::batch_of(spec, kBatch, 7);
+        const auto tokens = test::batch_of(spec, kBatchOfFour, 7);
         for (const Target target : test::all_targets()) {
             for (const bool keep_weights : {false, true}) {
                 INFO(spec.name << ", " << to_text(target) << (keep_weights ? ", packed weights kept" : ""));
@@ -64,7 +65,7 @@ TEST_CASE(
                 // Threads that have not worked yet keep nothing; the caller is one of them.
                 std::thread([&] {
                     test::ExecutorMachine machine(program, target, kThreads,
-                                                  {3, Recompute::kNothing, 400, keep_weights}, kBatch);
+                                                  {3, Recompute::kNothing, 400, keep_weights}, kBatchOfFour);
                     program::SlotArrays state = test::initial_state(spec);
                     const std::uint64_t held = scratch_use().bytes;
                     const test::HeapBytes asked = test::heap_bytes();
@@ -97,9 +98,9 @@ TEST_CASE("less memory is bought with smaller micro-batches, then with work done
         const std::uint64_t state = state_bytes(program);
         CHECK(state == 3 * sizeof(float) * program::parameter_count(spec.model));
         const MemoryPlan free = plan_within(program, backend, 0).value();
-        const MemoryPlan least = smallest_plan(program, backend, kBatch);
+        const MemoryPlan least = smallest_plan(program, backend, kBatchOfFour);
         CHECK(free.choice.recompute == Recompute::kNothing);
-        CHECK(free.choice.micro_batch == kBatch);
+        CHECK(free.choice.micro_batch == kBatchOfFour);
         CHECK(least.bytes() < free.bytes());
         CHECK(least.choice.micro_batch == 1);
         // The budget is kept, and a smaller one never gets the quicker plan.
@@ -193,7 +194,7 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
         test::CountingArena arena;
         const CpuBackend backend(Target::kScalar, pool, arena);
         const auto plan = [&](std::uint32_t micro_batch, std::uint64_t bytes) {
-            return choose_plan(program, backend, {kBatch, micro_batch, bytes}).value();
+            return choose_plan(program, backend, {kBatchOfFour, micro_batch, bytes}).value();
         };
         CHECK_FALSE(plan(2, 0).choice.keep_weights);
         const MemoryPlan kept = plan(1, 0);
@@ -202,7 +203,7 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
         if (spec.profile == program::Profile::kF32) continue;
         PlanChoice choice = kept.choice;
         choice.keep_weights = false;
-        const MemoryPlan packed_each_time = plan_memory(program, backend, choice, kBatch);
+        const MemoryPlan packed_each_time = plan_memory(program, backend, choice, kBatchOfFour);
         // Two digits of every weight of a linear layer, once for each pass.
         const std::uint64_t least = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
         CHECK(kept.bytes() > packed_each_time.bytes() + least);
@@ -220,7 +221,7 @@ TEST_CASE("what is made again need not be kept", "[trainer][memory]") {
     test::CountingArena arena;
     const CpuBackend backend(Target::kScalar, pool, arena);
     const auto block = [&](Recompute recompute) {
-        return plan_memory(program, backend, {4, recompute, 21}, kBatch).block;
+        return plan_memory(program, backend, {4, recompute, 21}, kBatchOfFour).block;
     };
     // Of 16 widths a token and layer: without norms and activations 10, of a layer's input alone 1.
     CHECK(block(Recompute::kCheap) < block(Recompute::kNothing) * 3 / 4);

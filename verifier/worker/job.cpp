@@ -10,7 +10,6 @@
 #include "contracts/base/blob_id.hpp"
 #include "contracts/base/bytes.hpp"
 #include "contracts/program/program.hpp"
-#include "contracts/program/spec_check.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/state_bytes.hpp"
 #include "verifier/replay.hpp"
@@ -154,10 +153,6 @@ Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
                                                 const trainer::RunnerOptions& options,
                                                 std::unique_ptr<trainer::Arena> arena) {
     const program::JobSpec& spec = request.spec;
-    if (const auto checked = program::check_spec(spec); !checked.ok()) {
-        return refuse(RefusalReason::kBadRequest,
-                      "the job breaks a rule: " + program::to_text(checked.error()));
-    }
     std::unique_ptr<Job> job(new Job());
     ASSAY_ASSIGN(job->train_, read_tokens(bulk[0], "the training token file", spec.data.train,
                                           spec.data.train_tokens, spec.model.vocabulary));

@@ -4,18 +4,17 @@
 #include "contracts/arithmetic/exact_attention.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <random>
 #include <vector>
 
 #include "contracts/arithmetic/exact_product.hpp"
+#include "tests/contracts/arithmetic/floats.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
 using namespace assay::arithmetic;
-
-std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+using assay::test::bits;
 
 using Term = std::function<float(std::uint64_t)>;
 

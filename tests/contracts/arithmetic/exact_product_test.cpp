@@ -9,15 +9,16 @@
 #include <random>
 #include <vector>
 
+#include "tests/contracts/arithmetic/floats.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
 using namespace assay::arithmetic;
+using assay::test::bits;
 
 __extension__ using Wide = __int128;
 __extension__ using WideMagnitude = unsigned __int128;
 
-std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 float from_bits(std::uint32_t x) { return std::bit_cast<float>(x); }
 
 long double scaled(float x, int e) { return std::rint(std::ldexp(static_cast<long double>(x), -e)); }

@@ -13,19 +13,15 @@
 #include "contracts/arithmetic/rms_norm.hpp"
 #include "contracts/arithmetic/rope.hpp"
 #include "contracts/arithmetic/swiglu.hpp"
+#include "tests/contracts/arithmetic/floats.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
 using namespace assay::arithmetic;
+using assay::test::random_floats;
 using Doubles = std::vector<double>;
 using Floats = std::vector<float>;
 
-Floats random_floats(std::mt19937_64& random, std::size_t count, float limit = 1.0F) {
-    std::uniform_real_distribution<float> uniform(-limit, limit);
-    Floats out(count);
-    for (float& value : out) value = uniform(random);
-    return out;
-}
 Doubles wide(const Floats& x) { return {x.begin(), x.end()}; }
 
 double weighted(const Doubles& y, const Floats& weights) {

@@ -2,7 +2,6 @@
 // Order of sums, edges and carried accumulators. Gradients are checked against finite differences as whole
 // steps in tests/contracts/program/gradient_test.cpp.
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -17,18 +16,14 @@
 #include "contracts/arithmetic/pointwise.hpp"
 #include "contracts/arithmetic/product.hpp"
 #include "contracts/arithmetic/reduce.hpp"
+#include "tests/contracts/arithmetic/floats.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
 using namespace assay::arithmetic;
+using assay::test::bits;
+using assay::test::random_floats;
 
-std::vector<float> random_floats(std::mt19937_64& random, std::size_t count) {
-    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
-    std::vector<float> out(count);
-    for (float& value : out) value = uniform(random);
-    return out;
-}
-std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 }  // namespace
 
 TEST_CASE("a lane sum adds 32 strided chains and then halves") {

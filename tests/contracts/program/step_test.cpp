@@ -19,13 +19,13 @@ SlotArrays start(const ModelConfig& model) {
 }
 
 // Both profiles of every family.
-struct Variant {
+struct GoldenRun {
     const char* name;
     ModelConfig (*model)();
     Profile profile;
     const char* root;  // of the golden run below
 };
-const std::vector<Variant> kVariants = {
+const std::vector<GoldenRun> kVariants = {
     {"gpt2 f32", tiny::model, Profile::kF32,
      "8736707014530d550914e74ad033b972e1bf23c626a38482d504dc422bd4a60a"},
     {"gpt2 i16", tiny::model, Profile::kI16,
@@ -42,7 +42,7 @@ const std::vector<Variant> kVariants = {
 }  // namespace
 
 TEST_CASE("training on one batch lowers its loss") {
-    const Variant variant = GENERATE(from_range(kVariants));
+    const GoldenRun variant = GENERATE(from_range(kVariants));
     INFO(variant.name);
     auto spec = tiny::spec();
     spec.model = variant.model();
@@ -67,7 +67,7 @@ TEST_CASE("training on one batch lowers its loss") {
 TEST_CASE("five steps of the tiny job give the golden state root") {
     // Recipe: tests/contracts/program/tiny.hpp's spec and models, tokens(model, 2, 100 + step), five steps of
     // round 0 from initial_parameters(model, 42) and zero moments; slot_state_root after the fifth.
-    const Variant variant = GENERATE(from_range(kVariants));
+    const GoldenRun variant = GENERATE(from_range(kVariants));
     INFO(variant.name);
     auto spec = tiny::spec();
     spec.model = variant.model();
@@ -83,7 +83,7 @@ TEST_CASE("five steps of the tiny job give the golden state root") {
 }
 
 TEST_CASE("the evaluation program gives the loss of the step") {
-    const Variant variant = GENERATE(from_range(kVariants));
+    const GoldenRun variant = GENERATE(from_range(kVariants));
     INFO(variant.name);
     auto spec = tiny::spec();
     spec.model = variant.model();

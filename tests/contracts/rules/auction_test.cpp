@@ -11,7 +11,7 @@ namespace assay::contracts::test {
 
 namespace {
 
-PublicKey key_of(std::size_t number) {
+PublicKey numbered_key(std::size_t number) {
     PublicKey key;
     key.bytes = bytes_of("miner " + std::to_string(number)).bytes;
     return key;
@@ -37,7 +37,7 @@ TEST_CASE("no unilateral misreport improves a one-lot miner's utility") {
         const auto slots = static_cast<std::uint32_t>(1 + random() % 4);
         std::vector<Offer> offers(1 + random() % 7);
         for (std::size_t i = 0; i < offers.size(); ++i)
-            offers[i] = {key_of(i), amount(random() % 24), random() % 8 != 0};
+            offers[i] = {numbered_key(i), amount(random() % 24), random() % 8 != 0};
         for (std::size_t i = 0; i < offers.size(); ++i) {
             const std::uint64_t cost = offers[i].price.units();
             const std::int64_t truthful = utility(job, cap, slots, offers, i, cost);
@@ -55,7 +55,8 @@ TEST_CASE("no winner is paid less than it asked or more than the cap") {
     std::mt19937_64 random(7);
     for (int instance = 0; instance < 300; ++instance) {
         std::vector<Offer> offers(random() % 10);
-        for (std::size_t i = 0; i < offers.size(); ++i) offers[i] = {key_of(i), amount(random() % 100), true};
+        for (std::size_t i = 0; i < offers.size(); ++i)
+            offers[i] = {numbered_key(i), amount(random() % 100), true};
         const auto result = clear_auction(bytes_of("job"), amount(60), 3, offers);
         REQUIRE(result.outcome.clearing_price <= amount(60));
         REQUIRE(result.winners.size() <= 3);
@@ -69,7 +70,7 @@ TEST_CASE("no winner is paid less than it asked or more than the cap") {
 
 TEST_CASE("the outcome does not depend on the order of the asks") {
     std::vector<Offer> offers;
-    for (std::size_t i = 0; i < 6; ++i) offers.push_back({key_of(i), amount(5), true});
+    for (std::size_t i = 0; i < 6; ++i) offers.push_back({numbered_key(i), amount(5), true});
     const auto winner_of = [&] {
         return offers[clear_auction(bytes_of("job"), amount(9), 1, offers).winners.at(0)].miner;
     };

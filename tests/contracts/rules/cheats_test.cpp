@@ -7,12 +7,12 @@ namespace assay::contracts::test {
 
 namespace {
 
-struct World {
+struct CheatWorld {
     Env env;
     Hash256 job;
 
-    explicit World(const std::vector<std::string>& verifiers = {"v1", "v2", "v3"}, JobSpec spec = small_job(),
-                   Params params = short_windows())
+    explicit CheatWorld(const std::vector<std::string>& verifiers = {"v1", "v2", "v3"},
+                        JobSpec spec = small_job(), Params params = short_windows())
         : env(params) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const std::string& name : verifiers) env.verifier(name);
@@ -27,7 +27,7 @@ struct World {
 
 TEST_CASE("a wrong root is found: unpaid, the bond forfeited and split, the miner out of the job") {
     for (const MinerManner manner : {MinerManner::kCheats, MinerManner::kBadFinalise}) {
-        World w;
+        CheatWorld w;
         const Amount bond = read_slot(w.env.state(), w.job, 0, slot_of(w.env, w.job, "m2"))->bond;
         const std::uint64_t buyer = w.env.balance("buyer");
         play_round(w.env, w.job, {.miners = {{"m2", manner}}});
@@ -53,7 +53,7 @@ TEST_CASE("a wrong root is found: unpaid, the bond forfeited and split, the mine
 }
 
 TEST_CASE("silence after the draw costs the same bond as a mismatch") {
-    World w;
+    CheatWorld w;
     const Amount bond = read_slot(w.env.state(), w.job, 0, slot_of(w.env, w.job, "m2"))->bond;
     play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kSilent}}});
     const auto line = w.slot_line("m2");
@@ -64,7 +64,7 @@ TEST_CASE("silence after the draw costs the same bond as a mismatch") {
 }
 
 TEST_CASE("a copied seal cannot be opened by the copier") {
-    World w;
+    CheatWorld w;
     const Job job = w.env.job(w.job);
     const std::uint32_t victim = slot_of(w.env, w.job, "m1");
     const std::uint32_t copier = slot_of(w.env, w.job, "m2");
@@ -90,7 +90,7 @@ TEST_CASE("a copied seal cannot be opened by the copier") {
 }
 
 TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase") {
-    World w;
+    CheatWorld w;
     const Job job = w.env.job(w.job);
     Person& m1 = w.env.person("m1");
     const std::uint32_t number = slot_of(w.env, w.job, "m1");
@@ -126,7 +126,7 @@ TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase"
 }
 
 TEST_CASE("work is committed at the phase's last height and refused one later") {
-    World w;
+    CheatWorld w;
     const Job job = w.env.job(w.job);
     const std::uint32_t number = slot_of(w.env, w.job, "m1");
     const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
@@ -142,7 +142,7 @@ TEST_CASE("a withheld link puts every slot at rate 1, at the cost of whoever wit
     params.probation_rounds = 0;
     JobSpec spec = small_job();
     spec.security.audit_threshold = UINT64_MAX / 10'000;
-    World w({"v1", "v2", "v3"}, spec, params);
+    CheatWorld w({"v1", "v2", "v3"}, spec, params);
     const std::uint64_t stake = w.env.stake("v1");
     play_round(w.env, w.job, {.withhold_links = {"v1"}});
     for (const SlotRound& slot : list_slots(w.env.state(), w.job, 0)) {
@@ -164,7 +164,7 @@ TEST_CASE("a withheld bit cannot spare a cheat") {
     params.probation_rounds = 0;
     JobSpec spec = small_job();
     spec.security.audit_threshold = UINT64_MAX / 10'000;
-    World w({"v1", "v2", "v3"}, spec, params);
+    CheatWorld w({"v1", "v2", "v3"}, spec, params);
     play_round(w.env, w.job,
                {.miners = {{"m1", MinerManner::kCheats}}, .withhold_links = {"buyer", "sequencer"}});
     CHECK(w.slot_line("m1").reason == Reason::kMismatch);
@@ -172,7 +172,7 @@ TEST_CASE("a withheld bit cannot spare a cheat") {
 }
 
 TEST_CASE("who withholds too many links in a row is no longer waited for") {
-    World w;
+    CheatWorld w;
     const Play play = {.withhold_links = {"sequencer"}};
     play_round(w.env, w.job, play);
     play_round(w.env, w.job, play);

@@ -12,11 +12,11 @@ namespace {
 constexpr std::uint64_t kLast64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kLast32 = std::numeric_limits<std::uint32_t>::max();
 
-struct World {
+struct CounterWorld {
     Env env;
     Hash256 job;
 
-    explicit World(Params params = short_windows()) : env(params) {
+    explicit CounterWorld(Params params = short_windows()) : env(params) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
     }
@@ -47,7 +47,7 @@ TEST_CASE("a sum of statistics stops at the largest value") {
 }
 
 TEST_CASE("whoever earned, lost and audited all that can be counted goes on earning, losing and auditing") {
-    World w;
+    CounterWorld w;
     const Amount most = amount(base::kAmountMax);
     for (const char* name : {"m1", "m2"}) {
         w.env.edit<Miner>(miner_key(w.env.person(name).node_key()), [&](Miner& miner) {
@@ -80,7 +80,7 @@ TEST_CASE("whoever earned, lost and audited all that can be counted goes on earn
 }
 
 TEST_CASE("a deposit is burned though the miner lost all that can be counted before") {
-    World w;
+    CounterWorld w;
     const PublicKey miner = w.env.person("m1").node_key();
     w.env.edit<Miner>(miner_key(miner), [](Miner& m) { m.forfeited = amount(base::kAmountMax); });
     w.job = w.env.post(small_job());
@@ -92,7 +92,7 @@ TEST_CASE("a deposit is burned though the miner lost all that can be counted bef
 }
 
 TEST_CASE("a job whose record of spending is full still pays") {
-    World w;
+    CounterWorld w;
     w.begin();
     w.env.edit<Job>(job_key(w.job), [](Job& job) { job.spent = amount(base::kAmountMax); });
     play_job(w.env, w.job);
@@ -103,7 +103,7 @@ TEST_CASE("a job whose record of spending is full still pays") {
 TEST_CASE("at the last heights that there are no deadline wraps: a job is worked on as at the first ones") {
     Params params = short_windows();
     params.commit_window = params.beacon_window = params.reveal_window = params.audit_seal_window = 100;
-    World w(params);
+    CounterWorld w(params);
     w.env.jump_to(kLast64 - 40);
     JobSpec spec = small_job();
     spec.market.deadline_blocks = 40;

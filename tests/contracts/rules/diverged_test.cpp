@@ -9,11 +9,11 @@ namespace assay::contracts::test {
 
 namespace {
 
-struct World {
+struct DivergedWorld {
     Env env;
     Hash256 job;
 
-    explicit World(JobSpec spec = small_job(), Params params = short_windows()) : env(params) {
+    explicit DivergedWorld(JobSpec spec = small_job(), Params params = short_windows()) : env(params) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         job = env.post(spec);
@@ -48,7 +48,7 @@ const Play kAllDiverged = {.mergers = {{"v1", MergeManner::kDiverged},
 }  // namespace
 
 TEST_CASE("a merged state that is not finite ends the job: slots and mergers are paid, the rest goes back") {
-    World w;
+    DivergedWorld w;
     play_round(w.env, w.job, kAllDiverged);
     const Job job = w.env.job(w.job);
     CHECK(job.phase == JobPhase::kEnded);
@@ -77,7 +77,7 @@ TEST_CASE("a merged state that is not finite ends the job: slots and mergers are
 TEST_CASE("a merger that alone says diverged is outvoted, and one that alone denies it too") {
     for (const bool truly : {false, true}) {
         CAPTURE(truly);
-        World w;
+        DivergedWorld w;
         w.play_to_merge();
         const std::string odd = w.mergers().front();
         Play play = truly ? kAllDiverged : Play{};
@@ -92,7 +92,7 @@ TEST_CASE("a merger that alone says diverged is outvoted, and one that alone den
 }
 
 TEST_CASE("a diverged merge has one spelling: with a blob or a loss beside it, it is malformed") {
-    World w;
+    DivergedWorld w;
     w.play_to_merge();
     const auto names = w.mergers();
     Person& first = w.env.person(names[0]);
@@ -117,7 +117,7 @@ TEST_CASE("the unit of a claimed divergence is always among the drawn, in ascend
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     Params params = short_windows();
     params.probation_rounds = 0;
-    World w(spec, params);
+    DivergedWorld w(spec, params);
     play_commits(w.env, w.job, {});
     play_links(w.env, w.job, {});
     CHECK(read_slot(w.env.state(), w.job, 0, 0)->drawn_units == std::vector<std::uint32_t>{2});
@@ -138,7 +138,7 @@ TEST_CASE("a divergence claimed falsely is found however low the rate, and a dra
     for (const std::uint64_t threshold : {UINT64_MAX / 10'000, UINT64_MAX}) {
         JobSpec spec = small_job();
         spec.security.audit_threshold = threshold;
-        World w(spec, params);
+        DivergedWorld w(spec, params);
         const Play play = {.miners = {{"m2", MinerManner::kFeignsDivergence}}};
         const std::uint32_t number = slot_of(w.env, w.job, "m2");
         play_round(w.env, w.job, play);

@@ -7,11 +7,11 @@ namespace assay::contracts::test {
 
 namespace {
 
-struct World {
+struct RoundWorld {
     Env env;
     Hash256 job;
 
-    explicit World(JobSpec spec = small_job(), Params params = short_windows()) : env(params) {
+    explicit RoundWorld(JobSpec spec = small_job(), Params params = short_windows()) : env(params) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         job = env.post(spec);
@@ -22,7 +22,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("an honest job pays its miners and verifiers from escrow and refunds the rest") {
-    World w;
+    RoundWorld w;
     REQUIRE(w.env.job(w.job).phase == JobPhase::kRounds);
     const std::uint64_t buyer = w.env.balance("buyer");
     play_job(w.env, w.job);
@@ -46,7 +46,7 @@ TEST_CASE("an honest job pays its miners and verifiers from escrow and refunds t
 }
 
 TEST_CASE("the lines of a round add up to what left the escrow") {
-    World w;
+    RoundWorld w;
     play_job(w.env, w.job, {.miners = {{"m2", MinerManner::kCheats}}});
     std::uint64_t from_escrow = 0;
     const Job job = w.env.job(w.job);
@@ -69,7 +69,7 @@ TEST_CASE(
     const bool given =
         GENERATE(false, true);  // initial weights from the seed, or a file that the buyer names
     if (given) spec.initial_blob = bytes_of("given weights");
-    World w(spec);
+    RoundWorld w(spec);
     REQUIRE(w.env.job(w.job).base_blob == spec.initial_blob);
     play_job(w.env, w.job);
     Hash256 base = w.env.job(w.job).spec.initial_root;
@@ -93,7 +93,7 @@ TEST_CASE("newcomers are audited in every unit until their probation is over") {
     JobSpec spec = small_job();
     spec.rounds = 6;
     spec.security.audit_threshold = UINT64_MAX / 10'000;  // past probation, practically only `finalise`
-    World w(spec);
+    RoundWorld w(spec);
     play_job(w.env, w.job);
     for (std::uint32_t round = 0; round < 6; ++round) {
         for (const SlotRound& slot : list_slots(w.env.state(), w.job, round)) {
@@ -105,7 +105,7 @@ TEST_CASE("newcomers are audited in every unit until their probation is over") {
 }
 
 TEST_CASE("a newcomer's fee pays its own audits first, and what is left comes back after probation") {
-    World w;
+    RoundWorld w;
     const auto fee = w.env.params().miner_fee;
     CHECK(read_miner(w.env.state(), w.env.person("m1").node_key())->prepaid == fee);
     const std::uint64_t before = w.env.balance("m1");
@@ -134,7 +134,7 @@ TEST_CASE("a newcomer's fee pays its own audits first, and what is left comes ba
 TEST_CASE("a divergence claimed rightly is paid and left out of the merge") {
     JobSpec spec = small_job();
     spec.seed = kDivergingSeed;
-    World w(spec);
+    RoundWorld w(spec);
     play_round(w.env, w.job);
     CHECK(read_slot(w.env.state(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
     CHECK(read_slot(w.env.state(), w.job, 0, 1)->verdict == Reason::kPaid);
@@ -142,7 +142,7 @@ TEST_CASE("a divergence claimed rightly is paid and left out of the merge") {
 }
 
 TEST_CASE("a miner gone before the beacon is unpaid without loss, and dropped when it stays away") {
-    World w;
+    RoundWorld w;
     const Play play = {.miners = {{"m2", MinerManner::kAbsent}}};
     play_round(w.env, w.job, play);
     const auto line = line_of(w.env, w.job, 0, LineKind::kSlot, "m2");
@@ -163,7 +163,7 @@ TEST_CASE("a miner gone before the beacon is unpaid without loss, and dropped wh
 TEST_CASE("slots follow measured speed after the first round") {
     JobSpec spec = small_job();
     spec.slots = 4;
-    World w(spec);
+    RoundWorld w(spec);
     // One each in turn: two each in the first round.
     REQUIRE(w.env.job(w.job).round == 0);
     for (std::uint32_t number = 0; number < 4; ++number) {
@@ -193,7 +193,7 @@ TEST_CASE("slots follow measured speed after the first round") {
 }
 
 TEST_CASE("a round ends within the sum of its windows, whoever is gone") {
-    World w;
+    RoundWorld w;
     for (const char* who : {"v1", "v2", "v3"}) w.env.person(who);
     std::uint64_t limit = w.env.height();
     const Params p = w.env.params();

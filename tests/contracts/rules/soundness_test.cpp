@@ -13,18 +13,19 @@ namespace assay::contracts::test {
 
 namespace {
 
-const std::vector<std::string> kThree = {"v1", "v2", "v3"};
+const std::vector<std::string> kVerifiers = {"v1", "v2", "v3"};
 
 /// One miner in one slot, three verifiers, played up to the opened traces.
-struct World {
+struct SoundnessWorld {
     Env env;
     Hash256 job;
 
-    explicit World(const JobSpec& spec = one_slot(), const Params& params = short_windows()) : env(params) {
+    explicit SoundnessWorld(const JobSpec& spec = one_slot(), const Params& params = short_windows())
+        : env(params) {
         env.miner("m1", 50 * kPlenty);
-        for (const std::string& name : kThree) env.verifier(name);
+        for (const std::string& name : kVerifiers) env.verifier(name);
         job = env.post(spec);
-        env.hold_auction(job, {{"m1", 500}}, kThree);
+        env.hold_auction(job, {{"m1", 500}}, kVerifiers);
         REQUIRE(env.job(job).phase == JobPhase::kRounds);
     }
     static JobSpec one_slot() {
@@ -67,7 +68,7 @@ std::vector<PublicKey> drawn_in(const Env& env, const Hash256& job) {
 /// A miner holds every slot of a job that its own owner or another posts.
 void work_off(Env& env, const JobSpec& spec, const std::string& buyer) {
     const Hash256 job = env.post(spec, buyer);
-    env.hold_auction(job, {{"m1", 1}}, kThree);
+    env.hold_auction(job, {{"m1", 1}}, kVerifiers);
     REQUIRE(env.job(job).phase == JobPhase::kRounds);
     play_job(env, job);
     REQUIRE(env.job(job).end_reason == Reason::kJobComplete);
@@ -87,7 +88,7 @@ JobSpec one_unit_job(std::uint32_t slots) {
 
 bool is_newcomer_in(Env& env, const JobSpec& spec) {
     const Hash256 job = env.post(spec, "buyer");
-    env.hold_auction(job, {{"m1", 1}}, kThree);
+    env.hold_auction(job, {{"m1", 1}}, kVerifiers);
     const bool newcomer = read_slot(env.state(), job, 0, 0)->newcomer;
     play_job(env, job);
     return newcomer;
@@ -100,7 +101,7 @@ TEST_CASE("stake deposited just before the beacon opens weighs nothing in the dr
     for (const bool attacked : {false, true}) {
         JobSpec spec = small_job();
         spec.slots = 4;
-        World w(spec);
+        SoundnessWorld w(spec);
         while (w.env.job(w.job).phase == JobPhase::kRounds) {
             w.env.next_block();
             play_commits(w.env, w.job, {});
@@ -122,11 +123,11 @@ TEST_CASE("stake deposited just before the beacon opens weighs nothing in the dr
 TEST_CASE("a verifier weighs what it locked, and less after a penalty, and locks at least one penalty") {
     Params params = short_windows();
     params.probation_rounds = 0;
-    JobSpec spec = World::one_slot();
+    JobSpec spec = SoundnessWorld::one_slot();
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kThree) env.verifier(name);
+    for (const std::string& name : kVerifiers) env.verifier(name);
     const Hash256 job = env.post(spec);
     const auto least = env.enlistment(env.person("v1"), job).stake;
     env.enlist("v1", job, least.units());
@@ -175,8 +176,8 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
     params.probation_rounds = 0;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kThree) env.verifier(name);
-    JobSpec spec = World::one_slot();
+    for (const std::string& name : kVerifiers) env.verifier(name);
+    JobSpec spec = SoundnessWorld::one_slot();
     const std::uint64_t work = program::work_units(spec);
     spec.security.audit_threshold = UINT64_MAX;
     spec.market.max_price = amount(100'000);
@@ -185,7 +186,7 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
     // Cheap asks that the buyer could make itself: the second sets the price of the first.
     env.miner("m2", kPlenty);
     const Hash256 job = env.post(spec);
-    env.hold_auction(job, {{"m1", 9}, {"m2", 10}}, kThree);
+    env.hold_auction(job, {{"m1", 9}, {"m2", 10}}, kVerifiers);
     REQUIRE(env.job(job).auction.clearing_price == amount(10));
     const std::uint64_t pay = 10 * work;
     CHECK(read_slot(env.state(), job, 0, 0)->bond.units() == 21 * pay);
@@ -194,7 +195,7 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
 TEST_CASE("a seal that is not opened costs what a wrong one costs") {
     std::uint64_t lost[2];
     for (const VerifierManner manner : {VerifierManner::kLies, VerifierManner::kSealsOnly}) {
-        World w;
+        SoundnessWorld w;
         const auto pair = w.play_to_audit();
         const std::uint64_t stake = w.env.stake(pair[0]);
         w.finish({.verifiers = {{pair[0], manner}}});
@@ -213,7 +214,7 @@ TEST_CASE("a seal that is not opened costs what a wrong one costs") {
 TEST_CASE("a merge that is sealed and not opened costs what a wrong one costs") {
     std::uint64_t lost[2];
     for (const MergeManner manner : {MergeManner::kLies, MergeManner::kSealsOnly}) {
-        World w;
+        SoundnessWorld w;
         w.play_to_audit();
         const std::string one = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
         w.finish({.mergers = {{one, manner}}});
@@ -229,9 +230,9 @@ TEST_CASE("a merge that is sealed and not opened costs what a wrong one costs") 
 TEST_CASE("a penalty grows with the bond of the slot that was judged wrongly") {
     Params params = short_windows();
     params.probation_rounds = 0;
-    JobSpec spec = World::one_slot();
+    JobSpec spec = SoundnessWorld::one_slot();
     spec.security.audit_threshold = UINT64_MAX / 10'000;
-    World w(spec, params);
+    SoundnessWorld w(spec, params);
     const auto pair = w.play_to_audit();
     const std::uint64_t bond = read_slot(w.env.state(), w.job, 0, 0)->bond.units();
     REQUIRE(bond > 10 * params.verifier_penalty.units());
@@ -246,7 +247,7 @@ TEST_CASE("256 one-unit slots of one's own job end no probation and bring no fee
     params.probation_rounds = 20;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kThree) env.verifier(name);
+    for (const std::string& name : kVerifiers) env.verifier(name);
     work_off(env, one_unit_job(256), "m1");
     const Miner miner = *read_miner(env.state(), env.person("m1").node_key());
     std::uint64_t used = 0;
@@ -258,7 +259,7 @@ TEST_CASE("256 one-unit slots of one's own job end no probation and bring no fee
     CHECK(used < params.miner_fee.units());
     // Neither in a job of that size nor in a larger one.
     CHECK(is_newcomer_in(env, one_unit_job(1)));
-    CHECK(is_newcomer_in(env, World::one_slot()));
+    CHECK(is_newcomer_in(env, SoundnessWorld::one_slot()));
 }
 
 TEST_CASE("a good name among small slots is none among large ones") {
@@ -266,16 +267,16 @@ TEST_CASE("a good name among small slots is none among large ones") {
     params.probation_rounds = 20;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kThree) env.verifier(name);
+    for (const std::string& name : kVerifiers) env.verifier(name);
     work_off(env, one_unit_job(20), "other");
     CHECK_FALSE(is_newcomer_in(env, one_unit_job(1)));
-    CHECK(is_newcomer_in(env, World::one_slot()));
+    CHECK(is_newcomer_in(env, SoundnessWorld::one_slot()));
 }
 
 TEST_CASE("a newcomer's last audits are paid from its fee before what is left comes back") {
     Params params = short_windows();
     params.probation_rounds = 1;
-    World w(World::one_slot(), params);
+    SoundnessWorld w(SoundnessWorld::one_slot(), params);
     play_round(w.env, w.job);
     std::uint64_t used = 0;
     for (const SettlementLine& line : list_settlement(w.env.state(), w.job, 0)) {
@@ -297,8 +298,8 @@ TEST_CASE("a key that is ground once the job is known wins no tie") {
     for (int i = 0; i < kJobs; ++i) {
         Env env;
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
-        for (const std::string& name : kThree) env.verifier(name);
-        JobSpec spec = World::one_slot();
+        for (const std::string& name : kVerifiers) env.verifier(name);
+        JobSpec spec = SoundnessWorld::one_slot();
         spec.name = "job " + std::to_string(i);
         const Hash256 job = env.post(spec);
         std::string best;
@@ -314,7 +315,7 @@ TEST_CASE("a key that is ground once the job is known wins no tie") {
         }
         env.send(env.person("other"), Transfer{env.person(best).owner_key(), amount(2 * kPlenty)});
         env.miner(best);
-        env.hold_auction(job, {{"m1", 500}, {"m2", 500}, {"m3", 500}, {best, 500}}, kThree);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 500}, {"m3", 500}, {best, 500}}, kVerifiers);
         REQUIRE(env.job(job).roster.size() == 1);
         if (env.job(job).roster[0].node == env.person(best).node_key()) ++won;
     }
@@ -328,11 +329,11 @@ TEST_CASE("who wins a tie is not known before the last ask is opened") {
     for (int i = 0; i < 16; ++i) {
         Env env;
         for (const char* name : {"m1", "m2"}) env.miner(name);
-        for (const std::string& name : kThree) env.verifier(name);
-        const Hash256 job = env.post(World::one_slot());
-        for (const std::string& name : kThree) env.person(name).secret = bytes_of("secret " + name);
+        for (const std::string& name : kVerifiers) env.verifier(name);
+        const Hash256 job = env.post(SoundnessWorld::one_slot());
+        for (const std::string& name : kVerifiers) env.person(name).secret = bytes_of("secret " + name);
         env.person("m2").secret = bytes_of("salt " + std::to_string(i));
-        env.hold_auction(job, {{"m1", 500}, {"m2", 500}}, kThree);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 500}}, kVerifiers);
         winners.insert(env.job(job).roster.at(0).node);
     }
     CHECK(winners.size() == 2);

@@ -13,7 +13,7 @@ const Play kNobodyServed = {.verifiers = {{"v1", VerifierManner::kUnserved},
                                           {"v4", VerifierManner::kUnserved}}};
 
 /// One miner that holds every slot, proven after one slot found right.
-struct World {
+struct StandingWorld {
     Env env;
     Hash256 job;
 
@@ -29,7 +29,8 @@ struct World {
         spec.security.audit_threshold = UINT64_MAX / 10'000;
         return spec;
     }
-    explicit World(std::uint32_t slots = 1, const std::vector<std::string>& verifiers = {"v1", "v2", "v3"})
+    explicit StandingWorld(std::uint32_t slots = 1,
+                           const std::vector<std::string>& verifiers = {"v1", "v2", "v3"})
         : env(params()) {
         // Enough for the bonds of a proven miner, which are higher the lower the rate.
         env.miner("m1", 50 * kPlenty);
@@ -78,7 +79,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("bytes withheld after the draw lose no bond but the miner's standing, and twice its place") {
-    World w;
+    StandingWorld w;
     play_round(w.env, w.job);
     REQUIRE(w.standing() == 1);
     REQUIRE_FALSE(w.slot(1).newcomer);
@@ -100,7 +101,7 @@ TEST_CASE("bytes withheld after the draw lose no bond but the miner's standing, 
 TEST_CASE("a slot left open loses the miner's standing only when a verifier was not served") {
     for (const bool unserved : {true, false}) {
         CAPTURE(unserved);
-        World w(1, {"v1", "v2"});  // no third to settle it
+        StandingWorld w(1, {"v1", "v2"});  // no third to settle it
         play_round(w.env, w.job);
         const auto manner = unserved ? VerifierManner::kUnserved : VerifierManner::kLies;
         play_round(w.env, w.job, {.verifiers = {{"v1", manner}}});
@@ -113,7 +114,7 @@ TEST_CASE("a slot left open loses the miner's standing only when a verifier was 
 
 TEST_CASE("a forfeit makes a newcomer of a proven miner") {
     for (const MinerManner manner : {MinerManner::kBadFinalise, MinerManner::kSilent}) {
-        World w;
+        StandingWorld w;
         play_round(w.env, w.job);
         REQUIRE(w.standing() == 1);
         play_round(w.env, w.job, {.miners = {{"m1", manner}}});
@@ -123,7 +124,7 @@ TEST_CASE("a forfeit makes a newcomer of a proven miner") {
 }
 
 TEST_CASE("slots found right in the same round do not carry a miner over a slot that it withheld") {
-    World w(2, {"v1", "v2", "v3", "v4"});
+    StandingWorld w(2, {"v1", "v2", "v3", "v4"});
     play_round(w.env, w.job);
     REQUIRE(w.standing() == 2);
     // One of two slots is never opened; the other is right and paid.
@@ -141,7 +142,7 @@ TEST_CASE("slots found right in the same round do not carry a miner over a slot 
 }
 
 TEST_CASE("a verifier that says unavailable where two others were served misses the round, and is dropped") {
-    World w;
+    StandingWorld w;
     const std::string crier = w.play_to_audit().front();
     const Play play = {.verifiers = {{crier, VerifierManner::kUnserved}}};
     w.finish(play);
@@ -160,7 +161,7 @@ TEST_CASE("a verifier that says unavailable where two others were served misses 
 }
 
 TEST_CASE("a verifier that nobody can contradict misses nothing by saying unavailable") {
-    World w;
+    StandingWorld w;
     w.play_to_audit();
     w.finish(kNobodyServed);
     CHECK(w.slot(0).verdict == Reason::kUnavailable);

@@ -11,11 +11,11 @@ namespace assay::contracts::test {
 namespace {
 
 /// A job past probation, of which practically only `finalise` is drawn, or every unit.
-struct World {
+struct LossWorld {
     Env env;
     Hash256 job;
 
-    explicit World(std::uint64_t audit_threshold)
+    explicit LossWorld(std::uint64_t audit_threshold)
         : env([] {
               Params params = short_windows();
               params.probation_rounds = 0;
@@ -68,13 +68,13 @@ constexpr std::uint64_t kAboutHalf = UINT64_MAX / 10 * 7;
 constexpr std::uint64_t kHardlyAny = UINT64_MAX / 10'000;
 constexpr std::uint32_t kOne = 0x3f800000;
 constexpr std::uint32_t kTwo = 0x40000000;
-constexpr std::uint32_t kThree = 0x40400000;
+constexpr std::uint32_t kThreeBits = 0x40400000;
 
 }  // namespace
 
 TEST_CASE("a merged round's training loss is the mean over the audited steps of its merged slots") {
-    World w(kEveryUnit);
-    const Round round = w.play({{kOne, kOne, kThree, kThree}, {kTwo, kTwo, kTwo, kTwo}});
+    LossWorld w(kEveryUnit);
+    const Round round = w.play({{kOne, kOne, kThreeBits, kThreeBits}, {kTwo, kTwo, kTwo, kTwo}});
     REQUIRE(round.merged);
     CHECK(round.merged_slots == std::vector<std::uint32_t>{0, 1});
     CHECK(round.train_loss == kTwo);
@@ -84,7 +84,7 @@ TEST_CASE("a merged round's training loss is the mean over the audited steps of 
 TEST_CASE(
     "poison in fingerprints that nobody audited does not reach the training loss, nor part two verifiers") {
     // The unit that is drawn is honest; the last step of the other one is not a number, in two spellings.
-    World w(kAboutHalf);
+    LossWorld w(kAboutHalf);
     const std::vector<std::uint32_t> all = {kOne, kTwo, kOne, kTwo};
     const std::vector<std::vector<std::uint32_t>> poison = {{0x7fc00123, 0xffc00456, 0x7f800001, 0xff800000},
                                                             {0xffffffff, 0x7fffffff, 0x7fc00000, 0x7f800000}};
@@ -92,7 +92,7 @@ TEST_CASE(
     // Which units will be drawn follows from the links alone, so that a trace can be poisoned around them
     // here.
     std::vector<std::vector<std::uint32_t>> losses = {all, all};
-    World preview(kAboutHalf);
+    LossWorld preview(kAboutHalf);
     const Round same = preview.play(losses);
     std::uint32_t audited = 0;
     for (const SlotRound& slot : list_slots(preview.env.state(), preview.job, 0)) {
@@ -118,7 +118,7 @@ TEST_CASE(
 
 TEST_CASE("a NaN of whatever payload and sign in an audited step gives one spelling of no loss") {
     for (const std::uint32_t odd : {0x7fc00123U, 0xffc00123U, 0x7f800001U}) {
-        World w(kEveryUnit);
+        LossWorld w(kEveryUnit);
         const Round round = w.play({{kOne, odd, kOne, kOne}, {kOne, kOne, kOne, kOne}});
         REQUIRE(round.merged);
         CHECK(round.train_loss == program::kNoLoss);
@@ -127,7 +127,7 @@ TEST_CASE("a NaN of whatever payload and sign in an audited step gives one spell
 }
 
 TEST_CASE("a round in which no step was audited has no training loss") {
-    World w(kHardlyAny);
+    LossWorld w(kHardlyAny);
     const Round round = w.play({{kOne, kOne, kOne, kOne}, {kTwo, kTwo, kTwo, kTwo}});
     REQUIRE(round.merged);
     CHECK(round.train_loss == 0);

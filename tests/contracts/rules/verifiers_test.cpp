@@ -9,11 +9,11 @@ namespace {
 
 const std::vector<std::string> kThree = {"v1", "v2", "v3"};
 
-struct World {
+struct VerifierWorld {
     Env env;
     Hash256 job;
 
-    explicit World(const std::vector<std::string>& verifiers = kThree, std::uint32_t slots = 1) {
+    explicit VerifierWorld(const std::vector<std::string>& verifiers = kThree, std::uint32_t slots = 1) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const std::string& name : verifiers) env.verifier(name);
         JobSpec spec = small_job();
@@ -59,7 +59,7 @@ struct World {
 TEST_CASE("when one of the pair is gone a third verifier decides") {
     for (const VerifierManner manner : {VerifierManner::kAbsent, VerifierManner::kSealsOnly}) {
         CAPTURE(static_cast<int>(manner));
-        World w;
+        VerifierWorld w;
         const auto pair = w.play_to_audit();
         w.finish({.verifiers = {{pair[0], manner}}});
         CHECK(w.verdict() == Reason::kPaid);
@@ -71,7 +71,7 @@ TEST_CASE("when one of the pair is gone a third verifier decides") {
 }
 
 TEST_CASE("a lying verifier is outvoted, unpaid and penalised; the honest miner loses nothing") {
-    World w;
+    VerifierWorld w;
     const auto pair = w.play_to_audit();
     const std::uint64_t stake = w.env.stake(pair[0]);
     w.finish({.verifiers = {{pair[0], VerifierManner::kLies}}});
@@ -83,7 +83,7 @@ TEST_CASE("a lying verifier is outvoted, unpaid and penalised; the honest miner 
 }
 
 TEST_CASE("a rubber stamp under a cheat is outvoted and penalised") {
-    World w;
+    VerifierWorld w;
     const auto pair = w.play_to_audit({.miners = {{"m1", MinerManner::kCheats}}});
     w.finish({.verifiers = {{pair[1], VerifierManner::kRubberStamp}}});
     CHECK(w.verdict() == Reason::kMismatch);
@@ -95,7 +95,7 @@ TEST_CASE("a rubber stamp under a cheat is outvoted and penalised") {
 }
 
 TEST_CASE("a disagreement that no third verifier can settle leaves the slot unpaid without forfeit") {
-    World w({"v1", "v2"});
+    VerifierWorld w({"v1", "v2"});
     w.play_to_audit();
     w.finish({.verifiers = {{"v1", VerifierManner::kLies}}});
     CHECK(w.verdict() == Reason::kUnresolved);
@@ -109,7 +109,7 @@ TEST_CASE("a disagreement that no third verifier can settle leaves the slot unpa
 }
 
 TEST_CASE("three roots that all differ decide nothing") {
-    World w;
+    VerifierWorld w;
     const Play play = {.verifiers = {{"v1", VerifierManner::kLies},
                                      {"v2", VerifierManner::kLies},
                                      {"v3", VerifierManner::kLies}}};
@@ -119,7 +119,7 @@ TEST_CASE("three roots that all differ decide nothing") {
 }
 
 TEST_CASE("bytes that nobody was served are no proof: unpaid without forfeit") {
-    World w;
+    VerifierWorld w;
     w.play_to_audit();
     w.finish({.verifiers = {{"v1", VerifierManner::kUnserved},
                             {"v2", VerifierManner::kUnserved},
@@ -130,7 +130,7 @@ TEST_CASE("bytes that nobody was served are no proof: unpaid without forfeit") {
 }
 
 TEST_CASE("one verifier that was not served is replaced by a third and loses nothing") {
-    World w;
+    VerifierWorld w;
     const auto pair = w.play_to_audit();
     w.finish({.verifiers = {{pair[0], VerifierManner::kUnserved}}});
     CHECK(w.verdict() == Reason::kPaid);
@@ -141,7 +141,7 @@ TEST_CASE("one verifier that was not served is replaced by a third and loses not
 TEST_CASE("two colluding accusers do harm: what two equal roots can do is said, not hidden") {
     // The embedded form trusts that two drawn verifiers of different owners do not collude; the referee of
     // a later form decides by arithmetic instead.
-    World w;
+    VerifierWorld w;
     const auto pair = w.play_to_audit();
     w.finish({.verifiers = {{pair[0], VerifierManner::kAccuses}, {pair[1], VerifierManner::kAccuses}}});
     CHECK(w.verdict() == Reason::kMismatch);
@@ -150,7 +150,7 @@ TEST_CASE("two colluding accusers do harm: what two equal roots can do is said, 
 }
 
 TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly the drawn units") {
-    World w;
+    VerifierWorld w;
     const auto pair = w.play_to_audit();
     Person& first = w.env.person(pair[0]);
     Person& second = w.env.person(pair[1]);
@@ -184,7 +184,7 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
 }
 
 TEST_CASE("a wrong merge is outvoted by a third verifier") {
-    World w;
+    VerifierWorld w;
     w.play_to_audit();
     play_audits(w.env, w.job, {}, Stage::kPair);
     const std::string liar = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
@@ -198,7 +198,7 @@ TEST_CASE("a wrong merge is outvoted by a third verifier") {
 }
 
 TEST_CASE("a merge that nobody settles ends the job: verified slots are paid, the rest is refunded") {
-    World w({"v1", "v2"});
+    VerifierWorld w({"v1", "v2"});
     play_round(w.env, w.job, {.mergers = {{"v1", MergeManner::kLies}}});
     const Job job = w.env.job(w.job);
     CHECK(job.end_reason == Reason::kMergeUnresolved);
@@ -209,7 +209,7 @@ TEST_CASE("a merge that nobody settles ends the job: verified slots are paid, th
 }
 
 TEST_CASE("a verifier that stays away is dropped, and a job without two verifiers ends") {
-    World w({"v1", "v2", "v3"});
+    VerifierWorld w({"v1", "v2", "v3"});
     const Play play = {.verifiers = {{"v1", VerifierManner::kAbsent}, {"v2", VerifierManner::kAbsent}},
                        .mergers = {{"v1", MergeManner::kSealsOnly}}};
     play_job(w.env, w.job, play);

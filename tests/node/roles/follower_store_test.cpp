@@ -6,6 +6,7 @@
 
 #include "node/roles/following_role.hpp"
 #include "tests/node/memory_ledger.hpp"
+#include "tests/node/roles/quiet_ports.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace assay::node {
@@ -16,32 +17,16 @@ using base::ErrorKind;
 using ledger::testing::Fault;
 using ledger::testing::Faults;
 using ledger::testing::MemoryProvider;
+using test::HandClock;
 using test::key_of;
 using test::MemoryLedger;
+using test::NoBlobs;
+using test::NoDisk;
+using test::NoTimers;
+using test::NoWorker;
 
-struct NoClock final : Clock {
-    [[nodiscard]] std::uint64_t mono_ns() const override { return 0; }
-    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
-};
-struct NoRandom final : Random {
+struct ZeroRandom final : Random {
     void fill(std::span<std::uint8_t>) override {}
-};
-struct NoTimers final : Timers {
-    TimerId at(std::uint64_t) override { return 1; }
-    void cancel(TimerId) override {}
-};
-struct NoBlobs final : BlobPort {
-    void fetch(RequestId, const BlobId&, const FetchTerms&, std::vector<Endpoint>) override {}
-};
-struct NoDisk final : DiskPort {
-    Outcome<void> write(std::string_view, ByteView) override { return {}; }
-    Outcome<std::optional<Bytes>> read(std::string_view) override { return std::optional<Bytes>{}; }
-    Outcome<void> remove(std::string_view) override { return {}; }
-};
-struct NoWorker final : WorkerPort {
-    void submit(RequestId, trainer::worker::Message,
-                std::vector<trainer::worker::SharedDescriptor>) override {}
-    void cancel(RequestId) override {}
 };
 struct Subscription final : LedgerPort {
     void submit(RequestId, Bytes) override {}
@@ -96,8 +81,8 @@ struct Life {
     std::unique_ptr<BlobStore> store =
         BlobStore::open({.folder = folder / "blobs", .free_bytes_min = 0}).value();
     std::unique_ptr<BlobFiles> files = make_blob_files(*store);
-    NoClock clock;
-    NoRandom random;
+    HandClock clock;
+    ZeroRandom random;
     NoTimers timers;
     Subscription port;
     NoBlobs blobs;

@@ -8,6 +8,7 @@
 
 #include "contracts/program/tensors.hpp"
 #include "tests/contracts/rules/env.hpp"
+#include "tests/node/roles/quiet_ports.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node {
@@ -15,29 +16,16 @@ namespace {
 
 namespace frames = trainer::worker;
 using contracts::test::bytes_of;
+using test::HandClock;
+using test::NoDisk;
+using test::NoRandom;
+using test::NoTimers;
 
-struct HandClock final : Clock {
-    [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
-    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
-    std::uint64_t now = 0;
-};
-struct NoRandom final : Random {
-    void fill(std::span<std::uint8_t>) override { FAIL("nothing here is random"); }
-};
-struct NoTimers final : Timers {
-    TimerId at(std::uint64_t) override { return 1; }
-    void cancel(TimerId) override {}
-};
 struct NoLedger final : LedgerPort {
     void submit(RequestId, Bytes) override { FAIL("the bench submits nothing"); }
     void get(RequestId, Bytes) override { FAIL("the bench reads the followed state only"); }
     void scan(RequestId, Bytes) override { FAIL("the bench reads the followed state only"); }
     void subscribe(std::uint64_t) override { FAIL("the bench does not subscribe"); }
-};
-struct NoDisk final : DiskPort {
-    Outcome<void> write(std::string_view, ByteView) override { return {}; }
-    Outcome<std::optional<Bytes>> read(std::string_view) override { return std::optional<Bytes>(); }
-    Outcome<void> remove(std::string_view) override { return {}; }
 };
 // Peers and the worker answer when the test says so.
 struct SlowBlobs final : BlobPort {

@@ -23,6 +23,7 @@
 #include "node/runtime/log.hpp"
 #include "node/worker/worker_process.hpp"
 #include "tests/node/captured_log.hpp"
+#include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -34,23 +35,16 @@ namespace assay::node {
 namespace {
 
 namespace frames = trainer::worker;
+using test::HandClock;
 using test::key_of;
+using test::NoTimers;
 using test_market::CapturedLog;
 
 constexpr const char* kBuyersPlace = "127.0.0.1:1";
 
-struct HandClock final : Clock {
-    [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
-    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
-    std::uint64_t now = 0;
-};
 struct SomeBytes final : Random {
     void fill(std::span<std::uint8_t> out) override { std::fill(out.begin(), out.end(), ++last); }
     std::uint8_t last = 0;
-};
-struct NoTimers final : Timers {
-    TimerId at(std::uint64_t) override { return 1; }
-    void cancel(TimerId) override {}
 };
 struct Mempool final : LedgerPort {
     void submit(RequestId request, Bytes transaction) override {

@@ -20,6 +20,7 @@
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
+#include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -33,21 +34,14 @@ namespace assay::node::test_market {
 
 namespace frames = trainer::worker;
 using assay::test::key_of;
+using test::HandClock;
+using test::NoTimers;
 
-struct HandClock final : Clock {
-    [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
-    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
-    std::uint64_t now = 0;
-};
 struct SomeBytes final : Random {
     void fill(std::span<std::uint8_t> out) override {
         for (auto& byte : out) byte = static_cast<std::uint8_t>(++last >> 3);
     }
     std::uint32_t last = 0;
-};
-struct NoTimers final : Timers {
-    TimerId at(std::uint64_t) override { return 1; }
-    void cancel(TimerId) override {}
 };
 struct Mempool final : LedgerPort {
     void submit(RequestId request, Bytes transaction) override {

@@ -31,8 +31,8 @@ struct SlowLedger final : LedgerPort {
     std::vector<Sent> sent;
 };
 
-struct Bench {
-    Bench() {
+struct SenderBench {
+    SenderBench() {
         const ledger::Genesis genesis = test::small_genesis();
         REQUIRE(ledger::rules_machine().genesis(state, genesis.chain_id, genesis.rules).ok());
     }
@@ -81,7 +81,7 @@ SubmitReply refused(contracts::Reason reason) {
 }  // namespace
 
 TEST_CASE("the receipt of every accepted transaction is handed on, and nothing of a refused one") {
-    Bench bench;
+    SenderBench bench;
     std::vector<Bytes> receipts;
     bench.sender.on_receipt([&](base::ByteView receipt) { receipts.push_back(base::to_bytes(receipt)); });
     for (const std::uint64_t amount : {1U, 2U}) bench.offer("send " + std::to_string(amount), amount);
@@ -97,7 +97,7 @@ TEST_CASE("the receipt of every accepted transaction is handed on, and nothing o
 }
 
 TEST_CASE("transactions go one at a time, in the order they were offered, with the nonces of the state") {
-    Bench bench;
+    SenderBench bench;
     for (const std::uint64_t amount : {1U, 2U, 3U}) bench.offer("send " + std::to_string(amount), amount);
     for (std::uint64_t nonce = 0; nonce < 3; ++nonce) {
         bench.pump();
@@ -115,7 +115,7 @@ TEST_CASE("transactions go one at a time, in the order they were offered, with t
 }
 
 TEST_CASE("an offer repeated under its name is sent once, until it is done with") {
-    Bench bench;
+    SenderBench bench;
     for (int i = 0; i < 5; ++i) bench.offer("send", 1);
     bench.pump();
     bench.offer("send", 1);
@@ -132,7 +132,7 @@ TEST_CASE("an offer repeated under its name is sent once, until it is done with"
 }
 
 TEST_CASE("what the ledger will never accept is sent once, told once, and holds up nothing else") {
-    Bench bench;
+    SenderBench bench;
     bench.plan("send", 1);
     bench.answer(refused(contracts::Reason::kBadSpec));
     for (int i = 0; i < 100; ++i) {
@@ -158,7 +158,7 @@ TEST_CASE("what the ledger will never accept is sent once, told once, and holds 
 TEST_CASE("what the state may mend is tried again after 1, 2, 4 and then every 8 blocks or ticks") {
     for (const std::uint32_t reason : {23U, 999U}) {  // 999: a newer node's, which may be anything
         for (const bool blocks_come : {true, false}) {
-            Bench bench;
+            SenderBench bench;
             std::vector<int> sent_at;
             for (int i = 0; i < 25; ++i) {
                 const std::size_t before = bench.ledger.sent.size();
@@ -185,7 +185,7 @@ TEST_CASE("what the state may mend is tried again after 1, 2, 4 and then every 8
 }
 
 TEST_CASE("a busy node gets nothing at all for a while") {
-    Bench bench;
+    SenderBench bench;
     bench.plan("send", 1);
     bench.answer(refused(contracts::Reason::kNodeBusy));
     bench.plan("other", 2);
@@ -204,7 +204,7 @@ TEST_CASE("a busy node gets nothing at all for a while") {
 }
 
 TEST_CASE("what a plan wants no longer is not sent: an answer that was lost may have been a yes") {
-    Bench bench;
+    SenderBench bench;
     bench.plan("buy", 1);
     bench.answer(base::fail(base::ErrorKind::kUnreachable, "nobody answered", "wait"));
     bench.plan("buy", 1);  // the state knows nothing of it yet
@@ -216,7 +216,7 @@ TEST_CASE("what a plan wants no longer is not sent: an answer that was lost may 
 
 TEST_CASE("after no answer the transaction is sent again with the nonce that the state then asks for") {
     for (const bool was_included : {false, true}) {
-        Bench bench;
+        SenderBench bench;
         bench.offer("send", 1);
         bench.pump();
         bench.answer(base::fail(base::ErrorKind::kUnreachable, "nobody answered", "wait"));
@@ -236,7 +236,7 @@ TEST_CASE("after no answer the transaction is sent again with the nonce that the
 }
 
 TEST_CASE("a tick does not hasten past a transaction whose block is not followed yet") {
-    Bench bench;
+    SenderBench bench;
     bench.offer("first", 1);
     bench.offer("second", 2);
     bench.pump();

@@ -31,12 +31,12 @@ trainer::BaseState first_state(const program::ModelConfig& model) {
     return trainer::first_state(other_weights(model));
 }
 
-struct Bench {
+struct InitialFileBench {
     test::TemporaryFolder folder;
     tests::TinyJob job = tests::tiny_job();
     std::unique_ptr<WorkerProcess> worker;
 
-    Bench() {
+    InitialFileBench() {
         std::ofstream(folder / "tokens.bin", std::ios::binary)
             .write(reinterpret_cast<const char*>(job.file.data()),
                    static_cast<std::streamsize>(job.file.size()));
@@ -65,7 +65,7 @@ struct Bench {
 }  // namespace
 
 TEST_CASE("a job from a model folder has the folder's weights, and its seed orders the data alone") {
-    Bench bench;
+    InitialFileBench bench;
     const std::vector<float> weights = other_weights(bench.job.spec.model);
     REQUIRE(
         trainer::write_model_folder(
@@ -105,7 +105,7 @@ TEST_CASE("a job from a model folder has the folder's weights, and its seed orde
 }
 
 TEST_CASE("a job from its seed needs no file, and gets none") {
-    Bench bench;
+    InitialFileBench bench;
     JobFile file;
     file.spec = bench.job.spec;
     const auto none = initial_file(file);
@@ -158,7 +158,7 @@ TEST_CASE("a first state that a job may not start from is refused by name") {
              return base::Bytes{1, 2, 3};
          }},
     };
-    Bench bench;
+    InitialFileBench bench;
     for (const Row& row : rows) {
         CAPTURE(row.reason);
         const auto refused = bench.offered(row.make(first_state(bench.job.spec.model)));
@@ -183,7 +183,7 @@ TEST_CASE("a first state that a job may not start from is refused by name") {
 }
 
 TEST_CASE("weights that cannot be read make no job") {
-    Bench bench;
+    InitialFileBench bench;
     JobFile file;
     file.spec = bench.job.spec;
     file.from = bench.folder / "model";

@@ -18,13 +18,13 @@ using namespace assay::node;
 
 namespace {
 
-struct Bench {
+struct LocalTrainingBench {
     tests::TinyJob job = tests::tiny_job();
     std::filesystem::path file = std::filesystem::temp_directory_path() /
                                  ("assay-local-training-" + std::to_string(::getpid()) + ".bin");
     std::unique_ptr<WorkerProcess> worker;
 
-    Bench() {
+    LocalTrainingBench() {
         std::ofstream out(file, std::ios::binary);
         out.write(reinterpret_cast<const char*>(job.file.data()),
                   static_cast<std::streamsize>(job.file.size()));
@@ -37,9 +37,9 @@ struct Bench {
         const auto opened = open_job(*worker, job.spec, {file.string(), file.string()});
         if (!opened.ok()) FAIL(opened.error().what);
     }
-    ~Bench() { std::filesystem::remove(file); }
-    Bench(const Bench&) = delete;
-    Bench& operator=(const Bench&) = delete;
+    ~LocalTrainingBench() { std::filesystem::remove(file); }
+    LocalTrainingBench(const LocalTrainingBench&) = delete;
+    LocalTrainingBench& operator=(const LocalTrainingBench&) = delete;
 
     LocalTrainingResult train(const LocalTrainingOptions& options) {
         auto result = train_alone(*worker, job.spec, options);
@@ -60,7 +60,7 @@ RunRecord everything_accepted(const program::JobSpec& spec, const std::vector<ba
 }  // namespace
 
 TEST_CASE("a job trained alone lowers its held-out loss and counts its work") {
-    Bench bench;
+    LocalTrainingBench bench;
     std::uint64_t last = 0;
     LocalTrainingOptions options;
     options.progress = [&](std::uint64_t done, std::uint64_t all) {
@@ -82,7 +82,7 @@ TEST_CASE("a job trained alone lowers its held-out loss and counts its work") {
 }
 
 TEST_CASE("a record in which everything was accepted gives the same model, and a false one is refused") {
-    Bench bench;
+    LocalTrainingBench bench;
     const auto initial = initial_state(*bench.worker);
     REQUIRE(initial.ok());
     LocalTrainingOptions one;
@@ -103,7 +103,7 @@ TEST_CASE("a record in which everything was accepted gives the same model, and a
 }
 
 TEST_CASE("a round in which nothing was accepted changes the step count alone") {
-    Bench bench;
+    LocalTrainingBench bench;
     RunRecord record;
     record.slots = 2;
     const auto initial = initial_state(*bench.worker);
@@ -121,7 +121,7 @@ TEST_CASE("a round in which nothing was accepted changes the step count alone") 
 }
 
 TEST_CASE("bare parameters are evaluated as the job's own") {
-    Bench bench;
+    LocalTrainingBench bench;
     const auto initial = initial_state(*bench.worker);
     REQUIRE(initial.ok());
     const auto expected = evaluate_state(*bench.worker, initial->bytes, 0);
