@@ -13,7 +13,7 @@ namespace assay::contracts::test {
 
 namespace {
 
-const std::vector<std::string> kVerifiers = {"v1", "v2", "v3"};
+const std::vector<std::string> kPanel = {"v1", "v2", "v3"};
 
 /// One miner in one slot, three verifiers, played up to the opened traces.
 struct SoundnessWorld {
@@ -23,9 +23,9 @@ struct SoundnessWorld {
     explicit SoundnessWorld(const JobSpec& spec = one_slot(), const Params& params = short_windows())
         : env(params) {
         env.miner("m1", 50 * kPlenty);
-        for (const std::string& name : kVerifiers) env.verifier(name);
+        for (const std::string& name : kPanel) env.verifier(name);
         job = env.post(spec);
-        env.hold_auction(job, {{"m1", 500}}, kVerifiers);
+        env.hold_auction(job, {{"m1", 500}}, kPanel);
         REQUIRE(env.job(job).phase == JobPhase::kRounds);
     }
     static JobSpec one_slot() {
@@ -68,7 +68,7 @@ std::vector<PublicKey> drawn_in(const Env& env, const Hash256& job) {
 /// A miner holds every slot of a job that its own owner or another posts.
 void work_off(Env& env, const JobSpec& spec, const std::string& buyer) {
     const Hash256 job = env.post(spec, buyer);
-    env.hold_auction(job, {{"m1", 1}}, kVerifiers);
+    env.hold_auction(job, {{"m1", 1}}, kPanel);
     REQUIRE(env.job(job).phase == JobPhase::kRounds);
     play_job(env, job);
     REQUIRE(env.job(job).end_reason == Reason::kJobComplete);
@@ -88,7 +88,7 @@ JobSpec one_unit_job(std::uint32_t slots) {
 
 bool is_newcomer_in(Env& env, const JobSpec& spec) {
     const Hash256 job = env.post(spec, "buyer");
-    env.hold_auction(job, {{"m1", 1}}, kVerifiers);
+    env.hold_auction(job, {{"m1", 1}}, kPanel);
     const bool newcomer = read_slot(env.state(), job, 0, 0)->newcomer;
     play_job(env, job);
     return newcomer;
@@ -127,7 +127,7 @@ TEST_CASE("a verifier weighs what it locked, and less after a penalty, and locks
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kVerifiers) env.verifier(name);
+    for (const std::string& name : kPanel) env.verifier(name);
     const Hash256 job = env.post(spec);
     const auto least = env.enlistment(env.person("v1"), job).stake;
     env.enlist("v1", job, least.units());
@@ -176,7 +176,7 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
     params.probation_rounds = 0;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kVerifiers) env.verifier(name);
+    for (const std::string& name : kPanel) env.verifier(name);
     JobSpec spec = SoundnessWorld::one_slot();
     const std::uint64_t work = program::work_units(spec);
     spec.security.audit_threshold = UINT64_MAX;
@@ -186,7 +186,7 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
     // Cheap asks that the buyer could make itself: the second sets the price of the first.
     env.miner("m2", kPlenty);
     const Hash256 job = env.post(spec);
-    env.hold_auction(job, {{"m1", 9}, {"m2", 10}}, kVerifiers);
+    env.hold_auction(job, {{"m1", 9}, {"m2", 10}}, kPanel);
     REQUIRE(env.job(job).auction.clearing_price == amount(10));
     const std::uint64_t pay = 10 * work;
     CHECK(read_slot(env.state(), job, 0, 0)->bond.units() == 21 * pay);
@@ -247,7 +247,7 @@ TEST_CASE("256 one-unit slots of one's own job end no probation and bring no fee
     params.probation_rounds = 20;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kVerifiers) env.verifier(name);
+    for (const std::string& name : kPanel) env.verifier(name);
     work_off(env, one_unit_job(256), "m1");
     const Miner miner = *read_miner(env.state(), env.person("m1").node_key());
     std::uint64_t used = 0;
@@ -267,7 +267,7 @@ TEST_CASE("a good name among small slots is none among large ones") {
     params.probation_rounds = 20;
     Env env(params);
     env.miner("m1", 50 * kPlenty);
-    for (const std::string& name : kVerifiers) env.verifier(name);
+    for (const std::string& name : kPanel) env.verifier(name);
     work_off(env, one_unit_job(20), "other");
     CHECK_FALSE(is_newcomer_in(env, one_unit_job(1)));
     CHECK(is_newcomer_in(env, SoundnessWorld::one_slot()));
@@ -298,7 +298,7 @@ TEST_CASE("a key that is ground once the job is known wins no tie") {
     for (int i = 0; i < kJobs; ++i) {
         Env env;
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
-        for (const std::string& name : kVerifiers) env.verifier(name);
+        for (const std::string& name : kPanel) env.verifier(name);
         JobSpec spec = SoundnessWorld::one_slot();
         spec.name = "job " + std::to_string(i);
         const Hash256 job = env.post(spec);
@@ -315,7 +315,7 @@ TEST_CASE("a key that is ground once the job is known wins no tie") {
         }
         env.send(env.person("other"), Transfer{env.person(best).owner_key(), amount(2 * kPlenty)});
         env.miner(best);
-        env.hold_auction(job, {{"m1", 500}, {"m2", 500}, {"m3", 500}, {best, 500}}, kVerifiers);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 500}, {"m3", 500}, {best, 500}}, kPanel);
         REQUIRE(env.job(job).roster.size() == 1);
         if (env.job(job).roster[0].node == env.person(best).node_key()) ++won;
     }
@@ -329,11 +329,11 @@ TEST_CASE("who wins a tie is not known before the last ask is opened") {
     for (int i = 0; i < 16; ++i) {
         Env env;
         for (const char* name : {"m1", "m2"}) env.miner(name);
-        for (const std::string& name : kVerifiers) env.verifier(name);
+        for (const std::string& name : kPanel) env.verifier(name);
         const Hash256 job = env.post(SoundnessWorld::one_slot());
-        for (const std::string& name : kVerifiers) env.person(name).secret = bytes_of("secret " + name);
+        for (const std::string& name : kPanel) env.person(name).secret = bytes_of("secret " + name);
         env.person("m2").secret = bytes_of("salt " + std::to_string(i));
-        env.hold_auction(job, {{"m1", 500}, {"m2", 500}}, kVerifiers);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 500}}, kPanel);
         winners.insert(env.job(job).roster.at(0).node);
     }
     CHECK(winners.size() == 2);

@@ -13,11 +13,6 @@ using namespace test_market;
 using contracts::Reason;
 using contracts::RoundPhase;
 
-SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
-Bytes bytes_of_file(const SharedDescriptor& file) {
-    return frames::read_all(*file, frames::kMaxBulk).value();
-}
-
 /// A cheat in the last segment, which is not drawn: the update follows from the false end, and so `finalise`
 /// is right. The miner serves its states and keeps the update back.
 void cheat_undrawn_and_withhold(Market& market, const std::string& miner) {

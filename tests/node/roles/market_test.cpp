@@ -16,11 +16,6 @@ using contracts::RoundPhase;
 // Ten thousand lines of honest work would hide the one that matters.
 const bool kQuiet = start_log("error", "market").ok();
 
-SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
-Bytes bytes_of_file(const SharedDescriptor& file) {
-    return frames::read_all(*file, frames::kMaxBulk).value();
-}
-
 /// The miner's trace in a round, as it will be committed, and the files that it will serve.
 struct Forgery {
     std::uint32_t boundary;

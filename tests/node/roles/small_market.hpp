@@ -37,6 +37,11 @@ using assay::test::key_of;
 using test::HandClock;
 using test::NoTimers;
 
+inline SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
+inline Bytes bytes_of_file(const SharedDescriptor& file) {
+    return frames::read_all(*file, frames::kMaxBulk).value();
+}
+
 struct SomeBytes final : Random {
     void fill(std::span<std::uint8_t> out) override {
         for (auto& byte : out) byte = static_cast<std::uint8_t>(++last >> 3);
