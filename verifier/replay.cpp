@@ -6,7 +6,7 @@
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/contradiction.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 #include "verifier/compare.hpp"
 
 namespace assay::verifier {

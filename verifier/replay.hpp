@@ -8,12 +8,12 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/trace.hpp"
-#include "trainer/job_runner.hpp"
-#include "trainer/worker/frames.hpp"
+#include "contracts/worker/frames.hpp"
+#include "trainer/run/job_runner.hpp"
 
 namespace assay::verifier {
 
-using trainer::worker::UnitVerdict;
+using worker::UnitVerdict;
 
 /// What a verifier holds when it recomputes a unit. Segment 0 starts from `base` (never from a miner's
 /// bytes); segment s > 0 from `start`, the slot state of boundary s; finalise from both, `start` being the

@@ -2,7 +2,7 @@
 #include "node/audit/model_output.hpp"
 
 #include "contracts/program/tensors.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node {
 

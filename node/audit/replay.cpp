@@ -79,7 +79,7 @@ private:
                                                                         std::uint32_t unit) const {
         const std::string what = "the state that the miner served for boundary " + std::to_string(unit);
         ASSAY_ASSIGN(const auto path, blob_path(blobs_, reveal.boundary_blobs[unit - 1], what.c_str()));
-        return trainer::worker::open_file(path.string());
+        return worker::open_file(path.string());
     }
 
     base::Outcome<UnitReplay> replay_unit(std::uint32_t slot, std::uint32_t unit,
@@ -149,7 +149,7 @@ base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const B
     frames::SharedDescriptor file;
     if (!round.base_blob.is_zero()) {
         ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
-        ASSAY_ASSIGN(file, trainer::worker::open_file(path.string()));
+        ASSAY_ASSIGN(file, worker::open_file(path.string()));
     }
     if (round.base_blob == spec.initial_blob) {
         ASSAY_ASSIGN(const StateFile initial, initial_state(worker, file));

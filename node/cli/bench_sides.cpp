@@ -7,7 +7,7 @@
 
 #include "node/runtime/process.hpp"
 #include "node/worker/worker_process.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::node {
 

@@ -202,7 +202,7 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     if (!job.spec.initial_blob.is_zero()) {
         ASSAY_ASSIGN(const auto blobs, open_blobs(net.sequencer.home.blobs()));
         ASSAY_ASSIGN(const auto path, blobs->path(job.spec.initial_blob));
-        ASSAY_ASSIGN(initial, trainer::worker::open_file(path.string()));
+        ASSAY_ASSIGN(initial, worker::open_file(path.string()));
     }
     ASSAY_ASSIGN(const StateFile before, initial_state(*worker, initial));
     ASSAY_ASSIGN(const HeldOutLoss first, evaluate_state(*worker, before.bytes, program::kHeldOutSequences));
@@ -212,9 +212,9 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     if (!job.base_blob.is_zero()) {
         ASSAY_ASSIGN(const auto blobs, open_blobs(net.sequencer.home.blobs()));
         ASSAY_ASSIGN(const auto path, blobs->path(job.base_blob));
-        ASSAY_ASSIGN(after, trainer::worker::open_file(path.string()));
+        ASSAY_ASSIGN(after, worker::open_file(path.string()));
     }
-    ASSAY_ASSIGN(bytes, trainer::worker::read_all(*after, trainer::worker::kMaxBulk));
+    ASSAY_ASSIGN(bytes, worker::read_all(*after, worker::kMaxBulk));
     ASSAY_ASSIGN(const auto tokenizer, trainer::read_tokenizer(file.tokenizer));
     ASSAY_ASSIGN(const auto held_out, trainer::read_token_file(file.held_out, job.spec.model.vocabulary));
     frames::Sample request;

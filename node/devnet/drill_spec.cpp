@@ -12,7 +12,7 @@ namespace assay::node {
 
 using base::ErrorKind;
 using base::fail;
-using trainer::worker::DrillKind;
+using worker::DrillKind;
 
 namespace {
 
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most) {
 }
 
 base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std::string& value) {
-    trainer::worker::Drill& drill = spec.planned.drill;
+    worker::Drill& drill = spec.planned.drill;
     if (key == "tensor") {
         // The canonical name; the prefix that model files put before it is accepted too.
         drill.tensor = value.starts_with("transformer.") ? value.substr(12) : value;

@@ -13,8 +13,8 @@ namespace assay::node {
 
 using base::ErrorKind;
 using base::fail;
-using trainer::worker::Drill;
-using trainer::worker::DrillKind;
+using worker::Drill;
+using worker::DrillKind;
 
 namespace {
 

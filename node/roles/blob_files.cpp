@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/blob_files.hpp"
 
-#include "trainer/worker/frames.hpp"
+#include "contracts/worker/frames.hpp"
 
 namespace assay::node {
 
@@ -12,12 +12,12 @@ public:
     explicit StoreFiles(BlobStore& store) : store_(store) {}
 
     base::Outcome<BlobId> put(const SharedDescriptor& file) override {
-        ASSAY_ASSIGN(const auto mapping, trainer::worker::Mapping::of(*file, trainer::worker::kMaxBulk));
+        ASSAY_ASSIGN(const auto mapping, worker::Mapping::of(*file, worker::kMaxBulk));
         return store_.put(mapping.bytes());
     }
     base::Outcome<SharedDescriptor> open(const BlobId& id) override {
         ASSAY_ASSIGN(const auto path, store_.path(id));
-        return trainer::worker::open_file(path.string());
+        return worker::open_file(path.string());
     }
     [[nodiscard]] bool has(const BlobId& id) const override { return store_.has(id); }
     void drop(const BlobId& id) override { (void)store_.remove(id); }

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "node/blob/blob_store.hpp"
-#include "trainer/worker/descriptor.hpp"
+#include "node/worker/wire/descriptor.hpp"
 
 namespace assay::node {
 
-using trainer::worker::SharedDescriptor;
+using worker::SharedDescriptor;
 
 /// Calls block for as long as the disk takes; nothing here waits for a peer.
 class BlobFiles {

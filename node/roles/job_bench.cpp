@@ -8,11 +8,11 @@
 #include "node/runtime/log.hpp"
 #include "node/worker/worker_client.hpp"
 #include "trainer/data/token_file.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 
 namespace {
 constexpr std::uint64_t kRetryPauseNs = 1'000'000'000;

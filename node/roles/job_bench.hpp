@@ -109,7 +109,7 @@ public:
 
     /// What follows when the worker did not do a request for the job. With kAgain, ready() and vouched() give
     /// nothing for a pause, and open the job again if the worker has lost it.
-    Remedy after_refusal(const base::Hash256& job, const trainer::worker::Refusal& refusal);
+    Remedy after_refusal(const base::Hash256& job, const worker::Refusal& refusal);
     /// Nothing is asked of the worker for this job for ten seconds: what came of it could not be stored.
     void rest(const base::Hash256& job);
 
@@ -133,8 +133,7 @@ private:
     void on_opened(const contracts::Job& job, const WorkerAnswered& answer);
     void ask_initial(const contracts::Job& job);
     void on_initial(const contracts::Job& job, const WorkerAnswered& answer);
-    void on_refusal(const contracts::Job& job, const std::string& what,
-                    const trainer::worker::Refusal& refusal);
+    void on_refusal(const contracts::Job& job, const std::string& what, const worker::Refusal& refusal);
     void refuse(const base::Hash256& job, const std::string& why);
     /// The jobs whose rounds `me` works in, each with its round.
     using Rounds = std::vector<std::pair<base::Hash256, std::uint32_t>>;

@@ -9,7 +9,7 @@
 
 namespace assay::node {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 
 namespace {
 

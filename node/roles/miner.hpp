@@ -16,7 +16,7 @@ namespace assay::node {
 /// A fault that a devnet miner plants on purpose. Without a round it is planted in every round.
 struct PlannedDrill {
     std::optional<std::uint32_t> round;
-    trainer::worker::Drill drill;
+    worker::Drill drill;
 };
 
 struct MinerOptions {

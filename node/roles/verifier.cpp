@@ -53,7 +53,7 @@ bool Verifier::checked_before_enlisting(const contracts::Job& job) {
 void Verifier::on_not_done(const base::Hash256& job, const std::string& what, const WorkerAnswered& answer,
                            bool& given_up) {
     const base::Error why = not_done("job " + job.brief() + ": " + what, answer);
-    const auto* refusal = std::get_if<trainer::worker::Refusal>(&answer.message);
+    const auto* refusal = std::get_if<worker::Refusal>(&answer.message);
     const Remedy remedy = refusal != nullptr ? bench_.after_refusal(job, *refusal) : Remedy::kNever;
     if (remedy == Remedy::kEnd) return fail_with(OwnFailure::kUnsound, why);
     if (remedy == Remedy::kAgain) return log_warn(why.what + "; it is tried again");

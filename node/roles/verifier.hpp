@@ -68,7 +68,7 @@ private:
         bool given_up = false;      ///< it cannot be done here: this round's audit is left out
         bool starts_asked = false;  ///< every unit's start was asked for once
         /// Of the next unit, proven; it waits for the miner's own end, which tells more about it.
-        std::optional<trainer::worker::Replayed> difference;
+        std::optional<worker::Replayed> difference;
         std::uint64_t name_until = 0;  ///< height at which it waits no longer
 
         [[nodiscard]] bool complete() const { return claims.size() == units.size(); }
@@ -121,9 +121,8 @@ private:
     void on_unavailable(const contracts::Job& job, Audit& audit);
     void ask_for_starts(const contracts::Job& job, Audit& audit);
     void name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
-    void claim_difference(const contracts::Job& job, Audit& audit, const trainer::worker::Replayed& replayed);
-    void on_difference(const contracts::Job& job, const AuditKey& key,
-                       const trainer::worker::Replayed& replayed);
+    void claim_difference(const contracts::Job& job, Audit& audit, const worker::Replayed& replayed);
+    void on_difference(const contracts::Job& job, const AuditKey& key, const worker::Replayed& replayed);
     void open_audit(const contracts::Job& job, contracts::Stage stage);
     void record_finding(const Finding& finding);
     void forget_old_rounds(const contracts::Job& job);

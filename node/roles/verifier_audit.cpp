@@ -10,7 +10,7 @@
 namespace assay::node {
 
 using contracts::Stage;
-namespace frames = trainer::worker;
+namespace frames = worker;
 
 namespace {
 

@@ -9,7 +9,7 @@
 namespace assay::node {
 
 using contracts::Stage;
-namespace frames = trainer::worker;
+namespace frames = worker;
 
 namespace {
 const contracts::MergePosting* posting_of(const contracts::Round& round, const base::PublicKey& verifier,

@@ -3,8 +3,8 @@
 
 namespace assay::node {
 
-void LoopWorkerPort::submit(RequestId request, trainer::worker::Message message,
-                            std::vector<trainer::worker::SharedDescriptor> bulk) {
+void LoopWorkerPort::submit(RequestId request, worker::Message message,
+                            std::vector<worker::SharedDescriptor> bulk) {
     ASSAY_CHECK(client_ != nullptr);
     std::erase_if(ids_, [&](const auto& entry) { return entry.first + 64 < request; });
     ids_[request] =

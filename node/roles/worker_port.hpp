@@ -15,8 +15,8 @@ class LoopWorkerPort final : public WorkerPort {
 public:
     LoopWorkerPort(WorkerClient* client, Loop& loop) : client_(client), loop_(loop) {}
 
-    void submit(RequestId request, trainer::worker::Message message,
-                std::vector<trainer::worker::SharedDescriptor> bulk) override;
+    void submit(RequestId request, worker::Message message,
+                std::vector<worker::SharedDescriptor> bulk) override;
     void cancel(RequestId request) override;
 
 private:

@@ -3,7 +3,7 @@
 
 namespace assay::node {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 
 Remedy remedy_for(const frames::Refusal& refusal) {
     switch (frames::cause_of(refusal.reason)) {

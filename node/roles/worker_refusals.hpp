@@ -15,10 +15,10 @@ enum class Remedy : std::uint8_t {
     kResult,  ///< it was done: what comes out is not finite
     kEnd,     ///< this machine's bits count for nothing: the role ends
 };
-Remedy remedy_for(const trainer::worker::Refusal& refusal);
+Remedy remedy_for(const worker::Refusal& refusal);
 
 /// A refusal as a line of the log: its text, and its fix if it has one.
-std::string with_fix(const trainer::worker::Refusal& refusal);
+std::string with_fix(const worker::Refusal& refusal);
 /// An answer that is not the one asked for: `what`, and then why and what helps, as far as the answer says
 /// so.
 base::Error not_done(const std::string& what, const WorkerAnswered& answer);

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "contracts/base/error.hpp"
+#include "contracts/worker/frames.hpp"
 #include "node/seams/blob_service.hpp"
 #include "node/seams/clock.hpp"
 #include "node/seams/fetch_end.hpp"
 #include "node/seams/ledger_service.hpp"
-#include "trainer/worker/frames.hpp"
+#include "node/worker/wire/descriptor.hpp"
 
 namespace assay::node {
 
@@ -61,12 +62,12 @@ struct BlobFetched {
     FetchEnd result;
 };
 
-/// One frame of a worker's answer (trainer/worker/frames.hpp). With `last` the request is over: the message
+/// One frame of a worker's answer (contracts/worker/frames.hpp). With `last` the request is over: the message
 /// is then the answer or a Refusal. A worker that dies is restarted by its port (node/worker).
 struct WorkerAnswered {
     RequestId request = 0;
-    trainer::worker::Message message;
-    std::vector<trainer::worker::SharedDescriptor> bulk;
+    worker::Message message;
+    std::vector<worker::SharedDescriptor> bulk;
     bool last = false;
 };
 

@@ -49,8 +49,8 @@ public:
 class WorkerPort {
 public:
     virtual ~WorkerPort() = default;
-    virtual void submit(RequestId request, trainer::worker::Message message,
-                        std::vector<trainer::worker::SharedDescriptor> bulk) = 0;
+    virtual void submit(RequestId request, worker::Message message,
+                        std::vector<worker::SharedDescriptor> bulk) = 0;
     /// The request still gets its last answer, usually a kCancelled refusal.
     virtual void cancel(RequestId request) = 0;
 };

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "node/runtime/process.hpp"
-#include "trainer/worker/channel.hpp"
+#include "node/worker/wire/channel.hpp"
 
 namespace assay::node {
 
@@ -18,7 +18,7 @@ using base::Outcome;
 /// The child's stdin and stdout are one end of a socket; the other end is ours.
 class BenchChild::Impl {
 public:
-    Impl(Process process, trainer::worker::Descriptor socket)
+    Impl(Process process, worker::Descriptor socket)
         : process_(std::move(process)), socket_(std::move(socket)) {}
 
     Outcome<std::string> ask(const std::string& line, const std::string& expected) {
@@ -57,7 +57,7 @@ private:
     }
 
     Process process_;
-    trainer::worker::Descriptor socket_;
+    worker::Descriptor socket_;
     std::string buffer_;
 };
 
@@ -67,7 +67,7 @@ BenchChild& BenchChild::operator=(BenchChild&&) noexcept = default;
 BenchChild::~BenchChild() = default;
 
 Outcome<BenchChild> BenchChild::start(const BenchProgram& program) {
-    ASSAY_ASSIGN(auto ends, trainer::worker::socket_pair());
+    ASSAY_ASSIGN(auto ends, worker::socket_pair());
     ProcessOptions options;
     options.program = program.program;
     options.arguments = program.arguments;

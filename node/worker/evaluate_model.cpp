@@ -2,7 +2,7 @@
 #include "contracts/base/blob_id.hpp"
 #include "node/worker/local_training.hpp"
 #include "trainer/data/token_file.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node {
 

@@ -12,6 +12,7 @@
 
 #include "node/config/job_file.hpp"
 #include "node/config/record_file.hpp"
+#include "node/worker/wire/descriptor.hpp"
 #include "node/worker/worker_client.hpp"
 #include "node/worker/worker_process.hpp"
 
@@ -73,7 +74,7 @@ struct LocalTrainingOptions {
 
 struct LocalTrainingResult {
     base::Hash256 model_root;             ///< root of the base state after the last round
-    frames::SharedDescriptor base_state;  ///< its bytes (trainer/state_bytes.hpp)
+    frames::SharedDescriptor base_state;  ///< its bytes (trainer/run/state_bytes.hpp)
     std::uint32_t rounds = 0;
     std::uint64_t steps = 0;       ///< inner steps, all slots
     std::uint64_t tokens = 0;      ///< trained on

@@ -6,6 +6,7 @@
 
 #include "contracts/program/job_spec.hpp"
 #include "node/worker/local_training.hpp"
+#include "node/worker/wire/descriptor.hpp"
 
 namespace assay::node {
 

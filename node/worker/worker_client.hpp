@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "contracts/base/error.hpp"
-#include "trainer/worker/frames.hpp"
+#include "contracts/worker/frames.hpp"
+#include "node/worker/wire/descriptor.hpp"
 
 namespace assay::node {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 
 using WorkerRequestId = std::uint64_t;
 

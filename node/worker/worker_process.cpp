@@ -12,9 +12,9 @@
 #include <mutex>
 #include <thread>
 
+#include "contracts/worker/self_test.hpp"
 #include "node/runtime/process.hpp"
-#include "trainer/worker/channel.hpp"
-#include "trainer/worker/self_test.hpp"
+#include "node/worker/wire/channel.hpp"
 
 namespace assay::node {
 

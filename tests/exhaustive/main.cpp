@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "tests/exhaustive/functions.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::exhaustive {
 namespace {

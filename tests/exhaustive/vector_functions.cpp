@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/arithmetic/reduce.hpp"
 #include "tests/exhaustive/functions.hpp"
-#include "trainer/exact/cpu/kernels.hpp"
-#include "trainer/exact/cpu/vector_kernels.hpp"
+#include "trainer/cpu/kernels/kernels.hpp"
+#include "trainer/cpu/kernels/vector_kernels.hpp"
 
-// The targets of trainer/exact/cpu/vector_kernels.cpp.
+// The targets of trainer/cpu/kernels/vector_kernels.cpp.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/exhaustive/vector_functions.cpp"
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace assay::trainer {
 namespace HWY_NAMESPACE {
-#include "trainer/exact/cpu/lanes-inl.hpp"
+#include "trainer/cpu/kernels/lanes-inl.hpp"
 
 namespace exhaustive_lanes {
 void exp(const float* x, float* y, std::size_t n) {

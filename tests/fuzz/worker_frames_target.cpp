@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "node/worker/wire/channel.hpp"
 #include "tests/fuzz/target.hpp"
-#include "trainer/worker/channel.hpp"
 
 namespace assay::fuzz {
 
-using namespace trainer::worker;
+using namespace worker;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "contracts/program/batch_map.hpp"
 #include "trainer/data/token_file.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::parity {
 

@@ -11,7 +11,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
-#include "trainer/job_runner.hpp"
+#include "trainer/run/job_runner.hpp"
 
 namespace assay::parity {
 

@@ -12,7 +12,7 @@
 #include "contracts/program/schedule.hpp"
 #include "contracts/program/state_root.hpp"
 #include "tests/support/share.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::portability {
 

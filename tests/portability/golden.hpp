@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contracts/program/job_spec.hpp"
-#include "trainer/job_runner.hpp"
+#include "trainer/run/job_runner.hpp"
 
 namespace assay::portability {
 

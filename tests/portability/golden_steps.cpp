@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/portability/golden.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 int main(int count, char** words) {
     using namespace assay;

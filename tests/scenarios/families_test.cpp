@@ -5,7 +5,7 @@
 #include "node/devnet/drill_spec.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::tests {
 

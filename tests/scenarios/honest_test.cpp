@@ -9,7 +9,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/run_program.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::tests {
 

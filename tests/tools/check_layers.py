@@ -98,8 +98,6 @@ def check_quoted(layers, root, file, included):
         return None
     if folder not in layers["folders"]:
         return f"folder {folder} is not in layers.json; add it with the folders it may include"
-    if folder in layers["leaf_headers"].get(included, []):
-        return None  # one header lower than its folder; a cycle through it would be one between files
     if target not in layers["folders"][folder]:
         return f"{folder} may not include {target}; allowed: {', '.join(layers['folders'][folder]) or 'nothing'}"
     return None

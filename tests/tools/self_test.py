@@ -138,7 +138,7 @@ class Style(unittest.TestCase):
         self.refused("contracts/rules/a.cpp", LICENCE + "auto t = std::chrono::seconds(1);\n", "no clock here")
 
     def test_libm_in_the_kernels(self):
-        self.refused("trainer/exact/cpu/a.cpp", LICENCE + "float y = std::exp(x);\n", "use contracts/arithmetic")
+        self.refused("trainer/cpu/a.cpp", LICENCE + "float y = std::exp(x);\n", "use contracts/arithmetic")
 
     def test_rand(self):
         self.refused("node/a.cpp", LICENCE + "int x = rand();\n", "hidden state")

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "trainer/exact/cpu/scratch.hpp"
+#include "trainer/host/scratch.hpp"
 
 namespace {
 std::atomic<std::uint64_t> count = 0;

@@ -10,8 +10,8 @@
 #include "contracts/program/reference_step.hpp"
 #include "contracts/program/schedule.hpp"
 #include "tests/trainer/small_job.hpp"
-#include "trainer/exact/cpu/cpu_backend.hpp"
-#include "trainer/executor.hpp"
+#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/step/executor.hpp"
 
 namespace assay::trainer::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole steps against the reference interpreter, bit for bit.
-#include "trainer/executor.hpp"
+#include "trainer/step/executor.hpp"
 
 #include <algorithm>
 #include <bit>

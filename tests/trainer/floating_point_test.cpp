@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point mode: every bit that can change a result is known by name, and no work done in another
 // mode is taken for the law's, on whichever thread it was done.
-#include "trainer/floating_point.hpp"
+#include "trainer/host/floating_point.hpp"
 
 #include <atomic>
 #include <cfenv>
@@ -9,8 +9,8 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/trainer/small_job.hpp"
-#include "trainer/job_runner.hpp"
-#include "trainer/thread_pool.hpp"
+#include "trainer/host/thread_pool.hpp"
+#include "trainer/run/job_runner.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <csignal>

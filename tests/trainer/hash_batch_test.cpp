@@ -6,7 +6,7 @@
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/small_job.hpp"
-#include "trainer/exact/cpu/kernels.hpp"
+#include "trainer/cpu/kernels/kernels.hpp"
 
 namespace assay::trainer {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/job_runner.hpp"
+#include "trainer/run/job_runner.hpp"
 
 #include <cfenv>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/small_job.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::trainer {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel of every target against its definition, bit for bit.
-#include "trainer/exact/cpu/kernels.hpp"
+#include "trainer/cpu/kernels/kernels.hpp"
 
 #include <bit>
 #include <random>

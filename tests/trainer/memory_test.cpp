@@ -6,10 +6,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/trainer/allocation_count.hpp"
 #include "tests/trainer/executor_machine.hpp"
-#include "trainer/exact/cpu/products.hpp"
-#include "trainer/exact/cpu/scratch.hpp"
-#include "trainer/job_runner.hpp"
-#include "trainer/memory_budget.hpp"
+#include "trainer/cpu/kernels/products.hpp"
+#include "trainer/host/scratch.hpp"
+#include "trainer/run/job_runner.hpp"
+#include "trainer/step/memory_budget.hpp"
 
 namespace assay::trainer {
 namespace {

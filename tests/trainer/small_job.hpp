@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "contracts/program/job_spec.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::trainer::test {
 

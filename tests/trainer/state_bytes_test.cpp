@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 #include "tests/support/catch.hpp"
 

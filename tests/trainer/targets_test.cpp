@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 #include <algorithm>
 

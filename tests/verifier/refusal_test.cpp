@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An error of the worker as the frame that carries it.
+#include "contracts/worker/frames.hpp"
+#include "node/worker/program/job.hpp"
 #include "tests/support/catch.hpp"
-#include "trainer/worker/frames.hpp"
-#include "verifier/worker/job.hpp"
 
 using namespace assay;
 
 TEST_CASE("a fix that the frame does not hold is cut between two characters, and the frame holds it") {
-    constexpr std::size_t kMax = trainer::worker::kMaxFix;
+    constexpr std::size_t kMax = worker::kMaxFix;
     const auto fix_of = [](const std::string& fix) {
         return verifier::to_refusal({base::ErrorKind::kPreflight, "what", fix}).fix;
     };

@@ -7,15 +7,15 @@
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/contradiction.hpp"
+#include "node/worker/program/drill.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/state_bytes.hpp"
-#include "verifier/worker/drill.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 using namespace assay;
-using trainer::worker::Drill;
-using trainer::worker::DrillKind;
 using verifier::UnitVerdict;
+using worker::Drill;
+using worker::DrillKind;
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "contracts/program/job_spec.hpp"
-#include "trainer/arena.hpp"
-#include "trainer/bench.hpp"
+#include "trainer/host/arena.hpp"
+#include "trainer/run/bench.hpp"
 
 namespace assay::trainer {
 

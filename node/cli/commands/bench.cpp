@@ -13,7 +13,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::node {
 namespace {

@@ -15,7 +15,7 @@
 #include "node/cli/table.hpp"
 #include "node/rpc/client.hpp"
 #include "node/worker/worker_process.hpp"
-#include "trainer/targets.hpp"
+#include "trainer/host/targets.hpp"
 
 namespace assay::node {
 namespace {

@@ -13,10 +13,10 @@
 #include "node/cli/progress.hpp"
 #include "node/config/job_file.hpp"
 #include "node/worker/local_training.hpp"
+#include "node/worker/wire/descriptor.hpp"
 #include "node/worker/worker_process.hpp"
 #include "trainer/data/files.hpp"
 #include "trainer/data/manifest.hpp"
-#include "trainer/worker/descriptor.hpp"
 
 namespace assay::node {
 namespace {
@@ -70,7 +70,7 @@ Outcome<void> show_program(const Context& context, const ModelFlags& flags) {
 
 Outcome<base::Hash256> write_folder(const JobFile& job, const LocalTrainingResult& result,
                                     const ModelFlags& flags, const std::string& job_id) {
-    ASSAY_ASSIGN(const auto bytes, trainer::worker::read_all(*result.base_state, kStateLimit));
+    ASSAY_ASSIGN(const auto bytes, worker::read_all(*result.base_state, kStateLimit));
     ASSAY_ASSIGN(const auto tokenizer, trainer::read_file(job.tokenizer, kTokenizerLimit));
     ASSAY_ASSIGN(const auto manifest, trainer::read_manifest(job.manifest));
     return write_model(flags.out, job.spec, bytes, std::string(base::as_text(tokenizer)),

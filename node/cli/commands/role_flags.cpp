@@ -5,7 +5,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/runtime/log.hpp"
-#include "trainer/memory_budget.hpp"
+#include "trainer/step/memory_budget.hpp"
 
 namespace assay::node {
 

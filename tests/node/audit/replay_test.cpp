@@ -4,20 +4,20 @@
 #include "node/audit/replay.hpp"
 
 #include "node/worker/local_training.hpp"
+#include "node/worker/program/drill.hpp"
 #include "node/worker/worker_process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/state_bytes.hpp"
-#include "verifier/worker/drill.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node {
 namespace {
 
 using contracts::Reason;
 using State = UnitReplay::State;
-using trainer::worker::Drill;
-using trainer::worker::DrillKind;
+using worker::Drill;
+using worker::DrillKind;
 
 constexpr std::uint32_t kSlot = 1;
 

@@ -8,8 +8,8 @@ namespace assay::node {
 namespace {
 
 using base::ErrorKind;
-using trainer::worker::Drill;
-using trainer::worker::DrillKind;
+using worker::Drill;
+using worker::DrillKind;
 
 struct Good {
     const char* text;

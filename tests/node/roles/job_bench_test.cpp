@@ -14,7 +14,7 @@
 namespace assay::node {
 namespace {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 using contracts::test::bytes_of;
 using test::HandClock;
 using test::NoDisk;

@@ -29,12 +29,12 @@
 #include "tests/support/faulty_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node {
 namespace {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 using test::HandClock;
 using test::key_of;
 using test::NoTimers;

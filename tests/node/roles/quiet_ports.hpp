@@ -47,8 +47,7 @@ struct NoBlobs final : node::BlobPort {
 
 /// Takes every request and answers none.
 struct NoWorker final : node::WorkerPort {
-    void submit(node::RequestId, trainer::worker::Message,
-                std::vector<trainer::worker::SharedDescriptor>) override {}
+    void submit(node::RequestId, worker::Message, std::vector<worker::SharedDescriptor>) override {}
     void cancel(node::RequestId) override {}
 };
 

@@ -20,19 +20,19 @@
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
+#include "node/worker/program/job.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/arena.hpp"
-#include "trainer/state_bytes.hpp"
-#include "verifier/worker/job.hpp"
+#include "trainer/host/arena.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node::test_market {
 
-namespace frames = trainer::worker;
+namespace frames = worker;
 using assay::test::key_of;
 using test::HandClock;
 using test::NoTimers;

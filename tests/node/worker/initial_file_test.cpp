@@ -15,7 +15,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
 #include "trainer/model/model_folder.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 using namespace assay;
 using namespace assay::node;

@@ -11,7 +11,7 @@
 #include "node/worker/worker_process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/state_bytes.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 using namespace assay;
 using namespace assay::node;

@@ -11,10 +11,10 @@
 #include <mutex>
 #include <thread>
 
+#include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/worker/self_test.hpp"
 
 using namespace assay;
 using namespace assay::node;

@@ -13,7 +13,7 @@
 #include "contracts/program/schedule.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/job_runner.hpp"
+#include "trainer/run/job_runner.hpp"
 #include "trainer/torch/torch_model.hpp"
 
 using namespace assay;

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a role and its assay-worker say to each other (docs/architecture.md, "worker frames"). A frame is a
+// 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number, little-endian), then one
+// marker byte for each 250 descriptors (rounded up) that carries them, then the payload: the canonical
+// encoding of one record below. Bulk bytes travel as passed descriptors; each record says which, in order.
+// Every request is answered by zero or more Progress and Boundary frames and then by one answer or one
+// Refusal, all carrying the request's number. Requests are worked on one at a time, in order; Cancel is read
+// at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "contracts/base/codec.hpp"
+#include "contracts/base/error.hpp"
+#include "contracts/program/job_spec.hpp"
+#include "contracts/program/trace.hpp"
+
+namespace assay::worker {
+
+/// 2: JobSpec names a profile, another family and an initial blob; Initial may carry a file; Refusal has a
+/// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
+/// kUnsound.
+inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kMaxPayload = 1U << 20;
+/// A merge of every slot of the largest job: the base state and an update each.
+inline constexpr std::uint16_t kMaxDescriptors = 257;
+/// No state, update or token file is larger; a descriptor that names more is refused unread.
+inline constexpr std::size_t kMaxBulk = std::size_t{64} << 30;
+/// Bytes of the sentence that says what to do about a refusal.
+inline constexpr std::size_t kMaxFix = 1024;
+
+enum class FrameKind : std::uint16_t {
+    kHello = 1,
+    kOpenJob = 2,
+    kOpened = 3,
+    kInitial = 4,
+    kBaseState = 5,
+    kTrain = 6,
+    kProgress = 7,
+    kBoundary = 8,
+    kTrained = 9,
+    kReplay = 10,
+    kReplayed = 11,
+    kMerge = 12,
+    kEvaluate = 13,
+    kEvaluated = 14,
+    kRoot = 15,
+    kRooted = 16,
+    kSample = 17,
+    kSampled = 18,
+    kTrace = 19,
+    kCancel = 22,
+    kRefusal = 23,
+};
+
+/// Why the worker did not do what it was asked. Frozen numbers.
+enum class RefusalReason : std::uint8_t {
+    kBadFrame = 1,      ///< not a frame of this protocol; the worker ends after saying so
+    kNoJob = 2,         ///< a request that needs an open job, and none is open
+    kBadRequest = 3,    ///< fields or descriptors that contradict each other or the job
+    kBadBytes = 4,      ///< a state, update or token file that is not what it should be
+    kCancelled = 5,     ///< Cancel came before the answer
+    kNotSupported = 6,  ///< the worker knows the request and cannot do it (Trace, until disputes open paths)
+    kDrillForbidden = 7,  ///< a drill outside a devnet
+    kInternal = 8,        ///< memory ran out, or a bug of ours
+    kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
+    kMachine = 10,        ///< this machine, as it is set up, cannot do it (a memory budget that is too small)
+    kUnsound = 11,  ///< this machine computes by another law than the job's: nothing that it says counts
+};
+
+/// Whose doing a refusal is. What a role does about one follows from this alone (node/roles/worker_refusals).
+enum class RefusalCause : std::uint8_t {
+    kPassing,  ///< nobody's: the request was cancelled, or the job is not open
+    kBytes,    ///< the bytes that came with the request
+    kRequest,  ///< its fields, which the ledger's rules should not have let through, or our own build
+    kResult,   ///< the inputs': the request was done, and what comes out is not finite
+    kMeans,    ///< this machine's memory, settings or patience; another machine may do it
+    kUnsound,  ///< this machine's bits
+};
+RefusalCause cause_of(RefusalReason reason);
+
+std::string_view to_text(RefusalReason reason);
+
+/// Worker to role, first frame of a process, request number 0.
+struct Hello {
+    static constexpr FrameKind kKind = FrameKind::kHello;
+    std::uint32_t version = kProtocolVersion;
+    std::string arena;                 ///< "torch" or "heap": where tensors live
+    std::vector<std::string> targets;  ///< kernel targets in use, best first, e.g. "avx512", "scalar"
+    std::uint32_t threads = 1;
+    base::Hash256 self_test;  ///< root of a tiny training step; the same on every machine that is sound
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.version, self.arena, self.targets, self.threads, self.self_test);
+    }
+};
+
+/// Makes this the worker's job; an earlier one is dropped.
+/// Descriptors: training token file, held-out token file.
+struct OpenJob {
+    static constexpr FrameKind kKind = FrameKind::kOpenJob;
+    std::string chain_id;  ///< drills are refused unless it begins with "devnet"
+    program::JobSpec spec;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.chain_id, self.spec);
+    }
+};
+
+struct Opened {
+    static constexpr FrameKind kKind = FrameKind::kOpened;
+    std::uint64_t parameters = 0;
+    std::uint64_t work_units = 0;  ///< of one slot's round
+    /// Memory of a step here, as planned: three arrays of the slot's state (parameters, both moments) and
+    /// the step's own buffers. Not in it: states that are read, written or hashed between steps, the tokens,
+    /// the program itself.
+    std::uint64_t step_bytes = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.parameters, self.work_units, self.step_bytes);
+    }
+};
+
+/// Asks for the base state of round 0. Descriptor: the file of JobSpec::initial_blob, when the job names one;
+/// it is checked (blob id, shape, finite numbers, step 0, no momentum) and given back. Answer: BaseState,
+/// whose root the asker compares with the one that the job names.
+struct Initial {
+    static constexpr FrameKind kKind = FrameKind::kInitial;
+    template <class Self, class V>
+    static void fields(Self&, V&) {}
+};
+
+/// Answer to Initial and Merge. Descriptor: the base state's bytes.
+struct BaseState {
+    static constexpr FrameKind kKind = FrameKind::kBaseState;
+    base::Hash256 root;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.root);
+    }
+};
+
+/// A planted fault, for showing that faults are found; never accepted outside a devnet. Applied after the
+/// inner steps of the segment, so the trace that follows is true to the false state.
+enum class DrillKind : std::uint8_t {
+    kLazy = 1,  ///< skip the segment's steps; its end is its start plus small noise, losses are made up
+    kFlip = 2,  ///< turn over one bit of one parameter
+    kUlp = 3,   ///< move one parameter to the next binary32 number
+};
+
+struct Drill {
+    DrillKind kind = DrillKind::kFlip;
+    std::uint32_t segment = 0;
+    std::string tensor;       ///< kFlip, kUlp: canonical name; empty for kLazy
+    std::uint64_t index = 0;  ///< kFlip, kUlp: element of the tensor, row-major
+    std::uint8_t bit = 0;     ///< kFlip: 0 (lowest of the significand) to 31 (sign)
+    friend bool operator==(const Drill&, const Drill&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.kind, self.segment, self.tensor, self.index, self.bit);
+    }
+};
+
+/// Trains one slot for one round. Descriptors: base state of the round; when resuming, the slot state of
+/// boundary `resume->boundaries.size() - 1`, as a Boundary frame gave it.
+/// Answers: Progress after each step, Boundary at each segment's end, then Trained.
+struct Train {
+    static constexpr FrameKind kKind = FrameKind::kTrain;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    std::optional<program::TraceRecord> resume;  ///< Boundary::so_far of the boundary to go on from
+    std::vector<Drill> drills;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.round, self.slot, self.resume, self.drills);
+    }
+};
+
+struct Progress {
+    static constexpr FrameKind kKind = FrameKind::kProgress;
+    std::uint32_t step = 0;  ///< inner step of this round just finished, from 0
+    std::uint32_t loss_bits = 0;
+    std::uint32_t gradient_norm_bits = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.step, self.loss_bits, self.gradient_norm_bits);
+    }
+};
+
+/// A segment has ended. Descriptor: slot state at boundary `index`. Keep it until the window for checks of
+/// the round closes: it answers an audit's question and resumes a killed worker.
+struct Boundary {
+    static constexpr FrameKind kKind = FrameKind::kBoundary;
+    std::uint32_t index = 0;  ///< 1 … segments; boundary 0 is the base state itself
+    program::TraceRecord so_far;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.index, self.so_far);
+    }
+};
+
+/// Descriptor: the update file; none when the slot diverged.
+struct Trained {
+    static constexpr FrameKind kKind = FrameKind::kTrained;
+    program::TraceRecord trace;
+    base::Hash256 trace_root;
+    std::uint64_t nanoseconds = 0;     ///< of this request, by the monotonic clock
+    std::uint64_t peak_rss_bytes = 0;  ///< of the worker process so far
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.trace, self.trace_root, self.nanoseconds, self.peak_rss_bytes);
+    }
+};
+
+/// Recomputes one audit unit of a revealed trace and compares.
+/// Descriptors: segment 0: base state of the round. Segment s > 0: slot state of boundary s. Finalise: base
+/// state of the round, slot state of the last boundary. Then, with `has_claimed_end`, the claimed end: slot
+/// state of boundary s + 1, or for finalise the update file; it serves to name the first difference.
+struct Replay {
+    static constexpr FrameKind kKind = FrameKind::kReplay;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t unit = 0;
+    program::TraceRecord claimed;
+    bool has_claimed_end = false;
+    bool want_end_state = false;
+    base::Hash256 update_blob;  ///< that the reveal names for the update; zero: not compared
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.round, self.slot, self.unit, self.claimed, self.has_claimed_end, self.want_end_state,
+              self.update_blob);
+    }
+};
+
+enum class UnitVerdict : std::uint8_t {
+    kMatch = 1,    ///< recomputed bits are the claimed ones
+    kDiffers = 2,  ///< they are not, and a second computation gave the same; or the claim contradicts itself
+    kUnavailable = 3,  ///< the start has not the root that the claimed trace says: nothing can be recomputed
+    kUnsound = 4,      ///< this machine computed two different results: it must not give verdicts
+};
+
+/// Descriptor: with `want_end_state`, the recomputed end (slot state, or update file).
+struct Replayed {
+    static constexpr FrameKind kKind = FrameKind::kReplayed;
+    UnitVerdict verdict = UnitVerdict::kMatch;
+    base::Hash256 unit_root;     ///< as recomputed; zero when unavailable or unsound
+    base::Hash256 claimed_root;  ///< of the same unit by the claimed trace
+    std::string difference;      ///< one sentence for people; empty on a match
+    bool named = false;          ///< the sentence is as exact as it can be: a claimed end would add nothing
+    std::uint32_t steps = 0;     ///< inner steps recomputed, a second computation not counted
+    std::uint64_t nanoseconds = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.verdict, self.unit_root, self.claimed_root, self.difference, self.named, self.steps,
+              self.nanoseconds);
+    }
+};
+
+/// Descriptors: base state of the round, then one update file per entry, in order. Answer: BaseState.
+struct Merge {
+    static constexpr FrameKind kKind = FrameKind::kMerge;
+    struct Entry {
+        std::uint32_t slot = 0;
+        std::uint64_t weight = 0;
+        base::Hash256 update_root;  ///< the update file must have it
+        template <class Self, class V>
+        static void fields(Self& self, V& visit) {
+            visit(self.slot, self.weight, self.update_root);
+        }
+    };
+    std::uint32_t round = 0;
+    std::vector<Entry> accepted;  ///< ascending slots
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.round, self.accepted);
+    }
+};
+
+/// Mean loss over the first `max_sequences` held-out sequences (0: all). Descriptor: a base state.
+struct Evaluate {
+    static constexpr FrameKind kKind = FrameKind::kEvaluate;
+    std::uint64_t max_sequences = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.max_sequences);
+    }
+};
+
+struct Evaluated {
+    static constexpr FrameKind kKind = FrameKind::kEvaluated;
+    std::uint32_t loss_bits = 0;
+    std::uint64_t tokens = 0;  ///< target tokens that the mean is over
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.loss_bits, self.tokens);
+    }
+};
+
+enum class BulkKind : std::uint8_t { kBaseState = 1, kSlotState = 2, kUpdate = 3 };
+
+/// Asks for the root of a file. Descriptor: the file. Answer: Rooted.
+struct Root {
+    static constexpr FrameKind kKind = FrameKind::kRoot;
+    BulkKind kind = BulkKind::kBaseState;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.kind);
+    }
+};
+
+struct Rooted {
+    static constexpr FrameKind kKind = FrameKind::kRooted;
+    base::Hash256 root;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.root);
+    }
+};
+
+/// Lets the model continue a text. Descriptor: a base state.
+struct Sample {
+    static constexpr FrameKind kKind = FrameKind::kSample;
+    std::vector<std::uint32_t> prompt;  ///< token numbers, at least one
+    std::uint32_t count = 0;            ///< tokens to add, at most 4096
+    std::uint64_t seed = 0;
+    program::Float32 temperature = 0.8F;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.prompt, self.count, self.seed, self.temperature);
+    }
+};
+
+struct Sampled {
+    static constexpr FrameKind kKind = FrameKind::kSampled;
+    std::vector<std::uint32_t> tokens;  ///< the added ones
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.tokens);
+    }
+};
+
+/// Opens the path of a dispute down to an operator. The seam is here; the answer is kNotSupported.
+struct Trace {
+    static constexpr FrameKind kKind = FrameKind::kTrace;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t unit = 0;
+    std::vector<std::uint64_t> path;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.round, self.slot, self.unit, self.path);
+    }
+};
+
+/// Ends the request with this frame's number, at the next step's end. It is answered by its Refusal.
+struct Cancel {
+    static constexpr FrameKind kKind = FrameKind::kCancel;
+    template <class Self, class V>
+    static void fields(Self&, V&) {}
+};
+
+struct Refusal {
+    static constexpr FrameKind kKind = FrameKind::kRefusal;
+    RefusalReason reason = RefusalReason::kInternal;
+    std::string text;      ///< what was wrong and where, for people
+    std::string fix = {};  ///< what to do next, at most kMaxFix bytes; may be empty
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.reason, self.text, self.fix);
+    }
+};
+
+using Message =
+    std::variant<Hello, OpenJob, Opened, Initial, BaseState, Train, Progress, Boundary, Trained, Replay,
+                 Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Trace, Cancel, Refusal>;
+
+FrameKind kind_of(const Message& message);
+
+/// The record of this kind that `payload` encodes. kBadVariant for a kind that does not exist, kTooLong above
+/// kMaxPayload and for lists above their bounds; otherwise as the canonical codec refuses.
+base::Result<Message, base::DecodeError> decode_message(std::uint16_t kind, base::ByteView payload);
+
+base::Bytes encode_message(const Message& message);
+
+/// Descriptors that a well-formed frame with this message carries: {least, most}.
+std::pair<std::size_t, std::size_t> descriptor_bounds(const Message& message);
+
+/// True for the frame that ends a request: an answer or a Refusal.
+bool is_final(const Message& message);
+
+}  // namespace assay::worker
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(worker::RefusalReason, kBadFrame, kUnsound);
+ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kUlp);
+ASSAY_ENUM_RANGE(worker::UnitVerdict, kMatch, kUnsound);
+ASSAY_ENUM_RANGE(worker::BulkKind, kBaseState, kUpdate);
+}  // namespace assay::base

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/program/job.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "contracts/base/blob_id.hpp"
+#include "contracts/base/bytes.hpp"
+#include "contracts/program/program.hpp"
+#include "node/worker/program/drill.hpp"
+#include "trainer/data/token_file.hpp"
+#include "trainer/run/state_bytes.hpp"
+#include "verifier/replay.hpp"
+
+namespace assay::verifier {
+
+using base::failed;
+using base::Result;
+using frames::Refusal;
+using frames::RefusalReason;
+using trainer::Watch;
+
+namespace {
+
+constexpr std::uint32_t kMaxSampled = 4096;
+
+base::Failed<Refusal> refuse(RefusalReason reason, std::string text) {
+    return failed(Refusal{reason, std::move(text), {}});
+}
+
+base::Failed<Refusal> refuse(const base::Error& error) { return failed(to_refusal(error)); }
+
+RefusalReason reason_of(base::ErrorKind kind) {
+    switch (kind) {
+        case base::ErrorKind::kInterrupted: return RefusalReason::kCancelled;
+        case base::ErrorKind::kUsage: return RefusalReason::kBadRequest;
+        case base::ErrorKind::kVerification: return RefusalReason::kBadBytes;
+        case base::ErrorKind::kRejected: return RefusalReason::kDiverged;
+        case base::ErrorKind::kPreflight: return RefusalReason::kMachine;
+        default: return RefusalReason::kInternal;
+    }
+}
+
+/// As refuse(), once a job is open: what does not fit this machine was refused when it was opened, so that a
+/// failed preflight now is of its arithmetic.
+base::Failed<Refusal> refuse_work(const base::Error& error) {
+    Refusal refusal = to_refusal(error);
+    if (error.kind == base::ErrorKind::kPreflight) refusal.reason = RefusalReason::kUnsound;
+    return failed(std::move(refusal));
+}
+
+/// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
+Result<frames::Mapping, Refusal> map_file(const frames::SharedDescriptor& file) {
+    const auto size = frames::file_size(*file, frames::kMaxBulk);
+    if (!size.ok()) return refuse(RefusalReason::kBadBytes, size.error().what);
+    auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
+    if (!mapping.ok()) return refuse(RefusalReason::kInternal, mapping.error().what);
+    return std::move(mapping).value();
+}
+
+/// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
+template <class Decoded>
+Result<Decoded, Refusal> read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters,
+                                   base::Outcome<Decoded> (*decode)(base::ByteView, std::uint64_t)) {
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    auto decoded = decode(mapping.bytes(), parameters);
+    if (!decoded.ok()) return refuse(RefusalReason::kBadBytes, decoded.error().what);
+    return std::move(decoded).value();
+}
+
+/// The same for what a peer served: bytes that are no such file are as good as none.
+template <class Decoded>
+Result<std::optional<Decoded>, Refusal> read_claimed(const frames::SharedDescriptor& file,
+                                                     std::uint64_t parameters,
+                                                     base::Outcome<Decoded> (*decode)(base::ByteView,
+                                                                                      std::uint64_t)) {
+    auto decoded = read_bulk(file, parameters, decode);
+    if (decoded.ok()) return std::optional<Decoded>(std::move(decoded).value());
+    if (decoded.error().reason == RefusalReason::kBadBytes) return std::optional<Decoded>();
+    return failed(decoded.error());
+}
+
+Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const base::Bytes& bytes) {
+    auto file = frames::memory_file(label, bytes);
+    if (!file.ok()) return refuse(RefusalReason::kInternal, file.error().what);
+    return std::move(file).value();
+}
+
+/// A token file that is the one the spec names by content.
+Result<std::vector<std::uint32_t>, Refusal> read_tokens(const frames::SharedDescriptor& file,
+                                                        const char* name, const base::Hash256& id,
+                                                        std::uint64_t count, std::uint32_t vocabulary) {
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    const base::Hash256 found = base::blob_id(mapping.bytes());
+    if (found != id) {
+        return refuse(RefusalReason::kBadBytes,
+                      std::string(name) + " has blob id " + found.brief() + ", the job names " + id.brief());
+    }
+    auto tokens = trainer::parse_token_file(mapping.bytes(), vocabulary);
+    if (!tokens.ok()) {
+        return refuse(RefusalReason::kBadBytes, std::string(name) + ": " + tokens.error().what);
+    }
+    if (tokens->size() != count) {
+        return refuse(RefusalReason::kBadBytes, std::string(name) + " has " + std::to_string(tokens->size()) +
+                                                    " tokens, the job says " + std::to_string(count));
+    }
+    return std::move(tokens).value();
+}
+
+class Stopwatch {
+public:
+    [[nodiscard]] std::uint64_t nanoseconds() const {
+        const auto passed = std::chrono::steady_clock::now() - start_;
+        return static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::uint64_t peak_rss_bytes() {
+    rusage usage{};
+    if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Watch watch_of(const RequestContext& context) {
+    Watch watch;
+    watch.cancel = context.cancel;
+    watch.progress = [&context](const trainer::StepReport& step) {
+        context.report({frames::Progress{step.step, step.fingerprint.loss, step.fingerprint.norm}, {}});
+    };
+    return watch;
+}
+
+}  // namespace
+
+Refusal to_refusal(const base::Error& error) {
+    // One that the frame does not hold would end the stream; cut inside a character it would be no UTF-8.
+    std::string fix = error.fix.substr(0, frames::kMaxFix);
+    if (fix.size() < error.fix.size()) {
+        while (!fix.empty() && !base::is_utf8(fix)) fix.pop_back();
+    }
+    return {reason_of(error.kind), error.what, std::move(fix)};
+}
+
+Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
+                                                const std::vector<frames::SharedDescriptor>& bulk,
+                                                const trainer::RunnerOptions& options,
+                                                std::unique_ptr<trainer::Arena> arena) {
+    const program::JobSpec& spec = request.spec;
+    std::unique_ptr<Job> job(new Job());
+    ASSAY_ASSIGN(job->train_, read_tokens(bulk[0], "the training token file", spec.data.train,
+                                          spec.data.train_tokens, spec.model.vocabulary));
+    ASSAY_ASSIGN(job->held_out_, read_tokens(bulk[1], "the held-out token file", spec.data.held_out,
+                                             spec.data.held_out_tokens, spec.model.vocabulary));
+    job->arena_ = std::move(arena);
+    trainer::RunnerOptions runner_options = options;
+    runner_options.arena = job->arena_.get();
+    auto runner = trainer::JobRunner::create(spec, {job->train_}, {job->held_out_}, runner_options);
+    if (!runner.ok()) return refuse(runner.error());
+    job->runner_ = std::move(runner).value();
+    job->work_units_ = program::work_units(spec);
+    job->drills_allowed_ = request.chain_id.starts_with("devnet");
+    return job;
+}
+
+frames::Opened Job::opened() const {
+    return {runner_->parameter_count(), work_units_, runner_->step_bytes()};
+}
+
+Result<void, Refusal> Job::check_place(std::uint32_t round, std::uint32_t slot) const {
+    const program::JobSpec& spec = runner_->spec();
+    if (round < spec.rounds && slot < spec.slots) return {};
+    return refuse(RefusalReason::kBadRequest, "round " + std::to_string(round) + ", slot " +
+                                                  std::to_string(slot) + " is outside the job's " +
+                                                  std::to_string(spec.rounds) + " rounds and " +
+                                                  std::to_string(spec.slots) + " slots");
+}
+
+Result<trainer::BaseState, Refusal> Job::base_state(const RequestContext& context) const {
+    return read_bulk(context.bulk[0], runner_->parameter_count(), trainer::decode_base_state);
+}
+
+Result<trainer::BaseState, Refusal> Job::given_initial(const frames::SharedDescriptor& file) const {
+    const base::Hash256& named = runner_->spec().initial_blob;
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    if (const base::Hash256 found = base::blob_id(mapping.bytes()); found != named) {
+        return refuse(RefusalReason::kBadBytes,
+                      "the initial state has blob id " + found.brief() + ", the job names " + named.brief());
+    }
+    ASSAY_ASSIGN(auto state, read_bulk(file, runner_->parameter_count(), trainer::decode_base_state));
+    const bool moved = std::any_of(state.outer_momentum.begin(), state.outer_momentum.end(),
+                                   [](float number) { return std::bit_cast<std::uint32_t>(number) != 0; });
+    if (state.step != 0 || moved) {
+        return refuse(RefusalReason::kBadBytes, "the initial state is not one of round 0: " +
+                                                    (moved ? std::string("it has outer momentum")
+                                                           : "it is at step " + std::to_string(state.step)));
+    }
+    return state;
+}
+
+Answered Job::answer(const frames::Initial&, const RequestContext& context) {
+    const bool given = !runner_->spec().initial_blob.is_zero();
+    if (given != !context.bulk.empty()) {
+        return refuse(RefusalReason::kBadRequest,
+                      given ? "the job starts from a file, and none came with the request"
+                            : "the job starts from its seed, and a file came with the request");
+    }
+    if (given) {
+        ASSAY_ASSIGN(const auto state, given_initial(context.bulk[0]));
+        return Answer{frames::BaseState{runner_->base_root(state)}, {context.bulk[0]}};
+    }
+    const trainer::BaseState state = runner_->initial();
+    ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(state)));
+    return Answer{frames::BaseState{runner_->base_root(state)}, {std::move(file)}};
+}
+
+Result<std::optional<trainer::ResumePoint>, Refusal> Job::resume_point(const frames::Train& request,
+                                                                       const RequestContext& context) const {
+    if (!request.resume) return std::optional<trainer::ResumePoint>();
+    const program::TraceRecord& so_far = *request.resume;
+    const std::size_t reached = so_far.boundaries.size();
+    if (reached < 2 || reached > runner_->spec().segments() + std::size_t{1}) {
+        return refuse(RefusalReason::kBadRequest,
+                      "a trace with " + std::to_string(reached) + " boundaries cannot be resumed");
+    }
+    ASSAY_ASSIGN(auto state,
+                 read_bulk(context.bulk[1], runner_->parameter_count(), trainer::decode_slot_state));
+    if (runner_->state_root(state) != so_far.boundaries.back()) {
+        return refuse(RefusalReason::kBadBytes, "the slot state to resume from is not the one of boundary " +
+                                                    std::to_string(reached - 1));
+    }
+    return std::optional<trainer::ResumePoint>(trainer::ResumePoint{so_far, std::move(state)});
+}
+
+Answered Job::answer(const frames::Train& request, const RequestContext& context) {
+    const Stopwatch stopwatch;
+    ASSAY_TRY(check_place(request.round, request.slot));
+    if (!request.drills.empty() && !drills_allowed_) {
+        return refuse(RefusalReason::kDrillForbidden,
+                      "planted faults are for chains whose id begins with devnet");
+    }
+    if (std::string fault = drill_fault(*runner_, request.drills); !fault.empty()) {
+        return refuse(RefusalReason::kBadRequest, std::move(fault));
+    }
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    ASSAY_ASSIGN(const auto resume, resume_point(request, context));
+    std::optional<Refusal> lost;
+    const auto on_boundary = [&](const trainer::BoundaryReport& boundary) {
+        auto file = bulk_file("slot state", trainer::encode_slot_state(boundary.state));
+        if (file.ok()) {
+            context.report({frames::Boundary{boundary.index, boundary.so_far}, {std::move(file).value()}});
+        } else {
+            lost = file.error();
+        }
+    };
+    const Watch watch = watch_of(context);
+    auto round = request.drills.empty()
+                     ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch)
+                     : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
+                                         on_boundary, watch);
+    if (!round.ok()) return refuse_work(round.error());
+    if (lost) return failed(*lost);
+    return trained(*round, stopwatch.nanoseconds());
+}
+
+Answered Job::trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const {
+    Answer answer{
+        frames::Trained{round.trace, program::trace_root(round.trace), nanoseconds, peak_rss_bytes()}, {}};
+    if (round.update) {
+        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update)));
+        answer.bulk.push_back(std::move(file));
+    }
+    return answer;
+}
+
+Answered Job::answer(const frames::Replay& request, const RequestContext& context) {
+    const Stopwatch stopwatch;
+    ASSAY_TRY(check_place(request.round, request.slot));
+    const std::uint64_t parameters = runner_->parameter_count();
+    const bool finalise = request.unit == runner_->spec().segments();
+    const std::size_t starts = finalise ? 2 : 1;
+    if (context.bulk.size() != starts + (request.has_claimed_end ? 1 : 0)) {
+        return refuse(RefusalReason::kBadRequest, "a replay of unit " + std::to_string(request.unit) +
+                                                      " with " + std::to_string(context.bulk.size()) +
+                                                      " files");
+    }
+    UnitInput input{
+        {request.round, request.slot, request.unit}, request.claimed, {}, {}, {}, {}, request.update_blob};
+    if (finalise || request.unit == 0) {
+        ASSAY_ASSIGN(input.base, base_state(context));
+    }
+    if (request.unit != 0) {
+        ASSAY_ASSIGN(input.start,
+                     read_claimed(context.bulk[starts - 1], parameters, trainer::decode_claimed_slot_state));
+    }
+    if (request.has_claimed_end && finalise) {
+        ASSAY_ASSIGN(input.claimed_update,
+                     read_claimed(context.bulk[starts], parameters, trainer::decode_update));
+    } else if (request.has_claimed_end) {
+        ASSAY_ASSIGN(input.claimed_end,
+                     read_claimed(context.bulk[starts], parameters, trainer::decode_claimed_slot_state));
+    }
+    Watch watch;
+    watch.cancel = context.cancel;
+    const auto checked = check_unit(*runner_, input, watch);
+    if (!checked.ok()) return refuse_work(checked.error());
+    Answer answer{
+        frames::Replayed{checked->verdict, checked->unit_root, checked->claimed_root, checked->difference,
+                         checked->named, checked->steps, stopwatch.nanoseconds()},
+        {}};
+    if (request.want_end_state && checked->end) {
+        ASSAY_ASSIGN(auto file, bulk_file("slot state", trainer::encode_slot_state(*checked->end)));
+        answer.bulk.push_back(std::move(file));
+    } else if (request.want_end_state && checked->update) {
+        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*checked->update)));
+        answer.bulk.push_back(std::move(file));
+    }
+    return answer;
+}
+
+Answered Job::answer(const frames::Merge& request, const RequestContext& context) {
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    std::vector<trainer::Update> updates;
+    updates.reserve(request.accepted.size());
+    std::vector<trainer::AcceptedUpdate> accepted;
+    for (std::size_t i = 0; i < request.accepted.size(); ++i) {
+        const frames::Merge::Entry& entry = request.accepted[i];
+        ASSAY_TRY(check_place(request.round, entry.slot));
+        if (i > 0 && entry.slot <= request.accepted[i - 1].slot) {
+            return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
+        }
+        ASSAY_ASSIGN(auto update,
+                     read_bulk(context.bulk[i + 1], runner_->parameter_count(), trainer::decode_update));
+        if (runner_->update_root(update) != entry.update_root) {
+            return refuse(RefusalReason::kBadBytes, "the update of slot " + std::to_string(entry.slot) +
+                                                        " is not the accepted one (root " +
+                                                        entry.update_root.brief() + ")");
+        }
+        updates.push_back(std::move(update));
+        accepted.push_back({entry.slot, entry.weight, &updates.back()});
+    }
+    const auto merged = runner_->merge(base, accepted);
+    if (!merged.ok()) return refuse_work(merged.error());
+    ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(*merged)));
+    return Answer{frames::BaseState{runner_->base_root(*merged)}, {std::move(file)}};
+}
+
+Answered Job::answer(const frames::Evaluate& request, const RequestContext& context) {
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    Watch watch;
+    watch.cancel = context.cancel;
+    const auto evaluation = runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
+    if (!evaluation.ok()) return refuse_work(evaluation.error());
+    return Answer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
+}
+
+Answered Job::answer(const frames::Root& request, const RequestContext& context) {
+    const std::uint64_t parameters = runner_->parameter_count();
+    const frames::SharedDescriptor& file = context.bulk[0];
+    base::Hash256 root;
+    if (request.kind == frames::BulkKind::kBaseState) {
+        ASSAY_ASSIGN(const auto state, base_state(context));
+        root = runner_->base_root(state);
+    } else if (request.kind == frames::BulkKind::kSlotState) {
+        ASSAY_ASSIGN(const auto state, read_bulk(file, parameters, trainer::decode_slot_state));
+        root = runner_->state_root(state);
+    } else {
+        ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, trainer::decode_update));
+        root = runner_->update_root(update);
+    }
+    return Answer{frames::Rooted{root}, {}};
+}
+
+Answered Job::answer(const frames::Sample& request, const RequestContext& context) {
+    if (request.count > kMaxSampled) {
+        return refuse(RefusalReason::kBadRequest,
+                      "at most " + std::to_string(kMaxSampled) + " tokens a sample");
+    }
+    ASSAY_ASSIGN(const auto base, base_state(context));
+    auto tokens = runner_->sample(base.parameters,
+                                  {request.prompt, request.count, request.temperature.value(), request.seed});
+    if (!tokens.ok()) return refuse_work(tokens.error());
+    return Answer{frames::Sampled{std::move(tokens).value()}, {}};
+}
+
+}  // namespace assay::verifier

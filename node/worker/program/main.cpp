@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay-worker: trains and replays for the program that started it. No keys, no network, no files of its own.
+#include <malloc.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "contracts/base/sign.hpp"
+#include "contracts/worker/self_test.hpp"
+#include "node/worker/program/bench.hpp"
+#include "node/worker/program/confine.hpp"
+#include "node/worker/program/job.hpp"
+#include "node/worker/program/self_test.hpp"
+#include "node/worker/program/server.hpp"
+#include "trainer/host/floating_point.hpp"
+#include "trainer/step/memory_budget.hpp"
+
+namespace {
+
+using namespace assay;
+
+/// The number under which `assay` passes the socket (node/worker).
+constexpr int kSocket = 3;
+
+base::Outcome<verifier::ServerOptions> options_from_environment() {
+    ASSAY_TRY(trainer::refuse_floating_point(trainer::floating_point_faults()));
+    const std::string restriction = trainer::targets_from_environment();
+    verifier::ServerOptions options;
+    ASSAY_ASSIGN(options.runner.target, trainer::choose_target(restriction));
+    ASSAY_ASSIGN(options.runner.threads, trainer::threads_from_environment());
+    ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
+    for (const std::string& target : trainer::machine_targets()) {
+        if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {
+            options.targets.push_back(target);
+        }
+    }
+    return options;
+}
+
+// A small model's states and their encodings are megabytes that come and go with every segment: kept in the
+// heap, they are not zeroed page by page each time. What a large model holds for one answer goes back. Where
+// the C library refuses, it only takes longer.
+void keep_freed_memory() {
+    constexpr int kMiB = 1 << 20;
+    if (::mallopt(M_MMAP_THRESHOLD, 32 * kMiB) == 1) ::mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
+}
+
+int self_test() {
+    const auto options = options_from_environment();
+    if (!options.ok()) {
+        std::fprintf(stderr, "assay-worker: %s\n%s\n", options.error().what.c_str(),
+                     options.error().fix.c_str());
+        return static_cast<int>(options.error().kind);
+    }
+    const base::Hash256 root = verifier::self_test_root(options->runner);
+    const bool sound = root == worker::self_test_golden();
+    std::printf("%s %s\n", root.hex().c_str(), sound ? "ok" : "differs");
+    return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
+}
+
+int bench() {
+    const auto options = options_from_environment();
+    if (!options.ok()) {
+        std::printf("error %s\n", options.error().what.c_str());
+        return static_cast<int>(options.error().kind);
+    }
+    verifier::serve_bench(stdin, stdout, options->runner);
+    return 0;
+}
+
+int serve() {
+    keep_freed_memory();
+    worker::Descriptor socket(kSocket);
+    if (const auto confined = worker::confine(kSocket); !confined.ok()) {
+        std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
+        return 1;
+    }
+    const auto options = options_from_environment();
+    if (!options.ok()) {
+        worker::Channel channel(std::move(socket));
+        static_cast<void>(channel.send({0, verifier::to_refusal(options.error()), {}}));
+        return static_cast<int>(options.error().kind);
+    }
+    return verifier::serve(std::move(socket), *options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    // Ctrl-C in a terminal goes to the whole group; the role decides when its worker ends.
+    std::signal(SIGINT, SIG_IGN);
+    if (!base::start_crypto()) return 1;
+    const std::string_view word = argc == 2 ? argv[1] : "";
+    if (word == "--self-test") return self_test();
+    if (word == "--serve") return serve();
+    if (word == "--bench") return bench();
+    std::fputs(
+        "assay-worker is started by assay, which talks to it over a socket. By itself it can do two things:\n"
+        "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
+        "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n",
+        stderr);
+    return 2;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiny jobs of both families in both profiles, whose root every sound machine and build agrees on
+// (contracts/worker/self_test.hpp).
+#pragma once
+
+#include "trainer/run/job_runner.hpp"
+
+namespace assay::verifier {
+
+/// For profiles f32, i16 and within each GPT-2, Llama: trains one slot for one round of two segments, merges
+/// it and evaluates the result, so that every operator runs; then one step of a wide Llama in i16, whose
+/// products go in chunks. The hash over the jobs' hashes of trace, merged root and loss bits; zero when the
+/// runner refuses a job.
+base::Hash256 self_test_root(const trainer::RunnerOptions& options);
+
+}  // namespace assay::verifier

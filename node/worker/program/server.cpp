@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/program/server.hpp"
+
+#include <sys/socket.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "node/worker/program/job.hpp"
+#include "node/worker/program/self_test.hpp"
+#include "trainer/torch/backend.hpp"
+
+namespace assay::verifier {
+
+using frames::Envelope;
+using frames::Refusal;
+using frames::RefusalReason;
+
+namespace {
+
+/// A role sends one request and waits; more than this many waiting is not a role.
+constexpr std::size_t kMaxWaiting = 64;
+
+class Server {
+public:
+    Server(frames::Descriptor socket, const ServerOptions& options)
+        : channel_(std::move(socket)), options_(options) {}
+
+    int run() {
+        send({0, hello(), {}});
+        std::thread reader([this] { read(); });
+        while (auto envelope = next()) {
+            work(*envelope);
+            done();
+        }
+        ::shutdown(channel_.number(), SHUT_RDWR);
+        reader.join();
+        return garbled_ ? 1 : 0;
+    }
+
+private:
+    frames::Hello hello() const {
+        const auto arena = trainer::make_tensor_arena();
+        return {frames::kProtocolVersion, std::string(arena->name()), options_.targets,
+                static_cast<std::uint32_t>(options_.runner.threads), self_test_root(options_.runner)};
+    }
+
+    void read() {
+        while (true) {
+            auto envelope = channel_.receive();
+            const std::lock_guard lock(mutex_);
+            if (!envelope.ok() || waiting_.size() >= kMaxWaiting) {
+                garbled_ = envelope.ok() || envelope.error().kind == base::ErrorKind::kFailure;
+                garbled_text_ = envelope.ok() ? "too many requests at once" : envelope.error().what;
+                closed_ = true;
+                cancel_ = true;
+                wake_.notify_all();
+                return;
+            }
+            if (std::holds_alternative<frames::Cancel>(envelope->message)) {
+                cancel(envelope->request);
+            } else {
+                waiting_.push_back(std::move(envelope).value());
+                wake_.notify_all();
+            }
+        }
+    }
+
+    /// REQUIRES the lock. A request that is not here any more was answered already.
+    void cancel(std::uint64_t request) {
+        if (current_ == request && working_) cancel_ = true;
+        for (Envelope& envelope : waiting_) {
+            if (envelope.request == request) envelope.message = frames::Cancel{};
+        }
+    }
+
+    std::optional<Envelope> next() {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+        if (closed_) {
+            lock.unlock();
+            if (garbled_) send({0, Refusal{RefusalReason::kBadFrame, garbled_text_}, {}});
+            return std::nullopt;
+        }
+        Envelope envelope = std::move(waiting_.front());
+        waiting_.pop_front();
+        current_ = envelope.request;
+        working_ = true;
+        cancel_ = false;
+        return envelope;
+    }
+
+    void done() {
+        const std::lock_guard lock(mutex_);
+        working_ = false;
+    }
+
+    void work(Envelope& envelope) {
+        const std::uint64_t request = envelope.request;
+        RequestContext context;
+        context.bulk = std::move(envelope.bulk);
+        context.cancel = &cancel_;
+        context.report = [this, request](Answer answer) {
+            send({request, std::move(answer.message), std::move(answer.bulk)});
+        };
+        Answered answered = base::failed(Refusal{});
+        try {
+            answered =
+                std::visit([&](const auto& message) { return answer(message, context); }, envelope.message);
+        } catch (const std::bad_alloc&) {
+            answered = base::failed(Refusal{RefusalReason::kInternal, "the worker ran out of memory"});
+        } catch (const std::exception& problem) {
+            answered = base::failed(Refusal{RefusalReason::kInternal, problem.what()});
+        }
+        if (answered.ok()) {
+            send({request, std::move(answered->message), std::move(answered->bulk)});
+        } else {
+            send({request, answered.error(), {}});
+        }
+    }
+
+    Answered answer(const frames::OpenJob& request, const RequestContext& context) {
+        job_.reset();  // two jobs need not fit into memory at once
+        auto job = Job::open(request, context.bulk, options_.runner, trainer::make_tensor_arena());
+        if (!job.ok()) return base::failed(job.error());
+        job_ = std::move(job).value();
+        return Answer{job_->opened(), {}};
+    }
+
+    Answered answer(const frames::Trace&, const RequestContext&) {
+        return base::failed(
+            Refusal{RefusalReason::kNotSupported,
+                    "this worker opens no path below a segment: a slot in dispute stays unpaid"});
+    }
+
+    Answered answer(const frames::Cancel&, const RequestContext&) {
+        return base::failed(Refusal{RefusalReason::kCancelled, "cancelled"});
+    }
+
+    template <class Request>
+    Answered answer(const Request& request, const RequestContext& context) {
+        if constexpr (requires(Job & job) { job.answer(request, context); }) {
+            if (job_) return job_->answer(request, context);
+            return base::failed(Refusal{RefusalReason::kNoJob, "no job is open"});
+        } else {
+            return base::failed(
+                Refusal{RefusalReason::kBadRequest, "this frame is an answer, not a request"});
+        }
+    }
+
+    /// A failure to send shows as the end of the stream in read().
+    void send(const Envelope& envelope) { static_cast<void>(channel_.send(envelope)); }
+
+    frames::Channel channel_;
+    const ServerOptions options_;
+    std::unique_ptr<Job> job_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<Envelope> waiting_;
+    std::uint64_t current_ = 0;
+    bool working_ = false;
+    bool closed_ = false;
+    bool garbled_ = false;
+    std::string garbled_text_;
+    std::atomic<bool> cancel_ = false;
+};
+
+}  // namespace
+
+int serve(worker::Descriptor socket, const ServerOptions& options) {
+    Server server(std::move(socket), options);
+    return server.run();
+}
+
+}  // namespace assay::verifier

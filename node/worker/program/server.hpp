@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's loop: reads frames on one thread, works on requests one at a time on another.
+#pragma once
+
+#include "node/worker/wire/channel.hpp"
+#include "trainer/run/job_runner.hpp"
+
+namespace assay::verifier {
+
+/// How the process computes; `runner.arena` is ignored, each job gets an arena of its own.
+struct ServerOptions {
+    trainer::RunnerOptions runner;
+    std::vector<std::string> targets;  ///< for Hello: those that may run, best first
+};
+
+/// Says Hello, then serves until the other side closes the socket. Returns the exit code: 0 after a clean
+/// end, 1 after a frame that could not be read (which is answered by a Refusal first).
+int serve(worker::Descriptor socket, const ServerOptions& options);
+
+}  // namespace assay::verifier

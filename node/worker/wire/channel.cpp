@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/wire/channel.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+namespace assay::worker {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+namespace {
+
+constexpr std::size_t kHeadSize = 16;
+/// Linux passes at most 253 descriptors in one message (SCM_MAX_FD).
+constexpr std::size_t kBatch = 250;
+constexpr std::uint8_t kMarker = 0xFD;
+
+struct Head {
+    std::uint32_t length = 0;
+    std::uint16_t kind = 0;
+    std::uint16_t descriptors = 0;
+    std::uint64_t request = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.length, self.kind, self.descriptors, self.request);
+    }
+};
+
+base::Failed<base::Error> gone() {
+    return fail(ErrorKind::kUnreachable, "the other side of the worker's socket is gone");
+}
+
+base::Failed<base::Error> garbled(const std::string& what) {
+    return fail(ErrorKind::kFailure, "not a worker frame: " + what,
+                "assay and assay-worker must come from the same build");
+}
+
+Outcome<void> send_bytes(int socket, base::ByteView bytes) {
+    while (!bytes.empty()) {
+        const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return gone();
+        bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    }
+    return {};
+}
+
+using ControlBuffer = std::array<char, CMSG_SPACE(kBatch * sizeof(int))>;
+
+Outcome<void> send_batch(int socket, std::span<const SharedDescriptor> batch) {
+    alignas(cmsghdr) ControlBuffer control{};
+    std::uint8_t marker = kMarker;
+    iovec part{&marker, 1};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(batch.size() * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(batch.size() * sizeof(int));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const int number = batch[i]->number();
+        std::memcpy(CMSG_DATA(header) + i * sizeof(int), &number, sizeof(int));
+    }
+    while (true) {
+        const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+        if (sent == 1) return {};
+        if (sent < 0 && errno == EINTR) continue;
+        return gone();
+    }
+}
+
+/// Takes ownership of every descriptor in the message, wanted or not, so that none leaks.
+void collect(msghdr& message, std::vector<SharedDescriptor>& into) {
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int number = -1;
+            std::memcpy(&number, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+            into.push_back(std::make_shared<const Descriptor>(Descriptor(number)));
+        }
+    }
+}
+
+/// Reads exactly `bytes.size()` bytes. True at a clean end before the first byte.
+Outcome<bool> receive_bytes(int socket, std::span<std::uint8_t> bytes) {
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        const ssize_t got = ::recv(socket, bytes.data() + have, bytes.size() - have, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got == 0 && have == 0) return true;
+        if (got <= 0) return gone();
+        have += static_cast<std::size_t>(got);
+    }
+    return false;
+}
+
+Outcome<void> receive_batch(int socket, std::size_t count, std::vector<SharedDescriptor>& into) {
+    alignas(cmsghdr) ControlBuffer control{};
+    std::uint8_t marker = 0;
+    iovec part{&marker, 1};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t got = 0;
+    do {
+        got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) return gone();
+    const std::size_t before = into.size();
+    collect(message, into);
+    if ((message.msg_flags & MSG_CTRUNC) != 0) {
+        return garbled("descriptors were lost; the limit of open files is too low (ulimit -n)");
+    }
+    if (marker != kMarker || into.size() - before != count) return garbled("descriptors are missing");
+    return {};
+}
+
+}  // namespace
+
+Outcome<void> Channel::send(const Envelope& envelope) {
+    const base::Bytes payload = encode_message(envelope.message);
+    ASSAY_CHECK(payload.size() <= kMaxPayload && envelope.bulk.size() <= kMaxDescriptors);
+    const Head head{static_cast<std::uint32_t>(payload.size()),
+                    static_cast<std::uint16_t>(kind_of(envelope.message)),
+                    static_cast<std::uint16_t>(envelope.bulk.size()), envelope.request};
+    ASSAY_TRY(send_bytes(socket_.number(), base::encode(head)));
+    std::span<const SharedDescriptor> rest(envelope.bulk);
+    while (!rest.empty()) {
+        const std::size_t count = std::min(rest.size(), kBatch);
+        ASSAY_TRY(send_batch(socket_.number(), rest.first(count)));
+        rest = rest.subspan(count);
+    }
+    return send_bytes(socket_.number(), payload);
+}
+
+Outcome<Envelope> Channel::receive() {
+    std::array<std::uint8_t, kHeadSize> head_bytes{};
+    ASSAY_ASSIGN(const bool ended, receive_bytes(socket_.number(), head_bytes));
+    if (ended) return fail(ErrorKind::kNotFound, "the other side closed the worker's socket");
+    const Head head = base::decode<Head>(head_bytes).value();  // sixteen bytes always decode
+    if (head.length > kMaxPayload) {
+        return garbled("a payload of " + std::to_string(head.length) + " bytes is above the limit of " +
+                       std::to_string(kMaxPayload));
+    }
+    if (head.descriptors > kMaxDescriptors) {
+        return garbled(std::to_string(head.descriptors) + " descriptors are above the limit of " +
+                       std::to_string(kMaxDescriptors));
+    }
+    Envelope envelope;
+    envelope.request = head.request;
+    while (envelope.bulk.size() < head.descriptors) {
+        const std::size_t count = std::min<std::size_t>(head.descriptors - envelope.bulk.size(), kBatch);
+        ASSAY_TRY(receive_batch(socket_.number(), count, envelope.bulk));
+    }
+    base::Bytes payload(head.length);
+    if (!payload.empty()) {
+        ASSAY_ASSIGN(const bool cut, receive_bytes(socket_.number(), payload));
+        if (cut) return gone();
+    }
+    auto message = decode_message(head.kind, payload);
+    if (!message.ok()) {
+        return garbled("kind " + std::to_string(head.kind) + ": " +
+                       std::string(base::to_text(message.error())));
+    }
+    envelope.message = std::move(message).value();
+    const auto [least, most] = descriptor_bounds(envelope.message);
+    if (envelope.bulk.size() < least || envelope.bulk.size() > most) {
+        return garbled("kind " + std::to_string(head.kind) + " with " + std::to_string(envelope.bulk.size()) +
+                       " descriptors");
+    }
+    return envelope;
+}
+
+Outcome<std::pair<Descriptor, Descriptor>> socket_pair() {
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return fail(ErrorKind::kFailure, std::string("cannot create a socket pair: ") + std::strerror(errno),
+                    "raise the limit of open files (ulimit -n)");
+    }
+    return std::make_pair(Descriptor(ends[0]), Descriptor(ends[1]));
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames over a connected Unix stream socket, with descriptors (SCM_RIGHTS).
+#pragma once
+
+#include <vector>
+
+#include "contracts/worker/frames.hpp"
+
+namespace assay::worker {
+
+/// One received or sent frame: a request number, a message and its bulk bytes.
+struct Envelope {
+    std::uint64_t request = 0;
+    Message message;
+    std::vector<SharedDescriptor> bulk;
+};
+
+/// Sends and receives whole frames, blocking. One thread may send while another receives; two senders need
+/// a lock of their own.
+class Channel {
+public:
+    explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
+
+    /// kUnreachable when the other side is gone. REQUIRES a payload of at most kMaxPayload bytes.
+    base::Outcome<void> send(const Envelope& envelope);
+
+    /// The next frame. kNotFound when the other side closed between frames; kFailure for anything that is not
+    /// a canonical frame with the right number of descriptors: the stream cannot be trusted after that and
+    /// must be closed. Nothing is allocated for a length above kMaxPayload.
+    base::Outcome<Envelope> receive();
+
+    [[nodiscard]] int number() const { return socket_.number(); }
+
+private:
+    Descriptor socket_;
+};
+
+/// Two connected ends, close-on-exec.
+base::Outcome<std::pair<Descriptor, Descriptor>> socket_pair();
+
+}  // namespace assay::worker

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/worker/wire/descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace assay::worker {
+
+using base::ErrorKind;
+using base::fail;
+using base::Outcome;
+
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+Outcome<void> write_all(int file, base::ByteView bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            return fail(
+                ErrorKind::kFailure,
+                "cannot write " + std::to_string(bytes.size()) + " bytes to a memory file: " + reason(),
+                "free some memory, or run fewer workers on this machine");
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+        if (valid()) ::close(number_);
+        number_ = std::exchange(other.number_, -1);
+    }
+    return *this;
+}
+
+Descriptor::~Descriptor() {
+    if (valid()) ::close(number_);
+}
+
+Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView bytes) {
+    Descriptor file(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file.valid()) {
+        return fail(ErrorKind::kFailure, "cannot create a memory file: " + reason(),
+                    "raise the limit of open files (ulimit -n) or free some memory");
+    }
+    ASSAY_TRY(write_all(file.number(), bytes));
+    if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
+        return fail(ErrorKind::kFailure, "cannot seal a memory file: " + reason());
+    }
+    return std::make_shared<const Descriptor>(std::move(file));
+}
+
+Outcome<SharedDescriptor> open_file(const std::string& path) {
+    // Without O_NONBLOCK a pipe would keep us waiting for its writer; whoever maps the file refuses it.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.valid()) return std::make_shared<const Descriptor>(std::move(file));
+    const bool missing = errno == ENOENT || errno == ENOTDIR;
+    return fail(missing ? ErrorKind::kNotFound : ErrorKind::kFailure, "cannot open " + path + ": " + reason(),
+                missing ? "check the path" : "check that this user may read the file");
+}
+
+Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit) {
+    struct stat status {};
+    if (::fstat(descriptor.number(), &status) != 0) {
+        return fail(ErrorKind::kFailure, "cannot look at a passed file: " + reason());
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return fail(ErrorKind::kFailure, "a passed descriptor is not a regular or memory file");
+    }
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (size > limit) {
+        return fail(ErrorKind::kFailure, "a passed file has " + std::to_string(size) +
+                                             " bytes, more than the " + std::to_string(limit) + " allowed");
+    }
+    return size;
+}
+
+Outcome<Mapping> Mapping::of(const Descriptor& descriptor, std::size_t limit) {
+    ASSAY_ASSIGN(const std::size_t size, file_size(descriptor, limit));
+    Mapping mapping;
+    if (size == 0) return mapping;
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.number(), 0);
+    if (data == MAP_FAILED) {
+        return fail(ErrorKind::kFailure, "cannot map a passed file: " + reason());
+    }
+    mapping.data_ = static_cast<const std::uint8_t*>(data);
+    mapping.size_ = size;
+    return mapping;
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+Mapping::~Mapping() {
+    if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+}
+
+Outcome<base::Bytes> read_all(const Descriptor& descriptor, std::size_t limit) {
+    ASSAY_ASSIGN(const Mapping mapping, Mapping::of(descriptor, limit));
+    return base::to_bytes(mapping.bytes());
+}
+
+}  // namespace assay::worker

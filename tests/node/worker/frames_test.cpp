@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/worker/frames.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+
+#include "node/worker/wire/channel.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace assay;
+using namespace assay::worker;
+
+namespace {
+
+program::TraceRecord some_trace() {
+    program::TraceRecord trace;
+    trace.boundaries = {base::hash("assay/test", base::as_bytes("a")),
+                        base::hash("assay/test", base::as_bytes("b"))};
+    trace.fingerprints = {{1, 2}, {3, 4}};
+    trace.update = base::hash("assay/test", base::as_bytes("u"));
+    return trace;
+}
+
+/// One message of every kind, with every optional part present.
+std::vector<Message> all_kinds() {
+    const program::TraceRecord trace = some_trace();
+    program::JobSpec spec;
+    spec.name = "job";
+    return {Hello{kProtocolVersion, "heap", {"avx2", "scalar"}, 2, {}},
+            OpenJob{"devnet-1", spec},
+            Opened{10, 20},
+            Initial{},
+            BaseState{trace.update},
+            Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}},
+            Progress{1, 2, 3},
+            Boundary{1, trace},
+            Trained{trace, trace.update, 9, 10},
+            Replay{1, 2, 3, trace, true, true, trace.update},
+            Replayed{UnitVerdict::kDiffers, trace.update, trace.update, "here", true, 4, 5},
+            Merge{1, {{0, 1, trace.update}, {1, 2, trace.update}}},
+            Evaluate{16},
+            Evaluated{1, 2},
+            Root{BulkKind::kUpdate},
+            Rooted{trace.update},
+            Sample{{1, 2, 3}, 10, 7, 0.5F},
+            Sampled{{4, 5}},
+            Trace{1, 2, 3, {4}},
+            Cancel{},
+            Refusal{RefusalReason::kNoJob, "text", "what to do"}};
+}
+
+struct Ends {
+    Channel left;
+    Channel right;
+};
+Ends connected() {
+    auto ends = socket_pair();
+    REQUIRE(ends.ok());
+    return {Channel(std::move(ends->first)), Channel(std::move(ends->second))};
+}
+
+void write_raw(const Channel& channel, base::ByteView bytes) {
+    REQUIRE(::send(channel.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(bytes.size()));
+}
+
+base::Bytes head(std::uint32_t length, std::uint16_t kind, std::uint16_t descriptors, std::uint64_t request) {
+    base::Encoder encoder;
+    encoder(length, kind, descriptors, request);
+    return std::move(encoder).take();
+}
+
+std::size_t open_descriptors() {
+    std::size_t count = 0;
+    for (int number = 0; number < 1024; ++number) {
+        if (::fcntl(number, F_GETFD) >= 0) ++count;
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of message decodes to what was encoded") {
+    for (const Message& message : all_kinds()) {
+        const base::Bytes payload = encode_message(message);
+        const auto back = decode_message(static_cast<std::uint16_t>(kind_of(message)), payload);
+        REQUIRE(back.ok());
+        CHECK(kind_of(*back) == kind_of(message));
+        CHECK(encode_message(*back) == payload);
+    }
+    CHECK(all_kinds().size() == std::variant_size_v<Message>);
+}
+
+TEST_CASE("a truncated or lengthened message is refused") {
+    for (const Message& message : all_kinds()) {
+        const auto kind = static_cast<std::uint16_t>(kind_of(message));
+        base::Bytes payload = encode_message(message);
+        for (std::size_t size = 0; size < payload.size(); ++size) {
+            CHECK_FALSE(decode_message(kind, base::ByteView(payload).first(size)).ok());
+        }
+        payload.push_back(0);
+        const auto longer = decode_message(kind, payload);
+        REQUIRE_FALSE(longer.ok());
+    }
+}
+
+TEST_CASE("an unknown kind is refused") {
+    for (const std::uint16_t kind : {std::uint16_t{0}, std::uint16_t{24}, std::uint16_t{65535}}) {
+        const auto message = decode_message(kind, {});
+        REQUIRE_FALSE(message.ok());
+        CHECK(message.error() == base::DecodeError::kBadVariant);
+    }
+}
+
+TEST_CASE("lists longer than their bounds are refused") {
+    Train train;
+    train.drills.resize(17);
+    CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kTrain), base::encode(train)).ok());
+    Sample sample;
+    sample.prompt.resize(65537);
+    CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kSample), base::encode(sample)).ok());
+    Trace trace;
+    trace.path.resize(65);
+    CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kTrace), base::encode(trace)).ok());
+    Refusal refusal;
+    refusal.fix.assign(kMaxFix, 'f');
+    CHECK(decode_message(static_cast<std::uint16_t>(FrameKind::kRefusal), base::encode(refusal)).ok());
+    refusal.fix.push_back('f');
+    CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kRefusal), base::encode(refusal)).ok());
+}
+
+TEST_CASE("random bytes never decode to a message that encodes differently") {
+    constexpr unsigned kSeed = 20261121;
+    INFO("seed " << kSeed);
+    std::mt19937 generator(kSeed);
+    std::uniform_int_distribution<int> byte(0, 255);
+    std::uniform_int_distribution<int> change(0, 3);
+    const auto kinds = all_kinds();
+    std::size_t accepted = 0;
+    for (int round = 0; round < 20000; ++round) {
+        const Message& message = kinds[static_cast<std::size_t>(round) % kinds.size()];
+        base::Bytes payload = encode_message(message);
+        for (int i = change(generator); i > 0 && !payload.empty(); --i) {
+            const auto place = static_cast<std::size_t>(generator()) % payload.size();
+            payload[place] = static_cast<std::uint8_t>(byte(generator));
+        }
+        const auto back = decode_message(static_cast<std::uint16_t>(kind_of(message)), payload);
+        if (!back.ok()) continue;
+        ++accepted;
+        CHECK(encode_message(*back) == payload);
+    }
+    CHECK(accepted > 0);
+}
+
+TEST_CASE("messages and their descriptors cross a channel") {
+    Ends ends = connected();
+    const base::Bytes content{1, 2, 3, 4};
+    const auto file = memory_file("content", content);
+    REQUIRE(file.ok());
+    REQUIRE(ends.left.send({7, BaseState{base::hash("assay/test", content)}, {*file}}).ok());
+    const auto got = ends.right.receive();
+    REQUIRE(got.ok());
+    CHECK(got->request == 7);
+    REQUIRE(std::holds_alternative<BaseState>(got->message));
+    REQUIRE(got->bulk.size() == 1);
+    const auto bytes = read_all(*got->bulk.front(), 100);
+    REQUIRE(bytes.ok());
+    CHECK(*bytes == content);
+    CHECK_FALSE(read_all(*got->bulk.front(), 3).ok());
+}
+
+TEST_CASE("a merge of 256 slots passes 257 descriptors") {
+    Ends ends = connected();
+    const auto file = memory_file("update", base::Bytes{9});
+    REQUIRE(file.ok());
+    Merge merge;
+    merge.accepted.resize(256);
+    REQUIRE(ends.left.send({1, merge, std::vector<SharedDescriptor>(257, *file)}).ok());
+    const auto got = ends.right.receive();
+    REQUIRE(got.ok());
+    CHECK(got->bulk.size() == 257);
+}
+
+TEST_CASE("a frame that claims more than a megabyte is refused unread") {
+    Ends ends = connected();
+    write_raw(ends.left, head(kMaxPayload + 1, static_cast<std::uint16_t>(FrameKind::kHello), 0, 1));
+    const auto got = ends.right.receive();
+    REQUIRE_FALSE(got.ok());
+    CHECK(got.error().what.find("above the limit") != std::string::npos);
+}
+
+TEST_CASE("a frame that claims too many descriptors is refused") {
+    Ends ends = connected();
+    write_raw(ends.left, head(0, static_cast<std::uint16_t>(FrameKind::kInitial), kMaxDescriptors + 1, 1));
+    CHECK_FALSE(ends.right.receive().ok());
+}
+
+TEST_CASE("a frame with the wrong number of descriptors is refused and leaks none") {
+    Ends ends = connected();
+    const auto file = memory_file("content", base::Bytes{1});
+    REQUIRE(file.ok());
+    const std::size_t before = open_descriptors();
+    REQUIRE(ends.left.send({1, Initial{}, {*file, *file}}).ok());  // at most the one that its job names
+    CHECK_FALSE(ends.right.receive().ok());
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a frame that announces descriptors and brings none is refused") {
+    Ends ends = connected();
+    write_raw(ends.left, head(4, static_cast<std::uint16_t>(FrameKind::kRoot), 1, 1));
+    write_raw(ends.left, base::Bytes{0xFD});
+    CHECK_FALSE(ends.right.receive().ok());
+}
+
+TEST_CASE("an end between frames is told from an end inside one") {
+    {
+        Ends ends = connected();
+        ::shutdown(ends.left.number(), SHUT_RDWR);
+        const auto got = ends.right.receive();
+        REQUIRE_FALSE(got.ok());
+        CHECK(got.error().kind == base::ErrorKind::kNotFound);
+    }
+    Ends ends = connected();
+    write_raw(ends.left, head(10, static_cast<std::uint16_t>(FrameKind::kHello), 0, 1));
+    ::shutdown(ends.left.number(), SHUT_RDWR);
+    const auto got = ends.right.receive();
+    REQUIRE_FALSE(got.ok());
+    CHECK(got.error().kind == base::ErrorKind::kUnreachable);
+}
+
+TEST_CASE("a memory file is sealed and a pipe is not taken for a file") {
+    const auto file = memory_file("content", base::Bytes{1, 2});
+    REQUIRE(file.ok());
+    CHECK(::ftruncate((*file)->number(), 1) != 0);
+    int ends[2] = {-1, -1};
+    REQUIRE(::pipe(ends) == 0);
+    const Descriptor reading(ends[0]);
+    const Descriptor writing(ends[1]);
+    CHECK_FALSE(file_size(reading, 100).ok());
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/cpu/cpu_backend.hpp"
+
+#include <algorithm>
+
+#include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/arithmetic/rope.hpp"
+#include "contracts/base/check.hpp"
+#include "trainer/cpu/cpu_scratch.hpp"
+
+namespace assay::trainer {
+
+using Kind = program::OperatorKind;
+
+CpuBackend::CpuBackend(Target target, ThreadPool& pool, Arena& arena)
+    : target_(target), kernels_(kernels(target)), pool_(pool), arena_(arena) {}
+
+float* CpuBackend::allocate(std::uint64_t count) { return arena_.allocate(count); }
+
+void CpuBackend::zero(float* at, std::uint64_t count) {
+    constexpr std::size_t kShare = 1U << 16;
+    pool_.split(count, kShare,
+                [&](std::size_t first, std::size_t last) { std::fill(at + first, at + last, 0.0F); });
+}
+
+void CpuBackend::read(const float* from, std::span<float> to) {
+    std::copy(from, from + to.size(), to.begin());
+}
+
+std::uint64_t CpuBackend::scratch(const program::Program& program, const Group& group,
+                                  const GroupShape& shape) const {
+    const std::uint64_t context = program.model.context;
+    switch (group.kind) {
+        case GroupKind::kAttention: return pool_.threads() * context * context;
+        case GroupKind::kAttentionGradient: return 2 * pool_.threads() * context * context;
+        case GroupKind::kHead: return shape.head_rows * program.model.vocabulary + shape.sequences * context;
+        case GroupKind::kCollect: {
+            std::uint64_t tiles = 0;
+            for (const program::TensorInfo& info : program.parameters) {
+                tiles += arithmetic::tile_count(info.rows, info.cols);
+            }
+            return tiles;
+        }
+        case GroupKind::kUpdate: return pool_.threads() * kTrialArrays * kTrialLength;
+        default: return 0;
+    }
+}
+
+void CpuBackend::begin(const program::Program& program, const StepNumbers& numbers) {
+    program_ = &program;
+    numbers_ = numbers;
+    const program::ModelConfig& model = program.model;
+    context_ = model.context;
+    width_ = model.width;
+    vocabulary_ = model.vocabulary;
+    products_ = &products(program.profile, target_);
+    loss_total_ = 0.0F;
+    diverged_ = kNone;
+    is_moderate_ &= numbers.state_unchanged;
+    if (model.family == program::Family::kLlama && model != rope_model_) {
+        rope_cos_.resize(context_ * model.head_dim() / 2);
+        rope_sin_.resize(rope_cos_.size());
+        arithmetic::rope_table(context_, model.head_dim(), model.rope_theta.value(), rope_cos_, rope_sin_);
+        rope_model_ = model;
+    }
+    begin_packed_weights();
+    warm_up();
+}
+
+void CpuBackend::load(std::span<const std::uint32_t> tokens) {
+    const std::uint64_t stride = context_ + 1;
+    ASSAY_CHECK(tokens.size() % stride == 0);
+    row_of_token_.assign(vocabulary_, kNone);
+    last_place_.resize(vocabulary_);
+    inputs_.clear();
+    targets_.clear();
+    next_place_.assign(tokens.size() / stride * context_, kNone);
+    is_first_place_.assign(next_place_.size(), false);
+    std::uint32_t rows = 0;
+    for (std::uint64_t start = 0; start < tokens.size(); start += stride) {
+        const auto one = tokens.subspan(start, stride);
+        for (const std::uint32_t token : one) {
+            ASSAY_CHECK(token < vocabulary_);
+            last_place_[token] = kNone;
+        }
+        for (const std::uint32_t token : one.first(context_)) {
+            const auto place = static_cast<std::uint32_t>(inputs_.size());
+            if (row_of_token_[token] == kNone) row_of_token_[token] = rows++;
+            if (last_place_[token] == kNone) {
+                is_first_place_[place] = true;
+            } else {
+                next_place_[last_place_[token]] = place;
+            }
+            last_place_[token] = place;
+            inputs_.push_back(token);
+        }
+        targets_.insert(targets_.end(), one.begin() + 1, one.end());
+    }
+}
+
+void CpuBackend::select(std::uint64_t first, std::uint64_t count) {
+    ASSAY_CHECK((first + count) * context_ <= inputs_.size());
+    first_ = first;
+    sequences_ = count;
+}
+
+void CpuBackend::run(const GroupCall& call) {
+    switch (call.group.kind) {
+        case GroupKind::kRows: return rows(call, 0);
+        case GroupKind::kLinear: return linear(call);
+        case GroupKind::kAttention: return attention(call);
+        case GroupKind::kAttentionGradient: return attention_gradient(call);
+        case GroupKind::kHead: return head(call);
+        case GroupKind::kLogits: return logits(call);
+        case GroupKind::kWeightGradient: return weight_gradient(call);
+        case GroupKind::kColumnGradient: return column_gradient(call);
+        case GroupKind::kEmbeddingGradient: return embedding_gradient(call);
+        case GroupKind::kCollect: return collect(call);
+        case GroupKind::kUpdate: return update(call);
+    }
+}
+
+std::optional<std::uint32_t> CpuBackend::wait() {
+    const std::uint32_t index = diverged_;
+    return index == kNone ? std::nullopt : std::optional<std::uint32_t>(index);
+}
+
+void CpuBackend::note(std::uint32_t index, bool finite) {
+    if (finite) return;
+    std::uint32_t seen = diverged_;
+    while (index < seen && !diverged_.compare_exchange_weak(seen, index)) {
+    }
+}
+
+std::uint32_t CpuBackend::place_of(const Group& group, Kind kind) const {
+    for (const std::uint32_t index : group.operators) {
+        if (program_->operators[index].kind == kind) return index;
+    }
+    ASSAY_CHECK(false);
+    return 0;
+}
+
+const program::Operator* CpuBackend::find(const Group& group, Kind kind) const {
+    for (const std::uint32_t index : group.operators) {
+        if (program_->operators[index].kind == kind) return &program_->operators[index];
+    }
+    return nullptr;
+}
+
+}  // namespace assay::trainer

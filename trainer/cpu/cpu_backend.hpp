@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuBackend: groups of operators on the threads of a pool, by the kernels of a target. A call has done its
+// work when it returns; device and host share memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "trainer/cpu/kernels/kernels.hpp"
+#include "trainer/host/arena.hpp"
+#include "trainer/host/scratch.hpp"
+#include "trainer/host/targets.hpp"
+#include "trainer/host/thread_pool.hpp"
+#include "trainer/step/backend.hpp"
+
+namespace assay::trainer {
+
+class CpuBackend final : public Backend {
+public:
+    /// `pool` and `arena` must outlive it. REQUIRES a target that this machine has.
+    CpuBackend(Target target, ThreadPool& pool, Arena& arena);
+
+    float* allocate(std::uint64_t count) override;
+    void zero(float* at, std::uint64_t count) override;
+    void read(const float* from, std::span<float> to) override;
+    float* bind(std::span<float> host) override { return host.data(); }
+    void release() override {}
+    [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
+                                        const GroupShape& shape) const override;
+    [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
+                                          const GroupShape& shape) const override;
+    void begin(const program::Program& program, const StepNumbers& numbers) override;
+    void load(std::span<const std::uint32_t> tokens) override;
+    void select(std::uint64_t first, std::uint64_t count) override;
+    void run(const GroupCall& call) override;
+    std::optional<std::uint32_t> wait() override;
+
+private:
+    using Operator = program::Operator;
+
+    // Row by row (cpu_rows.cpp): operators of the group from place `skip` on.
+    void rows(const GroupCall& call, std::size_t skip);
+    [[nodiscard]] bool rows_of(const GroupCall& call, const Operator& one, std::size_t first,
+                               std::size_t last) const;
+    [[nodiscard]] bool norm_rows(const GroupCall& call, const Operator& one, std::size_t first,
+                                 std::size_t last) const;
+    [[nodiscard]] bool embed_rows(const GroupCall& call, const Operator& one, std::size_t first,
+                                  std::size_t last) const;
+    [[nodiscard]] bool rotate_rows(const GroupCall& call, const Operator& one, std::size_t first,
+                                   std::size_t last) const;
+    // Linear layers (cpu_linear.cpp).
+    [[nodiscard]] static Product shape_of(const program::Program& program, const Operator& one,
+                                          std::uint64_t rows);
+    // Weights packed at their first use since begin() (cpu_weights.cpp).
+    [[nodiscard]] static bool multiplies_weight(const Operator& one);
+    [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program,
+                                                    const Operator& one) const;
+    [[nodiscard]] std::uint64_t packed_weight_bytes(const program::Program& program) const;
+    void begin_packed_weights();
+    // Packs, unless it is there, the right side of operator `index`; does nothing where none is kept.
+    void use_packed_weight(std::uint32_t index, Product& product);
+    void linear(const GroupCall& call);
+    void weight_gradient(const GroupCall& call);
+    void column_gradient(const GroupCall& call);
+    // Attention (cpu_attention.cpp).
+    struct Heads;
+    void warm_up();
+    void attention(const GroupCall& call);
+    void attention_gradient(const GroupCall& call);
+    void attention_head(const GroupCall& call, const Heads& heads, std::uint64_t item, float* square);
+    void attention_group(const GroupCall& call, const Heads& heads, std::uint64_t item, float* squares);
+    // Head and loss (cpu_head.cpp).
+    void head(const GroupCall& call);
+    void logits(const GroupCall& call);
+    // Embedding's gradient, and what happens once per step (cpu_update.cpp).
+    void embedding_gradient(const GroupCall& call);
+    void collect(const GroupCall& call);
+    void square_tensor(const GroupCall& call, std::size_t operand, float* sums);
+    void update(const GroupCall& call);
+    [[nodiscard]] bool is_sure_to_stay_finite(const GroupCall& call);
+    [[nodiscard]] bool state_is_moderate(const GroupCall& call);
+    void try_update(const GroupCall& call);
+
+    // Notes that an output of program operator `index` is not finite.
+    void note(std::uint32_t index, bool finite);
+    // The operator of `kind` in the group.
+    [[nodiscard]] std::uint32_t place_of(const Group& group, program::OperatorKind kind) const;
+    [[nodiscard]] const Operator* find(const Group& group, program::OperatorKind kind) const;
+    [[nodiscard]] float* in(const GroupCall& call, const Operator& one, std::size_t i) const {
+        return call.tensors[one.operands[i]];
+    }
+    [[nodiscard]] float* out(const GroupCall& call, const Operator& one, std::size_t i) const {
+        return call.tensors[one.outputs[i]];
+    }
+    [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program_->tensors[id].cols; }
+    [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
+    // Calls work(slot, item) for every item in [0, count): slots run at the same time, each a part of
+    // scratch.
+    template <class Work>
+    void deal(std::uint64_t count, const Work& work);
+
+    Target target_;
+    const Kernels& kernels_;
+    const ProductKernels* products_ = nullptr;
+    ThreadPool& pool_;
+    Arena& arena_;
+
+    // Of the program at hand.
+    const program::Program* program_ = nullptr;
+    StepNumbers numbers_;
+    std::uint64_t context_ = 0;
+    std::uint64_t width_ = 0;
+    std::uint64_t vocabulary_ = 0;
+    std::vector<float> rope_cos_;
+    std::vector<float> rope_sin_;
+    program::ModelConfig rope_model_;  // for which the table is
+
+    // Of weights as right sides of products, by operator; empty where they are not kept.
+    struct PackedWeight {
+        std::uint64_t offset = 0;  // in bytes
+        bool is_there = false;
+    };
+    std::vector<PackedWeight> packed_weights_;
+    Scratch packed_memory_;
+    std::byte* packed_data_ = nullptr;
+
+    // Of the loaded tokens, T per sequence; kNone where there is none.
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+    std::vector<std::uint32_t> inputs_;
+    std::vector<std::uint32_t> targets_;
+    std::vector<std::uint32_t> row_of_token_;  // row of the compact embedding gradient
+    std::vector<std::uint32_t> last_place_;    // by token, while places are chained
+    std::vector<std::uint32_t> next_place_;    // of the same token in the same sequence
+    std::vector<bool> is_first_place_;         // of the token in the sequence
+
+    program::ModelConfig warm_model_;  // for which warm_up() has run
+    program::Profile warm_profile_ = program::Profile::kF32;
+
+    // Of the micro-batch at hand.
+    std::uint64_t first_ = 0;
+    std::uint64_t sequences_ = 0;
+    float loss_total_ = 0.0F;
+    bool is_moderate_ = false;  // parameters and moments, as far as the last update left them
+    std::atomic<std::uint32_t> diverged_ = kNone;
+};
+
+template <class Work>
+void CpuBackend::deal(std::uint64_t count, const Work& work) {
+    std::atomic<std::uint64_t> next = 0;
+    pool_.split(pool_.threads(), 1, [&](std::size_t first, std::size_t last) {
+        for (std::size_t slot = first; slot < last; ++slot) {
+            for (std::uint64_t item = next++; item < count; item = next++) work(slot, item);
+        }
+    });
+}
+
+}  // namespace assay::trainer

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head and the loss, some rows at a time: logits become their own gradient in place, and are used up
+// before the next rows' are made.
+#include <algorithm>
+
+#include "contracts/arithmetic/loss.hpp"
+#include "contracts/base/check.hpp"
+#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_scratch.hpp"
+
+namespace assay::trainer {
+
+using Kind = program::OperatorKind;
+
+void CpuBackend::head(const GroupCall& call) {
+    constexpr std::size_t kRows = 2;  // least share of a thread
+    const Group& group = call.group;
+    const std::uint64_t v = vocabulary_;
+    const std::uint64_t w = width_;
+    const Operator& forward = *find(group, Kind::kHead);
+    const Operator* input_gradient = find(group, Kind::kHeadInputGradient);
+    const Operator* weight_gradient = find(group, Kind::kHeadWeightGradient);
+    const float reciprocal = arithmetic::reciprocal(numbers_.tokens);
+    float* losses = call.scratch + call.head_rows * v;
+    for (std::uint64_t at = 0; at < row_count(); at += call.head_rows) {
+        const std::uint64_t count = std::min(call.head_rows, row_count() - at);
+        const float* h = in(call, forward, 0) + at * w;
+        float* logits = call.scratch;
+        const float* weight = in(call, forward, 1);
+        Product product = shape_of(*program_, forward, count);
+        product.a.data = h;
+        product.b.data = weight;
+        product.c = logits;
+        use_packed_weight(place_of(group, Kind::kHead), product);
+        note(place_of(group, Kind::kHead), products_->product(product, pool_));
+        pool_.split(count, kRows, [&](std::size_t first, std::size_t last) {
+            const auto targets = std::span<const std::uint32_t>(targets_).subspan(
+                first_ * context_ + at + first, last - first);
+            const auto part = floats(logits + first * v, (last - first) * v);
+            const auto loss = floats(losses + at + first, last - first);
+            // Of finite logits only the difference to the target's can overflow.
+            note(place_of(group, Kind::kLossTokens),
+                 input_gradient != nullptr ? kernels_.loss_rows(v, reciprocal, targets, part, loss)
+                                           : kernels_.loss_rows_forward(v, targets, part, loss));
+        });
+        if (input_gradient == nullptr) continue;
+        Product down = shape_of(*program_, *input_gradient, count);
+        down.a.data = logits;
+        down.b.data = weight;
+        down.c = out(call, *input_gradient, 0) + at * w;
+        use_packed_weight(place_of(group, Kind::kHeadInputGradient), down);
+        note(place_of(group, Kind::kHeadInputGradient), products_->product(down, pool_));
+        Product across = shape_of(*program_, *weight_gradient, count);
+        across.a.data = logits;
+        across.b.data = h;
+        across.c = out(call, *weight_gradient, 0);
+        note(place_of(group, Kind::kHeadWeightGradient), products_->product(across, pool_));
+    }
+    for (std::uint64_t s = 0; s < sequences_; ++s) {
+        loss_total_ = arithmetic::loss_total_carry(view(losses + s * context_, context_), loss_total_);
+    }
+    float* loss = out(call, *find(group, Kind::kLossTotal), 0);
+    *loss = loss_total_ * reciprocal;
+    note(place_of(group, Kind::kLossTotal), kernels_.all_finite({loss, 1}));
+}
+
+void CpuBackend::logits(const GroupCall& call) {
+    const std::uint32_t index = call.group.operators.front();
+    const Operator& one = program_->operators[index];
+    Product product = shape_of(*program_, one, 1);
+    product.a.data = in(call, one, 0) + call.row * width_;
+    product.b.data = in(call, one, 1);
+    product.c = call.scratch;
+    use_packed_weight(index, product);
+    note(index, products_->product(product, pool_));
+}
+
+}  // namespace assay::trainer

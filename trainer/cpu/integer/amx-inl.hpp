@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of the AMX machine but its name and its registers, which the file that includes this defines:
+// `Registers`. 16 lanes of AVX-512 do what is not multiplication. No guard.
+
+inline constexpr std::size_t kRows = 16;
+inline constexpr std::size_t kCols = 16;
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/cpu/integer/lanes512-inl.hpp"
+#include "trainer/cpu/integer/sums-inl.hpp"
+#include "trainer/cpu/integer/digits-inl.hpp"
+#include "trainer/cpu/integer/tile_amx-inl.hpp"
+#include "trainer/cpu/integer/pack-inl.hpp"
+#include "trainer/cpu/integer/multiply-inl.hpp"
+// clang-format on

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX2: 8 lanes, products of 16-bit pairs.
+#include "trainer/cpu/integer/machines.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "contracts/arithmetic/exact_product.hpp"
+#include "trainer/cpu/integer/target.hpp"
+
+ASSAY_TARGET_BEGIN("avx2,fma")
+namespace assay::trainer::integer {
+namespace avx2 {
+
+inline constexpr std::size_t kRows = 6;
+inline constexpr std::size_t kCols = 16;
+inline constexpr std::size_t kWideRows = 2;  // at a time, with two sums each
+inline constexpr int kWideUnroll = 1;        // pairs of k
+
+#include "trainer/cpu/integer/lanes256-inl.hpp"
+
+inline void dot_pairs(I& sum, I a, I b) { sum = add(sum, _mm256_madd_epi16(a, b)); }
+
+// Each builds on those before it.
+// clang-format off
+#include "trainer/cpu/integer/sums-inl.hpp"
+#include "trainer/cpu/integer/tile_vectors-inl.hpp"
+#include "trainer/cpu/integer/tile_pairs-inl.hpp"
+#include "trainer/cpu/integer/tile_halves-inl.hpp"
+#include "trainer/cpu/integer/tile_wide-inl.hpp"
+#include "trainer/cpu/integer/pack-inl.hpp"
+#include "trainer/cpu/integer/multiply-inl.hpp"
+// clang-format on
+
+}  // namespace avx2
+
+const Machine& avx2_machine() { return avx2::machine(); }
+
+}  // namespace assay::trainer::integer
+ASSAY_TARGET_END
+#endif

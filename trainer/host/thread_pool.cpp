@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/host/thread_pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "contracts/base/check.hpp"
+#include "trainer/host/floating_point.hpp"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace assay::trainer {
+
+namespace {
+// A little longer than the serial stretches of a step: a thread that sleeps takes tens of microseconds to
+// wake.
+constexpr int kSpins = 4000;
+
+void pause() {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+}
+
+// Returns once `value` is not `old`.
+void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    for (int i = 0; i < kSpins; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        pause();
+    }
+    value.wait(old, std::memory_order_acquire);
+}
+}  // namespace
+
+struct ThreadPool::Shared {
+    // Written by the caller before `generation` moves, read by the others after.
+    std::size_t count = 0;
+    std::size_t share = 0;  // length of a range
+    const RangeWork* work = nullptr;
+    std::atomic<bool> stop = false;
+
+    alignas(64) std::atomic<std::uint32_t> generation = 0;  // what idle threads watch
+    // Who may take part: generation, kClosed, and in the low bits how many have come in. The caller closes it
+    // when nothing is left to take, so that it waits only for threads that work, not for one still asleep.
+    alignas(64) std::atomic<std::uint64_t> gate = kClosed;
+    alignas(64) std::atomic<std::uint32_t> gone = 0;  // how many of those have finished
+    alignas(64) std::atomic<std::size_t> next = 0;    // start of the next range that nobody has taken
+    std::atomic<std::uint64_t> faults = 0;            // of the floating-point mode, until somebody asks
+    std::vector<std::thread> threads;
+
+    static constexpr std::uint64_t kClosed = 1ULL << 31U;
+
+    // Before work and after it: one read of a register each. The work goes on, since others may wait for this
+    // thread's part; whoever asked for it hears that it is worth nothing.
+    void note_mode() {
+        const std::uint64_t found = floating_point_faults();
+        if (found != 0) faults.fetch_or(found, std::memory_order_relaxed);
+    }
+
+    void take_ranges() {
+        while (true) {
+            const std::size_t first = next.fetch_add(share, std::memory_order_relaxed);
+            if (first >= count) return;
+            (*work)(first, std::min(count, first + share));
+        }
+    }
+
+    bool enter() {
+        std::uint64_t seen = gate.load(std::memory_order_acquire);
+        while ((seen & kClosed) == 0) {
+            if (gate.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) return true;
+        }
+        return false;
+    }
+
+    void loop() {
+        std::fesetenv(FE_DFL_ENV);
+        std::uint32_t seen = 0;
+        while (true) {
+            wait_for_change(generation, seen);
+            seen = generation.load(std::memory_order_acquire);
+            if (stop) return;
+            if (!enter()) continue;
+            note_mode();
+            take_ranges();
+            note_mode();
+            gone.fetch_add(1, std::memory_order_release);
+            gone.notify_one();
+        }
+    }
+
+    void wake() {
+        generation.fetch_add(1, std::memory_order_release);
+        generation.notify_all();
+    }
+};
+
+ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
+    ASSAY_CHECK(threads >= 1);
+    for (int i = 1; i < threads; ++i) shared_->threads.emplace_back(&Shared::loop, shared_.get());
+}
+
+ThreadPool::~ThreadPool() {
+    shared_->stop = true;
+    shared_->wake();
+    for (std::thread& thread : shared_->threads) thread.join();
+}
+
+std::size_t ThreadPool::threads() const { return shared_->threads.size() + 1; }
+
+void ThreadPool::run(std::size_t count, std::size_t share, RangeWork work) {
+    Shared& shared = *shared_;
+    shared.note_mode();
+    shared.count = count;
+    shared.share = share;
+    shared.work = &work;
+    shared.next.store(0, std::memory_order_relaxed);
+    shared.gone.store(0, std::memory_order_relaxed);
+    const std::uint64_t generation = shared.generation.load(std::memory_order_relaxed) + 1U;
+    shared.gate.store(generation << 32U, std::memory_order_release);
+    shared.wake();
+    shared.take_ranges();
+    const std::uint64_t closed = shared.gate.fetch_or(Shared::kClosed, std::memory_order_acq_rel);
+    const auto came = static_cast<std::uint32_t>(closed & (Shared::kClosed - 1));
+    for (std::uint32_t gone = 0; gone != came;) {
+        gone = shared.gone.load(std::memory_order_acquire);
+        if (gone != came) wait_for_change(shared.gone, gone);
+    }
+    shared.note_mode();
+}
+
+void ThreadPool::run_here(std::size_t count, RangeWork work) {
+    if (count == 0) return;
+    shared_->note_mode();
+    work(0, count);
+    shared_->note_mode();
+}
+
+std::uint64_t ThreadPool::take_faults() { return shared_->faults.exchange(0, std::memory_order_relaxed); }
+
+void ThreadPool::split(std::size_t count, std::size_t grain, RangeWork work) {
+    const std::size_t grains = (count + grain - 1) / grain;
+    if (threads() == 1 || grains <= 1) return run_here(count, work);
+    run(count, (grains + threads() - 1) / threads() * grain, work);
+}
+
+void ThreadPool::deal(std::size_t count, std::size_t grain, RangeWork work) {
+    if (threads() > 1 && count > grain) return run(count, grain, work);
+    run_here(count, work);
+}
+
+}  // namespace assay::trainer

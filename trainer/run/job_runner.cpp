@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/run/job_runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <new>
+#include <string>
+
+#include "contracts/arithmetic/update.hpp"
+#include "contracts/program/initial.hpp"
+#include "contracts/program/spec_check.hpp"
+#include "contracts/program/state_root.hpp"
+#include "trainer/host/floating_point.hpp"
+#include "trainer/run/job_runner_impl.hpp"
+#include "trainer/step/memory_budget.hpp"
+
+namespace assay::trainer {
+
+using base::ErrorKind;
+
+namespace {
+constexpr int kMaxThreads = 256;
+
+// Every token of a stream must name a row of the embedding: an executor reads rows by them.
+base::Outcome<void> check_tokens(TokenView view, std::uint32_t vocabulary, const char* name) {
+    for (std::size_t i = 0; i < view.tokens.size(); ++i) {
+        if (view.tokens[i] >= vocabulary) {
+            return base::fail(ErrorKind::kUsage,
+                              std::string(name) + " token " + std::to_string(i) + " is " +
+                                  std::to_string(view.tokens[i]) + ", but the vocabulary has " +
+                                  std::to_string(vocabulary),
+                              "pack the data with the vocabulary that the job names");
+        }
+    }
+    return {};
+}
+
+base::Failed<base::Error> out_of_memory() {
+    return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
+                      "use a smaller micro-batch or a machine with more memory");
+}
+}  // namespace
+
+JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
+                      const RunnerOptions& options)
+    : spec(job),
+      train(train_tokens),
+      held_out(held_out_tokens),
+      micro_batch(options.micro_batch),
+      memory(options.memory),
+      tensors(program::parameter_tensors(job.model)),
+      parameters(program::parameter_count(job.model)),
+      batches(job),
+      schedule(job.train),
+      own_arena(options.arena == nullptr ? make_heap_arena() : nullptr),
+      arena(options.arena == nullptr ? *own_arena : *options.arena),
+      pool(options.threads),
+      kernels(trainer::kernels(options.target)),
+      backend(options.target, pool, arena) {}
+
+base::Outcome<void> JobRunner::Impl::check_mode() {
+    return refuse_floating_point(floating_point_faults() | pool.take_faults());
+}
+
+base::Outcome<void> JobRunner::Impl::plan() {
+    const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
+    const auto evaluation = program::build_evaluate_program(spec.model, spec.profile);
+    const std::uint32_t batch = spec.train.batch;
+    // A step and an evaluation take turns in one process; the evaluation gets what the step leaves, and at
+    // least what one sequence needs.
+    std::uint64_t left = memory;
+    if (memory != 0) {
+        const std::uint64_t least = smallest_plan(evaluation, backend, batch).bytes();
+        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, memory, least}));
+        left = memory - state_bytes(step) - step_plan.bytes() + state_bytes(evaluation);
+    } else {
+        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, 0}));
+    }
+    ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, backend, {batch, micro_batch, left}));
+    return {};
+}
+
+Executor& JobRunner::Impl::step_executor() {
+    if (!step_) {
+        step_.emplace(program::build_step_program(spec.model, spec.train, spec.profile), backend, step_plan);
+    }
+    return *step_;
+}
+
+Executor& JobRunner::Impl::evaluator() {
+    if (!evaluator_) {
+        evaluator_.emplace(program::build_evaluate_program(spec.model, spec.profile), backend, evaluate_plan);
+    }
+    return *evaluator_;
+}
+
+bool JobRunner::Impl::is_finite(std::span<const float> values) {
+    constexpr std::size_t kShare = 1U << 14;
+    std::atomic<bool> finite = true;
+    pool.split(values.size(), kShare, [&](std::size_t first, std::size_t last) {
+        if (!kernels.all_finite(values.subspan(first, last - first))) finite = false;
+    });
+    return finite;
+}
+
+JobRunner::JobRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+JobRunner::~JobRunner() = default;
+
+base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSpec& spec, TokenView train,
+                                                            TokenView held_out,
+                                                            const RunnerOptions& options) {
+    if (const auto checked = program::check_spec(spec); !checked.ok()) {
+        return base::fail(ErrorKind::kUsage,
+                          "job '" + spec.name + "': " + program::found_text(checked.error(), spec),
+                          "change it in the job file: " + program::to_text(checked.error()));
+    }
+    if (options.threads < 1 || options.threads > kMaxThreads) {
+        return base::fail(ErrorKind::kUsage,
+                          "threads: " + std::to_string(options.threads) + " is not allowed",
+                          "use 1 to " + std::to_string(kMaxThreads));
+    }
+    if (train.tokens.size() != spec.data.train_tokens ||
+        program::sequence_count(train.tokens.size(), spec.model.context) == 0) {
+        return base::fail(ErrorKind::kUsage,
+                          "the training stream has " + std::to_string(train.tokens.size()) +
+                              " tokens; the job says " + std::to_string(spec.data.train_tokens) +
+                              " and needs at least one sequence of " + std::to_string(spec.model.context + 1),
+                          "open the token file that the job's manifest names");
+    }
+    ASSAY_TRY(check_tokens(train, spec.model.vocabulary, "training"));
+    ASSAY_TRY(check_tokens(held_out, spec.model.vocabulary, "held-out"));
+    ASSAY_TRY(refuse_floating_point(floating_point_faults()));
+    try {
+        auto impl = std::make_unique<Impl>(spec, train, held_out, options);
+        ASSAY_TRY(impl->plan());
+        return std::unique_ptr<JobRunner>(new JobRunner(std::move(impl)));
+    } catch (const std::bad_alloc&) {
+        return out_of_memory();
+    }
+}
+
+const program::JobSpec& JobRunner::spec() const { return impl_->spec; }
+const std::vector<program::TensorInfo>& JobRunner::tensors() const { return impl_->tensors; }
+std::uint64_t JobRunner::parameter_count() const { return impl_->parameters; }
+
+std::uint64_t JobRunner::step_bytes() const {
+    return 3 * sizeof(float) * impl_->parameters + impl_->step_plan.bytes();
+}
+
+BaseState JobRunner::initial() const {
+    return first_state(program::initial_parameters(impl_->spec.model, impl_->spec.seed));
+}
+
+base::Outcome<SlotState> JobRunner::start(const BaseState& base) const {
+    if (base.parameters.size() != impl_->parameters || base.step % impl_->spec.train.inner_steps != 0) {
+        return base::fail(ErrorKind::kFailure, "the base state is not one of this job",
+                          "fetch the base state that the ledger names for the round");
+    }
+    return SlotState{0, base.step, base.parameters, std::vector<float>(impl_->parameters, 0.0F),
+                     std::vector<float>(impl_->parameters, 0.0F)};
+}
+
+base::Hash256 JobRunner::state_root(const SlotState& state) const {
+    const std::array<const std::vector<float>*, 3> arrays = {&state.parameters, &state.first_moment,
+                                                             &state.second_moment};
+    std::array<base::Hash256, 3> roots;
+    impl_->pool.split(arrays.size(), 1, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
+            roots[i] = program::array_root(impl_->tensors, *arrays[i], impl_->kernels.hash_batch);
+        }
+    });
+    program::StateRoots all;
+    all.parameters = roots[0];
+    all.first_moment = roots[1];
+    all.second_moment = roots[2];
+    all.step_count = state.step;
+    all.data_cursor = state.cursor;
+    return program::state_root(all);
+}
+
+base::Hash256 JobRunner::base_root(const BaseState& state) const {
+    return program::base_state_root(impl_->tensors, state.parameters, state.outer_momentum, state.step,
+                                    impl_->kernels.hash_batch);
+}
+
+base::Hash256 JobRunner::update_root(const Update& update) const {
+    return program::update_root(impl_->tensors, update.values, impl_->kernels.hash_batch);
+}
+
+base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const AcceptedUpdate> accepted) {
+    constexpr std::size_t kMaxUpdates = 1024;
+    constexpr std::uint64_t kMaxWeight = 1ULL << 32;
+    constexpr std::size_t kShare = 4096;
+    const bool fits = base.parameters.size() == impl_->parameters &&
+                      base.outer_momentum.size() == impl_->parameters && accepted.size() <= kMaxUpdates;
+    const bool each_fits = std::all_of(accepted.begin(), accepted.end(), [&](const AcceptedUpdate& one) {
+        return one.update != nullptr && one.update->values.size() == impl_->parameters && one.weight >= 1 &&
+               one.weight <= kMaxWeight;
+    });
+    if (!fits || !each_fits) {
+        return base::fail(ErrorKind::kFailure, "merge: a base state or update is not one of this job",
+                          "fetch the files that the ledger names for the round");
+    }
+    BaseState next = base;
+    next.step = base.step + impl_->spec.train.inner_steps;
+    if (accepted.empty()) return next;
+    ASSAY_TRY(impl_->check_mode());
+    const program::TrainConfig& train = impl_->spec.train;
+    std::vector<float> gradient(impl_->parameters);
+    std::atomic<bool> finite = true;
+    impl_->pool.split(impl_->parameters, kShare, [&](std::size_t first, std::size_t last) {
+        std::vector<arithmetic::WeightedUpdate> parts;
+        for (const AcceptedUpdate& one : accepted) {
+            parts.push_back({std::span(one.update->values).subspan(first, last - first), one.weight});
+        }
+        const auto part = [&](std::vector<float>& v) { return std::span(v).subspan(first, last - first); };
+        arithmetic::merge_updates(train.sum_exponent, parts, part(gradient));
+        const arithmetic::OuterCoefficients outer{train.outer_learning_rate.value(),
+                                                  train.outer_momentum.value()};
+        if (!impl_->kernels.outer_nesterov(outer, part(gradient), part(next.parameters),
+                                           part(next.outer_momentum))) {
+            finite = false;
+        }
+    });
+    ASSAY_TRY(impl_->check_mode());
+    if (!finite) {
+        return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
+                          "lower outer_learning_rate or learning_rate in the job");
+    }
+    return next;
+}
+
+base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters, TokenView tokens,
+                                              std::uint64_t max_sequences, const Watch& watch) {
+    const std::uint32_t context = impl_->spec.model.context;
+    std::uint64_t count = program::sequence_count(tokens.tokens.size(), context);
+    if (max_sequences != 0) count = std::min(count, max_sequences);
+    count = std::min<std::uint64_t>(count, program::kMaxStepTokens / context);
+    if (count == 0 || parameters.size() != impl_->parameters) {
+        return base::fail(ErrorKind::kUsage,
+                          "evaluation: fewer tokens than one sequence, or parameters of another model",
+                          "give at least " + std::to_string(context + 1) + " tokens and this job's model");
+    }
+    ASSAY_TRY(check_tokens(tokens, impl_->spec.model.vocabulary, "evaluation"));
+    ASSAY_TRY(impl_->check_mode());
+    if (!impl_->is_finite(parameters)) {
+        return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
+                          "this model has diverged; use an earlier one");
+    }
+    try {
+        const auto loss = impl_->evaluator().evaluate(
+            parameters, count,
+            [&](std::uint64_t index, std::span<std::uint32_t> out) {
+                for (std::size_t t = 0; t < out.size(); ++t) out[t] = tokens.tokens[index * context + t];
+            },
+            [&] { return watch.cancelled(); });
+        ASSAY_TRY(impl_->check_mode());
+        if (loss) return Evaluation{program::Float32(*loss), count * context, count};
+    } catch (const std::bad_alloc&) {
+        return out_of_memory();
+    }
+    if (watch.cancelled()) return base::fail(ErrorKind::kInterrupted, "the evaluation was cancelled");
+    return base::fail(ErrorKind::kRejected, "evaluation: the loss is not finite",
+                      "this model has diverged; use an earlier one");
+}
+
+base::Outcome<Evaluation> JobRunner::evaluate_held_out(std::span<const float> parameters,
+                                                       std::uint64_t max_sequences, const Watch& watch) {
+    return evaluate(parameters, impl_->held_out, max_sequences, watch);
+}
+
+}  // namespace assay::trainer

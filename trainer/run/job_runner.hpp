@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// JobRunner: everything that a machine does for one job, as functions of the job's spec, its data and the
+// states it is given. The same inputs give the same bits on every machine, with any target, number of
+// threads and micro-batch. One thread uses a runner at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contracts/base/error.hpp"
+#include "contracts/program/job_spec.hpp"
+#include "contracts/program/program.hpp"
+#include "contracts/program/trace.hpp"
+#include "trainer/host/arena.hpp"
+#include "trainer/host/targets.hpp"
+#include "trainer/run/state.hpp"
+#include "trainer/run/token_view.hpp"
+
+namespace assay::trainer {
+
+struct RunnerOptions {
+    int threads = 1;
+    Target target = Target::kScalar;
+    std::uint32_t micro_batch = 0;  ///< sequences at a time; 0 chooses. Leaves the bits alone
+    Arena* arena = nullptr;         ///< must outlive the runner; null: an own heap arena
+    std::uint64_t memory = 0;       ///< bytes that a step may take, its slot's arrays included; 0: no limit
+};
+
+/// A finished inner step, for whoever watches.
+struct StepReport {
+    std::uint32_t step = 0;  ///< inner step of the round, from 0
+    program::Fingerprint fingerprint;
+};
+
+/// How a long computation is watched and stopped. Both may be empty. `cancel` is looked at between steps.
+struct Watch {
+    std::function<void(const StepReport&)> progress;
+    const std::atomic<bool>* cancel = nullptr;
+    [[nodiscard]] bool cancelled() const { return cancel != nullptr && cancel->load(); }
+};
+
+/// Which segment of which slot's round.
+struct SegmentPlace {
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t segment = 0;
+};
+
+struct SegmentOutcome {
+    std::vector<program::Fingerprint> fingerprints;  ///< of the steps that completed
+    std::optional<program::Divergence> divergence;   ///< the state is then the one before that step
+};
+
+/// A segment has ended: its number, the state at its end and the trace so far. Throwing is not allowed.
+struct BoundaryReport {
+    std::uint32_t index = 0;  ///< 1 … segments
+    const SlotState& state;
+    const program::TraceRecord& so_far;
+};
+
+/// What run_slot_round leaves behind.
+struct SlotRound {
+    program::TraceRecord trace;
+    SlotState end;
+    std::optional<Update> update;  ///< none when the slot diverged
+};
+
+/// Where a round is taken up again: the trace up to boundary `so_far.boundaries.size() − 1` and its state.
+struct ResumePoint {
+    program::TraceRecord so_far;
+    SlotState state;
+};
+
+struct ReplayPlace {
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t unit = 0;  ///< 0 … segments; `segments` is finalise
+};
+
+struct SegmentReplay {
+    base::Hash256 unit_root;
+    SegmentOutcome outcome;
+    SlotState end;
+};
+
+struct FinaliseReplay {
+    base::Hash256 unit_root;
+    std::optional<Update> update;  ///< none when it is out of range
+};
+
+struct AcceptedUpdate {
+    std::uint32_t slot = 0;
+    std::uint64_t weight = 1;  ///< 1 … 2^32
+    const Update* update = nullptr;
+};
+
+struct Evaluation {
+    program::Float32 loss;  ///< mean over `tokens` target tokens
+    std::uint64_t tokens = 0;
+    std::uint64_t sequences = 0;
+};
+
+struct SampleRequest {
+    std::vector<std::uint32_t> prompt;  ///< at least one token, each below the vocabulary
+    std::uint32_t count = 0;            ///< tokens to add
+    float temperature = 1.0F;           ///< 0: the likeliest token each time
+    std::uint64_t seed = 0;
+};
+
+class JobRunner {
+public:
+    /// `train` and `held_out` are borrowed for the runner's life. kUsage when the spec breaks a rule, options
+    /// are out of range or there are fewer tokens than one sequence; kPreflight when the machine's
+    /// floating-point mode is not that of the law or `memory` cannot hold one sequence. `held_out` may be
+    /// empty: evaluate() then needs tokens.
+    static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
+                                                            TokenView held_out, const RunnerOptions& options);
+    JobRunner(const JobRunner&) = delete;
+    JobRunner& operator=(const JobRunner&) = delete;
+    ~JobRunner();
+
+    [[nodiscard]] const program::JobSpec& spec() const;
+    [[nodiscard]] const std::vector<program::TensorInfo>& tensors() const;
+    [[nodiscard]] std::uint64_t parameter_count() const;
+
+    /// Memory of a step, as planned: the slot's three arrays (parameters, both moments) and all that the step
+    /// takes besides. Not in it: base states, updates and copies of states between steps.
+    [[nodiscard]] std::uint64_t step_bytes() const;
+
+    /// Base state of round 0: initial weights, zero outer momentum.
+    [[nodiscard]] BaseState initial() const;
+    /// The slot's start in the round whose base state is `base`: θ_r, zero moments.
+    [[nodiscard]] base::Outcome<SlotState> start(const BaseState& base) const;
+
+    [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
+    [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
+
+    /// Why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root: arrays
+    /// of another model, another step count or data cursor, a number that is not finite. Empty when it can.
+    [[nodiscard]] std::string misfit(const SlotState& state, std::uint32_t round,
+                                     std::uint32_t boundary) const;
+    [[nodiscard]] base::Hash256 update_root(const Update& update) const;
+
+    /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step
+    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight, naming
+    /// the bits, when something has changed the floating-point mode of the calling thread or of one of the
+    /// pool, before the work or in it: what it changed in place is then worth nothing. kInterrupted when
+    /// cancelled: `state` is then that of the last whole step.
+    base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
+                                              const Watch& watch);
+
+    /// A whole slot's round, from `base` or from `resume`. `on_boundary` (may be empty) is called at the end
+    /// of each segment worked here, never for boundary 0. After a divergence no further segment is reported.
+    base::Outcome<SlotRound> run_slot_round(const BaseState& base, std::uint32_t round, std::uint32_t slot,
+                                            const std::optional<ResumePoint>& resume,
+                                            const std::function<void(const BoundaryReport&)>& on_boundary,
+                                            const Watch& watch);
+
+    /// Recomputes segment `place.unit` from the state at its start.
+    base::Outcome<SegmentReplay> replay_segment(SlotState start, const ReplayPlace& place,
+                                                const Watch& watch);
+    /// Recomputes the unit `finalise` of a slot that did not diverge before it.
+    base::Outcome<FinaliseReplay> replay_finalise(const BaseState& base, const SlotState& end);
+
+    /// The slot's update; nothing when a number is out of range (the slot diverged).
+    base::Outcome<std::optional<Update>> finalise(const BaseState& base, const SlotState& end);
+
+    /// θ_{r+1} from θ_r and the accepted updates, in any order; none leaves all but the step count as it is.
+    /// kRejected: the merged state is not finite, which is a result too (it diverged).
+    base::Outcome<BaseState> merge(const BaseState& base, std::span<const AcceptedUpdate> accepted);
+
+    /// Mean loss over the first `max_sequences` sequences of `tokens` (0: all), a function of the parameters
+    /// and those tokens only. kRejected when it or a parameter is not finite.
+    base::Outcome<Evaluation> evaluate(std::span<const float> parameters, TokenView tokens,
+                                       std::uint64_t max_sequences, const Watch& watch);
+    /// The same over the held-out tokens given to create().
+    base::Outcome<Evaluation> evaluate_held_out(std::span<const float> parameters,
+                                                std::uint64_t max_sequences, const Watch& watch);
+
+    /// Tokens that the model adds to the prompt; the same on every machine for the same request.
+    base::Outcome<std::vector<std::uint32_t>> sample(std::span<const float> parameters,
+                                                     const SampleRequest& request);
+
+private:
+    struct Impl;
+    explicit JobRunner(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assay::trainer

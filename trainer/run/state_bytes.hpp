@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of states. All numbers little-endian, nothing between or after the fields:
+//   base state   "ABASE001" ‖ u64 step ‖ parameters ‖ outer momentum                       (binary32)
+//   slot state   "ASLOT001" ‖ u64 step ‖ u64 cursor ‖ parameters ‖ first ‖ second moment   (binary32)
+//   update       "AUPDT001" ‖ values                                                       (int64)
+#pragma once
+
+#include <cstdint>
+
+#include "contracts/base/bytes.hpp"
+#include "contracts/base/error.hpp"
+#include "trainer/run/state.hpp"
+
+namespace assay::trainer {
+
+/// Bytes of each file of a model of `parameters` numbers.
+constexpr std::uint64_t base_state_bytes(std::uint64_t parameters) { return 16 + 8 * parameters; }
+constexpr std::uint64_t slot_state_bytes(std::uint64_t parameters) { return 24 + 12 * parameters; }
+constexpr std::uint64_t update_bytes(std::uint64_t parameters) { return 8 + 8 * parameters; }
+
+base::Bytes encode_base_state(const BaseState& state);
+base::Bytes encode_slot_state(const SlotState& state);
+base::Bytes encode_update(const Update& update);
+
+/// Strict: the first eight bytes and the length must be exactly those of a model of `parameters` numbers.
+/// Non-finite numbers are refused too, since no honest state holds one. kFailure with a sentence that names
+/// the file kind and what was wrong.
+base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t parameters);
+base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t parameters);
+/// As decode_slot_state, numbers that are not finite included: for a state that somebody claims, which is
+/// judged by its root and its place.
+base::Outcome<SlotState> decode_claimed_slot_state(base::ByteView bytes, std::uint64_t parameters);
+base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters);
+
+}  // namespace assay::trainer

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/step/group.hpp"
+
+#include <algorithm>
+
+#include "contracts/base/check.hpp"
+
+namespace assay::trainer {
+
+using program::Operator;
+using program::TensorId;
+using Kind = program::OperatorKind;
+
+namespace {
+GroupKind kind_of(Kind kind) {
+    switch (kind) {
+        case Kind::kEmbedding:
+        case Kind::kLayerNorm:
+        case Kind::kRmsNorm:
+        case Kind::kRope:
+        case Kind::kGelu:
+        case Kind::kSwiGlu:
+        case Kind::kAdd:
+        case Kind::kLayerNormInputGradient:
+        case Kind::kRmsNormInputGradient:
+        case Kind::kGeluGradient:
+        case Kind::kSwiGluGradient:
+        case Kind::kRopeGradient: return GroupKind::kRows;
+        case Kind::kLinear:
+        case Kind::kLinearInputGradient: return GroupKind::kLinear;
+        case Kind::kAttentionScores:
+        case Kind::kSoftmaxMax:
+        case Kind::kSoftmaxExp:
+        case Kind::kSoftmaxSum:
+        case Kind::kSoftmaxDivide:
+        case Kind::kAttentionValues: return GroupKind::kAttention;
+        case Kind::kAttentionValueGradient:
+        case Kind::kAttentionProbabilityGradient:
+        case Kind::kSoftmaxDot:
+        case Kind::kSoftmaxGradient:
+        case Kind::kAttentionQueryGradient:
+        case Kind::kAttentionKeyGradient: return GroupKind::kAttentionGradient;
+        case Kind::kHead:
+        case Kind::kLossMax:
+        case Kind::kLossExp:
+        case Kind::kLossSum:
+        case Kind::kLossTokens:
+        case Kind::kLossTotal:
+        case Kind::kLossGradient:
+        case Kind::kHeadInputGradient:
+        case Kind::kHeadWeightGradient: return GroupKind::kHead;
+        case Kind::kLinearWeightGradient: return GroupKind::kWeightGradient;
+        case Kind::kLinearBiasGradient:
+        case Kind::kLayerNormParameterGradient:
+        case Kind::kRmsNormParameterGradient: return GroupKind::kColumnGradient;
+        case Kind::kEmbeddingGradient: return GroupKind::kEmbeddingGradient;
+        case Kind::kTiedGradient:
+        case Kind::kGlobalNorm:
+        case Kind::kClip: return GroupKind::kCollect;
+        case Kind::kAdamW: return GroupKind::kUpdate;
+    }
+    ASSAY_CHECK(false);
+    return GroupKind::kRows;
+}
+
+bool contains(const std::vector<TensorId>& list, TensorId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+class Grouper {
+public:
+    explicit Grouper(const program::Program& program) : program_(program) {}
+
+    void add(std::uint32_t index) {
+        const Operator& one = program_.operators[index];
+        const GroupKind kind = kind_of(one.kind);
+        switch (kind) {
+            case GroupKind::kAttention:
+                if (one.kind == Kind::kAttentionScores) break;
+                return join(groups_.back(), index);
+            case GroupKind::kAttentionGradient:
+                if (one.kind == Kind::kAttentionValueGradient) break;
+                return join(groups_.back(), index);
+            case GroupKind::kHead:
+                if (one.kind == Kind::kHead) break;
+                return join(groups_.back(), index);
+            case GroupKind::kCollect:
+            case GroupKind::kUpdate:
+                if (groups_.empty() || groups_.back().kind != kind) break;
+                return join(groups_.back(), index);
+            case GroupKind::kRows:
+                if (Group* earlier = place_for(one)) return join(*earlier, index);
+                break;
+            default: break;
+        }
+        Group fresh;
+        fresh.kind = kind;
+        groups_.push_back(std::move(fresh));
+        if (one.kind == Kind::kAttentionValueGradient) read_probabilities(groups_.back(), one);
+        join(groups_.back(), index);
+    }
+
+    std::vector<Group> take() && { return std::move(groups_); }
+
+private:
+    // The last group that writes an operand, when an operator over rows can be done right there: nothing
+    // after it touches what the operator writes.
+    Group* place_for(const Operator& one) {
+        for (std::size_t i = groups_.size(); i-- > 0;) {
+            Group& group = groups_[i];
+            const auto touched = [&](TensorId id) {
+                return contains(group.writes, id) || contains(group.reads, id);
+            };
+            const bool produces = std::any_of(one.operands.begin(), one.operands.end(),
+                                              [&](TensorId id) { return contains(group.writes, id); });
+            if (produces) {
+                return group.kind == GroupKind::kRows || group.kind == GroupKind::kLinear ? &group : nullptr;
+            }
+            if (std::any_of(one.outputs.begin(), one.outputs.end(), touched)) return nullptr;
+        }
+        return nullptr;
+    }
+
+    void join(Group& group, std::uint32_t index) {
+        ASSAY_CHECK(group.operators.empty() || group.kind == kind_of(program_.operators[index].kind) ||
+                    kind_of(program_.operators[index].kind) == GroupKind::kRows);
+        const Operator& one = program_.operators[index];
+        group.operators.push_back(index);
+        for (const TensorId id : one.operands) {
+            if (!transient(id) && !contains(group.writes, id) && !contains(group.reads, id)) {
+                group.reads.push_back(id);
+            }
+        }
+        if (is_transient(one.kind)) return;
+        for (const TensorId id : one.outputs) {
+            if (!contains(group.writes, id)) group.writes.push_back(id);
+        }
+    }
+
+    void read_probabilities(Group& group, const Operator& one) {
+        const Operator& divide = writer(one.operands[0]);
+        group.sum = divide.operands[1];
+        group.max = writer(divide.operands[0]).operands[1];
+        group.reads = {group.max, group.sum};
+    }
+
+    [[nodiscard]] const Operator& writer(TensorId id) const {
+        for (const Operator& one : program_.operators) {
+            if (contains(one.outputs, id)) return one;
+        }
+        ASSAY_CHECK(false);
+        return program_.operators.front();
+    }
+
+    [[nodiscard]] bool transient(TensorId id) const {
+        const program::Role role = program_.tensors[id].role;
+        if (role != program::Role::kActivation && role != program::Role::kGradient) return false;
+        return is_transient(writer(id).kind);
+    }
+
+    const program::Program& program_;
+    std::vector<Group> groups_;
+};
+}  // namespace
+
+bool is_transient(Kind kind) {
+    switch (kind) {
+        case Kind::kAttentionScores:
+        case Kind::kSoftmaxExp:
+        case Kind::kSoftmaxDivide:
+        case Kind::kAttentionProbabilityGradient:
+        case Kind::kSoftmaxDot:
+        case Kind::kSoftmaxGradient:
+        case Kind::kHead:
+        case Kind::kLossMax:
+        case Kind::kLossExp:
+        case Kind::kLossSum:
+        case Kind::kLossTokens:
+        case Kind::kLossGradient: return true;
+        default: return false;
+    }
+}
+
+std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators) {
+    Grouper grouper(program);
+    for (const std::uint32_t index : operators) grouper.add(index);
+    return std::move(grouper).take();
+}
+
+}  // namespace assay::trainer

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choice of a memory plan: the quickest that fits a budget. Bits depend on none of it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "contracts/base/error.hpp"
+#include "trainer/step/memory_plan.hpp"
+
+namespace assay::trainer {
+
+struct PlanLimits {
+    std::uint32_t batch = 1;        ///< the most sequences of a step
+    std::uint32_t micro_batch = 0;  ///< 0: chosen here
+    std::uint64_t bytes = 0;        ///< for the plan and the slot's arrays; 0: as much as speed asks for
+    std::uint64_t reserved = 0;     ///< bytes of the budget that something else will take
+};
+
+/// Bytes that a text names: a number, then B, KiB, MiB, GiB or TiB ("2GiB", "1.5 GiB"); kUsage otherwise.
+base::Outcome<std::uint64_t> parse_memory(std::string_view text);
+
+/// Value of ASSAY_MEMORY; 0, no limit, when it is not set.
+base::Outcome<std::uint64_t> memory_from_environment();
+
+/// Bytes of the slot's own arrays: parameters and, for a step program, both moments.
+std::uint64_t state_bytes(const program::Program& program);
+
+/// The first plan that fits, in this order: nothing made again before norms and activations (left out where
+/// making those again saves 64 MiB, for 1 to 2 % of a step), those before whole layers; then as many
+/// sequences at a time as are of use, down to one; then packed weights kept, where the device packs them
+/// whole and `batch` has micro-batches enough to repay them; then logits of fewer tokens. kPreflight, naming
+/// the bytes that one sequence needs, when none fits.
+base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Backend& backend,
+                                      const PlanLimits& limits);
+
+/// The plan that takes the least memory.
+MemoryPlan smallest_plan(const program::Program& program, const Backend& backend, std::uint32_t batch);
+
+}  // namespace assay::trainer

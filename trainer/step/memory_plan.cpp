@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/step/memory_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "contracts/base/check.hpp"
+
+namespace assay::trainer {
+
+using program::Operator;
+using program::Role;
+using program::TensorId;
+using Kind = program::OperatorKind;
+
+namespace {
+constexpr std::uint64_t kAlignment = 16;  // floats in a cache line
+
+std::uint64_t rounded(std::uint64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
+
+// A stretch of groups, both ends included, in which some memory is in use.
+struct Life {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    std::uint64_t size = 0;
+    std::uint64_t offset = 0;
+    std::size_t within = SIZE_MAX;  // the life whose memory this one takes over
+};
+
+class Planner {
+public:
+    Planner(const program::Program& program, const Backend& backend, const GroupShape& shape, WorkOrder order)
+        : program_(program), shape_(shape), order_(std::move(order)) {
+        const std::size_t count = order_.groups.size();
+        current_.assign(program.tensors.size(), kNone);
+        begins_.resize(count);
+        for (std::size_t at = 0; at < count; ++at) live_through(at);
+        for (std::size_t at = 0; at < count; ++at) take_over(at);
+        for (std::size_t at = 0; at < count; ++at) {
+            scratch_.push_back(lives_.size());
+            lives_.push_back({at, at, rounded(backend.scratch(program, order_.groups[at], shape))});
+        }
+        place();
+    }
+
+    MemoryPlan take() && {
+        MemoryPlan plan;
+        plan.once = order_.once;
+        for (std::size_t at = 0; at < order_.groups.size(); ++at) {
+            PlannedGroup planned;
+            for (const auto& [tensor, life] : begins_[at]) {
+                planned.places.push_back({tensor, lives_[owner(life)].offset});
+            }
+            planned.scratch = lives_[scratch_[at]].offset;
+            planned.group = std::move(order_.groups[at]);
+            plan.groups.push_back(std::move(planned));
+        }
+        for (const Life& life : lives_) plan.block = std::max(plan.block, life.offset + life.size);
+        return plan;
+    }
+
+private:
+    static constexpr std::size_t kNone = SIZE_MAX;
+
+    [[nodiscard]] bool is_planned(TensorId id) const {
+        const Role role = program_.tensors[id].role;
+        return role == Role::kActivation || role == Role::kGradient || role == Role::kScalar;
+    }
+
+    void live_through(std::size_t at) {
+        const Group& group = order_.groups[at];
+        for (const TensorId id : group.reads) {
+            if (!is_planned(id)) continue;
+            ASSAY_CHECK(current_[id] != kNone);
+            lives_[current_[id]].last = std::max(lives_[current_[id]].last, at);
+        }
+        for (const TensorId id : group.writes) {
+            if (!is_planned(id)) continue;
+            const bool reads = std::find(group.reads.begin(), group.reads.end(), id) != group.reads.end();
+            if (current_[id] != kNone && (reads || !order_.again[at])) {
+                lives_[current_[id]].last = at;
+                continue;
+            }
+            const program::Tensor& tensor = program_.tensors[id];
+            Life life{at, at, rounded(tensor.rows.of(shape_.sequences) * tensor.cols)};
+            if (tensor.role == Role::kScalar) life.first = 0, life.last = order_.groups.size();
+            current_[id] = lives_.size();
+            begins_[at].emplace_back(id, lives_.size());
+            lives_.push_back(life);
+        }
+    }
+
+    // Lets an element-wise operator write over an operand that nobody reads afterwards.
+    void take_over(std::size_t at) {
+        const Group& group = order_.groups[at];
+        for (std::size_t i = 0; i < group.operators.size(); ++i) {
+            const Operator& one = program_.operators[group.operators[i]];
+            const bool element_wise =
+                one.kind == Kind::kAdd || one.kind == Kind::kGelu || one.kind == Kind::kGeluGradient;
+            if (!element_wise) continue;
+            const std::size_t out = beginning(at, one.outputs[0]);
+            for (const TensorId id : one.operands) {
+                const std::size_t in = last_life(at, id);
+                if (out == kNone || in == kNone || lives_[out].within != kNone) continue;
+                if (is_read_after(group, i, id)) continue;
+                lives_[out].within = in;
+                lives_[owner(in)].last = std::max(lives_[owner(in)].last, lives_[out].last);
+            }
+        }
+    }
+
+    // The life of `id` that begins at group `at`.
+    [[nodiscard]] std::size_t beginning(std::size_t at, TensorId id) const {
+        for (const auto& [tensor, life] : begins_[at]) {
+            if (tensor == id) return life;
+        }
+        return kNone;
+    }
+    // The life of `id` at group `at` when it ends there.
+    [[nodiscard]] std::size_t last_life(std::size_t at, TensorId id) const {
+        for (std::size_t i = at + 1; i-- > 0;) {
+            const std::size_t life = beginning(i, id);
+            if (life != kNone) return lives_[owner(life)].last == at ? life : kNone;
+        }
+        return kNone;
+    }
+    [[nodiscard]] bool is_read_after(const Group& group, std::size_t place, TensorId id) const {
+        for (std::size_t i = place + 1; i < group.operators.size(); ++i) {
+            const Operator& one = program_.operators[group.operators[i]];
+            if (std::find(one.operands.begin(), one.operands.end(), id) != one.operands.end()) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] std::size_t owner(std::size_t life) const {
+        while (lives_[life].within != kNone) life = lives_[life].within;
+        return life;
+    }
+
+    // Largest first, each at the lowest offset that is free throughout its life.
+    void place() {
+        std::vector<std::size_t> by_size;
+        for (std::size_t i = 0; i < lives_.size(); ++i) {
+            if (lives_[i].within == kNone) by_size.push_back(i);
+        }
+        std::stable_sort(by_size.begin(), by_size.end(),
+                         [&](std::size_t a, std::size_t b) { return lives_[a].size > lives_[b].size; });
+        std::vector<std::size_t> placed;  // by offset
+        for (const std::size_t one : by_size) {
+            Life& life = lives_[one];
+            for (const std::size_t other : placed) {
+                const Life& taken = lives_[other];
+                if (taken.last < life.first || life.last < taken.first) continue;
+                if (taken.offset >= life.offset + life.size) break;
+                life.offset = std::max(life.offset, taken.offset + taken.size);
+            }
+            placed.insert(std::upper_bound(placed.begin(), placed.end(), one,
+                                           [&](std::size_t a, std::size_t b) {
+                                               return lives_[a].offset < lives_[b].offset;
+                                           }),
+                          one);
+        }
+    }
+
+    const program::Program& program_;
+    GroupShape shape_;
+    WorkOrder order_;
+    std::vector<std::size_t> current_;                                   // per tensor: its life so far
+    std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
+    std::vector<std::size_t> scratch_;                                   // per group
+    std::vector<Life> lives_;
+};
+
+PlanChoice settled(const program::Program& program, PlanChoice choice) {
+    const std::uint64_t context = program.model.context;
+    const std::uint64_t all = choice.micro_batch * context;
+    if (choice.head_rows == 0 || choice.head_rows > all) choice.head_rows = all;
+    if (program.profile == program::Profile::kI16) {
+        choice.head_rows = (choice.head_rows + context - 1) / context * context;
+    }
+    return choice;
+}
+}  // namespace
+
+MemoryPlan plan_memory(const program::Program& program, const Backend& backend, const PlanChoice& wanted,
+                       std::uint32_t batch) {
+    ASSAY_CHECK(wanted.micro_batch >= 1 && batch >= 1);
+    const PlanChoice choice = settled(program, wanted);
+    const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights};
+    MemoryPlan plan = Planner(program, backend, shape, order_work(program, choice.recompute)).take();
+    plan.choice = choice;
+    plan.batch = batch;
+    plan.device = backend.own_bytes(program, shape);
+    if (plan.once == plan.groups.size()) return plan;
+    plan.gradient = program::parameter_count(program.model);
+    if (program.model.head == program::Head::kTied) {
+        const std::uint64_t tokens = std::uint64_t{batch} * program.model.context;
+        plan.embedding_rows = std::min<std::uint64_t>(tokens, program.model.vocabulary) * program.model.width;
+    }
+    return plan;
+}
+
+}  // namespace assay::trainer

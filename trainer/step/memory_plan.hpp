@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryPlan: every float that an executor takes, fixed before it takes any: the groups in the order in which
+// they run and where in one block each tensor lies, two of them sharing memory when one is no longer read
+// before the other is first written.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/program/program.hpp"
+#include "trainer/step/backend.hpp"
+#include "trainer/step/work_order.hpp"
+
+namespace assay::trainer {
+
+/// What a machine may choose freely: no bit depends on it.
+struct PlanChoice {
+    std::uint32_t micro_batch = 1;  ///< sequences worked on at a time
+    Recompute recompute = Recompute::kNothing;
+    /// Tokens whose logits exist at a time, rounded up to whole sequences in profile i16, at most a
+    /// micro-batch; 0: all of a micro-batch.
+    std::uint64_t head_rows = 0;
+    bool keep_weights = false;  ///< packed weights stay, in the device's own bytes, for the next micro-batch
+};
+
+struct PlannedGroup {
+    struct Place {
+        program::TensorId tensor = 0;
+        std::uint64_t offset = 0;  ///< in floats
+    };
+    Group group;
+    std::vector<Place> places;  ///< tensors that begin to live here
+    std::uint64_t scratch = 0;  ///< offset in floats
+};
+
+struct MemoryPlan {
+    PlanChoice choice;
+    std::uint32_t batch = 1;  ///< the most sequences of a step
+    std::vector<PlannedGroup> groups;
+    std::size_t once = 0;              ///< groups from here on run once per step
+    std::uint64_t block = 0;           ///< floats of activations, their gradients and scratch
+    std::uint64_t gradient = 0;        ///< floats of the flat gradient; 0 for an evaluation
+    std::uint64_t embedding_rows = 0;  ///< floats of the tied embedding's own accumulator, see below
+
+    std::uint64_t device = 0;  ///< bytes that the backend keeps for itself
+
+    /// All memory of a step but the slot's parameters and moments.
+    [[nodiscard]] std::uint64_t bytes() const {
+        return (block + gradient + embedding_rows) * sizeof(float) + device;
+    }
+};
+
+/// Of a tied matrix the head's gradient accumulates in the gradient
+/// array itself and the embedding's in rows of its own, one for each different token of the step.
+MemoryPlan plan_memory(const program::Program& program, const Backend& backend, const PlanChoice& choice,
+                       std::uint32_t batch);
+
+}  // namespace assay::trainer

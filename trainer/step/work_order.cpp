@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/step/work_order.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "contracts/base/check.hpp"
+
+namespace assay::trainer {
+
+using program::Operator;
+using program::TensorId;
+using Kind = program::OperatorKind;
+
+namespace {
+bool is_norm(Kind kind) { return kind == Kind::kLayerNorm || kind == Kind::kRmsNorm; }
+
+class Orderer {
+public:
+    Orderer(const program::Program& program, Recompute recompute) : program_(program), recompute_(recompute) {
+        const auto count = static_cast<std::uint32_t>(program.operators.size());
+        backward_ = once_ = count;
+        for (std::uint32_t i = count; i-- > 0;) {
+            const Kind kind = program.operators[i].kind;
+            if (kind >= Kind::kTiedGradient) once_ = i;
+            if (kind >= Kind::kLossGradient) backward_ = i;
+            if (kind == Kind::kHead) head_ = i;
+        }
+    }
+
+    WorkOrder take() && {
+        // The head's group holds the last operators of the forward pass and the first of the backward pass.
+        std::uint32_t after_head = backward_;
+        while (after_head < once_ && program_.operators[after_head].kind <= Kind::kHeadWeightGradient) {
+            ++after_head;
+        }
+        append(0, after_head);
+        for (Group& group : group_range(after_head, once_)) {
+            make_again(group);
+            order_.groups.push_back(std::move(group));
+            order_.again.push_back(false);
+        }
+        order_.once = order_.groups.size();
+        append(once_, static_cast<std::uint32_t>(program_.operators.size()));
+        if (once_ == program_.operators.size()) order_.once = order_.groups.size();
+        return std::move(order_);
+    }
+
+private:
+    [[nodiscard]] std::vector<Group> group_range(std::uint32_t first, std::uint32_t last) const {
+        std::vector<std::uint32_t> places;
+        for (std::uint32_t i = first; i < last; ++i) places.push_back(i);
+        return group(program_, places);
+    }
+
+    void append(std::uint32_t first, std::uint32_t last) {
+        for (Group& group : group_range(first, last)) {
+            order_.groups.push_back(std::move(group));
+            order_.again.push_back(false);
+        }
+    }
+
+    // Operators that have to run again before `group` can: those that write what it reads and nobody kept.
+    void make_again(const Group& group) {
+        std::set<std::uint32_t> needed;
+        std::vector<TensorId> wanted = group.reads;
+        while (!wanted.empty()) {
+            const TensorId id = wanted.back();
+            wanted.pop_back();
+            if (made_again_.contains(id) || !is_dropped(id)) continue;
+            for (std::uint32_t i = 0; i < head_; ++i) {
+                const Operator& one = program_.operators[i];
+                if (std::find(one.outputs.begin(), one.outputs.end(), id) == one.outputs.end()) continue;
+                needed.insert(i);
+                made_again_.insert(one.outputs.begin(), one.outputs.end());
+                wanted.insert(wanted.end(), one.operands.begin(), one.operands.end());
+            }
+        }
+        const std::vector<std::uint32_t> places(needed.begin(), needed.end());
+        for (Group& again : trainer::group(program_, places)) {
+            order_.groups.push_back(std::move(again));
+            order_.again.push_back(true);
+        }
+    }
+
+    [[nodiscard]] bool is_dropped(TensorId id) const {
+        if (program_.tensors[id].role != program::Role::kActivation) return false;
+        const Operator* writer = nullptr;
+        bool leaves_layer = false;
+        for (std::uint32_t i = 0; i <= head_; ++i) {
+            const Operator& one = program_.operators[i];
+            if (std::find(one.outputs.begin(), one.outputs.end(), id) != one.outputs.end()) writer = &one;
+            if (writer != nullptr && one.layer != writer->layer) {
+                leaves_layer |= std::find(one.operands.begin(), one.operands.end(), id) != one.operands.end();
+            }
+        }
+        if (writer == nullptr || writer->layer < 0) return false;
+        if (is_transient(writer->kind)) return true;
+        switch (recompute_) {
+            case Recompute::kNothing: return false;
+            case Recompute::kCheap:
+                return (is_norm(writer->kind) && id == writer->outputs[0]) || writer->kind == Kind::kGelu ||
+                       writer->kind == Kind::kSwiGlu;
+            case Recompute::kLayers: return !leaves_layer;
+        }
+        return false;
+    }
+
+    const program::Program& program_;
+    Recompute recompute_;
+    std::uint32_t backward_ = 0;  // first operator of the backward pass
+    std::uint32_t once_ = 0;      // first operator that runs once per step
+    std::uint32_t head_ = 0;
+    std::set<TensorId> made_again_;
+    WorkOrder order_;
+};
+}  // namespace
+
+std::string_view to_text(Recompute recompute) {
+    switch (recompute) {
+        case Recompute::kNothing: return "nothing";
+        case Recompute::kCheap: return "norms and activations";
+        case Recompute::kLayers: return "layers";
+    }
+    return "?";
+}
+
+WorkOrder order_work(const program::Program& program, Recompute recompute) {
+    return Orderer(program, recompute).take();
+}
+
+}  // namespace assay::trainer
