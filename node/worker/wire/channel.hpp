@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "contracts/worker/frames.hpp"
+#include "node/worker/wire/descriptor.hpp"
 
 namespace assay::worker {
 
