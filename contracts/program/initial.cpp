@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string_view>
 
 #include "contracts/arithmetic/philox.hpp"
 
@@ -13,10 +12,9 @@ namespace assay::program {
 namespace {
 constexpr double kDeviation = 0.02;
 
-float deviation_of(std::string_view name, std::uint32_t layers) {
-    // Products that write into the residual stream, as GPT-2's authors did.
-    if (name.ends_with(".c_proj.weight") || name.ends_with(".o_proj.weight") ||
-        name.ends_with(".down_proj.weight")) {
+float deviation_of(const TensorInfo& tensor, std::uint32_t layers) {
+    // As GPT-2's authors did.
+    if (tensor.writes_residual) {
         return static_cast<float>(kDeviation / std::sqrt(2.0 * static_cast<double>(layers)));
     }
     return static_cast<float>(kDeviation);
@@ -40,7 +38,7 @@ std::vector<float> initial_parameters(const ModelConfig& model, std::uint64_t se
         const TensorInfo& tensor = tensors[i];
         const std::span<float> values = std::span(out).subspan(tensor.offset, tensor.size());
         if (!tensor.is_vector) {
-            fill_normal(values, deviation_of(tensor.name, model.layers), seed, static_cast<std::uint32_t>(i));
+            fill_normal(values, deviation_of(tensor, model.layers), seed, static_cast<std::uint32_t>(i));
         } else if (tensor.name.ends_with(".weight")) {
             std::fill(values.begin(), values.end(), 1.0F);
         }

@@ -41,9 +41,9 @@ enum class InnerState : std::uint8_t { kReset = 1 };
 enum class MergeMode : std::uint8_t { kVerified = 1 };
 
 /// Shape of the model; `heads` divides `width`.
-/// GPT-2: learned positions, LayerNorm first, GELU(tanh), tied head, hidden layer of 4·width. Its `kv_heads`,
-/// `hidden` and `rope_theta` are 0: the family fixes them.
-/// Llama: RMSNorm, rotary positions, grouped-query attention, SwiGLU, no biases; `kv_heads` divides `heads`.
+/// GPT-2: learned positions, LayerNorm first, GELU(tanh), tied head. Its `kv_heads`, `hidden` and
+/// `rope_theta` are 0: as many as `heads`, 4·width, none. Llama: RMSNorm, rotary positions, grouped-query
+/// attention, SwiGLU, no biases; `kv_heads` divides `heads`.
 struct ModelConfig {
     Family family = Family::kGpt2;
     std::uint32_t layers = 0;
@@ -58,8 +58,9 @@ struct ModelConfig {
     Head head = Head::kTied;
 
     [[nodiscard]] std::uint32_t head_dim() const { return width / heads; }
-    [[nodiscard]] std::uint32_t key_value_heads() const { return family == Family::kGpt2 ? heads : kv_heads; }
-    [[nodiscard]] std::uint32_t hidden_width() const { return family == Family::kGpt2 ? 4 * width : hidden; }
+    [[nodiscard]] std::uint32_t key_value_heads() const { return kv_heads == 0 ? heads : kv_heads; }
+    [[nodiscard]] std::uint32_t hidden_width() const { return hidden == 0 ? 4 * width : hidden; }
+    [[nodiscard]] bool has_rotary_positions() const { return rope_theta != Float32(0.0F); }
     /// Numbers in a row of queries, keys and values: (heads + 2·kv_heads)·head_dim.
     [[nodiscard]] std::uint32_t qkv_width() const { return (heads + 2 * key_value_heads()) * head_dim(); }
 

@@ -173,7 +173,7 @@ constexpr std::array kRules = {
              [](const JobSpec& s) { return "model.width = " + std::to_string(s.model.width); }},
     SpecRule{E::kKeyValueHeadsDivideHeads, Part::kModel, "model.kv_heads",
              [] { return std::string("kv_heads divides heads in family llama"); }, RuleOf::kProgram,
-             [](const JobSpec& s) { return is_gpt2(s) || s.model.heads % s.model.kv_heads == 0; },
+             [](const JobSpec& s) { return s.model.heads % s.model.key_value_heads() == 0; },
              [](const JobSpec& s) { return "model.heads = " + std::to_string(s.model.heads); }},
     SpecRule{E::kHead, Part::kModel, "model.head", [] { return std::string("head is tied in family gpt2"); },
              RuleOf::kProgram, [](const JobSpec& s) { return !is_gpt2(s) || s.model.head == Head::kTied; },
@@ -181,7 +181,8 @@ constexpr std::array kRules = {
     // Rotary positions turn pairs of numbers.
     SpecRule{E::kHeadIsOdd, Part::kModel, "model.heads",
              [] { return std::string("width / heads is even in family llama"); }, RuleOf::kProgram,
-             [](const JobSpec& s) { return is_gpt2(s) || s.model.head_dim() % 2 == 0; }, head_found},
+             [](const JobSpec& s) { return !s.model.has_rotary_positions() || s.model.head_dim() % 2 == 0; },
+             head_found},
     // The products of attention whose k is a head take it as one block; every other k is cut into blocks.
     SpecRule{E::kHeadTooWide, Parts(Part::kModel).with(Part::kJob), "model.heads",
              [] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory and the dispatch of the reference interpreter (reference_step.hpp): every tensor of a program
-// held in full, every operator run by its function in contracts/arithmetic.
+// held in full, every operator run by its function in contracts/arithmetic. A kind of operator has one line
+// in one of the lists of definitions (reference_rows.cpp and its neighbours).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "contracts/arithmetic/attention.hpp"
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/arithmetic/product.hpp"
+#include "contracts/arithmetic/rope.hpp"
 #include "contracts/program/program.hpp"
 
 namespace assay::program {
@@ -26,16 +28,23 @@ public:
 
     [[nodiscard]] std::span<float> values(TensorId id) { return tensors_[id]; }
 
+    /// How many lines define operators of `kind`: one.
+    static std::size_t definitions_of(OperatorKind kind);
+
 private:
-    void forward(const Operator& one);
-    void loss(const Operator& one);
-    void backward(const Operator& one);
-    void attention_forward(const Operator& one);
-    void attention_backward(const Operator& one);
-    void rope(const Operator& one);
-    void update(const Operator& one, const arithmetic::AdamWCoefficients& coefficients);
-    void norm_parameters(const Operator& one);
-    void global_norm(const Operator& one);
+    using Machine = ReferenceMachine;
+    // One line: runs an operator of the kind.
+    struct Definition {
+        OperatorKind kind;
+        void (*run)(Machine& m, const Operator& one);
+    };
+    using Definitions = std::span<const Definition>;
+    static Definitions row_definitions();        // embedding, norms, activations, sums, rotations
+    static Definitions product_definitions();    // linear layers and the head
+    static Definitions attention_definitions();  // a query head of a sequence at a time
+    static Definitions loss_definitions();
+    static Definitions update_definitions();  // once per step
+    static const Definition* find(Definitions definitions, OperatorKind kind);
 
     // The three forms of a product, by the profile: a·b, a·bᵀ, and aᵀ·b going on from what c holds.
     enum class Form { kPlain, kTransposedB, kTransposedA };
@@ -47,20 +56,32 @@ private:
     [[nodiscard]] std::span<float> out(const Operator& one, std::size_t i) { return values(one.outputs[i]); }
     // The part of a per-sequence tensor that belongs to one sequence.
     [[nodiscard]] std::span<float> part(std::span<float> values, std::uint64_t sequence) const;
+    [[nodiscard]] std::span<const std::uint32_t> inputs_of(std::uint64_t sequence) const;
     [[nodiscard]] std::uint64_t cols(TensorId id) const { return program_.tensors[id].cols; }
+    [[nodiscard]] std::uint64_t rows() const { return sequences_ * context_; }
+    [[nodiscard]] const ModelConfig& model() const { return program_.model; }
     [[nodiscard]] bool exact() const { return program_.profile == Profile::kI16; }
-    // Columns of a row of qkv at which the queries, keys and values of query head h begin.
-    struct HeadColumns {
+    [[nodiscard]] arithmetic::RopeShape rope_shape() const;
+    [[nodiscard]] arithmetic::RopeTableView rope_angles() const { return {rope_cos_, rope_sin_}; }
+
+    // A query head of a sequence, with the columns of a row of qkv at which its queries, keys and values
+    // begin.
+    struct HeadPlace {
+        std::uint64_t sequence = 0, head = 0;
         std::uint64_t query = 0, key = 0, value = 0;
+        // Query heads that share keys and values add to one gradient, in order.
+        arithmetic::ChainStart start = arithmetic::ChainStart::kZero;
     };
-    [[nodiscard]] HeadColumns head_columns(std::uint64_t head) const;
+    [[nodiscard]] HeadPlace head_place(std::uint64_t sequence, std::uint64_t head) const;
     [[nodiscard]] arithmetic::HeadShape head_shape() const { return {context_, program_.model.head_dim()}; }
+    // Calls work(place) for every query head of every sequence, ascending.
+    template <class Work>
+    void each_head(const Work& work) const;
     // The part of a tensor of head matrices or head columns that belongs to one head of one sequence.
-    [[nodiscard]] std::span<float> head_part(std::span<float> values, std::uint64_t sequence,
-                                             std::uint64_t head) const;
+    [[nodiscard]] std::span<float> head_part(std::span<float> values, const HeadPlace& at) const;
     // A head's numbers in the rows of one sequence.
-    [[nodiscard]] arithmetic::HeadView view(TensorId id, std::uint64_t sequence, std::uint64_t column);
-    [[nodiscard]] arithmetic::HeadOut target(TensorId id, std::uint64_t sequence, std::uint64_t column);
+    [[nodiscard]] arithmetic::HeadView view(TensorId id, const HeadPlace& at, std::uint64_t column);
+    [[nodiscard]] arithmetic::HeadOut target(TensorId id, const HeadPlace& at, std::uint64_t column);
 
     const Program& program_;
     std::uint64_t sequences_;
@@ -70,6 +91,7 @@ private:
     std::vector<std::vector<float>> tensors_;
     std::vector<float> rope_cos_;  // [T, d/2], of models with rotary positions
     std::vector<float> rope_sin_;
+    arithmetic::AdamWCoefficients coefficients_;  // of the operator that runs
 };
 
 }  // namespace assay::program

@@ -3,7 +3,8 @@
 // "transformer." or "model." prefix (GPT-2's Conv1D weights are [in,out], Llama's are [out,in]), in byte
 // order of the names, row-major, a tied head once, concatenated without padding. Two products of Llama that
 // read the same rows are one here: self_attn.qkv_proj stacks the rows of q_proj, k_proj and v_proj,
-// mlp.gate_up_proj those of gate_proj and up_proj (docs/formats/model-folder.md).
+// mlp.gate_up_proj those of gate_proj and up_proj (docs/formats/model-folder.md). The families in models/ say
+// which tensors there are.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,9 @@ struct TensorInfo {
     std::string name;
     std::uint64_t rows = 0;  ///< 1 for a 1-d tensor
     std::uint64_t cols = 0;
-    std::uint64_t offset = 0;  ///< of its first element in the flat array
-    bool is_vector = false;    ///< 1-d in the model file
+    std::uint64_t offset = 0;      ///< of its first element in the flat array
+    bool is_vector = false;        ///< 1-d in the model file
+    bool writes_residual = false;  ///< matrix of a product whose output is added to the residual stream
 
     [[nodiscard]] std::uint64_t size() const { return rows * cols; }
     /// Weight decay touches matrices only, not biases and gains.

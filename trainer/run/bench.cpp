@@ -22,7 +22,7 @@ std::vector<float> noise(std::uint64_t count, std::uint32_t which) {
     return values;
 }
 
-// As program_builder.cpp has them.
+// As the operator table has them (contracts/program/operator_table.hpp).
 constexpr std::uint64_t kSequence = 256;  // tokens of one: the block of a weight gradient's sums
 constexpr std::uint8_t kLogitsGradientDigits = 3;
 

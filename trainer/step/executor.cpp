@@ -12,7 +12,6 @@ namespace assay::trainer {
 
 using program::Role;
 using program::TensorId;
-using Kind = program::OperatorKind;
 
 Executor::Executor(program::Program program, Backend& backend, MemoryPlan plan)
     : program_(std::move(program)),
@@ -28,10 +27,7 @@ Executor::Executor(program::Program program, Backend& backend, MemoryPlan plan)
         place_gradients();
         return;
     }
-    for (std::uint32_t i = 0; i < program_.operators.size(); ++i) {
-        const program::Operator& one = program_.operators[i];
-        if (one.kind == Kind::kHead) logits_group_ = Group{GroupKind::kLogits, {i}, one.operands, {}};
-    }
+    logits_group_ = logits_group(program_);
 }
 
 void Executor::place_gradients() {
@@ -41,10 +37,9 @@ void Executor::place_gradients() {
         if (next < program_.parameters.size()) tensors_[id] = gradient_ + program_.parameters[next++].offset;
     }
     // The tied matrix: the head accumulates where the sum will be, the embedding in its own rows.
-    for (const program::Operator& one : program_.operators) {
-        if (one.kind != Kind::kTiedGradient) continue;
-        tensors_[one.operands[0]] = tensors_[one.outputs[0]];
-        tensors_[one.operands[1]] = embedding_rows_;
+    if (const auto tied = tied_gradient(program_)) {
+        tensors_[tied->by_head] = tensors_[tied->sum];
+        tensors_[tied->by_embedding] = embedding_rows_;
     }
 }
 

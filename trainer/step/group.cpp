@@ -11,9 +11,8 @@ using program::Operator;
 using program::TensorId;
 using Kind = program::OperatorKind;
 
-namespace {
-GroupKind kind_of(Kind kind) {
-    switch (kind) {
+GroupKind group_kind(const Operator& one) {
+    switch (one.kind) {
         case Kind::kEmbedding:
         case Kind::kLayerNorm:
         case Kind::kRmsNorm:
@@ -63,6 +62,7 @@ GroupKind kind_of(Kind kind) {
     return GroupKind::kRows;
 }
 
+namespace {
 bool contains(const std::vector<TensorId>& list, TensorId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
 }
@@ -73,7 +73,7 @@ public:
 
     void add(std::uint32_t index) {
         const Operator& one = program_.operators[index];
-        const GroupKind kind = kind_of(one.kind);
+        const GroupKind kind = group_kind(one);
         switch (kind) {
             case GroupKind::kAttention:
                 if (one.kind == Kind::kAttentionScores) break;
@@ -122,16 +122,16 @@ private:
     }
 
     void join(Group& group, std::uint32_t index) {
-        ASSAY_CHECK(group.operators.empty() || group.kind == kind_of(program_.operators[index].kind) ||
-                    kind_of(program_.operators[index].kind) == GroupKind::kRows);
         const Operator& one = program_.operators[index];
+        ASSAY_CHECK(group.operators.empty() || group.kind == group_kind(one) ||
+                    group_kind(one) == GroupKind::kRows);
         group.operators.push_back(index);
         for (const TensorId id : one.operands) {
             if (!transient(id) && !contains(group.writes, id) && !contains(group.reads, id)) {
                 group.reads.push_back(id);
             }
         }
-        if (is_transient(one.kind)) return;
+        if (one.row().is_transient) return;
         for (const TensorId id : one.outputs) {
             if (!contains(group.writes, id)) group.writes.push_back(id);
         }
@@ -155,7 +155,7 @@ private:
     [[nodiscard]] bool transient(TensorId id) const {
         const program::Role role = program_.tensors[id].role;
         if (role != program::Role::kActivation && role != program::Role::kGradient) return false;
-        return is_transient(writer(id).kind);
+        return writer(id).row().is_transient;
     }
 
     const program::Program& program_;
@@ -163,20 +163,28 @@ private:
 };
 }  // namespace
 
-bool is_transient(Kind kind) {
-    switch (kind) {
-        case Kind::kAttentionScores:
-        case Kind::kSoftmaxExp:
-        case Kind::kSoftmaxDivide:
-        case Kind::kAttentionProbabilityGradient:
-        case Kind::kSoftmaxDot:
-        case Kind::kSoftmaxGradient:
-        case Kind::kHead:
-        case Kind::kLossMax:
-        case Kind::kLossExp:
-        case Kind::kLossSum:
-        case Kind::kLossTokens:
-        case Kind::kLossGradient: return true;
+std::optional<Group> logits_group(const program::Program& program) {
+    for (std::uint32_t i = 0; i < program.operators.size(); ++i) {
+        const Operator& one = program.operators[i];
+        if (one.kind == Kind::kHead) return Group{GroupKind::kLogits, {i}, one.operands, {}};
+    }
+    return std::nullopt;
+}
+
+std::optional<TiedGradient> tied_gradient(const program::Program& program) {
+    for (const Operator& one : program.operators) {
+        if (one.kind == Kind::kTiedGradient)
+            return TiedGradient{one.operands[0], one.operands[1], one.outputs[0]};
+    }
+    return std::nullopt;
+}
+
+bool is_cheap_to_remake(const Operator& one) {
+    switch (one.kind) {
+        case Kind::kLayerNorm:
+        case Kind::kRmsNorm:
+        case Kind::kGelu:
+        case Kind::kSwiGlu: return true;
         default: return false;
     }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,7 +42,21 @@ struct Group {
 /// logits) are in no list of reads or writes.
 std::vector<Group> group(const program::Program& program, std::span<const std::uint32_t> operators);
 
-/// True for an operator of kind `kind` whose outputs never lie in memory as a whole.
-bool is_transient(program::OperatorKind kind);
+/// The kind of group that holds an operator.
+GroupKind group_kind(const program::Operator& one);
+
+/// The head for one row (kLogits); nothing in a program without a head.
+std::optional<Group> logits_group(const program::Program& program);
+
+/// Tensors of a matrix that embedding and head share: two gradients and their sum.
+struct TiedGradient {
+    program::TensorId by_head = 0;
+    program::TensorId by_embedding = 0;
+    program::TensorId sum = 0;
+};
+std::optional<TiedGradient> tied_gradient(const program::Program& program);
+
+/// True where making the operator's first output again costs little beside the memory that keeping it takes.
+bool is_cheap_to_remake(const program::Operator& one);
 
 }  // namespace assay::trainer

@@ -69,7 +69,7 @@ base::Outcome<std::uint64_t> memory_from_environment() {
 }
 
 std::uint64_t state_bytes(const program::Program& program) {
-    const bool trains = program.operators.back().kind == program::OperatorKind::kAdamW;
+    const bool trains = program.operators.back().row().phase == program::Phase::kOncePerStep;
     return (trains ? 3 : 1) * program::parameter_count(program.model) * sizeof(float);
 }
 

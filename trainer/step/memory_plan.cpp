@@ -12,7 +12,6 @@ namespace assay::trainer {
 using program::Operator;
 using program::Role;
 using program::TensorId;
-using Kind = program::OperatorKind;
 
 namespace {
 constexpr std::uint64_t kAlignment = 16;  // floats in a cache line
@@ -96,9 +95,7 @@ private:
         const Group& group = order_.groups[at];
         for (std::size_t i = 0; i < group.operators.size(); ++i) {
             const Operator& one = program_.operators[group.operators[i]];
-            const bool element_wise =
-                one.kind == Kind::kAdd || one.kind == Kind::kGelu || one.kind == Kind::kGeluGradient;
-            if (!element_wise) continue;
+            if (one.row().cut.reach != program::Reach::kElement) continue;
             const std::size_t out = beginning(at, one.outputs[0]);
             for (const TensorId id : one.operands) {
                 const std::size_t in = last_life(at, id);

@@ -9,31 +9,28 @@
 namespace assay::trainer {
 
 using program::Operator;
+using program::Phase;
 using program::TensorId;
-using Kind = program::OperatorKind;
 
 namespace {
-bool is_norm(Kind kind) { return kind == Kind::kLayerNorm || kind == Kind::kRmsNorm; }
-
 class Orderer {
 public:
     Orderer(const program::Program& program, Recompute recompute) : program_(program), recompute_(recompute) {
         const auto count = static_cast<std::uint32_t>(program.operators.size());
         backward_ = once_ = count;
         for (std::uint32_t i = count; i-- > 0;) {
-            const Kind kind = program.operators[i].kind;
-            if (kind >= Kind::kTiedGradient) once_ = i;
-            if (kind >= Kind::kLossGradient) backward_ = i;
-            if (kind == Kind::kHead) head_ = i;
+            const Operator& one = program.operators[i];
+            if (one.row().phase == Phase::kOncePerStep) once_ = i;
+            if (one.row().phase == Phase::kBackward) backward_ = i;
+            if (group_kind(one) == GroupKind::kHead) head_ = i;
         }
     }
 
     WorkOrder take() && {
         // The head's group holds the last operators of the forward pass and the first of the backward pass.
         std::uint32_t after_head = backward_;
-        while (after_head < once_ && program_.operators[after_head].kind <= Kind::kHeadWeightGradient) {
+        while (after_head < once_ && group_kind(program_.operators[after_head]) == GroupKind::kHead)
             ++after_head;
-        }
         append(0, after_head);
         for (Group& group : group_range(after_head, once_)) {
             make_again(group);
@@ -95,12 +92,10 @@ private:
             }
         }
         if (writer == nullptr || writer->layer < 0) return false;
-        if (is_transient(writer->kind)) return true;
+        if (writer->row().is_transient) return true;
         switch (recompute_) {
             case Recompute::kNothing: return false;
-            case Recompute::kCheap:
-                return (is_norm(writer->kind) && id == writer->outputs[0]) || writer->kind == Kind::kGelu ||
-                       writer->kind == Kind::kSwiGlu;
+            case Recompute::kCheap: return is_cheap_to_remake(*writer) && id == writer->outputs[0];
             case Recompute::kLayers: return !leaves_layer;
         }
         return false;
@@ -110,7 +105,7 @@ private:
     Recompute recompute_;
     std::uint32_t backward_ = 0;  // first operator of the backward pass
     std::uint32_t once_ = 0;      // first operator that runs once per step
-    std::uint32_t head_ = 0;
+    std::uint32_t head_ = 0;      // first operator of the head
     std::set<TensorId> made_again_;
     WorkOrder order_;
 };

@@ -58,7 +58,7 @@ std::vector<float> logits(const Variant& variant, const Tokens& tokens) {
     return {values.begin(), values.end()};
 }
 
-bool once_per_step(const Operator& one) { return one.kind >= OperatorKind::kTiedGradient; }
+bool once_per_step(const Operator& one) { return one.row().phase == Phase::kOncePerStep; }
 
 bool same_bits(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b) {
     const auto one = [](float x, float y) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: the picture that all model families share, filled with the pieces of one: an embedding; layers of
+// norm, attention, residual, norm, mlp, residual; a norm; the head. A family says which pieces, and how they
+// are called.
+#pragma once
+
+#include <string>
+
+#include "contracts/program/models/attention.hpp"
+#include "contracts/program/models/embedding.hpp"
+#include "contracts/program/models/head.hpp"
+#include "contracts/program/models/mlp.hpp"
+#include "contracts/program/models/norm.hpp"
+
+namespace assay::program::models {
+
+struct Decoder {
+    std::string layers;  ///< prefix of layers: "h."
+    Embedding embedding;
+    Norm norm1;
+    Attention attention;
+    Norm norm2;
+    Mlp mlp;
+    Norm final_norm;
+    LossHead head;
+
+    /// Parameters of one layer, without its prefix, and those outside the layers.
+    [[nodiscard]] ParameterList layer_parameters() const;
+    [[nodiscard]] ParameterList other_parameters() const;
+};
+
+/// Forward pass and mean loss.
+void add_evaluation(ProgramBuilder& builder, const Decoder& decoder);
+/// Forward and backward pass, update. REQUIRES declare_training().
+void add_step(ProgramBuilder& builder, const Decoder& decoder);
+
+/// The pieces of a family.
+Decoder gpt2(const ModelConfig& model);
+Decoder llama(const ModelConfig& model);
+
+/// Those of the model's family.
+Decoder decoder_of(const ModelConfig& model);
+
+}  // namespace assay::program::models
