@@ -27,7 +27,7 @@ class Layers(unittest.TestCase):
     good = {"contracts/base/a.hpp": "#include <vector>\n", "ledger/b.cpp": '#include "contracts/base/a.hpp"\n'}
 
     def refused(self, name, text, expected):
-        code, output = run("check_layers.py", {**self.good, "trainer/c.hpp": "\n", name: text})
+        code, output = run("check_layers.py", {**self.good, "trainer/run/c.hpp": "\n", name: text})
         self.assertEqual(code, 1, output)
         self.assertIn(expected, output)
 
@@ -39,10 +39,10 @@ class Layers(unittest.TestCase):
         self.assertEqual(run("check_layers.py", {})[0], 1)
 
     def test_the_ledger_never_sees_the_trainer(self):
-        self.refused("ledger/d.cpp", '\n#include "trainer/c.hpp"\n', "ledger/d.cpp:2: ledger may not include trainer")
+        self.refused("ledger/d.cpp", '\n#include "trainer/run/c.hpp"\n', "ledger/d.cpp:2: ledger may not include trainer/run")
 
     def test_the_trainer_never_sees_the_ledger(self):
-        self.refused("trainer/d.cpp", '#include "ledger/b.cpp"\n', "trainer may not include ledger")
+        self.refused("trainer/run/d.cpp", '#include "ledger/b.cpp"\n', "trainer/run may not include ledger")
 
     def test_nothing_includes_tests(self):
         self.refused("ledger/d.cpp", '#include "tests/x.hpp"\n', "does not exist")
