@@ -39,7 +39,8 @@ class Layers(unittest.TestCase):
         self.assertEqual(run("check_layers.py", {})[0], 1)
 
     def test_the_ledger_never_sees_the_trainer(self):
-        self.refused("ledger/d.cpp", '\n#include "trainer/run/c.hpp"\n', "ledger/d.cpp:2: ledger may not include trainer/run")
+        self.refused("ledger/d.cpp", '\n#include "trainer/run/c.hpp"\n',
+                     "ledger/d.cpp:2: ledger may not include trainer/run")
 
     def test_the_trainer_never_sees_the_ledger(self):
         self.refused("trainer/run/d.cpp", '#include "ledger/b.cpp"\n', "trainer/run may not include ledger")
