@@ -90,6 +90,7 @@ lint: ## include edges, style, docs; the same checks run in make test
 	@python3 tests/tools/check_style.py
 	@python3 tests/tools/check_docs.py
 	@python3 tests/tools/check_checks.py
+	@python3 tests/tools/check_operators.py
 
 clean: ## remove every build folder
 	@rm -rf build build-*

@@ -138,6 +138,7 @@ const std::vector<Table>& reference_tables() {
         {"docs/reference/parameters.md", "limits", limits_table},
         {"docs/reference/limits.md", "job limits", job_limits_table},
         {"docs/reference/limits.md", "job rules", job_rules_table},
+        {"docs/reference/operators.md", "operators", operators_table},
         {"docs/reference/exit-codes.md", "exit codes", exit_codes_table},
         {"docs/reference/transactions.md", "transactions", transactions_table},
     };

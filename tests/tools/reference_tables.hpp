@@ -28,6 +28,7 @@ std::string limits_table();        // contracts/rules/limits.hpp
 std::string job_limits_table();    // contracts/program/limits.hpp
 std::string job_rules_table();     // contracts/program/limits.hpp
 std::string exit_codes_table();    // contracts/base/error_names.hpp
+std::string operators_table();     // contracts/program/operator_table.hpp (reference_operators.cpp)
 std::string transactions_table();  // contracts/rules/transactions.hpp (reference_transactions.cpp)
 
 /// "| a | b |\n", with `|` inside a cell escaped.

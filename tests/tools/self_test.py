@@ -101,6 +101,62 @@ class Checks(unittest.TestCase):
         self.refused("calls outside", row=row, source='#include "contracts/program/b.hpp"\n' + self.source)
 
 
+class Operators(unittest.TestCase):
+    table = ("enum class OperatorKind : std::uint8_t {\n    kGelu = 1,  ///< gelu_forward\n    kHead,\n};\n"
+             "inline constexpr OperatorKind kLastOperatorKind = OperatorKind::kHead;\n")
+    group = "enum class GroupKind { kRows, kHead };\n"
+    good = {"contracts/program/operator_table.hpp": table, "trainer/step/group.hpp": group,
+            "trainer/step/group.cpp": "using Kind = program::OperatorKind;\nbool b = one.kind == Kind::kGelu;\n",
+            "trainer/step/order.cpp": "bool b = group.kind == GroupKind::kHead; // OperatorKind::kHead\n"}
+
+    def refused(self, name, text, expected):
+        code, output = run("check_operators.py", {**self.good, name: text})
+        self.assertEqual(code, 1, output)
+        self.assertIn(expected, output)
+
+    def test_a_clean_tree_passes(self):
+        code, output = run("check_operators.py", self.good)
+        self.assertEqual(code, 0, output)
+
+    def test_a_tree_without_the_table_fails(self):
+        self.assertEqual(run("check_operators.py", {"node/a.cpp": "int one();\n"})[0], 1)
+
+    def test_a_kind_outside_its_places(self):
+        self.refused("node/a.cpp", "\nif (one.kind == program::OperatorKind::kGelu) return;\n",
+                     "node/a.cpp:2: OperatorKind is for")
+
+    def test_an_alias_outside_its_places(self):
+        self.refused("trainer/step/order.cpp", "using K = program::OperatorKind;\n", "order.cpp:1: OperatorKind is for")
+
+    def test_the_use_of_an_alias_outside_its_places(self):
+        alias = "using K = OperatorKind;\nusing L = K;\nbool b = one.kind == L::kGelu;\n"
+        self.refused("node/a.cpp", alias, "node/a.cpp:3: OperatorKind is for")
+
+    def test_all_enumerators_at_once(self):
+        self.refused("node/a.cpp", "using enum program::OperatorKind;\n", "node/a.cpp:1: OperatorKind is for")
+
+    def test_an_alias_that_travels_in_a_header(self):
+        self.refused("trainer/step/group.hpp", self.group + "using Kind = program::OperatorKind;\n",
+                     "group.hpp:2: an alias")
+
+    def test_an_alias_by_typedef_that_travels(self):
+        self.refused("trainer/step/group.hpp", self.group + "typedef program::OperatorKind Kind;\n",
+                     "group.hpp:2: an alias")
+
+    def test_an_enumerator_whose_type_is_not_named(self):
+        self.refused("node/a.cpp", "bool b = one.kind == decltype(one.kind)::kHead;\n", "is a kind of operator")
+
+    def test_an_alias_of_another_enumeration_is_free(self):
+        text = "using Kind = trainer::GroupKind;\nbool b = group.kind == Kind::kHead;\n"
+        code, output = run("check_operators.py", {**self.good, "node/a.cpp": text})
+        self.assertEqual(code, 0, output)
+
+    def test_an_order_of_kinds(self):
+        for text in ("bool b = one.kind >= Kind::kHead;\n", "bool b = Kind::kHead < one.kind;\n"):
+            self.refused("trainer/step/group.cpp", "using Kind = program::OperatorKind;\n" + text,
+                         "group.cpp:2: kinds have no order")
+
+
 class Style(unittest.TestCase):
     def refused(self, name, text, expected):
         code, output = run("check_style.py", {"contracts/base/a.cpp": LICENCE, name: text})
