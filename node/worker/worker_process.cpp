@@ -153,6 +153,7 @@ private:
         process.program = program;
         process.environment = options_.environment;
         process.arguments = {"--serve"};
+        if (!options_.device.empty()) process.arguments = {"--serve", "--device", options_.device};
         process.descriptors = {{ends.second.number(), kWorkerSocket}};
         if (options_.threads != 0) {
             process.environment.emplace_back("ASSAY_THREADS", std::to_string(options_.threads));

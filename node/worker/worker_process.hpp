@@ -22,6 +22,7 @@ struct WorkerOptions {
     unsigned threads = 0;  ///< 0: ASSAY_THREADS, else 1
     std::string memory;    ///< budget of a step as ASSAY_MEMORY ("2GiB"); empty: inherit the environment's
     std::string targets;   ///< as ASSAY_TARGETS; empty: inherit the environment's
+    std::string device;    ///< what computes: "cpu" (if empty) or another that the child has
     std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, for the child alone
     /// Deaths in a row, without an answered request or a new boundary between them, after which the client
     /// gives up.
@@ -37,9 +38,9 @@ base::Outcome<std::filesystem::path> find_worker_program(const WorkerOptions& op
 class WorkerProcess final : public WorkerClient {
 public:
     /// Starts the child and waits for its Hello; refuses another protocol version and a self-test that does
-    /// not match (kPreflight: this machine or build computes other bits and must not train). Threads, memory
-    /// and targets are the child's to judge: kUsage for a value that is none, kPreflight for a target that
-    /// this machine lacks.
+    /// not match (kPreflight: this machine or build computes other bits and must not train). Threads, memory,
+    /// targets and the device are the child's to judge: kUsage for a value that is none, kPreflight for a
+    /// target or a device that is not there.
     static base::Outcome<std::unique_ptr<WorkerProcess>> start(WorkerOptions options);
 
     /// Ends the child; requests without an answer get a kCancelled refusal first.

@@ -40,8 +40,8 @@ Json head(const ParityJob& job) {
               {"batch", job.spec.train.batch},
               {"context", job.spec.model.context},
               {"parameters", program::parameter_count(job.spec.model)},
-              {"target", trainer::to_text(job.runner.target)},
-              {"threads", job.runner.threads}}}};
+              {"target", trainer::to_text(job.runner.device.target)},
+              {"threads", job.runner.device.threads}}}};
 }
 
 base::Outcome<float> held_out_loss(trainer::JobRunner& runner, const ParityJob& job,

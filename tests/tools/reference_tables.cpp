@@ -58,7 +58,8 @@ std::string_view when(base::ErrorKind kind) {
                    "ledger (`--trust`, a receipt), a block with a refused transaction, false work that was "
                    "paid";
         case base::ErrorKind::kPreflight:
-            return "`assay doctor` found a problem; this machine lacks a named target; the memory budget "
+            return "`assay doctor` found a problem; this machine lacks a named target or device; the memory "
+                   "budget "
                    "(`--memory`) cannot hold one sequence; the worker's self-test computes other bits";
         case base::ErrorKind::kInterrupted: return "Ctrl-C";
     }

@@ -74,7 +74,7 @@ TEST_CASE("a diverging step names the reference's operator and leaves the state 
             if (reference.diverged) named[spec.profile].insert(program.operators[*reference.diverged].kind);
             for (const auto& machine : machines) {
                 program::SlotArrays state = before;
-                const auto result = machine->executor.step(coefficients, tokens, test::spans(state));
+                const auto result = machine->step(coefficients, tokens, state);
                 REQUIRE(result.diverged == reference.diverged);
                 REQUIRE(test::same(state, reference.diverged ? before : expected));
             }
@@ -99,11 +99,11 @@ TEST_CASE("a step after a diverging one has the bits of the reference", "[traine
     test::ExecutorMachine machine(program, test::all_targets().front(), 2, {2}, kBatchOfThree);
     program::SlotArrays broken = test::initial_state(spec);
     broken.parameters[program.parameters.back().offset] = 3e38F;  // token 0's row of the embedding
-    REQUIRE(machine.executor.step(coefficients, tokens, test::spans(broken)).diverged);
+    REQUIRE(machine.step(coefficients, tokens, broken).diverged);
     program::SlotArrays expected = test::initial_state(spec);
     program::SlotArrays state = expected;
     program::reference_step(program, coefficients, tokens, expected);
-    REQUIRE_FALSE(machine.executor.step(coefficients, tokens, test::spans(state)).diverged);
+    REQUIRE_FALSE(machine.step(coefficients, tokens, state).diverged);
     CHECK(test::same(state, expected));
 }
 

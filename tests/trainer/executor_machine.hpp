@@ -10,7 +10,7 @@
 #include "contracts/program/reference_step.hpp"
 #include "contracts/program/schedule.hpp"
 #include "tests/trainer/small_job.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
 #include "trainer/step/executor.hpp"
 
 namespace assay::trainer::test {
@@ -32,12 +32,18 @@ private:
 struct ExecutorMachine {
     ExecutorMachine(const program::Program& program, Target target, int threads, const PlanChoice& choice,
                     std::uint32_t batch)
-        : pool(threads),
-          backend(target, pool, arena),
-          executor(program, backend, plan_memory(program, backend, choice, batch)) {}
-    ThreadPool pool;
+        : device(target, threads, &arena),
+          executor(program, device, plan_memory(program, device, choice, batch)) {}
+    /// A step by itself, the state adopted for it alone.
+    StepResult step(const arithmetic::AdamWCoefficients& coefficients, std::span<const std::uint32_t> tokens,
+                    program::SlotArrays& state) {
+        AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
+        const StepResult result = executor.step(coefficients, tokens, adopted.at());
+        adopted.sync();
+        return result;
+    }
     CountingArena arena;
-    CpuBackend backend;
+    CpuDevice device;
     Executor executor;
 };
 
@@ -47,10 +53,6 @@ inline program::SlotArrays initial_state(const program::JobSpec& spec) {
     state.first_moment.assign(state.parameters.size(), 0.0F);
     state.second_moment = state.first_moment;
     return state;
-}
-
-inline StateSpans spans(program::SlotArrays& state) {
-    return {state.parameters, state.first_moment, state.second_moment};
 }
 
 inline std::vector<std::uint32_t> batch_of(const program::JobSpec& spec, std::uint32_t sequences,

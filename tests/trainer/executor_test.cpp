@@ -47,12 +47,12 @@ Expected expected_of(const program::JobSpec& spec, const program::Program& progr
 void require_steps(const program::JobSpec& spec, const Expected& expected, ExecutorMachine& machine) {
     const program::Schedule schedule(spec.train);
     program::SlotArrays state = test::initial_state(spec);
+    AdoptedState adopted(machine.device, state.parameters, state.first_moment, state.second_moment);
     std::vector<float> gradient(state.parameters.size());
     for (std::uint32_t step = 0; step < 3; ++step) {
         const auto tokens = test::batch_of(spec, kBatchOfFive, 100 + step);
-        StateSpans arrays = test::spans(state);
-        arrays.unchanged = step > 1;
-        const auto result = machine.executor.step(schedule.at(0, step), tokens, arrays);
+        const auto result = machine.executor.step(schedule.at(0, step), tokens, adopted.at());
+        adopted.sync();
         REQUIRE_FALSE(result.diverged);
         REQUIRE(result.fingerprint == expected.outcomes[step].fingerprint);
         machine.executor.gradient(gradient);
@@ -161,8 +161,9 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
                 ExecutorMachine machine(program, target, 2, {2, Recompute::kNothing, 30, keep_weights}, 2);
                 for (const auto& parameters : {first, second}) {
                     const auto expected = program::reference_loss(program, tokens, parameters);
+                    const AdoptedReadOnly adopted(machine.device, parameters);
                     const auto loss = machine.executor.evaluate(
-                        parameters, 5,
+                        adopted.at(), 5,
                         [&](std::uint64_t i, std::span<std::uint32_t> out) {
                             std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(i * length), length,
                                         out.begin());
@@ -171,7 +172,8 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
                     REQUIRE(loss);
                     REQUIRE(std::bit_cast<std::uint32_t>(*loss) == std::bit_cast<std::uint32_t>(*expected));
                 }
-                const auto found = machine.executor.logits(second, inputs, inputs.size() - 1);
+                const AdoptedReadOnly adopted(machine.device, second);
+                const auto found = machine.executor.logits(adopted.at(), inputs, inputs.size() - 1);
                 REQUIRE(found);
                 if (logits.empty()) logits.assign(found->begin(), found->end());
                 REQUIRE(test::same(logits, {found->begin(), found->end()}));

@@ -144,7 +144,8 @@ TEST_CASE("a runner refuses steps and evaluations in which a thread of its pool 
     const auto train = test::small_tokens(spec.data.train_tokens, spec.model.vocabulary, 1);
     const auto held_out = test::small_tokens(spec.data.held_out_tokens, spec.model.vocabulary, 2);
     const auto others = threads_of_this_process();
-    const auto runner = JobRunner::create(spec, {train}, {held_out}, {2}).value();
+    const auto runner =
+        JobRunner::create(spec, {train}, {held_out}, test::on_cpu(2, Target::kScalar)).value();
     std::set<int> pool;
     for (const int id : threads_of_this_process()) {
         if (!others.contains(id)) pool.insert(id);

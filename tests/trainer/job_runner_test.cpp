@@ -64,7 +64,7 @@ TEST_CASE("a small run ends at the golden root on every target, thread count and
         for (const int threads : {1, 2}) {
             for (const std::uint32_t micro_batch : {0U, 1U, 2U}) {
                 INFO(to_text(target) << ", threads " << threads << ", micro-batch " << micro_batch);
-                Fixture f({threads, target, micro_batch, nullptr});
+                Fixture f(test::on_cpu(threads, target, micro_batch));
                 CHECK(final_root(f).hex() == golden_root());
             }
         }
@@ -100,7 +100,7 @@ TEST_CASE("packed weights that are kept outlive neither an update nor an evaluat
         for (const Target target : test::all_targets()) {
             for (const int threads : {1, 2}) {
                 INFO(spec.name << ", " << to_text(target) << ", threads " << threads);
-                const RunnerOptions options{threads, target, 1, nullptr};
+                const RunnerOptions options = test::on_cpu(threads, target, 1);
                 Fixture f(options, spec);
                 // Two digits of every weight of a linear layer, once for each pass.
                 const std::uint64_t kept = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
@@ -128,7 +128,7 @@ TEST_CASE("packed weights that are kept outlive neither an update nor an evaluat
 }
 
 TEST_CASE("a replayed unit has the root that the trace claims", "[trainer][runner]") {
-    Fixture f({1, Target::kScalar, 0, nullptr});
+    Fixture f;
     const BaseState base = f.runner->initial();
     std::vector<SlotState> boundaries = {f.runner->start(base).value()};
     const auto whole = f.runner->run_slot_round(
@@ -146,7 +146,7 @@ TEST_CASE("a replayed unit has the root that the trace claims", "[trainer][runne
             .value();
     REQUIRE(program::is_well_formed(round.trace, f.spec));
     REQUIRE(boundaries.size() == f.spec.segments() + 1);
-    Fixture other({2, test::all_targets().front(), 1, nullptr});
+    Fixture other(test::on_cpu(2, test::all_targets().front(), 1));
     for (std::uint32_t s = 0; s < f.spec.segments(); ++s) {
         const auto replay = other.runner->replay_segment(boundaries[s], {1, 1, s}, {}).value();
         CHECK(replay.unit_root == program::unit_root(round.trace, f.spec, s));
@@ -176,7 +176,7 @@ TEST_CASE("a replayed unit has the root that the trace claims", "[trainer][runne
 }
 
 TEST_CASE("roots are those of the definition", "[trainer][runner]") {
-    Fixture f({2, Target::kScalar, 0, nullptr});
+    Fixture f(test::on_cpu(2, Target::kScalar));
     const BaseState base = f.runner->initial();
     const SlotState state = f.round(0, 0, base).end;
     CHECK(f.runner->state_root(state) == program::slot_state_root(f.runner->tensors(), state.parameters,
@@ -185,7 +185,7 @@ TEST_CASE("roots are those of the definition", "[trainer][runner]") {
 }
 
 TEST_CASE("training lowers the held-out loss", "[trainer][runner]") {
-    Fixture f({1, test::all_targets().front(), 0, nullptr});
+    Fixture f(test::on_cpu(1, test::all_targets().front()));
     const BaseState base = f.runner->initial();
     const SlotRound round = f.round(0, 0, base);
     const auto before = f.runner->evaluate_held_out(base.parameters, 0, {}).value();
@@ -268,7 +268,7 @@ TEST_CASE("a sample is the same on every target and differs by seed", "[trainer]
     const SampleRequest request{{1, 2, 3}, 30, 0.9F, 5};
     std::vector<std::vector<std::uint32_t>> samples;
     for (const Target target : test::all_targets()) {
-        Fixture f({1, target, 0, nullptr});
+        Fixture f(test::on_cpu(1, target));
         samples.push_back(f.runner->sample(f.runner->initial().parameters, request).value());
         CHECK(samples.back() == samples.front());
         CHECK(samples.back().size() == 30);
@@ -281,7 +281,8 @@ TEST_CASE("a sample is the same on every target and differs by seed", "[trainer]
 TEST_CASE("bad specs, options, tokens and requests are refused with a fix", "[trainer][runner]") {
     program::JobSpec spec = test::small_job();
     auto train = test::small_tokens(spec.data.train_tokens, spec.model.vocabulary, 1);
-    CHECK(JobRunner::create(spec, {train}, {}, {0}).error().kind == base::ErrorKind::kUsage);
+    CHECK(JobRunner::create(spec, {train}, {}, test::on_cpu(0, Target::kScalar)).error().kind ==
+          base::ErrorKind::kUsage);
     program::JobSpec odd = spec;
     odd.model.heads = 3;
     CHECK(JobRunner::create(odd, {train}, {}, {}).error().what.find("model.heads") != std::string::npos);

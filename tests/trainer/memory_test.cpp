@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::uint32_t kBatchOfFour = 4;
 
-base::Outcome<MemoryPlan> plan_within(const program::Program& program, const Backend& backend,
+base::Outcome<MemoryPlan> plan_within(const program::Program& program, const Device& device,
                                       std::uint64_t bytes) {
-    return choose_plan(program, backend, {kBatchOfFour, 0, bytes});
+    return choose_plan(program, device, {kBatchOfFour, 0, bytes});
 }
 }  // namespace
 
@@ -36,11 +36,11 @@ TEST_CASE("an executor takes what its plan says and no step takes more", "[train
                       machine.executor.plan().bytes() - machine.executor.plan().device);
                 const auto tokens = test::batch_of(spec, kBatchOfFour, 7);
                 program::SlotArrays state = test::initial_state(spec);
-                machine.executor.step(coefficients, tokens, test::spans(state));
+                machine.step(coefficients, tokens, state);
                 const std::uint64_t floats = machine.arena.floats;
                 const std::uint64_t before = test::allocations();
-                machine.executor.step(coefficients, tokens, test::spans(state));
-                machine.executor.step(coefficients, tokens, test::spans(state));
+                machine.step(coefficients, tokens, state);
+                machine.step(coefficients, tokens, state);
                 // What runs by its definition, as everything does on the scalar target, may ask the heap.
                 if (target != Target::kScalar) CHECK(test::allocations() == before);
                 CHECK(machine.arena.floats == floats);
@@ -69,7 +69,7 @@ TEST_CASE(
                     program::SlotArrays state = test::initial_state(spec);
                     const std::uint64_t held = scratch_use().bytes;
                     const test::HeapBytes asked = test::heap_bytes();
-                    machine.executor.step(coefficients, tokens, test::spans(state));
+                    machine.step(coefficients, tokens, state);
                     planned = machine.executor.plan().device;
                     scratch = scratch_use().bytes - held;
                     aligned = test::heap_bytes().aligned - asked.aligned;
@@ -92,13 +92,11 @@ TEST_CASE("less memory is bought with smaller micro-batches, then with work done
     for (const program::JobSpec& spec : test::small_jobs()) {
         INFO(spec.name);
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-        ThreadPool pool(2);
-        test::CountingArena arena;
-        const CpuBackend backend(Target::kScalar, pool, arena);
+        const CpuDevice device(Target::kScalar, 2, nullptr);
         const std::uint64_t state = state_bytes(program);
         CHECK(state == 3 * sizeof(float) * program::parameter_count(spec.model));
-        const MemoryPlan free = plan_within(program, backend, 0).value();
-        const MemoryPlan least = smallest_plan(program, backend, kBatchOfFour);
+        const MemoryPlan free = plan_within(program, device, 0).value();
+        const MemoryPlan least = smallest_plan(program, device, kBatchOfFour);
         CHECK(free.choice.recompute == Recompute::kNothing);
         CHECK(free.choice.micro_batch == kBatchOfFour);
         CHECK(least.bytes() < free.bytes());
@@ -106,14 +104,14 @@ TEST_CASE("less memory is bought with smaller micro-batches, then with work done
         // The budget is kept, and a smaller one never gets the quicker plan.
         Recompute seen = Recompute::kNothing;
         for (std::uint64_t bytes = state + free.bytes(); bytes >= state + least.bytes(); bytes -= 997) {
-            const auto plan = plan_within(program, backend, bytes);
+            const auto plan = plan_within(program, device, bytes);
             REQUIRE(plan.ok());
             REQUIRE(state + plan.value().bytes() <= bytes);
             REQUIRE(plan.value().choice.recompute >= seen);
             seen = plan.value().choice.recompute;
         }
         CHECK(seen == Recompute::kLayers);
-        const auto refused = plan_within(program, backend, state + least.bytes() - 1);
+        const auto refused = plan_within(program, device, state + least.bytes() - 1);
         REQUIRE_FALSE(refused.ok());
         CHECK(refused.error().kind == base::ErrorKind::kPreflight);
         CHECK(refused.error().what.find(std::to_string(state + least.bytes()) + " bytes") !=
@@ -149,11 +147,9 @@ TEST_CASE("without a budget a large model computes logits in parts and makes nor
             program::TrainConfig train;
             train.batch = one.batch;
             const auto program = program::build_step_program(one.model, train, profile);
-            ThreadPool pool(1);
-            test::CountingArena arena;
-            const CpuBackend backend(Target::kScalar, pool, arena);
+            const CpuDevice device(Target::kScalar, 1, nullptr);
             const auto plan = [&](std::uint64_t bytes) {
-                return choose_plan(program, backend, {one.batch, 0, bytes}).value();
+                return choose_plan(program, device, {one.batch, 0, bytes}).value();
             };
             const MemoryPlan free = plan(0);
             CHECK(free.choice.micro_batch == one.batch);
@@ -161,9 +157,9 @@ TEST_CASE("without a budget a large model computes logits in parts and makes nor
             CHECK(free.choice.recompute == one.recompute);
             // A budget still buys less memory with more work, and a micro-batch that is given stays.
             const std::uint64_t state = state_bytes(program);
-            const MemoryPlan least = smallest_plan(program, backend, one.batch);
+            const MemoryPlan least = smallest_plan(program, device, one.batch);
             CHECK(plan(state + least.bytes()).choice.recompute == Recompute::kLayers);
-            CHECK(choose_plan(program, backend, {one.batch, 1, 0}).value().choice.micro_batch == 1);
+            CHECK(choose_plan(program, device, {one.batch, 1, 0}).value().choice.micro_batch == 1);
         }
     }
 }
@@ -174,13 +170,11 @@ TEST_CASE("what products pack for more threads is in the plan", "[trainer][memor
         .layers = 1, .width = 64, .heads = 2, .context = 256, .vocabulary = 16384};
     const auto program = program::build_step_program(model, program::TrainConfig{}, program::Profile::kI16);
     const auto packed_on = [&](int threads) {
-        ThreadPool pool(threads);
-        test::CountingArena arena;
-        const CpuBackend backend(Target::kScalar, pool, arena);
+        const CpuDevice device(Target::kScalar, threads, nullptr);
         const arithmetic::HeadShape head{model.context, model.head_dim()};
-        const std::uint64_t of_threads =
-            products(program.profile, Target::kScalar).thread_bytes(head) * pool.threads();
-        return backend.own_bytes(program, {.sequences = 1, .head_rows = 1024}) - of_threads;
+        const std::uint64_t of_threads = products(program.profile, Target::kScalar).thread_bytes(head) *
+                                         static_cast<std::uint64_t>(threads);
+        return device.own_bytes(program, {.sequences = 1, .head_rows = 1024}) - of_threads;
     };
     CHECK(packed_on(2) > packed_on(1));
 }
@@ -190,11 +184,9 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
     for (const program::JobSpec& spec : test::small_jobs()) {
         INFO(spec.name);
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-        ThreadPool pool(1);
-        test::CountingArena arena;
-        const CpuBackend backend(Target::kScalar, pool, arena);
+        const CpuDevice device(Target::kScalar, 1, nullptr);
         const auto plan = [&](std::uint32_t micro_batch, std::uint64_t bytes) {
-            return choose_plan(program, backend, {kBatchOfFour, micro_batch, bytes}).value();
+            return choose_plan(program, device, {kBatchOfFour, micro_batch, bytes}).value();
         };
         CHECK_FALSE(plan(2, 0).choice.keep_weights);
         const MemoryPlan kept = plan(1, 0);
@@ -203,7 +195,7 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
         if (spec.profile == program::Profile::kF32) continue;
         PlanChoice choice = kept.choice;
         choice.keep_weights = false;
-        const MemoryPlan packed_each_time = plan_memory(program, backend, choice, kBatchOfFour);
+        const MemoryPlan packed_each_time = plan_memory(program, device, choice, kBatchOfFour);
         // Two digits of every weight of a linear layer, once for each pass.
         const std::uint64_t least = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
         CHECK(kept.bytes() > packed_each_time.bytes() + least);
@@ -217,11 +209,9 @@ TEST_CASE("what is made again need not be kept", "[trainer][memory]") {
     program::JobSpec spec = test::small_job();
     spec.model.layers = 12;
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-    ThreadPool pool(1);
-    test::CountingArena arena;
-    const CpuBackend backend(Target::kScalar, pool, arena);
+    const CpuDevice device(Target::kScalar, 1, nullptr);
     const auto block = [&](Recompute recompute) {
-        return plan_memory(program, backend, {4, recompute, 21}, kBatchOfFour).block;
+        return plan_memory(program, device, {4, recompute, 21}, kBatchOfFour).block;
     };
     // Of 16 widths a token and layer: without norms and activations 10, of a layer's input alone 1.
     CHECK(block(Recompute::kCheap) < block(Recompute::kNothing) * 3 / 4);

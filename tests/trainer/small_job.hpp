@@ -8,6 +8,7 @@
 
 #include "contracts/program/job_spec.hpp"
 #include "trainer/host/targets.hpp"
+#include "trainer/run/job_runner.hpp"
 
 namespace assay::trainer::test {
 
@@ -69,6 +70,14 @@ inline std::vector<Target> all_targets() {
     std::vector<Target> targets;
     for (const auto& word : machine_targets()) targets.push_back(choose_target(word).value());
     return targets;
+}
+
+inline RunnerOptions on_cpu(int threads, Target target, std::uint32_t micro_batch = 0) {
+    RunnerOptions options;
+    options.device.threads = threads;
+    options.device.target = target;
+    options.micro_batch = micro_batch;
+    return options;
 }
 
 }  // namespace assay::trainer::test

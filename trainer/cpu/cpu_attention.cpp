@@ -5,43 +5,18 @@
 #include <thread>
 
 #include "contracts/arithmetic/reduce.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
+#include "trainer/cpu/cpu_heads.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
 
 namespace assay::trainer {
 
 using Kind = program::OperatorKind;
 using arithmetic::ChainStart;
-using arithmetic::HeadOut;
-using arithmetic::HeadShape;
-using arithmetic::HeadView;
-
-// Where the numbers of heads lie.
-struct CpuBackend::Heads {
-    explicit Heads(const program::ModelConfig& model)
-        : shape{model.context, model.head_dim()},
-          queries(model.heads),
-          keys(model.key_value_heads()),
-          stride(model.qkv_width()),
-          width(model.width) {}
-
-    [[nodiscard]] std::uint64_t square() const { return shape.tokens * shape.tokens; }
-    [[nodiscard]] std::uint64_t shared() const { return queries / keys; }
-    // Columns of a head in rows of qkv: query head h, the keys of g, the values of g.
-    [[nodiscard]] std::uint64_t query(std::uint64_t h) const { return h * shape.head_dim; }
-    [[nodiscard]] std::uint64_t key(std::uint64_t g) const { return (queries + g) * shape.head_dim; }
-    [[nodiscard]] std::uint64_t value(std::uint64_t g) const { return (queries + keys + g) * shape.head_dim; }
-
-    HeadShape shape;
-    std::uint64_t queries;
-    std::uint64_t keys;
-    std::uint64_t stride;
-    std::uint64_t width;
-};
 
 // Kernels keep buffers per thread, and any thread may be late: each takes its own here, so that no later
 // step meets a thread that has to allocate, and no failure meets one that cannot report it.
-void CpuBackend::warm_up() {
+void CpuDevice::warm_up() {
     const HeadShape head{program_->model.context, program_->model.head_dim()};
     if (!products_->prepare_thread(head)) throw std::bad_alloc();  // the caller may be new each time
     if (warm_model_ == program_->model && warm_profile_ == program_->profile) return;
@@ -57,15 +32,14 @@ void CpuBackend::warm_up() {
     warm_profile_ = program_->profile;
 }
 
-void CpuBackend::attention(const GroupCall& call) {
+void CpuDevice::attention(const GroupCall& call) {
     const Heads heads(program_->model);
     deal(sequences_ * heads.queries, [&](std::size_t slot, std::uint64_t item) {
         attention_head(call, heads, item, call.scratch + slot * heads.square());
     });
 }
 
-void CpuBackend::attention_head(const GroupCall& call, const Heads& heads, std::uint64_t item,
-                                float* square) {
+void CpuDevice::attention_head(const GroupCall& call, const Heads& heads, std::uint64_t item, float* square) {
     const std::uint32_t first = call.group.operators.front();
     const auto one = [&](Kind kind) -> const Operator& { return *find(call.group, kind); };
     const std::uint64_t n = heads.shape.tokens;
@@ -86,7 +60,7 @@ void CpuBackend::attention_head(const GroupCall& call, const Heads& heads, std::
          products_->attention_values(heads.shape, squares, view_at(heads.value(g)), o));
 }
 
-void CpuBackend::attention_gradient(const GroupCall& call) {
+void CpuDevice::attention_gradient(const GroupCall& call) {
     const Heads heads(program_->model);
     deal(sequences_ * heads.keys, [&](std::size_t slot, std::uint64_t item) {
         attention_group(call, heads, item, call.scratch + slot * 2 * heads.square());
@@ -94,8 +68,8 @@ void CpuBackend::attention_gradient(const GroupCall& call) {
 }
 
 // The query heads that share one key head, ascending: its gradients are carried from one to the next.
-void CpuBackend::attention_group(const GroupCall& call, const Heads& heads, std::uint64_t item,
-                                 float* squares) {
+void CpuDevice::attention_group(const GroupCall& call, const Heads& heads, std::uint64_t item,
+                                float* squares) {
     const auto one = [&](Kind kind) -> const Operator& { return *find(call.group, kind); };
     const auto note_of = [&](Kind kind, bool finite) {
         if (!finite) note(place_of(call.group, kind), false);

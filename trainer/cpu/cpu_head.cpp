@@ -5,14 +5,14 @@
 
 #include "contracts/arithmetic/loss.hpp"
 #include "contracts/base/check.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
 
 namespace assay::trainer {
 
 using Kind = program::OperatorKind;
 
-void CpuBackend::head(const GroupCall& call) {
+void CpuDevice::head(const GroupCall& call) {
     constexpr std::size_t kRows = 2;  // least share of a thread
     const Group& group = call.group;
     const std::uint64_t v = vocabulary_;
@@ -64,7 +64,7 @@ void CpuBackend::head(const GroupCall& call) {
     note(place_of(group, Kind::kLossTotal), kernels_.all_finite({loss, 1}));
 }
 
-void CpuBackend::logits(const GroupCall& call) {
+void CpuDevice::logits(const GroupCall& call) {
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
     Product product = shape_of(*program_, one, 1);

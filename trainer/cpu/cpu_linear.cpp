@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "contracts/base/check.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
 #include "trainer/cpu/integer/integer_products.hpp"
 
@@ -19,7 +19,7 @@ std::size_t left_of_weight_gradient(const program::Operator& one) {
 }  // namespace
 
 // A product of an operator on `rows` rows: all but the addresses.
-Product CpuBackend::shape_of(const program::Program& program, const Operator& one, std::uint64_t rows) {
+Product CpuDevice::shape_of(const program::Program& program, const Operator& one, std::uint64_t rows) {
     const auto cols = [&](program::TensorId id) { return program.tensors[id].cols; };
     const bool in_out = one.layout == WeightLayout::kInOut;
     Product product;
@@ -49,7 +49,7 @@ Product CpuBackend::shape_of(const program::Program& program, const Operator& on
     return product;
 }
 
-std::uint64_t CpuBackend::own_bytes(const program::Program& program, const GroupShape& shape) const {
+std::uint64_t CpuDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {
     const program::ModelConfig& model = program.model;
     const arithmetic::HeadShape head{model.context, model.head_dim()};
     std::uint64_t kept = pool_.threads() * products(program.profile, target_).thread_bytes(head);
@@ -71,7 +71,7 @@ std::uint64_t CpuBackend::own_bytes(const program::Program& program, const Group
     return most + kept;
 }
 
-void CpuBackend::linear(const GroupCall& call) {
+void CpuDevice::linear(const GroupCall& call) {
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
     Product product = shape_of(*program_, one, row_count());
@@ -84,7 +84,7 @@ void CpuBackend::linear(const GroupCall& call) {
     rows(call, 1);
 }
 
-void CpuBackend::weight_gradient(const GroupCall& call) {
+void CpuDevice::weight_gradient(const GroupCall& call) {
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
     const std::size_t left = left_of_weight_gradient(one);
@@ -95,7 +95,7 @@ void CpuBackend::weight_gradient(const GroupCall& call) {
     note(index, products_->product(product, pool_));
 }
 
-void CpuBackend::column_gradient(const GroupCall& call) {
+void CpuDevice::column_gradient(const GroupCall& call) {
     constexpr std::size_t kColumns = 16;  // least share of a thread
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];

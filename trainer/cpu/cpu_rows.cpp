@@ -5,14 +5,14 @@
 
 #include "contracts/arithmetic/rope.hpp"
 #include "contracts/base/check.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
 
 namespace assay::trainer {
 
 using Kind = program::OperatorKind;
 
-void CpuBackend::rows(const GroupCall& call, std::size_t skip) {
+void CpuDevice::rows(const GroupCall& call, std::size_t skip) {
     constexpr std::size_t kGrain = 4;       // rows: least share of a thread
     constexpr std::uint64_t kBlock = 8192;  // floats of the widest tensor at a time
     const std::span<const std::uint32_t> places = std::span(call.group.operators).subspan(skip);
@@ -32,8 +32,8 @@ void CpuBackend::rows(const GroupCall& call, std::size_t skip) {
     });
 }
 
-bool CpuBackend::rows_of(const GroupCall& call, const Operator& one, std::size_t first,
-                         std::size_t last) const {
+bool CpuDevice::rows_of(const GroupCall& call, const Operator& one, std::size_t first,
+                        std::size_t last) const {
     const std::uint64_t n = cols(one.outputs[0]);
     const std::size_t count = last - first;
     const auto operand = [&](std::size_t i) {
@@ -55,8 +55,8 @@ bool CpuBackend::rows_of(const GroupCall& call, const Operator& one, std::size_t
     }
 }
 
-bool CpuBackend::norm_rows(const GroupCall& call, const Operator& one, std::size_t first,
-                           std::size_t last) const {
+bool CpuDevice::norm_rows(const GroupCall& call, const Operator& one, std::size_t first,
+                          std::size_t last) const {
     const std::uint64_t n = cols(one.outputs[0]);
     const std::size_t count = last - first;
     const auto wide = [&](float* p) { return floats(p + first * n, count * n); };
@@ -83,8 +83,8 @@ bool CpuBackend::norm_rows(const GroupCall& call, const Operator& one, std::size
     return false;
 }
 
-bool CpuBackend::embed_rows(const GroupCall& call, const Operator& one, std::size_t first,
-                            std::size_t last) const {
+bool CpuDevice::embed_rows(const GroupCall& call, const Operator& one, std::size_t first,
+                           std::size_t last) const {
     bool finite = true;
     for (std::size_t t = first; t < last; ++t) {
         const auto x = floats(out(call, one, 0) + t * width_, width_);
@@ -100,8 +100,8 @@ bool CpuBackend::embed_rows(const GroupCall& call, const Operator& one, std::siz
     return finite;
 }
 
-bool CpuBackend::rotate_rows(const GroupCall& call, const Operator& one, std::size_t first,
-                             std::size_t last) const {
+bool CpuDevice::rotate_rows(const GroupCall& call, const Operator& one, std::size_t first,
+                            std::size_t last) const {
     const program::ModelConfig& model = program_->model;
     const arithmetic::RopeTableView table{rope_cos_, rope_sin_};
     const std::uint64_t stride = model.qkv_width();

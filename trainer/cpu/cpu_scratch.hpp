@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that CpuBackend's source files share.
+// Sizes that CpuDevice's source files share.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "contracts/base/check.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
 
 namespace assay::trainer {
@@ -11,14 +11,14 @@ namespace assay::trainer {
 using Kind = program::OperatorKind;
 
 // Threads share the columns: each goes through the tokens of a sequence in order.
-void CpuBackend::embedding_gradient(const GroupCall& call) {
+void CpuDevice::embedding_gradient(const GroupCall& call) {
     constexpr std::size_t kColumns = 64;
     const std::uint32_t index = call.group.operators.front();
     const Operator& one = program_->operators[index];
     const float* dx = in(call, one, 1);
     float* rows = out(call, one, 0);
     float* positions = one.outputs.size() > 1 ? out(call, one, 1) : nullptr;
-    const bool is_compact = program_->model.head == program::Head::kTied;
+    const bool is_compact = numbers_.compact_embedding;
     pool_.split(width_, kColumns, [&](std::size_t first, std::size_t last) {
         bool finite = true;
         for (std::size_t column = first; column < last; column += kColumns) {
@@ -44,7 +44,7 @@ void CpuBackend::embedding_gradient(const GroupCall& call) {
     });
 }
 
-void CpuBackend::collect(const GroupCall& call) {
+void CpuDevice::global_norm(const GroupCall& call) {
     const std::uint32_t index = place_of(call.group, Kind::kGlobalNorm);
     const Operator& norm = program_->operators[index];
     std::uint64_t tiles = 0;
@@ -56,14 +56,19 @@ void CpuBackend::collect(const GroupCall& call) {
     float* value = out(call, norm, 0);
     *value = arithmetic::norm_of_tiles(floats(call.scratch, tiles));
     note(index, kernels_.all_finite({value, 1}));
-    float* clip = out(call, *find(call.group, Kind::kClip), 0);
-    *clip = arithmetic::clip_scale(*value, program_->clip_norm);
-    note(place_of(call.group, Kind::kClip), kernels_.all_finite({clip, 1}));
+}
+
+void CpuDevice::clip(const GroupCall& call) {
+    const std::uint32_t index = place_of(call.group, Kind::kClip);
+    const Operator& one = program_->operators[index];
+    float* scale = out(call, one, 0);
+    *scale = arithmetic::clip_scale(*in(call, one, 0), program_->clip_norm);
+    note(index, kernels_.all_finite({scale, 1}));
 }
 
 // Tiles of one gradient; of the tied matrix the two gradients are added on the way: rows whose tokens do not
 // occur have an embedding gradient of +0, and adding it still turns −0 into +0.
-void CpuBackend::square_tensor(const GroupCall& call, std::size_t operand, float* sums) {
+void CpuDevice::square_tensor(const GroupCall& call, std::size_t operand, float* sums) {
     const Operator* tied = find(call.group, Kind::kTiedGradient);
     const program::TensorId id = find(call.group, Kind::kGlobalNorm)->operands[operand];
     const program::TensorInfo& info = program_->parameters[operand];
@@ -93,23 +98,29 @@ void CpuBackend::square_tensor(const GroupCall& call, std::size_t operand, float
     });
 }
 
-void CpuBackend::update(const GroupCall& call) {
-    constexpr std::size_t kElements = 4096;
+void CpuDevice::update(const GroupCall& call) {
+    if (diverged_ != kNone) return;
     if (!is_sure_to_stay_finite(call)) {
         try_update(call);
         if (diverged_ != kNone) return;
     }
-    for (const std::uint32_t index : call.group.operators) {
-        const Operator& one = program_->operators[index];
-        const program::TensorInfo& info = program_->parameters[one.operands[2]];
-        arithmetic::AdamWCoefficients own = numbers_.coefficients;
-        if (!info.decays()) own.decay = 0.0F;
-        pool_.split(info.size(), kElements, [&](std::size_t first, std::size_t last) {
-            const auto part = [&](float* p) { return floats(p + first, last - first); };
-            kernels_.adamw(own, *in(call, one, 1), part(in(call, one, 0)), part(out(call, one, 0)),
-                           part(out(call, one, 1)), part(out(call, one, 2)));
-        });
-    }
+    for (const std::uint32_t index : call.group.operators) adamw(call, program_->operators[index]);
+}
+
+bool CpuDevice::adamw(const GroupCall& call, const Operator& one) {
+    constexpr std::size_t kElements = 4096;
+    const program::TensorInfo& info = program_->parameters[one.operands[2]];
+    arithmetic::AdamWCoefficients own = numbers_.coefficients;
+    if (!info.decays()) own.decay = 0.0F;
+    std::atomic<bool> finite = true;
+    pool_.split(info.size(), kElements, [&](std::size_t first, std::size_t last) {
+        const auto part = [&](float* p) { return floats(p + first, last - first); };
+        if (!kernels_.adamw(own, *in(call, one, 1), part(in(call, one, 0)), part(out(call, one, 0)),
+                            part(out(call, one, 1)), part(out(call, one, 2)))) {
+            finite = false;
+        }
+    });
+    return finite;
 }
 
 namespace {
@@ -137,18 +148,19 @@ bool keeps_moderate(const arithmetic::AdamWCoefficients& c, float norm, float cl
 }
 }  // namespace
 
-bool CpuBackend::is_sure_to_stay_finite(const GroupCall& call) {
+bool CpuDevice::is_sure_to_stay_finite(const GroupCall& call) {
     const Operator& any = program_->operators[call.group.operators.front()];
-    const float norm = *call.tensors[program_->norm];
-    if (!keeps_moderate(numbers_.coefficients, norm, *in(call, any, 1))) {
-        is_moderate_ = false;
+    const std::array<const float*, 3> state = {out(call, any, 0), out(call, any, 1), out(call, any, 2)};
+    const bool known = moderate_ == state;
+    moderate_ = {};
+    if (!keeps_moderate(numbers_.coefficients, *call.tensors[program_->norm], *in(call, any, 1)))
         return false;
-    }
-    if (!is_moderate_) is_moderate_ = state_is_moderate(call);
-    return is_moderate_;
+    if (!known && !state_is_moderate(call)) return false;
+    moderate_ = state;
+    return true;
 }
 
-bool CpuBackend::state_is_moderate(const GroupCall& call) {
+bool CpuDevice::state_is_moderate(const GroupCall& call) {
     constexpr std::size_t kShare = 1U << 14;
     std::atomic<bool> moderate = true;
     for (const std::uint32_t index : call.group.operators) {
@@ -167,7 +179,7 @@ bool CpuBackend::state_is_moderate(const GroupCall& call) {
 }
 
 // The whole update on copies, a piece at a time; what it would write is looked at and dropped.
-void CpuBackend::try_update(const GroupCall& call) {
+void CpuDevice::try_update(const GroupCall& call) {
     for (const std::uint32_t index : call.group.operators) {
         const Operator& one = program_->operators[index];
         const program::TensorInfo& info = program_->parameters[one.operands[2]];

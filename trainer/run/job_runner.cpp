@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
 #include <new>
 #include <string>
+#include <utility>
 
-#include "contracts/arithmetic/update.hpp"
 #include "contracts/program/initial.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/state_root.hpp"
-#include "trainer/host/floating_point.hpp"
 #include "trainer/run/job_runner_impl.hpp"
 #include "trainer/step/memory_budget.hpp"
 
@@ -21,8 +18,6 @@ namespace assay::trainer {
 using base::ErrorKind;
 
 namespace {
-constexpr int kMaxThreads = 256;
-
 // Every token of a stream must name a row of the embedding: an executor reads rows by them.
 base::Outcome<void> check_tokens(TokenView view, std::uint32_t vocabulary, const char* name) {
     for (std::size_t i = 0; i < view.tokens.size(); ++i) {
@@ -44,7 +39,7 @@ base::Failed<base::Error> out_of_memory() {
 }  // namespace
 
 JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
-                      const RunnerOptions& options)
+                      const RunnerOptions& options, std::unique_ptr<Device> opened)
     : spec(job),
       train(train_tokens),
       held_out(held_out_tokens),
@@ -54,15 +49,7 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
       parameters(program::parameter_count(job.model)),
       batches(job),
       schedule(job.train),
-      own_arena(options.arena == nullptr ? make_heap_arena() : nullptr),
-      arena(options.arena == nullptr ? *own_arena : *options.arena),
-      pool(options.threads),
-      kernels(trainer::kernels(options.target)),
-      backend(options.target, pool, arena) {}
-
-base::Outcome<void> JobRunner::Impl::check_mode() {
-    return refuse_floating_point(floating_point_faults() | pool.take_faults());
-}
+      device(std::move(opened)) {}
 
 base::Outcome<void> JobRunner::Impl::plan() {
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -72,37 +59,53 @@ base::Outcome<void> JobRunner::Impl::plan() {
     // least what one sequence needs.
     std::uint64_t left = memory;
     if (memory != 0) {
-        const std::uint64_t least = smallest_plan(evaluation, backend, batch).bytes();
-        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, memory, least}));
+        const std::uint64_t least = smallest_plan(evaluation, *device, batch).bytes();
+        ASSAY_ASSIGN(step_plan, choose_plan(step, *device, {batch, micro_batch, memory, least}));
         left = memory - state_bytes(step) - step_plan.bytes() + state_bytes(evaluation);
     } else {
-        ASSAY_ASSIGN(step_plan, choose_plan(step, backend, {batch, micro_batch, 0}));
+        ASSAY_ASSIGN(step_plan, choose_plan(step, *device, {batch, micro_batch, 0}));
     }
-    ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, backend, {batch, micro_batch, left}));
+    ASSAY_ASSIGN(evaluate_plan, choose_plan(evaluation, *device, {batch, micro_batch, left}));
     return {};
 }
 
 Executor& JobRunner::Impl::step_executor() {
     if (!step_) {
-        step_.emplace(program::build_step_program(spec.model, spec.train, spec.profile), backend, step_plan);
+        step_.emplace(program::build_step_program(spec.model, spec.train, spec.profile), *device, step_plan);
     }
     return *step_;
 }
 
 Executor& JobRunner::Impl::evaluator() {
     if (!evaluator_) {
-        evaluator_.emplace(program::build_evaluate_program(spec.model, spec.profile), backend, evaluate_plan);
+        evaluator_.emplace(program::build_evaluate_program(spec.model, spec.profile), *device, evaluate_plan);
     }
     return *evaluator_;
 }
 
 bool JobRunner::Impl::is_finite(std::span<const float> values) {
-    constexpr std::size_t kShare = 1U << 14;
-    std::atomic<bool> finite = true;
-    pool.split(values.size(), kShare, [&](std::size_t first, std::size_t last) {
-        if (!kernels.all_finite(values.subspan(first, last - first))) finite = false;
-    });
-    return finite;
+    const AdoptedReadOnly adopted(*device, values);
+    return device->is_finite(adopted.at(), values.size());
+}
+
+bool JobRunner::Impl::is_finite(const DeviceState& state) {
+    return device->is_finite(state.parameters, parameters) &&
+           device->is_finite(state.first_moment, parameters) &&
+           device->is_finite(state.second_moment, parameters);
+}
+
+base::Hash256 JobRunner::Impl::root_of(const float* parameter_array, const float* first_moment,
+                                       const float* second_moment, std::uint64_t step, std::uint64_t cursor) {
+    const std::array<const float*, 3> arrays = {parameter_array, first_moment, second_moment};
+    std::array<base::Hash256, 3> roots;
+    device->roots(tensors, arrays, roots);
+    program::StateRoots all;
+    all.parameters = roots[0];
+    all.first_moment = roots[1];
+    all.second_moment = roots[2];
+    all.step_count = step;
+    all.data_cursor = cursor;
+    return program::state_root(all);
 }
 
 JobRunner::JobRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -111,15 +114,17 @@ JobRunner::~JobRunner() = default;
 base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSpec& spec, TokenView train,
                                                             TokenView held_out,
                                                             const RunnerOptions& options) {
+    ASSAY_ASSIGN(auto device, open_device(options.device));
+    return create(spec, train, held_out, options, std::move(device));
+}
+
+base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSpec& spec, TokenView train,
+                                                            TokenView held_out, const RunnerOptions& options,
+                                                            std::unique_ptr<Device> device) {
     if (const auto checked = program::check_spec(spec); !checked.ok()) {
         return base::fail(ErrorKind::kUsage,
                           "job '" + spec.name + "': " + program::found_text(checked.error(), spec),
                           "change it in the job file: " + program::to_text(checked.error()));
-    }
-    if (options.threads < 1 || options.threads > kMaxThreads) {
-        return base::fail(ErrorKind::kUsage,
-                          "threads: " + std::to_string(options.threads) + " is not allowed",
-                          "use 1 to " + std::to_string(kMaxThreads));
     }
     if (train.tokens.size() != spec.data.train_tokens ||
         program::sequence_count(train.tokens.size(), spec.model.context) == 0) {
@@ -131,9 +136,9 @@ base::Outcome<std::unique_ptr<JobRunner>> JobRunner::create(const program::JobSp
     }
     ASSAY_TRY(check_tokens(train, spec.model.vocabulary, "training"));
     ASSAY_TRY(check_tokens(held_out, spec.model.vocabulary, "held-out"));
-    ASSAY_TRY(refuse_floating_point(floating_point_faults()));
+    ASSAY_TRY(device->check());
     try {
-        auto impl = std::make_unique<Impl>(spec, train, held_out, options);
+        auto impl = std::make_unique<Impl>(spec, train, held_out, options, std::move(device));
         ASSAY_TRY(impl->plan());
         return std::unique_ptr<JobRunner>(new JobRunner(std::move(impl)));
     } catch (const std::bad_alloc&) {
@@ -163,36 +168,32 @@ base::Outcome<SlotState> JobRunner::start(const BaseState& base) const {
 }
 
 base::Hash256 JobRunner::state_root(const SlotState& state) const {
-    const std::array<const std::vector<float>*, 3> arrays = {&state.parameters, &state.first_moment,
-                                                             &state.second_moment};
-    std::array<base::Hash256, 3> roots;
-    impl_->pool.split(arrays.size(), 1, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) {
-            roots[i] = program::array_root(impl_->tensors, *arrays[i], impl_->kernels.hash_batch);
-        }
-    });
-    program::StateRoots all;
-    all.parameters = roots[0];
-    all.first_moment = roots[1];
-    all.second_moment = roots[2];
-    all.step_count = state.step;
-    all.data_cursor = state.cursor;
-    return program::state_root(all);
+    const AdoptedReadOnly parameters(*impl_->device, state.parameters);
+    const AdoptedReadOnly first_moment(*impl_->device, state.first_moment);
+    const AdoptedReadOnly second_moment(*impl_->device, state.second_moment);
+    return impl_->root_of(parameters.at(), first_moment.at(), second_moment.at(), state.step, state.cursor);
 }
 
 base::Hash256 JobRunner::base_root(const BaseState& state) const {
-    return program::base_state_root(impl_->tensors, state.parameters, state.outer_momentum, state.step,
-                                    impl_->kernels.hash_batch);
+    const AdoptedReadOnly parameters(*impl_->device, state.parameters);
+    const AdoptedReadOnly outer_momentum(*impl_->device, state.outer_momentum);
+    const std::array<const float*, 2> arrays = {parameters.at(), outer_momentum.at()};
+    std::array<base::Hash256, 2> roots;
+    impl_->device->roots(impl_->tensors, arrays, roots);
+    program::StateRoots all;
+    all.parameters = roots[0];
+    all.outer = roots[1];
+    all.step_count = state.step;
+    return program::state_root(all);
 }
 
 base::Hash256 JobRunner::update_root(const Update& update) const {
-    return program::update_root(impl_->tensors, update.values, impl_->kernels.hash_batch);
+    return impl_->device->update_root(impl_->tensors, update.values);
 }
 
 base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const AcceptedUpdate> accepted) {
     constexpr std::size_t kMaxUpdates = 1024;
     constexpr std::uint64_t kMaxWeight = 1ULL << 32;
-    constexpr std::size_t kShare = 4096;
     const bool fits = base.parameters.size() == impl_->parameters &&
                       base.outer_momentum.size() == impl_->parameters && accepted.size() <= kMaxUpdates;
     const bool each_fits = std::all_of(accepted.begin(), accepted.end(), [&](const AcceptedUpdate& one) {
@@ -206,25 +207,14 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     BaseState next = base;
     next.step = base.step + impl_->spec.train.inner_steps;
     if (accepted.empty()) return next;
-    ASSAY_TRY(impl_->check_mode());
     const program::TrainConfig& train = impl_->spec.train;
-    std::vector<float> gradient(impl_->parameters);
-    std::atomic<bool> finite = true;
-    impl_->pool.split(impl_->parameters, kShare, [&](std::size_t first, std::size_t last) {
-        std::vector<arithmetic::WeightedUpdate> parts;
-        for (const AcceptedUpdate& one : accepted) {
-            parts.push_back({std::span(one.update->values).subspan(first, last - first), one.weight});
-        }
-        const auto part = [&](std::vector<float>& v) { return std::span(v).subspan(first, last - first); };
-        arithmetic::merge_updates(train.sum_exponent, parts, part(gradient));
-        const arithmetic::OuterCoefficients outer{train.outer_learning_rate.value(),
-                                                  train.outer_momentum.value()};
-        if (!impl_->kernels.outer_nesterov(outer, part(gradient), part(next.parameters),
-                                           part(next.outer_momentum))) {
-            finite = false;
-        }
-    });
-    ASSAY_TRY(impl_->check_mode());
+    std::vector<arithmetic::WeightedUpdate> updates;
+    for (const AcceptedUpdate& one : accepted) updates.push_back({one.update->values, one.weight});
+    ASSAY_TRY(impl_->device->check());
+    const bool finite = impl_->device->merge(
+        train.sum_exponent, updates, {train.outer_learning_rate.value(), train.outer_momentum.value()},
+        next.parameters, next.outer_momentum);
+    ASSAY_TRY(impl_->device->check());
     if (!finite) {
         return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
                           "lower outer_learning_rate or learning_rate in the job");
@@ -244,19 +234,20 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
                           "give at least " + std::to_string(context + 1) + " tokens and this job's model");
     }
     ASSAY_TRY(check_tokens(tokens, impl_->spec.model.vocabulary, "evaluation"));
-    ASSAY_TRY(impl_->check_mode());
-    if (!impl_->is_finite(parameters)) {
-        return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
-                          "this model has diverged; use an earlier one");
-    }
+    ASSAY_TRY(impl_->device->check());
     try {
+        const AdoptedReadOnly adopted(*impl_->device, parameters);
+        if (!impl_->device->is_finite(adopted.at(), parameters.size())) {
+            return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
+                              "this model has diverged; use an earlier one");
+        }
         const auto loss = impl_->evaluator().evaluate(
-            parameters, count,
+            adopted.at(), count,
             [&](std::uint64_t index, std::span<std::uint32_t> out) {
                 for (std::size_t t = 0; t < out.size(); ++t) out[t] = tokens.tokens[index * context + t];
             },
             [&] { return watch.cancelled(); });
-        ASSAY_TRY(impl_->check_mode());
+        ASSAY_TRY(impl_->device->check());
         if (loss) return Evaluation{program::Float32(*loss), count * context, count};
     } catch (const std::bad_alloc&) {
         return out_of_memory();

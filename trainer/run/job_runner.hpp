@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobRunner: everything that a machine does for one job, as functions of the job's spec, its data and the
-// states it is given. The same inputs give the same bits on every machine, with any target, number of
-// threads and micro-batch. One thread uses a runner at a time.
+// states it is given. The same inputs give the same bits on every machine, with any device, number of threads
+// and micro-batch. One thread uses a runner at a time.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,15 @@
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/trace.hpp"
-#include "trainer/host/arena.hpp"
-#include "trainer/host/targets.hpp"
+#include "trainer/devices/devices.hpp"
 #include "trainer/run/state.hpp"
 #include "trainer/run/token_view.hpp"
 
 namespace assay::trainer {
 
 struct RunnerOptions {
-    int threads = 1;
-    Target target = Target::kScalar;
+    DeviceOptions device = {};      ///< which device computes; what it names must outlive the runner
     std::uint32_t micro_batch = 0;  ///< sequences at a time; 0 chooses. Leaves the bits alone
-    Arena* arena = nullptr;         ///< must outlive the runner; null: an own heap arena
     std::uint64_t memory = 0;       ///< bytes that a step may take, its slot's arrays included; 0: no limit
 };
 
@@ -116,11 +113,15 @@ struct SampleRequest {
 class JobRunner {
 public:
     /// `train` and `held_out` are borrowed for the runner's life. kUsage when the spec breaks a rule, options
-    /// are out of range or there are fewer tokens than one sequence; kPreflight when the machine's
-    /// floating-point mode is not that of the law or `memory` cannot hold one sequence. `held_out` may be
-    /// empty: evaluate() then needs tokens.
+    /// are out of range or there are fewer tokens than one sequence; kPreflight when the device is not there
+    /// or does not compute as the law says, or `memory` cannot hold one sequence. `held_out` may be empty:
+    /// evaluate() then needs tokens.
     static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
                                                             TokenView held_out, const RunnerOptions& options);
+    /// The same on an open device; options.device is not looked at.
+    static base::Outcome<std::unique_ptr<JobRunner>> create(const program::JobSpec& spec, TokenView train,
+                                                            TokenView held_out, const RunnerOptions& options,
+                                                            std::unique_ptr<Device> device);
     JobRunner(const JobRunner&) = delete;
     JobRunner& operator=(const JobRunner&) = delete;
     ~JobRunner();
@@ -148,9 +149,9 @@ public:
     [[nodiscard]] base::Hash256 update_root(const Update& update) const;
 
     /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step
-    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight, naming
-    /// the bits, when something has changed the floating-point mode of the calling thread or of one of the
-    /// pool, before the work or in it: what it changed in place is then worth nothing. kInterrupted when
+    /// and every number to be finite (kUsage otherwise). Like all that computes, it gives kPreflight when
+    /// Device::check() says so, before the work or after it (of a processor: something has changed the
+    /// floating-point mode of a thread): what it changed in place is then worth nothing. kInterrupted when
     /// cancelled: `state` is then that of the last whole step.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const Watch& watch);

@@ -8,7 +8,6 @@
 
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/schedule.hpp"
-#include "trainer/cpu/cpu_backend.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/step/executor.hpp"
 
@@ -16,18 +15,30 @@ namespace assay::trainer {
 
 struct JobRunner::Impl {
     Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
-         const RunnerOptions& options);
+         const RunnerOptions& options, std::unique_ptr<Device> opened);
 
     /// Memory plans within the budget; kPreflight when there are none.
     base::Outcome<void> plan();
-    /// kPreflight when the floating-point mode of the calling thread is not that of the law, or that of a
-    /// pool thread was not while it worked. A library may change it at any time: asked before and after each
-    /// step.
-    base::Outcome<void> check_mode();
     /// Made when first needed: a verifier that only merges never pays for a step's memory.
     Executor& step_executor();
     Executor& evaluator();
+
+    /// Of an array of the host.
     [[nodiscard]] bool is_finite(std::span<const float> values);
+    [[nodiscard]] bool is_finite(const DeviceState& state);
+    /// Root of a slot's state whose arrays lie on the device.
+    [[nodiscard]] base::Hash256 root_of(const float* parameters, const float* first_moment,
+                                        const float* second_moment, std::uint64_t step, std::uint64_t cursor);
+
+    /// What is wrong with the sizes, the step or the cursor of a state at a boundary; empty: nothing.
+    [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round,
+                                        std::uint32_t boundary) const;
+    /// As JobRunner::run_segment; `root`, where it is asked for, becomes that of the state at the end.
+    base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place, const Watch& watch,
+                                              base::Hash256* root);
+    /// The steps of a segment on adopted arrays; counts them in `state`.
+    base::Outcome<SegmentOutcome> run_steps(SlotState& state, const DeviceState& arrays,
+                                            const SegmentPlace& place, const Watch& watch);
 
     program::JobSpec spec;
     TokenView train;
@@ -38,11 +49,7 @@ struct JobRunner::Impl {
     std::uint64_t parameters;
     program::BatchMap batches;
     program::Schedule schedule;
-    std::unique_ptr<Arena> own_arena;
-    Arena& arena;
-    ThreadPool pool;
-    const Kernels& kernels;
-    CpuBackend backend;
+    std::unique_ptr<Device> device;
     MemoryPlan step_plan;
     MemoryPlan evaluate_plan;
     std::optional<Executor> step_;

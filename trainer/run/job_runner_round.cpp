@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobRunner: the steps of a slot's round and their recomputation.
+#include <atomic>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -13,8 +15,15 @@ namespace assay::trainer {
 using base::ErrorKind;
 
 namespace {
+constexpr const char* kNotFinite = "it has a number that is not finite";
+
 base::Failed<base::Error> cancelled() {
     return base::fail(ErrorKind::kInterrupted, "the work was cancelled");
+}
+
+base::Failed<base::Error> no_memory() {
+    return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
+                      "use a smaller micro-batch or a machine with more memory");
 }
 
 base::Failed<base::Error> unfit(const std::string& what) {
@@ -22,67 +31,90 @@ base::Failed<base::Error> unfit(const std::string& what) {
 }
 }  // namespace
 
-std::string JobRunner::misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary) const {
-    const program::JobSpec& spec = impl_->spec;
-    if (state.parameters.size() != impl_->parameters || state.first_moment.size() != impl_->parameters ||
-        state.second_moment.size() != impl_->parameters) {
+std::string JobRunner::Impl::misplaced(const SlotState& state, std::uint32_t round,
+                                       std::uint32_t boundary) const {
+    if (state.parameters.size() != parameters || state.first_moment.size() != parameters ||
+        state.second_moment.size() != parameters) {
         return "it is of another model";
     }
     const std::uint64_t step =
         boundary < spec.segments() ? program::segment_steps(spec, boundary).first : spec.train.inner_steps;
     const std::uint64_t cursor = std::uint64_t{round} * spec.train.inner_steps + step;
-    if (state.step != step || state.cursor != cursor) {
-        return "it is at step " + std::to_string(state.step) + ", cursor " + std::to_string(state.cursor) +
-               ", where step " + std::to_string(step) + ", cursor " + std::to_string(cursor) + " belongs";
-    }
-    if (!impl_->is_finite(state.parameters) || !impl_->is_finite(state.first_moment) ||
-        !impl_->is_finite(state.second_moment)) {
-        return "it has a number that is not finite";
-    }
-    return {};
+    if (state.step == step && state.cursor == cursor) return {};
+    return "it is at step " + std::to_string(state.step) + ", cursor " + std::to_string(state.cursor) +
+           ", where step " + std::to_string(step) + ", cursor " + std::to_string(cursor) + " belongs";
+}
+
+std::string JobRunner::misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary) const {
+    if (std::string fault = impl_->misplaced(state, round, boundary); !fault.empty()) return fault;
+    const bool finite = impl_->is_finite(state.parameters) && impl_->is_finite(state.first_moment) &&
+                        impl_->is_finite(state.second_moment);
+    return finite ? std::string() : kNotFinite;
 }
 
 base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const SegmentPlace& place,
                                                      const Watch& watch) {
-    const program::JobSpec& spec = impl_->spec;
+    return impl_->run_segment(state, place, watch, nullptr);
+}
+
+base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, const SegmentPlace& place,
+                                                           const Watch& watch, base::Hash256* root) {
     if (place.round >= spec.rounds || place.slot >= spec.slots || place.segment >= spec.segments()) {
         return unfit("round, slot or segment is beyond the job");
     }
-    const program::StepRange range = program::segment_steps(spec, place.segment);
-    if (const std::string fault = misfit(state, place.round, place.segment); !fault.empty()) {
+    const auto no_start = [&](const std::string& why) {
         return unfit("the slot state is not the start of segment " + std::to_string(place.segment) + ": " +
-                     fault);
+                     why);
+    };
+    if (const std::string fault = misplaced(state, place.round, place.segment); !fault.empty()) {
+        return no_start(fault);
     }
-    const std::uint64_t length = std::uint64_t{spec.model.context} + 1;
-    SegmentOutcome outcome;
     try {
-        Executor& executor = impl_->step_executor();
-        for (std::uint32_t step = range.first; step < range.last; ++step) {
-            if (watch.cancelled()) return cancelled();
-            ASSAY_TRY(impl_->check_mode());
-            impl_->tokens.clear();
-            for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
-                const auto first = impl_->train.tokens.begin() +
-                                   static_cast<std::ptrdiff_t>(
-                                       impl_->batches.first_token({place.round, step, place.slot, i}));
-                impl_->tokens.insert(impl_->tokens.end(), first, first + static_cast<std::ptrdiff_t>(length));
-            }
-            const StepResult result = executor.step(
-                impl_->schedule.at(place.round, step), impl_->tokens,
-                {state.parameters, state.first_moment, state.second_moment, step != range.first});
-            ASSAY_TRY(impl_->check_mode());
-            if (result.diverged) {
-                outcome.divergence = program::Divergence{step, *result.diverged};
-                return outcome;
-            }
-            ++state.step;
-            ++state.cursor;
-            outcome.fingerprints.push_back(result.fingerprint);
-            if (watch.progress) watch.progress({step, result.fingerprint});
+        AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment);
+        const DeviceState arrays = adopted.at();
+        if (!is_finite(arrays)) return no_start(kNotFinite);
+        auto outcome = run_steps(state, arrays, place, watch);  // however it ends, the state comes back
+        if (outcome.ok() && root != nullptr) {
+            *root = root_of(arrays.parameters, arrays.first_moment, arrays.second_moment, state.step,
+                            state.cursor);
         }
+        adopted.sync();
+        return outcome;
     } catch (const std::bad_alloc&) {
-        return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
-                          "use a smaller micro-batch or a machine with more memory");
+        return no_memory();
+    }
+}
+
+base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const DeviceState& arrays,
+                                                         const SegmentPlace& place, const Watch& watch) {
+    const program::StepRange range = program::segment_steps(spec, place.segment);
+    const auto length = static_cast<std::ptrdiff_t>(spec.model.context) + 1;
+    SegmentOutcome outcome;
+    for (std::uint32_t step = range.first; step < range.last; ++step) {
+        if (watch.cancelled()) return cancelled();
+        ASSAY_TRY(device->check());
+        tokens.clear();
+        for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
+            const auto first =
+                train.tokens.begin() +
+                static_cast<std::ptrdiff_t>(batches.first_token({place.round, step, place.slot, i}));
+            tokens.insert(tokens.end(), first, first + length);
+        }
+        StepResult result;
+        try {
+            result = step_executor().step(schedule.at(place.round, step), tokens, arrays);
+        } catch (const std::bad_alloc&) {
+            return no_memory();
+        }
+        ASSAY_TRY(device->check());
+        if (result.diverged) {
+            outcome.divergence = program::Divergence{step, *result.diverged};
+            return outcome;
+        }
+        ++state.step;
+        ++state.cursor;
+        outcome.fingerprints.push_back(result.fingerprint);
+        if (watch.progress) watch.progress({step, result.fingerprint});
     }
     return outcome;
 }
@@ -107,11 +139,13 @@ base::Outcome<SlotRound> JobRunner::run_slot_round(
     }
     while (result.trace.boundaries.size() <= spec.segments() && !result.trace.divergence) {
         const auto segment = static_cast<std::uint32_t>(result.trace.boundaries.size() - 1);
-        ASSAY_ASSIGN(SegmentOutcome outcome, run_segment(result.end, {round, slot, segment}, watch));
+        base::Hash256 root;
+        ASSAY_ASSIGN(SegmentOutcome outcome,
+                     impl_->run_segment(result.end, {round, slot, segment}, watch, &root));
         result.trace.fingerprints.insert(result.trace.fingerprints.end(), outcome.fingerprints.begin(),
                                          outcome.fingerprints.end());
         result.trace.divergence = outcome.divergence;
-        result.trace.boundaries.push_back(state_root(result.end));
+        result.trace.boundaries.push_back(root);
         if (on_boundary) on_boundary({segment + 1, result.end, result.trace});
     }
     // After a divergence the later boundaries repeat the state before it.
@@ -134,9 +168,11 @@ base::Outcome<SegmentReplay> JobRunner::replay_segment(SlotState start, const Re
                                                        const Watch& watch) {
     SegmentReplay replay;
     replay.end = std::move(start);
-    ASSAY_ASSIGN(replay.outcome, run_segment(replay.end, {place.round, place.slot, place.unit}, watch));
-    replay.unit_root = program::segment_unit_root(state_root(replay.end), replay.outcome.fingerprints,
-                                                  replay.outcome.divergence);
+    base::Hash256 root;
+    ASSAY_ASSIGN(replay.outcome,
+                 impl_->run_segment(replay.end, {place.round, place.slot, place.unit}, watch, &root));
+    replay.unit_root =
+        program::segment_unit_root(root, replay.outcome.fingerprints, replay.outcome.divergence);
     return replay;
 }
 
@@ -153,12 +189,21 @@ base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, 
         end.step != impl_->spec.train.inner_steps) {
         return unfit("finalise needs the base state and the end of the last segment");
     }
-    ASSAY_TRY(impl_->check_mode());
+    ASSAY_TRY(impl_->device->check());
     Update update;
     update.values.resize(impl_->parameters);
-    const bool in_range = arithmetic::update_finalise(impl_->spec.train.sum_exponent, base.parameters,
-                                                      end.parameters, update.values);
-    ASSAY_TRY(impl_->check_mode());
+    constexpr std::size_t kShare = 4096;  // of a thread, at least
+    std::atomic<bool> in_range = true;
+    impl_->device->share(impl_->parameters, kShare, [&](std::size_t first, std::size_t last) {
+        const std::size_t count = last - first;
+        if (!arithmetic::update_finalise(impl_->spec.train.sum_exponent,
+                                         std::span(base.parameters).subspan(first, count),
+                                         std::span(end.parameters).subspan(first, count),
+                                         std::span(update.values).subspan(first, count))) {
+            in_range = false;
+        }
+    });
+    ASSAY_TRY(impl_->device->check());
     if (!in_range) {
         return std::optional<Update>();
     }

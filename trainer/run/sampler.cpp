@@ -43,23 +43,24 @@ base::Outcome<std::vector<std::uint32_t>> JobRunner::sample(std::span<const floa
                           "is not within 0 … 100, or the parameters are another model's",
                           "give at least one token of this model's vocabulary");
     }
-    ASSAY_TRY(impl_->check_mode());
-    if (!impl_->is_finite(parameters)) {
-        return base::fail(ErrorKind::kFailure, "sample: a parameter is not finite",
-                          "this model has diverged; use an earlier one");
-    }
+    ASSAY_TRY(impl_->device->check());
     // A purpose of its own under the request's seed; samples are never hashed or paid for.
     const arithmetic::PhiloxKey key = {static_cast<std::uint32_t>(request.seed),
                                        static_cast<std::uint32_t>(request.seed >> 32)};
     std::vector<std::uint32_t> text = request.prompt;
     std::vector<std::uint32_t> window(context);
     try {
+        const AdoptedReadOnly adopted(*impl_->device, parameters);
+        if (!impl_->device->is_finite(adopted.at(), parameters.size())) {
+            return base::fail(ErrorKind::kFailure, "sample: a parameter is not finite",
+                              "this model has diverged; use an earlier one");
+        }
         for (std::uint32_t i = 0; i < request.count; ++i) {
             const std::size_t used = std::min<std::size_t>(text.size(), context);
             std::fill(window.begin(), window.end(), 0U);  // after the text: causal, so it changes nothing
             std::copy(text.end() - static_cast<std::ptrdiff_t>(used), text.end(), window.begin());
-            const auto logits = impl_->evaluator().logits(parameters, window, used - 1);
-            ASSAY_TRY(impl_->check_mode());
+            const auto logits = impl_->evaluator().logits(adopted.at(), window, used - 1);
+            ASSAY_TRY(impl_->device->check());
             if (!logits) {
                 return base::fail(ErrorKind::kFailure, "sample: the model's logits are not finite",
                                   "this model has diverged; use an earlier one");

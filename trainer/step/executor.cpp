@@ -2,59 +2,58 @@
 #include "trainer/step/executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
 #include "contracts/base/check.hpp"
-#include "trainer/host/floating_point.hpp"
+#include "trainer/step/single.hpp"
 
 namespace assay::trainer {
 
 using program::Role;
 using program::TensorId;
 
-Executor::Executor(program::Program program, Backend& backend, MemoryPlan plan)
+Executor::Executor(program::Program program, Device& device, MemoryPlan plan)
     : program_(std::move(program)),
-      backend_(backend),
+      device_(device),
       plan_(std::move(plan)),
       context_(program_.model.context),
-      parameter_count_(program::parameter_count(program_.model)),
       tensors_(program_.tensors.size(), nullptr) {
-    block_ = backend_.allocate(plan_.block);
+    block_ = device_.allocate(plan_.block);
+    // Of squares only one half is ever written: what is read of the other is +0.
+    if (is_single()) device_.zero(block_, plan_.block);
     if (plan_.gradient != 0) {
-        gradient_ = backend_.allocate(plan_.gradient);
-        if (plan_.embedding_rows != 0) embedding_rows_ = backend_.allocate(plan_.embedding_rows);
+        gradient_ = device_.allocate(plan_.gradient);
+        if (plan_.embedding_rows != 0) embedding_rows_ = device_.allocate(plan_.embedding_rows);
         place_gradients();
         return;
     }
     logits_group_ = logits_group(program_);
 }
 
-void Executor::place_gradients() {
+void Executor::place(Role role, float* flat) {
     std::size_t next = 0;
     for (TensorId id = 0; id < tensors_.size(); ++id) {
-        if (program_.tensors[id].role != Role::kParameterGradient) continue;
-        if (next < program_.parameters.size()) tensors_[id] = gradient_ + program_.parameters[next++].offset;
+        if (program_.tensors[id].role != role) continue;
+        // A tied matrix has more gradients, after the canonical ones: place_gradients() knows them.
+        if (next < program_.parameters.size()) tensors_[id] = flat + program_.parameters[next++].offset;
     }
-    // The tied matrix: the head accumulates where the sum will be, the embedding in its own rows.
-    if (const auto tied = tied_gradient(program_)) {
+}
+
+void Executor::place_gradients() {
+    place(Role::kParameterGradient, gradient_);
+    const auto tied = tied_gradient(program_);
+    if (!tied) return;
+    const program::Tensor& matrix = program_.tensors[tied->by_head];
+    if (is_single()) {
+        tensors_[tied->by_head] = embedding_rows_;
+        tensors_[tied->by_embedding] = embedding_rows_ + matrix.rows.fixed * matrix.cols;
+    } else {
+        // The head accumulates where the sum will be, the embedding in its own rows.
         tensors_[tied->by_head] = tensors_[tied->sum];
         tensors_[tied->by_embedding] = embedding_rows_;
     }
-}
-
-void Executor::bind(Role role, std::span<float> flat) {
-    ASSAY_CHECK(flat.size() == parameter_count_);
-    float* address = backend_.bind(flat);
-    std::size_t next = 0;
-    for (TensorId id = 0; id < tensors_.size(); ++id) {
-        if (program_.tensors[id].role == role) tensors_[id] = address + program_.parameters[next++].offset;
-    }
-}
-
-void Executor::clear_accumulators() {
-    backend_.zero(gradient_, plan_.gradient);
-    if (plan_.embedding_rows != 0) backend_.zero(embedding_rows_, plan_.embedding_rows);
 }
 
 void Executor::run(std::size_t first, std::size_t last) {
@@ -63,107 +62,140 @@ void Executor::run(std::size_t first, std::size_t last) {
         for (const PlannedGroup::Place& place : planned.places) {
             tensors_[place.tensor] = block_ + place.offset;
         }
-        backend_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
+        device_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
     }
 }
 
-float Executor::scalar(TensorId id) const {
-    float value = 0.0F;
-    backend_.read(tensors_[id], {&value, 1});
-    return value;
+void Executor::read(TensorId id, std::span<float> out) const {
+    ASSAY_CHECK(is_single() && tensors_[id] != nullptr);
+    device_.read(tensors_[id], out);
 }
 
 void Executor::gradient(std::span<float> out) const {
-    ASSAY_CHECK(gradient_ != nullptr && out.size() == parameter_count_);
-    backend_.read(gradient_, out);
+    ASSAY_CHECK(gradient_ != nullptr && out.size() == plan_.gradient);
+    device_.read(gradient_, out);
 }
 
-StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
-                          std::span<const std::uint32_t> tokens, const StateSpans& state) {
+std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coefficients,
+                                   std::span<const std::uint32_t> tokens, const DeviceState& state) {
     const std::uint64_t count = tokens.size() / (context_ + 1);
     ASSAY_CHECK(count >= 1 && tokens.size() % (context_ + 1) == 0 && gradient_ != nullptr);
     ASSAY_CHECK(count <= plan_.batch);
-    ASSAY_CHECK(floating_point_faults() == 0);
-    bind(Role::kParameter, state.parameters);
-    bind(Role::kFirstMoment, state.first_moment);
-    bind(Role::kSecondMoment, state.second_moment);
-    backend_.begin(program_, {count * context_, coefficients, state.unchanged, plan_.choice.keep_weights});
-    backend_.load(tokens);
-    clear_accumulators();
+    place(Role::kParameter, state.parameters);
+    place(Role::kFirstMoment, state.first_moment);
+    place(Role::kSecondMoment, state.second_moment);
+    device_.begin(program_, {.tokens = count * context_,
+                             .coefficients = coefficients,
+                             .keep_weights = plan_.choice.keep_weights,
+                             .compact_embedding = plan_.embedding_rows != 0 && !is_single()});
+    device_.load(tokens);
+    device_.zero(gradient_, plan_.gradient);
+    if (plan_.embedding_rows != 0) device_.zero(embedding_rows_, plan_.embedding_rows);
+    return count;
+}
+
+StepResult Executor::step(const arithmetic::AdamWCoefficients& coefficients,
+                          std::span<const std::uint32_t> tokens, const DeviceState& state) {
+    const std::uint64_t count = begin_step(coefficients, tokens, state);
     for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
-        backend_.select(s, std::min<std::uint64_t>(plan_.choice.micro_batch, count - s));
+        device_.select(s, std::min<std::uint64_t>(plan_.choice.micro_batch, count - s));
         run(0, plan_.once);
     }
-    // All micro-batches and all accumulators are seen before anything is said of a divergence: the operator
-    // to be named is the first of all in program order. The update itself changes everything or nothing.
-    const std::size_t update = plan_.groups.size() - 1;
-    ASSAY_CHECK(plan_.groups[update].group.kind == GroupKind::kUpdate);
-    run(plan_.once, update);
+    // The update is last, and does nothing where a number was not finite. All micro-batches and accumulators
+    // are seen before anything is said of a divergence: the operator to be named is the first in program
+    // order.
+    ASSAY_CHECK(plan_.groups.back().group.kind == GroupKind::kUpdate);
+    run(plan_.once, plan_.groups.size());
+    const std::array<const float*, 2> scalars = {tensors_[program_.loss], tensors_[program_.norm]};
+    std::array<float, 2> values{};
     StepResult result;
-    result.diverged = backend_.wait();
-    if (!result.diverged) {
-        run(update, update + 1);
-        result.diverged = backend_.wait();
-    }
-    backend_.release();
+    result.diverged = device_.wait(scalars, values);
     if (result.diverged) return result;
-    result.fingerprint = {std::bit_cast<std::uint32_t>(scalar(program_.loss)),
-                          std::bit_cast<std::uint32_t>(scalar(program_.norm))};
+    result.fingerprint = {std::bit_cast<std::uint32_t>(values[0]), std::bit_cast<std::uint32_t>(values[1])};
     return result;
 }
 
-namespace {
-// An evaluation reads parameters only; a backend binds mutable arrays because a step's are.
-std::span<float> read_only(std::span<const float> parameters) {
-    return {const_cast<float*>(parameters.data()), parameters.size()};
+std::optional<std::uint32_t> Executor::run_until(std::uint32_t index,
+                                                 const arithmetic::AdamWCoefficients& coefficients,
+                                                 std::span<const std::uint32_t> tokens,
+                                                 const DeviceState& state, const Look& look) {
+    ASSAY_CHECK(is_single() && index < program_.operators.size());
+    const std::uint64_t count = begin_step(coefficients, tokens, state);
+    const std::size_t end = std::size_t{index} + 1;  // group i is operator i, up to the update
+    for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
+        const std::uint64_t now = std::min<std::uint64_t>(plan_.choice.micro_batch, count - s);
+        device_.select(s, now);
+        run(0, std::min(end, plan_.once));
+        if (end <= plan_.once) look(s, now);
+    }
+    if (end > plan_.once) {
+        const std::size_t update = plan_.groups.size() - 1;
+        run(plan_.once, std::min(end, update));
+        for (auto i = static_cast<std::uint32_t>(update); i < end; ++i) {
+            const Group single = single_operator(program_, i);
+            device_.run({single, tensors_, block_ + plan_.groups[update].scratch, 0, 0});
+        }
+        look(0, count);
+    }
+    return device_.wait({}, {});
 }
-}  // namespace
 
-std::optional<float> Executor::evaluate(std::span<const float> parameters, std::uint64_t count,
+void Executor::begin_evaluation(const float* parameters, std::uint64_t tokens) {
+    ASSAY_CHECK(gradient_ == nullptr);
+    // No operator of an evaluation writes to a parameter; a step's do, for which the table is.
+    place(Role::kParameter, const_cast<float*>(parameters));
+    device_.begin(program_, {.tokens = tokens,
+                             .coefficients = {},
+                             .keep_weights = plan_.choice.keep_weights,
+                             .compact_embedding = false});
+}
+
+std::optional<float> Executor::evaluate(const float* parameters, std::uint64_t count,
                                         const Sequences& sequences, const std::function<bool()>& stop) {
-    ASSAY_CHECK(gradient_ == nullptr && count >= 1);
-    ASSAY_CHECK(floating_point_faults() == 0);
-    bind(Role::kParameter, read_only(parameters));
-    backend_.begin(program_, {count * context_, {}, false, plan_.choice.keep_weights});
-    std::optional<std::uint32_t> diverged;
-    for (std::uint64_t s = 0; s < count && !diverged; s += plan_.choice.micro_batch) {
+    ASSAY_CHECK(count >= 1);
+    begin_evaluation(parameters, count * context_);
+    float loss = 0.0F;
+    for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
         const std::uint64_t now = std::min<std::uint64_t>(plan_.choice.micro_batch, count - s);
         tokens_.resize(now * (context_ + 1));
         for (std::uint64_t i = 0; i < now; ++i) {
             sequences(s + i, std::span(tokens_).subspan(i * (context_ + 1), context_ + 1));
         }
         if (stop && stop()) return std::nullopt;
-        backend_.load(tokens_);
-        backend_.select(0, now);
+        device_.load(tokens_);
+        device_.select(0, now);
         run(0, plan_.groups.size());
-        diverged = backend_.wait();
+        const std::array<const float*, 1> scalars = {tensors_[program_.loss]};
+        if (device_.wait(scalars, {&loss, 1})) return std::nullopt;
     }
-    backend_.release();
-    if (diverged) return std::nullopt;
-    return scalar(program_.loss);
+    return loss;
 }
 
-std::optional<std::span<const float>> Executor::logits(std::span<const float> parameters,
+std::optional<std::span<const float>> Executor::logits(const float* parameters,
                                                        std::span<const std::uint32_t> inputs,
                                                        std::uint64_t row) {
     ASSAY_CHECK(logits_group_ && inputs.size() == context_ && row < context_);
-    ASSAY_CHECK(floating_point_faults() == 0);
-    bind(Role::kParameter, read_only(parameters));
-    backend_.begin(program_, {context_, {}, false, plan_.choice.keep_weights});
+    begin_evaluation(parameters, context_);
     tokens_.assign(inputs.begin(), inputs.end());
     tokens_.push_back(0);  // a target that nobody looks at
-    backend_.load(tokens_);
-    backend_.select(0, 1);
-    const std::size_t head = plan_.groups.size() - 1;
-    ASSAY_CHECK(plan_.groups[head].group.kind == GroupKind::kHead);
-    run(0, head);
-    float* scratch = block_ + plan_.groups[head].scratch;
-    backend_.run({*logits_group_, tensors_, scratch, 1, row});
-    const bool diverged = backend_.wait().has_value();
+    device_.load(tokens_);
+    device_.select(0, 1);
+    const float* found = nullptr;
+    if (is_single()) {
+        const std::uint32_t head = logits_group_->operators.front();
+        run(0, std::size_t{head} + 1);
+        found = tensors_[program_.operators[head].outputs[0]] + row * program_.model.vocabulary;
+    } else {
+        const std::size_t head = plan_.groups.size() - 1;
+        ASSAY_CHECK(plan_.groups[head].group.kind == GroupKind::kHead);
+        run(0, head);
+        float* scratch = block_ + plan_.groups[head].scratch;
+        device_.run({*logits_group_, tensors_, scratch, 1, row});
+        found = scratch;
+    }
+    if (device_.wait({}, {})) return std::nullopt;
     logits_.resize(program_.model.vocabulary);
-    if (!diverged) backend_.read(scratch, logits_);
-    backend_.release();
-    if (diverged) return std::nullopt;
+    device_.read(found, logits_);
     return std::span<const float>(logits_);
 }
 

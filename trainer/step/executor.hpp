@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor: runs a program of contracts/program on a backend, after a memory plan. Micro-batches, recompute,
-// threads and the target leave every bit alone. All memory is taken when it is made; a step after the first
-// allocates nothing.
+// Executor runs a program of contracts/program on a device, after a memory plan: steps and evaluations for
+// the job runner, single operators for a dispute. Micro-batches, recompute, threads and the device leave
+// every bit alone. It takes all memory when it is made; a step after the first allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,11 @@
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/trace.hpp"
-#include "trainer/step/backend.hpp"
+#include "trainer/step/adopted.hpp"
+#include "trainer/step/device.hpp"
 #include "trainer/step/memory_plan.hpp"
 
 namespace assay::trainer {
-
-/// A slot's arrays, each as long as the model's flat parameters. REQUIRES every number to be finite: the
-/// packed operands of profile i16 have no place for others, and no step leaves one behind.
-struct StateSpans {
-    std::span<float> parameters;
-    std::span<float> first_moment;
-    std::span<float> second_moment;
-    /// True only when no number has changed since this executor's last step, and nothing else ran between:
-    /// what that step proved of the numbers then holds still.
-    bool unchanged = false;
-};
 
 struct StepResult {
     program::Fingerprint fingerprint;
@@ -36,29 +26,44 @@ struct StepResult {
 
 class Executor {
 public:
-    /// `program` is copied; `backend` must outlive the executor. `plan` is one of plan_memory() for the same
-    /// program and backend. Throws std::bad_alloc.
-    Executor(program::Program program, Backend& backend, MemoryPlan plan);
+    /// `program` is copied; `device` must outlive the executor. `plan` is one of plan_memory() for the same
+    /// program and device. Throws std::bad_alloc.
+    Executor(program::Program program, Device& device, MemoryPlan plan);
 
-    /// Each of these REQUIRES the calling thread's floating-point mode to be that of the law (aborts
-    /// otherwise).
+    /// Results have the bits of the law where Device::check() finds nothing before the call and after it.
 
     /// One step of a step program over `tokens` (sequences of T+1 ids below the vocabulary, at least one and
-    /// at most the plan's batch).
+    /// at most the plan's batch), on the state's arrays in place.
     StepResult step(const arithmetic::AdamWCoefficients& coefficients, std::span<const std::uint32_t> tokens,
-                    const StateSpans& state);
+                    const DeviceState& state);
+
+    /// Told that the operator has run on sequences [first, first + count) of the step.
+    using Look = std::function<void(std::uint64_t first, std::uint64_t count)>;
+    /// Runs a step up to operator `index`, that one included, and calls `look` whenever it has run: once per
+    /// micro-batch, or once with all sequences where it runs once a step. There read() gives its outputs;
+    /// gradients of parameters are sums over the sequences so far. Returns the first operator, up to `index`,
+    /// of which a number was not finite. The state is worked on in place and is no slot's afterwards.
+    /// REQUIRES a plan with Grouping::kSingle.
+    std::optional<std::uint32_t> run_until(std::uint32_t index,
+                                           const arithmetic::AdamWCoefficients& coefficients,
+                                           std::span<const std::uint32_t> tokens, const DeviceState& state,
+                                           const Look& look);
+
+    /// Copies a tensor as the last run left it; of one with rows per sequence, those of the last micro-batch.
+    /// REQUIRES a plan with Grouping::kSingle, and a tensor of numbers.
+    void read(program::TensorId id, std::span<float> out) const;
 
     /// Gives tokens of sequence i (T+1 of them) of an evaluation.
     using Sequences = std::function<void(std::uint64_t index, std::span<std::uint32_t> tokens)>;
-    /// Mean loss of an evaluation program over `count` >= 1 sequences; nothing when it diverged. REQUIRES
-    /// finite parameters. `stop` (may be empty) is asked between micro-batches and ends the work with
-    /// nothing.
-    std::optional<float> evaluate(std::span<const float> parameters, std::uint64_t count,
-                                  const Sequences& sequences, const std::function<bool()>& stop);
+    /// Mean loss of an evaluation program over `count` >= 1 sequences; nothing when it diverged. `parameters`
+    /// is an address of the device. REQUIRES finite parameters. `stop` (may be empty) is asked between
+    /// micro-batches and ends the work with nothing.
+    std::optional<float> evaluate(const float* parameters, std::uint64_t count, const Sequences& sequences,
+                                  const std::function<bool()>& stop);
 
     /// Logits after place `row` of one sequence of T tokens, by an evaluation program; nothing when it
-    /// diverged. Valid until the next call. REQUIRES finite parameters.
-    std::optional<std::span<const float>> logits(std::span<const float> parameters,
+    /// diverged. Valid until the next call. `parameters` as for evaluate().
+    std::optional<std::span<const float>> logits(const float* parameters,
                                                  std::span<const std::uint32_t> inputs, std::uint64_t row);
 
     [[nodiscard]] const program::Program& program() const { return program_; }
@@ -67,18 +72,21 @@ public:
     void gradient(std::span<float> out) const;
 
 private:
+    [[nodiscard]] bool is_single() const { return plan_.choice.grouping == Grouping::kSingle; }
     void place_gradients();
-    void bind(program::Role role, std::span<float> flat);
-    void clear_accumulators();
+    // Names the tensors of `role` by where a flat array lies.
+    void place(program::Role role, float* flat);
+    // Begins a step; returns its sequences.
+    std::uint64_t begin_step(const arithmetic::AdamWCoefficients& coefficients,
+                             std::span<const std::uint32_t> tokens, const DeviceState& state);
+    void begin_evaluation(const float* parameters, std::uint64_t tokens);
     // Runs groups [first, last) of the plan on the selected micro-batch.
     void run(std::size_t first, std::size_t last);
-    [[nodiscard]] float scalar(program::TensorId id) const;
 
     program::Program program_;
-    Backend& backend_;
+    Device& device_;
     MemoryPlan plan_;
     std::uint64_t context_;
-    std::uint64_t parameter_count_;
     float* block_ = nullptr;
     float* gradient_ = nullptr;        // flat, canonical order
     float* embedding_rows_ = nullptr;  // of a tied matrix

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: operators of a program that a backend runs as one piece of work, so that what lies between them
+// Groups: operators of a program that a device runs as one piece of work, so that what lies between them
 // stays in registers and caches. A group may hold operators that are not neighbours in the program; every
 // operator still finds its operands, so no bit changes.
 #pragma once
@@ -25,6 +25,7 @@ enum class GroupKind : std::uint8_t {
     kEmbeddingGradient,
     kCollect,  ///< tied gradient, global norm, clip: once per step
     kUpdate,   ///< AdamW of all parameters: all of them or, when one would not be finite, none
+    kSingle,   ///< any one operator that reads and leaves every tensor in memory (single.hpp)
 };
 
 struct Group {

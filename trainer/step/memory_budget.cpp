@@ -12,9 +12,6 @@ namespace assay::trainer {
 
 namespace {
 constexpr std::array kLevels = {Recompute::kNothing, Recompute::kCheap, Recompute::kLayers};
-// Enough for a product to run at full speed; more only takes memory.
-constexpr std::uint64_t kUsefulTokens = 2048;
-constexpr std::uint64_t kUsefulHeadRows = 1024;
 constexpr std::uint64_t kLeastHeadRows = 64;
 // Logits of half as many tokens, twice as often, cost nothing that can be measured while they are so many.
 constexpr std::uint64_t kManyLogits = 128U << 20U;  // bytes
@@ -25,14 +22,15 @@ constexpr std::uint64_t kWorthRemaking = 64U << 20U;
 // Micro-batches of a step from which packed weights are worth their memory: fewer save less of the packing.
 constexpr std::uint32_t kRepaidPacking = 4;
 
-std::uint32_t useful_micro_batch(const program::Program& program, const PlanLimits& limits) {
+std::uint32_t useful_micro_batch(const program::Program& program, const PlanHints& hints,
+                                 const PlanLimits& limits) {
     if (limits.micro_batch != 0) return std::min(limits.micro_batch, limits.batch);
-    const std::uint64_t wanted = std::max<std::uint64_t>(1, kUsefulTokens / program.model.context);
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, hints.tokens / program.model.context);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limits.batch));
 }
 
-std::uint64_t useful_head_rows(const program::Program& program) {
-    std::uint64_t rows = kUsefulHeadRows;
+std::uint64_t useful_head_rows(const program::Program& program, const PlanHints& hints) {
+    std::uint64_t rows = hints.head_rows;
     while (rows > kUsefulOfManyRows && rows * program.model.vocabulary * sizeof(float) > kManyLogits)
         rows /= 2;
     return rows;
@@ -73,17 +71,18 @@ std::uint64_t state_bytes(const program::Program& program) {
     return (trains ? 3 : 1) * program::parameter_count(program.model) * sizeof(float);
 }
 
-MemoryPlan smallest_plan(const program::Program& program, const Backend& backend, std::uint32_t batch) {
-    return plan_memory(program, backend, {1, Recompute::kLayers, kLeastHeadRows}, batch);
+MemoryPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch) {
+    return plan_memory(program, device, {1, Recompute::kLayers, kLeastHeadRows}, batch);
 }
 
-base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Backend& backend,
+base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Device& device,
                                       const PlanLimits& limits) {
     const std::uint64_t state = state_bytes(program);
-    const std::uint32_t most = useful_micro_batch(program, limits);
-    const std::uint64_t most_rows = useful_head_rows(program);
+    const PlanHints hints = device.hints();
+    const std::uint32_t most = useful_micro_batch(program, hints, limits);
+    const std::uint64_t most_rows = useful_head_rows(program, hints);
     const auto plan_of = [&](const PlanChoice& choice) {
-        return plan_memory(program, backend, choice, limits.batch);
+        return plan_memory(program, device, choice, limits.batch);
     };
     const auto fits = [&](const MemoryPlan& plan) {
         return limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes;

@@ -31,10 +31,10 @@ std::uint64_t state_bytes(const program::Program& program);
 /// sequences at a time as are of use, down to one; then packed weights kept, where the device packs them
 /// whole and `batch` has micro-batches enough to repay them; then logits of fewer tokens. kPreflight, naming
 /// the bytes that one sequence needs, when none fits.
-base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Backend& backend,
+base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Device& device,
                                       const PlanLimits& limits);
 
 /// The plan that takes the least memory.
-MemoryPlan smallest_plan(const program::Program& program, const Backend& backend, std::uint32_t batch);
+MemoryPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch);
 
 }  // namespace assay::trainer

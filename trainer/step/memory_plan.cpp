@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "contracts/base/check.hpp"
+#include "trainer/step/single.hpp"
 
 namespace assay::trainer {
 
@@ -29,16 +30,20 @@ struct Life {
 
 class Planner {
 public:
-    Planner(const program::Program& program, const Backend& backend, const GroupShape& shape, WorkOrder order)
-        : program_(program), shape_(shape), order_(std::move(order)) {
+    Planner(const program::Program& program, const Device& device, const GroupShape& shape, WorkOrder order,
+            Grouping grouping)
+        : program_(program),
+          shape_(shape),
+          order_(std::move(order)),
+          keep_all_(grouping == Grouping::kSingle) {
         const std::size_t count = order_.groups.size();
         current_.assign(program.tensors.size(), kNone);
         begins_.resize(count);
         for (std::size_t at = 0; at < count; ++at) live_through(at);
-        for (std::size_t at = 0; at < count; ++at) take_over(at);
+        for (std::size_t at = 0; at < count && !keep_all_; ++at) take_over(at);
         for (std::size_t at = 0; at < count; ++at) {
             scratch_.push_back(lives_.size());
-            lives_.push_back({at, at, rounded(backend.scratch(program, order_.groups[at], shape))});
+            lives_.push_back({at, at, rounded(device.scratch(program, order_.groups[at], shape))});
         }
         place();
     }
@@ -78,12 +83,12 @@ private:
             if (!is_planned(id)) continue;
             const bool reads = std::find(group.reads.begin(), group.reads.end(), id) != group.reads.end();
             if (current_[id] != kNone && (reads || !order_.again[at])) {
-                lives_[current_[id]].last = at;
+                lives_[current_[id]].last = std::max(lives_[current_[id]].last, at);
                 continue;
             }
             const program::Tensor& tensor = program_.tensors[id];
             Life life{at, at, rounded(tensor.rows.of(shape_.sequences) * tensor.cols)};
-            if (tensor.role == Role::kScalar) life.first = 0, life.last = order_.groups.size();
+            if (tensor.role == Role::kScalar || keep_all_) life.first = 0, life.last = order_.groups.size();
             current_[id] = lives_.size();
             begins_[at].emplace_back(id, lives_.size());
             lives_.push_back(life);
@@ -162,6 +167,7 @@ private:
     const program::Program& program_;
     GroupShape shape_;
     WorkOrder order_;
+    bool keep_all_;                                                      // no tensor lies over another
     std::vector<std::size_t> current_;                                   // per tensor: its life so far
     std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
     std::vector<std::size_t> scratch_;                                   // per group
@@ -171,6 +177,7 @@ private:
 PlanChoice settled(const program::Program& program, PlanChoice choice) {
     const std::uint64_t context = program.model.context;
     const std::uint64_t all = choice.micro_batch * context;
+    if (choice.grouping == Grouping::kSingle) choice.recompute = Recompute::kNothing, choice.head_rows = all;
     if (choice.head_rows == 0 || choice.head_rows > all) choice.head_rows = all;
     if (program.profile == program::Profile::kI16) {
         choice.head_rows = (choice.head_rows + context - 1) / context * context;
@@ -179,20 +186,26 @@ PlanChoice settled(const program::Program& program, PlanChoice choice) {
 }
 }  // namespace
 
-MemoryPlan plan_memory(const program::Program& program, const Backend& backend, const PlanChoice& wanted,
+MemoryPlan plan_memory(const program::Program& program, const Device& device, const PlanChoice& wanted,
                        std::uint32_t batch) {
     ASSAY_CHECK(wanted.micro_batch >= 1 && batch >= 1);
-    const PlanChoice choice = settled(program, wanted);
+    PlanChoice choice = wanted;
+    if (!device.hints().runs_groups) choice.grouping = Grouping::kSingle;
+    choice = settled(program, choice);
     const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights};
-    MemoryPlan plan = Planner(program, backend, shape, order_work(program, choice.recompute)).take();
+    const bool single = choice.grouping == Grouping::kSingle;
+    WorkOrder order = single ? order_singly(program) : order_work(program, choice.recompute);
+    MemoryPlan plan = Planner(program, device, shape, std::move(order), choice.grouping).take();
     plan.choice = choice;
     plan.batch = batch;
-    plan.device = backend.own_bytes(program, shape);
+    plan.device = device.own_bytes(program, shape);
     if (plan.once == plan.groups.size()) return plan;
     plan.gradient = program::parameter_count(program.model);
     if (program.model.head == program::Head::kTied) {
         const std::uint64_t tokens = std::uint64_t{batch} * program.model.context;
-        plan.embedding_rows = std::min<std::uint64_t>(tokens, program.model.vocabulary) * program.model.width;
+        const std::uint64_t vocabulary = program.model.vocabulary;
+        const std::uint64_t rows = single ? 2 * vocabulary : std::min(tokens, vocabulary);
+        plan.embedding_rows = rows * program.model.width;
     }
     return plan;
 }

@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "contracts/program/program.hpp"
-#include "trainer/step/backend.hpp"
+#include "trainer/step/device.hpp"
 #include "trainer/step/work_order.hpp"
 
 namespace assay::trainer {
+
+enum class Grouping : std::uint8_t {
+    kFused = 1,   ///< groups as group() makes them: what lies between their operators never lies in memory
+    kSingle = 2,  ///< every operator its own group, every tensor in memory, none over another (single.hpp)
+};
 
 /// What a machine may choose freely: no bit depends on it.
 struct PlanChoice {
@@ -21,6 +26,7 @@ struct PlanChoice {
     /// micro-batch; 0: all of a micro-batch.
     std::uint64_t head_rows = 0;
     bool keep_weights = false;  ///< packed weights stay, in the device's own bytes, for the next micro-batch
+    Grouping grouping = Grouping::kFused;  ///< kSingle makes nothing again and keeps all logits
 };
 
 struct PlannedGroup {
@@ -40,9 +46,9 @@ struct MemoryPlan {
     std::size_t once = 0;              ///< groups from here on run once per step
     std::uint64_t block = 0;           ///< floats of activations, their gradients and scratch
     std::uint64_t gradient = 0;        ///< floats of the flat gradient; 0 for an evaluation
-    std::uint64_t embedding_rows = 0;  ///< floats of the tied embedding's own accumulator, see below
+    std::uint64_t embedding_rows = 0;  ///< floats of a tied embedding's own accumulators, see below
 
-    std::uint64_t device = 0;  ///< bytes that the backend keeps for itself
+    std::uint64_t device = 0;  ///< bytes that the device keeps for itself
 
     /// All memory of a step but the slot's parameters and moments.
     [[nodiscard]] std::uint64_t bytes() const {
@@ -50,9 +56,10 @@ struct MemoryPlan {
     }
 };
 
-/// Of a tied matrix the head's gradient accumulates in the gradient
-/// array itself and the embedding's in rows of its own, one for each different token of the step.
-MemoryPlan plan_memory(const program::Program& program, const Backend& backend, const PlanChoice& choice,
+/// Of a tied matrix the head's gradient accumulates in the gradient array itself and the embedding's in rows
+/// of its own, one for each different token of the step; kSingle keeps both beside the gradient, in full.
+/// A device that runs no groups gets kSingle whatever `choice` says.
+MemoryPlan plan_memory(const program::Program& program, const Device& device, const PlanChoice& choice,
                        std::uint32_t batch);
 
 }  // namespace assay::trainer

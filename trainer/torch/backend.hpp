@@ -10,7 +10,7 @@
 
 #include "contracts/program/job_spec.hpp"
 #include "trainer/host/arena.hpp"
-#include "trainer/run/bench.hpp"
+#include "trainer/step/gemm.hpp"
 
 namespace assay::trainer {
 

@@ -29,6 +29,7 @@ struct ModelFlags {
     std::string record;
     std::uint32_t rounds = 0;
     std::string memory;
+    std::string device;
 };
 
 nlohmann::ordered_json program_json(const program::JobSpec& spec, const program::Program& step) {
@@ -98,6 +99,7 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     }
     WorkerOptions worker_options;
     ASSAY_ASSIGN(worker_options.memory, memory_flag(flags.memory));
+    worker_options.device = flags.device;
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start(worker_options));
     ASSAY_ASSIGN(const auto opened, open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
     context.err << "a step takes " << step_memory(opened) << '\n';
@@ -146,6 +148,7 @@ void add_model_commands(CLI::App& app, Context& context) {
     trained.add_option("--out", flags->out, "Folder of the model")->required();
     trained.add_option("--record", flags->record, "Run record: which slots each round merged");
     add_memory_flag(trained, flags->memory);
+    add_device_flag(trained, flags->device);
     trained.add_option("--rounds", flags->rounds, "Stop after so many rounds");
 }
 

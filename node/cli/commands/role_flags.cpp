@@ -19,6 +19,7 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flag(verb, flags.memory);
+    add_device_flag(verb, flags.device);
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
 }
@@ -26,6 +27,11 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
 void add_memory_flag(CLI::App& verb, std::string& memory) {
     verb.add_option("--memory", memory,
                     "Memory of a training step, like 2GiB (default: ASSAY_MEMORY, else no limit)");
+}
+
+void add_device_flag(CLI::App& verb, std::string& device) {
+    verb.add_option("--device", device,
+                    "What computes: cpu (default), or reference, the law itself, which is slow");
 }
 
 base::Outcome<std::string> memory_flag(const std::string& memory) {
@@ -61,6 +67,7 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     ASSAY_ASSIGN(options.passphrase, flags.passphrase.source());
     options.worker.threads = flags.threads;
     ASSAY_ASSIGN(options.worker.memory, memory_flag(flags.memory));
+    options.worker.device = flags.device;
     return options;
 }
 

@@ -21,6 +21,7 @@ struct RoleFlags {
     std::string log_level = "info";
     unsigned threads = 0;
     std::string memory;
+    std::string device;
 };
 
 /// Adds them to `verb`; `flags` must live as long as the app.
@@ -29,6 +30,9 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags);
 /// Adds --memory. What it is given is checked by memory_flag(): kUsage when it is no amount of memory.
 void add_memory_flag(CLI::App& verb, std::string& memory);
 base::Outcome<std::string> memory_flag(const std::string& memory);
+
+/// Adds --device. The worker checks what it is given.
+void add_device_flag(CLI::App& verb, std::string& device);
 
 /// TLS files when all three were given; kUsage when only some were.
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);

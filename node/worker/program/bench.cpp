@@ -60,7 +60,7 @@ base::Outcome<std::vector<std::uint32_t>> numbers(const Words& words, std::size_
 
 class Bench {
 public:
-    explicit Bench(const trainer::RunnerOptions& options) : options_(options) {}
+    explicit Bench(const trainer::DeviceOptions& device) : device_(device) {}
 
     base::Outcome<std::string> answer(const Words& words) {
         if (words.empty()) return refuse("an empty line");
@@ -78,11 +78,9 @@ public:
     }
 
 private:
-    [[nodiscard]] base::Outcome<trainer::BenchOptions> ours(std::string_view side) const {
-        if (side == "f32") return trainer::BenchOptions{options_.target, options_.threads};
-        if (side == "i16") {
-            return trainer::BenchOptions{options_.target, options_.threads, program::Profile::kI16};
-        }
+    static base::Outcome<program::Profile> ours(std::string_view side) {
+        if (side == "f32") return program::Profile::kF32;
+        if (side == "i16") return program::Profile::kI16;
         return refuse("no side " + std::string(side));
     }
 
@@ -101,9 +99,9 @@ private:
             return refuse("no product " + std::string(words[2]));
         }
         const trainer::GemmShape shape{sizes[0], sizes[1], sizes[2]};
-        if (words[1] == "peer") return trainer::make_peer_gemm(shape, kind, options_.threads);
-        ASSAY_ASSIGN(const auto options, ours(words[1]));
-        return trainer::make_gemm_bench(shape, kind, options);
+        if (words[1] == "peer") return trainer::make_peer_gemm(shape, kind, device_.threads);
+        ASSAY_ASSIGN(const auto profile, ours(words[1]));
+        return trainer::make_gemm_bench(device_, profile, shape, kind);
     }
 
     [[nodiscard]] base::Outcome<Work> step(const Words& words) const {
@@ -114,9 +112,9 @@ private:
         model.heads = sizes[2];
         model.context = sizes[3];
         model.vocabulary = sizes[4];
-        if (words[1] == "peer") return trainer::make_peer_step(model, sizes[5], options_.threads);
-        ASSAY_ASSIGN(const auto options, ours(words[1]));
-        return trainer::make_step_bench(model, sizes[5], options);
+        if (words[1] == "peer") return trainer::make_peer_step(model, sizes[5], device_.threads);
+        ASSAY_ASSIGN(const auto profile, ours(words[1]));
+        return trainer::make_step_bench(model, sizes[5], profile, device_);
     }
 
     [[nodiscard]] base::Outcome<std::string> run(const Words& words) const {
@@ -140,14 +138,14 @@ private:
         return "peak " + std::to_string(usage.ru_maxrss * 1024);
     }
 
-    const trainer::RunnerOptions options_;
+    const trainer::DeviceOptions device_;
     Work work_;
 };
 
 }  // namespace
 
-void serve_bench(std::FILE* in, std::FILE* out, const trainer::RunnerOptions& options) {
-    Bench bench(options);
+void serve_bench(std::FILE* in, std::FILE* out, const trainer::DeviceOptions& device) {
+    Bench bench(device);
     char line[512];
     while (std::fgets(line, sizeof line, in) != nullptr) {
         std::string reply;

@@ -16,11 +16,11 @@
 
 #include <cstdio>
 
-#include "trainer/run/job_runner.hpp"
+#include "trainer/devices/devices.hpp"
 
 namespace assay::verifier {
 
-/// Answers lines of `in` on `out` until `in` ends. Target and threads are those of `options`.
-void serve_bench(std::FILE* in, std::FILE* out, const trainer::RunnerOptions& options);
+/// Answers lines of `in` on `out` until `in` ends; ours run on `device`.
+void serve_bench(std::FILE* in, std::FILE* out, const trainer::DeviceOptions& device);
 
 }  // namespace assay::verifier

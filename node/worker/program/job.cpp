@@ -160,7 +160,7 @@ Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
                                              spec.data.held_out_tokens, spec.model.vocabulary));
     job->arena_ = std::move(arena);
     trainer::RunnerOptions runner_options = options;
-    runner_options.arena = job->arena_.get();
+    runner_options.device.arena = job->arena_.get();
     auto runner = trainer::JobRunner::create(spec, {job->train_}, {job->held_out_}, runner_options);
     if (!runner.ok()) return refuse(runner.error());
     job->runner_ = std::move(runner).value();

@@ -9,6 +9,7 @@
 
 #include "contracts/base/result.hpp"
 #include "node/worker/wire/channel.hpp"
+#include "trainer/host/arena.hpp"
 #include "trainer/run/job_runner.hpp"
 
 namespace assay::verifier {

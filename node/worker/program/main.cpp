@@ -15,7 +15,7 @@
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/self_test.hpp"
 #include "node/worker/program/server.hpp"
-#include "trainer/host/floating_point.hpp"
+#include "trainer/devices/devices.hpp"
 #include "trainer/step/memory_budget.hpp"
 
 namespace {
@@ -25,13 +25,15 @@ using namespace assay;
 /// The number under which `assay` passes the socket (node/worker).
 constexpr int kSocket = 3;
 
-base::Outcome<verifier::ServerOptions> options_from_environment() {
-    ASSAY_TRY(trainer::refuse_floating_point(trainer::floating_point_faults()));
+/// `device`: its name. A device that is not there, or does not compute as the law says, is refused here.
+base::Outcome<verifier::ServerOptions> read_options(const std::string& device) {
     const std::string restriction = trainer::targets_from_environment();
     verifier::ServerOptions options;
-    ASSAY_ASSIGN(options.runner.target, trainer::choose_target(restriction));
-    ASSAY_ASSIGN(options.runner.threads, trainer::threads_from_environment());
+    options.runner.device.name = device;
+    ASSAY_ASSIGN(options.runner.device.target, trainer::choose_target(restriction));
+    ASSAY_ASSIGN(options.runner.device.threads, trainer::threads_from_environment());
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
+    ASSAY_TRY(trainer::open_device(options.runner.device));
     for (const std::string& target : trainer::machine_targets()) {
         if (restriction.empty() || ("," + restriction + ",").find("," + target + ",") != std::string::npos) {
             options.targets.push_back(target);
@@ -48,8 +50,8 @@ void keep_freed_memory() {
     if (::mallopt(M_MMAP_THRESHOLD, 32 * kMiB) == 1) ::mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
 }
 
-int self_test() {
-    const auto options = options_from_environment();
+int self_test(const std::string& device) {
+    const auto options = read_options(device);
     if (!options.ok()) {
         std::fprintf(stderr, "assay-worker: %s\n%s\n", options.error().what.c_str(),
                      options.error().fix.c_str());
@@ -61,24 +63,24 @@ int self_test() {
     return sound ? 0 : static_cast<int>(base::ErrorKind::kPreflight);
 }
 
-int bench() {
-    const auto options = options_from_environment();
+int bench(const std::string& device) {
+    const auto options = read_options(device);
     if (!options.ok()) {
         std::printf("error %s\n", options.error().what.c_str());
         return static_cast<int>(options.error().kind);
     }
-    verifier::serve_bench(stdin, stdout, options->runner);
+    verifier::serve_bench(stdin, stdout, options->runner.device);
     return 0;
 }
 
-int serve() {
+int serve(const std::string& device) {
     keep_freed_memory();
     worker::Descriptor socket(kSocket);
     if (const auto confined = worker::confine(kSocket); !confined.ok()) {
         std::fprintf(stderr, "assay-worker: %s\n", confined.error().what.c_str());
         return 1;
     }
-    const auto options = options_from_environment();
+    const auto options = read_options(device);
     if (!options.ok()) {
         worker::Channel channel(std::move(socket));
         static_cast<void>(channel.send({0, verifier::to_refusal(options.error()), {}}));
@@ -94,14 +96,17 @@ int main(int argc, char** argv) {
     // Ctrl-C in a terminal goes to the whole group; the role decides when its worker ends.
     std::signal(SIGINT, SIG_IGN);
     if (!base::start_crypto()) return 1;
-    const std::string_view word = argc == 2 ? argv[1] : "";
-    if (word == "--self-test") return self_test();
-    if (word == "--serve") return serve();
-    if (word == "--bench") return bench();
+    const bool names_device = argc == 4 && std::string_view(argv[2]) == "--device";
+    const std::string_view word = argc == 2 || names_device ? argv[1] : "";
+    const std::string device = names_device ? argv[3] : "cpu";
+    if (word == "--self-test") return self_test(device);
+    if (word == "--serve") return serve(device);
+    if (word == "--bench") return bench(device);
     std::fputs(
         "assay-worker is started by assay, which talks to it over a socket. By itself it can do two things:\n"
         "  assay-worker --self-test    compute a tiny training step and compare its bits\n"
-        "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n",
+        "  assay-worker --bench        time what lines on stdin name; see node/worker/program/bench.hpp\n"
+        "and either on a device of this machine: --device NAME after it (cpu unless named)\n",
         stderr);
     return 2;
 }

@@ -45,7 +45,7 @@ private:
     frames::Hello hello() const {
         const auto arena = trainer::make_tensor_arena();
         return {frames::kProtocolVersion, std::string(arena->name()), options_.targets,
-                static_cast<std::uint32_t>(options_.runner.threads), self_test_root(options_.runner)};
+                static_cast<std::uint32_t>(options_.runner.device.threads), self_test_root(options_.runner)};
     }
 
     void read() {

@@ -7,7 +7,7 @@
 
 namespace assay::verifier {
 
-/// How the process computes; `runner.arena` is ignored, each job gets an arena of its own.
+/// How the process computes; the device's arena is ignored, each job gets one of its own.
 struct ServerOptions {
     trainer::RunnerOptions runner;
     std::vector<std::string> targets;  ///< for Hello: those that may run, best first

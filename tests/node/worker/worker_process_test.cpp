@@ -120,6 +120,18 @@ TEST_CASE("a missing worker program and an unknown target are told with a fix") 
     CHECK(refused.error().fix.find("scalar") != std::string::npos);
 }
 
+TEST_CASE("a worker computes on the device that is named, and one that is not there is told with a fix") {
+    WorkerOptions how = options();
+    how.device = "reference";
+    CHECK(started(how)->hello().self_test == frames::self_test_golden());
+    how.device = "cuda:0";
+    const auto refused = WorkerProcess::start(how);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kPreflight);
+    CHECK(refused.error().what.find("device 'cuda:0' is not there") == 0);
+    CHECK(refused.error().fix == "use one of: cpu, reference");
+}
+
 TEST_CASE("a refusal keeps its kind and its fix on the way from the worker") {
     WorkerOptions how = options();
     how.memory = "much";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/cpu/cpu_backend.hpp"
+#include "trainer/cpu/cpu_device.hpp"
 
 #include <algorithm>
 
@@ -7,33 +7,56 @@
 #include "contracts/arithmetic/rope.hpp"
 #include "contracts/base/check.hpp"
 #include "trainer/cpu/cpu_scratch.hpp"
+#include "trainer/host/floating_point.hpp"
 
 namespace assay::trainer {
 
 using Kind = program::OperatorKind;
 
-CpuBackend::CpuBackend(Target target, ThreadPool& pool, Arena& arena)
-    : target_(target), kernels_(kernels(target)), pool_(pool), arena_(arena) {}
+CpuDevice::CpuDevice(Target target, int threads, Arena* arena)
+    : target_(target),
+      kernels_(kernels(target)),
+      pool_(threads),
+      own_arena_(arena == nullptr ? make_heap_arena() : nullptr),
+      arena_(arena == nullptr ? *own_arena_ : *arena) {}
 
-float* CpuBackend::allocate(std::uint64_t count) { return arena_.allocate(count); }
+PlanHints CpuDevice::hints() const {
+    // Enough for a product to run at full speed; more only takes memory.
+    return {.tokens = 2048, .head_rows = 1024};
+}
 
-void CpuBackend::zero(float* at, std::uint64_t count) {
+base::Outcome<void> CpuDevice::check() {
+    // A library may change the mode of any thread at any time.
+    return refuse_floating_point(floating_point_faults() | pool_.take_faults());
+}
+
+float* CpuDevice::allocate(std::uint64_t count) { return arena_.allocate(count); }
+
+float* CpuDevice::adopt(std::span<float> host) {
+    moderate_ = {};
+    return host.data();
+}
+
+void CpuDevice::zero(float* at, std::uint64_t count) {
     constexpr std::size_t kShare = 1U << 16;
     pool_.split(count, kShare,
                 [&](std::size_t first, std::size_t last) { std::fill(at + first, at + last, 0.0F); });
 }
 
-void CpuBackend::read(const float* from, std::span<float> to) {
+void CpuDevice::read(const float* from, std::span<float> to) {
     std::copy(from, from + to.size(), to.begin());
 }
 
-std::uint64_t CpuBackend::scratch(const program::Program& program, const Group& group,
-                                  const GroupShape& shape) const {
+std::uint64_t CpuDevice::scratch(const program::Program& program, const Group& group,
+                                 const GroupShape& shape) const {
     const std::uint64_t context = program.model.context;
     switch (group.kind) {
         case GroupKind::kAttention: return pool_.threads() * context * context;
         case GroupKind::kAttentionGradient: return 2 * pool_.threads() * context * context;
         case GroupKind::kHead: return shape.head_rows * program.model.vocabulary + shape.sequences * context;
+        case GroupKind::kSingle:
+            if (program.operators[group.operators.front()].kind != Kind::kGlobalNorm) return 0;
+            [[fallthrough]];
         case GroupKind::kCollect: {
             std::uint64_t tiles = 0;
             for (const program::TensorInfo& info : program.parameters) {
@@ -46,7 +69,7 @@ std::uint64_t CpuBackend::scratch(const program::Program& program, const Group& 
     }
 }
 
-void CpuBackend::begin(const program::Program& program, const StepNumbers& numbers) {
+void CpuDevice::begin(const program::Program& program, const StepNumbers& numbers) {
     program_ = &program;
     numbers_ = numbers;
     const program::ModelConfig& model = program.model;
@@ -56,7 +79,6 @@ void CpuBackend::begin(const program::Program& program, const StepNumbers& numbe
     products_ = &products(program.profile, target_);
     loss_total_ = 0.0F;
     diverged_ = kNone;
-    is_moderate_ &= numbers.state_unchanged;
     if (model.family == program::Family::kLlama && model != rope_model_) {
         rope_cos_.resize(context_ * model.head_dim() / 2);
         rope_sin_.resize(rope_cos_.size());
@@ -67,7 +89,7 @@ void CpuBackend::begin(const program::Program& program, const StepNumbers& numbe
     warm_up();
 }
 
-void CpuBackend::load(std::span<const std::uint32_t> tokens) {
+void CpuDevice::load(std::span<const std::uint32_t> tokens) {
     const std::uint64_t stride = context_ + 1;
     ASSAY_CHECK(tokens.size() % stride == 0);
     row_of_token_.assign(vocabulary_, kNone);
@@ -98,13 +120,13 @@ void CpuBackend::load(std::span<const std::uint32_t> tokens) {
     }
 }
 
-void CpuBackend::select(std::uint64_t first, std::uint64_t count) {
+void CpuDevice::select(std::uint64_t first, std::uint64_t count) {
     ASSAY_CHECK((first + count) * context_ <= inputs_.size());
     first_ = first;
     sequences_ = count;
 }
 
-void CpuBackend::run(const GroupCall& call) {
+void CpuDevice::run(const GroupCall& call) {
     switch (call.group.kind) {
         case GroupKind::kRows: return rows(call, 0);
         case GroupKind::kLinear: return linear(call);
@@ -115,24 +137,26 @@ void CpuBackend::run(const GroupCall& call) {
         case GroupKind::kWeightGradient: return weight_gradient(call);
         case GroupKind::kColumnGradient: return column_gradient(call);
         case GroupKind::kEmbeddingGradient: return embedding_gradient(call);
-        case GroupKind::kCollect: return collect(call);
+        case GroupKind::kCollect: global_norm(call); return clip(call);
         case GroupKind::kUpdate: return update(call);
+        case GroupKind::kSingle: return single(call);
     }
 }
 
-std::optional<std::uint32_t> CpuBackend::wait() {
+std::optional<std::uint32_t> CpuDevice::wait(std::span<const float* const> scalars, std::span<float> values) {
+    for (std::size_t i = 0; i < scalars.size(); ++i) values[i] = *scalars[i];
     const std::uint32_t index = diverged_;
     return index == kNone ? std::nullopt : std::optional<std::uint32_t>(index);
 }
 
-void CpuBackend::note(std::uint32_t index, bool finite) {
+void CpuDevice::note(std::uint32_t index, bool finite) {
     if (finite) return;
     std::uint32_t seen = diverged_;
     while (index < seen && !diverged_.compare_exchange_weak(seen, index)) {
     }
 }
 
-std::uint32_t CpuBackend::place_of(const Group& group, Kind kind) const {
+std::uint32_t CpuDevice::place_of(const Group& group, Kind kind) const {
     for (const std::uint32_t index : group.operators) {
         if (program_->operators[index].kind == kind) return index;
     }
@@ -140,7 +164,7 @@ std::uint32_t CpuBackend::place_of(const Group& group, Kind kind) const {
     return 0;
 }
 
-const program::Operator* CpuBackend::find(const Group& group, Kind kind) const {
+const program::Operator* CpuDevice::find(const Group& group, Kind kind) const {
     for (const std::uint32_t index : group.operators) {
         if (program_->operators[index].kind == kind) return &program_->operators[index];
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuBackend: groups of operators on the threads of a pool, by the kernels of a target. A call has done its
-// work when it returns; device and host share memory.
+// CpuDevice gives the processor as a Device: groups of operators on the threads of a pool, by the kernels of
+// a target. A call has done its work when it returns; device and host share memory.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "trainer/cpu/kernels/kernels.hpp"
@@ -12,20 +14,28 @@
 #include "trainer/host/scratch.hpp"
 #include "trainer/host/targets.hpp"
 #include "trainer/host/thread_pool.hpp"
-#include "trainer/step/backend.hpp"
+#include "trainer/step/device.hpp"
 
 namespace assay::trainer {
 
-class CpuBackend final : public Backend {
+class CpuDevice final : public Device {
 public:
-    /// `pool` and `arena` must outlive it. REQUIRES a target that this machine has.
-    CpuBackend(Target target, ThreadPool& pool, Arena& arena);
+    /// `arena` must outlive it; null: an own heap arena. REQUIRES a target that this machine has and
+    /// threads >= 1.
+    CpuDevice(Target target, int threads, Arena* arena);
+
+    [[nodiscard]] std::string_view name() const override { return "cpu"; }
+    [[nodiscard]] PlanHints hints() const override;
+    /// The floating-point mode: of the calling thread now, and of every thread of the pool while it worked.
+    [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override;
     void zero(float* at, std::uint64_t count) override;
     void read(const float* from, std::span<float> to) override;
-    float* bind(std::span<float> host) override { return host.data(); }
-    void release() override {}
+    float* adopt(std::span<float> host) override;
+    const float* adopt_read_only(std::span<const float> host) override { return host.data(); }
+    void sync(float*) override {}
+    void drop(const float*) override {}
     [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
                                         const GroupShape& shape) const override;
     [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
@@ -34,7 +44,17 @@ public:
     void load(std::span<const std::uint32_t> tokens) override;
     void select(std::uint64_t first, std::uint64_t count) override;
     void run(const GroupCall& call) override;
-    std::optional<std::uint32_t> wait() override;
+    std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
+                                      std::span<float> values) override;
+    [[nodiscard]] bool is_finite(const float* at, std::uint64_t count) override;
+    void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
+               std::span<base::Hash256> roots) override;
+    [[nodiscard]] base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
+                                            std::span<const std::int64_t> update) override;
+    void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
+    [[nodiscard]] bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
+                             arithmetic::OuterCoefficients outer, std::span<float> parameters,
+                             std::span<float> momentum) override;
 
 private:
     using Operator = program::Operator;
@@ -75,9 +95,19 @@ private:
     void logits(const GroupCall& call);
     // Embedding's gradient, and what happens once per step (cpu_update.cpp).
     void embedding_gradient(const GroupCall& call);
-    void collect(const GroupCall& call);
+    void global_norm(const GroupCall& call);
+    void clip(const GroupCall& call);
     void square_tensor(const GroupCall& call, std::size_t operand, float* sums);
     void update(const GroupCall& call);
+    // AdamW of one tensor in place; whether every number that it wrote is finite.
+    bool adamw(const GroupCall& call, const Operator& one);
+    // One operator on tensors in memory (cpu_single.cpp).
+    void single(const GroupCall& call);
+    void heads_of(const GroupCall& call);
+    [[nodiscard]] bool head_of(const GroupCall& call, const Heads& heads, std::uint64_t sequence,
+                               std::uint64_t head);
+    void loss_of(const GroupCall& call);
+    void step_of(const GroupCall& call);
     [[nodiscard]] bool is_sure_to_stay_finite(const GroupCall& call);
     [[nodiscard]] bool state_is_moderate(const GroupCall& call);
     void try_update(const GroupCall& call);
@@ -103,7 +133,8 @@ private:
     Target target_;
     const Kernels& kernels_;
     const ProductKernels* products_ = nullptr;
-    ThreadPool& pool_;
+    ThreadPool pool_;
+    std::unique_ptr<Arena> own_arena_;
     Arena& arena_;
 
     // Of the program at hand.
@@ -141,12 +172,14 @@ private:
     std::uint64_t first_ = 0;
     std::uint64_t sequences_ = 0;
     float loss_total_ = 0.0F;
-    bool is_moderate_ = false;  // parameters and moments, as far as the last update left them
+    // Arrays that are known to hold moderate numbers (cpu_update.cpp): parameters and moments as the last
+    // update left them. Whoever adopts arrays may have changed any.
+    std::array<const float*, 3> moderate_{};
     std::atomic<std::uint32_t> diverged_ = kNone;
 };
 
 template <class Work>
-void CpuBackend::deal(std::uint64_t count, const Work& work) {
+void CpuDevice::deal(std::uint64_t count, const Work& work) {
     std::atomic<std::uint64_t> next = 0;
     pool_.split(pool_.threads(), 1, [&](std::size_t first, std::size_t last) {
         for (std::size_t slot = first; slot < last; ++slot) {

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: opened by name, alike in every bit, and given the host's arrays for as long as they work on them.
+#include "trainer/devices/devices.hpp"
+
+#include <cfenv>
+#include <limits>
+#include <map>
+
+#include "tests/support/catch.hpp"
+#include "tests/trainer/executor_machine.hpp"
+#include "trainer/reference/reference_device.hpp"
+#include "trainer/run/bench.hpp"
+
+namespace assay::trainer {
+namespace {
+
+RunnerOptions on_device(const std::string& name) {
+    RunnerOptions options = test::on_cpu(2, test::all_targets().front());
+    options.device.name = name;
+    return options;
+}
+
+// A device with memory of its own, as an accelerator has: a copy of every array that it adopts. Those that it
+// may change are spoilt on the host until they are back, so that whoever looks at one meanwhile shows.
+class DistantDevice final : public Device {
+public:
+    struct Count {
+        int adopted = 0;
+        int dropped = 0;
+        int synced = 0;
+    };
+    explicit DistantDevice(Count& count) : count_(count), cpu_(test::all_targets().front(), 2, nullptr) {}
+
+    [[nodiscard]] std::string_view name() const override { return "distant"; }
+    [[nodiscard]] PlanHints hints() const override { return cpu_.hints(); }
+    [[nodiscard]] base::Outcome<void> check() override { return cpu_.check(); }
+    float* allocate(std::uint64_t count) override { return cpu_.allocate(count); }
+    void zero(float* at, std::uint64_t count) override { cpu_.zero(at, count); }
+    void read(const float* from, std::span<float> to) override { cpu_.read(from, to); }
+
+    float* adopt(std::span<float> host) override {
+        ++count_.adopted;
+        std::vector<float> copy(host.begin(), host.end());
+        std::vector<float> before = copy;
+        float* at = cpu_.adopt(copy);
+        copies_.emplace(at, Copy{std::move(copy), host, std::move(before)});
+        std::fill(host.begin(), host.end(), std::numeric_limits<float>::quiet_NaN());
+        return at;
+    }
+    const float* adopt_read_only(std::span<const float> host) override {
+        ++count_.adopted;
+        std::vector<float> copy(host.begin(), host.end());
+        const float* at = copy.data();
+        copies_.emplace(at, Copy{std::move(copy), {}, {}});
+        return at;
+    }
+    void sync(float* adopted) override {
+        ++count_.synced;
+        Copy& copy = copies_.at(adopted);
+        copy.before = copy.values;
+        std::copy(copy.values.begin(), copy.values.end(), copy.host.begin());
+    }
+    void drop(const float* adopted) override {
+        ++count_.dropped;
+        const Copy& copy = copies_.at(adopted);
+        std::copy(copy.before.begin(), copy.before.end(), copy.host.begin());
+        copies_.erase(adopted);
+    }
+
+    [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
+                                        const GroupShape& shape) const override {
+        return cpu_.scratch(program, group, shape);
+    }
+    [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
+                                          const GroupShape& shape) const override {
+        return cpu_.own_bytes(program, shape);
+    }
+    void begin(const program::Program& program, const StepNumbers& numbers) override {
+        cpu_.begin(program, numbers);
+    }
+    void load(std::span<const std::uint32_t> tokens) override { cpu_.load(tokens); }
+    void select(std::uint64_t first, std::uint64_t count) override { cpu_.select(first, count); }
+    void run(const GroupCall& call) override { cpu_.run(call); }
+    std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
+                                      std::span<float> values) override {
+        return cpu_.wait(scalars, values);
+    }
+    // Of arrays on the device only: an address of the host is a mistake here.
+    [[nodiscard]] bool is_finite(const float* at, std::uint64_t count) override {
+        REQUIRE(copies_.contains(at));
+        return cpu_.is_finite(at, count);
+    }
+    void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
+               std::span<base::Hash256> roots) override {
+        for (const float* at : arrays) REQUIRE(copies_.contains(at));
+        cpu_.roots(tensors, arrays, roots);
+    }
+    [[nodiscard]] base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
+                                            std::span<const std::int64_t> update) override {
+        return cpu_.update_root(tensors, update);
+    }
+    void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override {
+        cpu_.share(count, grain, work);
+    }
+    [[nodiscard]] bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
+                             arithmetic::OuterCoefficients outer, std::span<float> parameters,
+                             std::span<float> momentum) override {
+        return cpu_.merge(sum_exponent, updates, outer, parameters, momentum);
+    }
+
+private:
+    struct Copy {
+        std::vector<float> values;
+        std::span<float> host;
+        std::vector<float> before;  // what the host's array holds after a drop
+    };
+    Count& count_;
+    CpuDevice cpu_;
+    std::map<const float*, Copy> copies_;
+};
+
+// A small job on a device: all that its rounds leave behind.
+struct Trained {
+    std::vector<program::TraceRecord> traces;
+    std::vector<base::Hash256> bases;
+    std::uint32_t loss = 0;
+    std::vector<std::uint32_t> sample;
+    friend bool operator==(const Trained&, const Trained&) = default;
+};
+
+struct SmallWork {
+    explicit SmallWork(const program::JobSpec& job)
+        : spec(job),
+          train(test::small_tokens(job.data.train_tokens, job.model.vocabulary, 1)),
+          held_out(test::small_tokens(job.data.held_out_tokens, job.model.vocabulary, 2)) {}
+
+    Trained trained(JobRunner& runner) const {
+        Trained all;
+        BaseState base = runner.initial();
+        all.bases.push_back(runner.base_root(base));
+        for (std::uint32_t r = 0; r < spec.rounds; ++r) {
+            std::vector<SlotRound> slots;
+            std::vector<AcceptedUpdate> accepted;
+            for (std::uint32_t s = 0; s < spec.slots; ++s) {
+                slots.push_back(runner.run_slot_round(base, r, s, std::nullopt, {}, {}).value());
+                REQUIRE(slots.back().trace.boundaries.back() == runner.state_root(slots.back().end));
+                all.traces.push_back(slots.back().trace);
+            }
+            for (std::uint32_t s = 0; s < spec.slots; ++s) {
+                REQUIRE(slots[s].update);
+                accepted.push_back({s, s + 1, &*slots[s].update});
+            }
+            base = runner.merge(base, accepted).value();
+            all.bases.push_back(runner.base_root(base));
+        }
+        all.loss = runner.evaluate_held_out(base.parameters, 3, {}).value().loss.bits;
+        all.sample = runner.sample(base.parameters, {{1, 2, 3}, 4, 0.8F, 5}).value();
+        return all;
+    }
+    Trained trained_on(const RunnerOptions& options) const {
+        return trained(*JobRunner::create(spec, {train}, {held_out}, options).value());
+    }
+
+    program::JobSpec spec;
+    std::vector<std::uint32_t> train, held_out;
+};
+
+}  // namespace
+
+TEST_CASE("a device is opened by its name, and one that is not there is refused by it", "[trainer][device]") {
+    for (const char* name : {"cpu", "reference"}) {
+        CHECK(open_device({.name = name}).value()->name() == name);
+    }
+    const SmallWork work(test::small_job());
+    for (const std::string name : {"cuda:0", "", "CPU", "cpu "}) {
+        INFO("'" << name << "'");
+        const auto opened = open_device({.name = name});
+        REQUIRE_FALSE(opened.ok());
+        CHECK(opened.error().kind == base::ErrorKind::kPreflight);
+        CHECK(opened.error().what.find("device '" + name + "' is not there") == 0);
+        CHECK(opened.error().fix == "use one of: cpu, reference");
+        const auto runner = JobRunner::create(work.spec, {work.train}, {}, on_device(name));
+        REQUIRE_FALSE(runner.ok());
+        CHECK(runner.error().what == opened.error().what);
+    }
+    for (const int threads : {-1, 0, 257}) {
+        CHECK(open_device({.name = "cpu", .threads = threads}).error().kind == base::ErrorKind::kUsage);
+    }
+}
+
+TEST_CASE("a device does not open in another floating-point mode than the law's", "[trainer][device][mode]") {
+    for (const char* name : {"cpu", "reference"}) {
+        INFO(name);
+        std::fesetround(FE_UPWARD);
+        const auto opened = open_device({.name = name});
+        std::fesetround(FE_TONEAREST);
+        REQUIRE_FALSE(opened.ok());
+        CHECK(opened.error().kind == base::ErrorKind::kPreflight);
+        CHECK(opened.error().what.find("round to nearest") != std::string::npos);
+    }
+}
+
+TEST_CASE("the law itself trains a job to the roots of the processor", "[trainer][device]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        INFO(spec.name);
+        const SmallWork work(spec);
+        const Trained expected = work.trained_on(on_device("cpu"));
+        CHECK(work.trained_on(on_device("reference")) == expected);
+        RunnerOptions in_turns = on_device("reference");
+        in_turns.micro_batch = 1;
+        CHECK(work.trained_on(in_turns) == expected);
+    }
+}
+
+TEST_CASE("the law itself as a device names a diverging step's operator and leaves the state alone",
+          "[trainer][device]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+        const auto coefficients = program::Schedule(spec.train).at(0, 0);
+        const auto tokens = test::batch_of(spec, 3, 200);
+        ReferenceDevice device;
+        Executor executor(program, device, plan_memory(program, device, {1}, 3));
+        std::uint64_t place = 0;
+        for (const program::TensorInfo& info : program.parameters) {
+            // In parameters anything can happen, in moments AdamW alone.
+            const bool is_last = &info == &program.parameters.back();
+            for (const int array : is_last ? std::vector<int>{0, 1, 2} : std::vector<int>{0}) {
+                INFO(spec.name << ", " << info.name << ", array " << array);
+                program::SlotArrays before = test::initial_state(spec);
+                auto& broken = array == 0   ? before.parameters
+                               : array == 1 ? before.first_moment
+                                            : before.second_moment;
+                broken[info.offset + place++ % info.size()] = array == 2 ? -1.0F : 3e38F;
+                program::SlotArrays expected = before;
+                const auto reference = program::reference_step(program, coefficients, tokens, expected);
+                program::SlotArrays state = before;
+                AdoptedState adopted(device, state.parameters, state.first_moment, state.second_moment);
+                REQUIRE(executor.step(coefficients, tokens, adopted.at()).diverged == reference.diverged);
+                adopted.sync();
+                REQUIRE(test::same(state, expected));
+            }
+        }
+    }
+}
+
+TEST_CASE("a device with memory of its own is given states for a segment and gives them back",
+          "[trainer][device]") {
+    for (const program::JobSpec& spec : test::small_jobs()) {
+        INFO(spec.name);
+        const SmallWork work(spec);
+        DistantDevice::Count count;
+        const auto runner =
+            JobRunner::create(spec, {work.train}, {work.held_out}, {}, std::make_unique<DistantDevice>(count))
+                .value();
+        const BaseState base = runner->initial();
+        SlotState state = runner->start(base).value();
+        REQUIRE(runner->run_segment(state, {0, 0, 0}, {}).ok());
+        // Three arrays, once each, however many steps there are.
+        CHECK(count.adopted == 3);
+        CHECK(count.synced == 3);
+        CHECK(count.dropped == 3);
+        CHECK(work.trained(*runner) == work.trained_on(on_device("cpu")));
+        CHECK(count.dropped == count.adopted);
+    }
+}
+
+TEST_CASE("a segment that ends early leaves the state of its last whole step on the host",
+          "[trainer][device]") {
+    const SmallWork work(test::small_job());
+    DistantDevice::Count count;
+    const auto distant = JobRunner::create(work.spec, {work.train}, {work.held_out}, {},
+                                           std::make_unique<DistantDevice>(count))
+                             .value();
+    const auto cpu = JobRunner::create(work.spec, {work.train}, {work.held_out}, on_device("cpu")).value();
+    const SlotState start = cpu->start(cpu->initial()).value();
+    SECTION("when it is cancelled") {
+        std::atomic<bool> cancel = false;
+        Watch watch;
+        watch.cancel = &cancel;
+        watch.progress = [&](const StepReport&) { cancel = true; };
+        SlotState expected = start, state = start;
+        CHECK(cpu->run_segment(expected, {0, 0, 0}, watch).error().kind == base::ErrorKind::kInterrupted);
+        cancel = false;
+        CHECK(distant->run_segment(state, {0, 0, 0}, watch).error().kind == base::ErrorKind::kInterrupted);
+        CHECK(state.step == 1);
+        CHECK(state == expected);
+    }
+    SECTION("when it diverges") {
+        SlotState state = start;
+        state.parameters[program::parameter_tensors(work.spec.model).back().offset] = 3e38F;
+        const SlotState before = state;
+        REQUIRE(distant->run_segment(state, {0, 0, 0}, {}).value().divergence);
+        CHECK(state == before);
+    }
+    SECTION("when a number of its start is not finite") {
+        SlotState state = start;
+        state.second_moment.back() = std::numeric_limits<float>::infinity();
+        const SlotState before = state;
+        CHECK(distant->run_segment(state, {0, 0, 0}, {}).error().kind == base::ErrorKind::kUsage);
+        CHECK(state == before);
+    }
+    CHECK(count.dropped == count.adopted);
+}
+
+TEST_CASE("a state that was adopted anew is looked at anew before AdamW changes it in place",
+          "[trainer][device]") {
+    const program::JobSpec spec = test::small_job();
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const auto coefficients = program::Schedule(spec.train).at(0, 0);
+    const auto tokens = test::batch_of(spec, 3, 200);
+    test::ExecutorMachine machine(program, test::all_targets().front(), 2, {3}, 3);
+    program::SlotArrays state = test::initial_state(spec);
+    // The step proves that the numbers are far from overflow; then others lie at the same addresses.
+    REQUIRE_FALSE(machine.step(coefficients, tokens, state).diverged);
+    state.second_moment.back() = -1.0F;
+    const program::SlotArrays before = state;
+    program::SlotArrays expected = state;
+    const auto reference = program::reference_step(program, coefficients, tokens, expected);
+    REQUIRE(reference.diverged);
+    CHECK(machine.step(coefficients, tokens, state).diverged == reference.diverged);
+    CHECK(test::same(state, before));
+    // The same of two states that are adopted at the same time.
+    program::SlotArrays sound = test::initial_state(spec);
+    AdoptedState one(machine.device, sound.parameters, sound.first_moment, sound.second_moment);
+    AdoptedState other(machine.device, state.parameters, state.first_moment, state.second_moment);
+    CHECK_FALSE(machine.executor.step(coefficients, tokens, one.at()).diverged);
+    CHECK(machine.executor.step(coefficients, tokens, other.at()).diverged == reference.diverged);
+    CHECK(test::same(state, before));
+}
+
+TEST_CASE("products are timed on the processor, steps on any device", "[trainer][device]") {
+    const GemmShape shape{3, 5, 7};
+    for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
+        make_gemm_bench({.name = "cpu"}, profile, shape, GemmKind::kForward).value()();
+        CHECK(make_gemm_bench({.name = "reference"}, profile, shape, GemmKind::kForward).error().kind ==
+              base::ErrorKind::kPreflight);
+        for (const char* name : {"cpu", "reference"}) {
+            make_step_bench(test::small_job().model, 2, profile, {.name = name}).value()();
+        }
+    }
+    CHECK(make_step_bench(test::small_job().model, 2, program::Profile::kF32, {.name = "cuda:0"})
+              .error()
+              .kind == base::ErrorKind::kPreflight);
+}
+
+}  // namespace assay::trainer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices by name: what opens the one that a machine's owner chose. devices.cpp alone knows which there are;
+// a new one is another folder beside trainer/cpu and another line there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "contracts/base/error.hpp"
+#include "contracts/program/job_spec.hpp"
+#include "trainer/host/targets.hpp"
+#include "trainer/step/device.hpp"
+#include "trainer/step/gemm.hpp"
+
+namespace assay::trainer {
+
+class Arena;
+
+struct DeviceOptions {
+    std::string name = "cpu";  ///< "cpu"; "reference": the scalar law, one thread, slow
+    int threads = 1;           ///< of the host, 1 … 256
+    // Of the cpu alone.
+    Target target = Target::kScalar;  ///< its kernels; REQUIRES one that this machine has
+    Arena* arena = nullptr;           ///< memory of steps; must outlive the device. Null: the heap
+};
+
+/// The device, ready to work. kPreflight when this build has none of that name, when it is not there, or when
+/// what it computes now would not have the law's bits (Device::check); kUsage for a wrong number of threads.
+base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options);
+
+/// A product on pseudorandom matrices that is ready to run on the device, as training does it: a weight's
+/// gradient is added to what is there. Each call does the whole product once, packing included; the caller
+/// measures time. kPreflight as open_device, and for a device that has no products of its own to time.
+base::Outcome<std::function<void()>> make_gemm_bench(const DeviceOptions& options, program::Profile profile,
+                                                     GemmShape shape, GemmKind kind);
+
+}  // namespace assay::trainer

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/reference/reference_device.hpp"
+
+#include <algorithm>
+
+#include "contracts/arithmetic/loss.hpp"
+#include "contracts/arithmetic/reduce.hpp"
+#include "contracts/base/check.hpp"
+#include "contracts/program/state_root.hpp"
+#include "trainer/host/floating_point.hpp"
+
+namespace assay::trainer {
+
+using Kind = program::OperatorKind;
+
+PlanHints ReferenceDevice::hints() const { return {.tokens = 2048, .head_rows = 2048, .runs_groups = false}; }
+
+base::Outcome<void> ReferenceDevice::check() { return refuse_floating_point(floating_point_faults()); }
+
+void ReferenceDevice::zero(float* at, std::uint64_t count) { std::fill(at, at + count, 0.0F); }
+
+void ReferenceDevice::read(const float* from, std::span<float> to) {
+    std::copy(from, from + to.size(), to.begin());
+}
+
+std::uint64_t ReferenceDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {
+    std::uint64_t floats = 0;
+    for (const program::Tensor& tensor : program.tensors) {
+        if (tensor.role != program::Role::kTokens) floats += tensor.rows.of(shape.sequences) * tensor.cols;
+    }
+    return floats * sizeof(float);
+}
+
+void ReferenceDevice::begin(const program::Program& program, const StepNumbers& numbers) {
+    program_ = &program;
+    numbers_ = numbers;
+    machine_.reset();
+    loss_total_ = 0.0F;
+    diverged_.reset();
+}
+
+void ReferenceDevice::load(std::span<const std::uint32_t> tokens) {
+    tokens_.assign(tokens.begin(), tokens.end());
+}
+
+void ReferenceDevice::select(std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t length = program_->model.context + 1;
+    const auto chosen = std::span<const std::uint32_t>(tokens_).subspan(first * length, count * length);
+    machine_.emplace(*program_, chosen);
+    targets_.clear();
+    for (std::uint64_t s = 0; s < count; ++s) {
+        const auto one = chosen.subspan(s * length + 1, length - 1);
+        targets_.insert(targets_.end(), one.begin(), one.end());
+    }
+}
+
+void ReferenceDevice::run(const GroupCall& call) {
+    for (const std::uint32_t index : call.group.operators) {
+        // Of later operators nothing is asked any more, and earlier ones read nothing that they write.
+        if (diverged_ && index >= *diverged_) return;
+        const Operator& one = program_->operators[index];
+        take(call, one);
+        execute(one);
+        if (!outputs_are_finite(one)) diverged_ = index;
+        if (call.group.kind != GroupKind::kUpdate) give(call, one);
+    }
+    if (call.group.kind != GroupKind::kUpdate || diverged_) return;
+    for (const std::uint32_t index : call.group.operators) give(call, program_->operators[index]);
+}
+
+void ReferenceDevice::take(const GroupCall& call, const Operator& one) {
+    for (const auto* list : {&one.operands, &one.outputs}) {
+        for (const program::TensorId id : *list) {
+            const std::span<float> to = machine_->values(id);
+            if (!to.empty()) std::copy_n(call.tensors[id], to.size(), to.begin());
+        }
+    }
+}
+
+void ReferenceDevice::give(const GroupCall& call, const Operator& one) {
+    for (const program::TensorId id : one.outputs) {
+        const std::span<float> from = machine_->values(id);
+        std::copy(from.begin(), from.end(), call.tensors[id]);
+    }
+}
+
+// The machine takes its sequences for the whole step; the two operators that count its tokens are told here.
+void ReferenceDevice::execute(const Operator& one) {
+    const float reciprocal = arithmetic::reciprocal(numbers_.tokens);
+    const auto in = [&](std::size_t i) { return machine_->values(one.operands[i]); };
+    const std::span<float> out = machine_->values(one.outputs[0]);
+    if (one.kind == Kind::kLossTotal) {
+        const std::uint64_t context = program_->model.context;
+        for (std::uint64_t at = 0; at < targets_.size(); at += context) {
+            loss_total_ = arithmetic::loss_total_carry(in(0).subspan(at, context), loss_total_);
+        }
+        out[0] = loss_total_ * reciprocal;
+    } else if (one.kind == Kind::kLossGradient) {
+        arithmetic::loss_gradient(program_->model.vocabulary, reciprocal, in(0), in(1), targets_, out);
+    } else {
+        machine_->execute(one, numbers_.coefficients);
+    }
+}
+
+bool ReferenceDevice::outputs_are_finite(const Operator& one) {
+    return std::all_of(one.outputs.begin(), one.outputs.end(),
+                       [&](program::TensorId id) { return arithmetic::all_finite(machine_->values(id)); });
+}
+
+std::optional<std::uint32_t> ReferenceDevice::wait(std::span<const float* const> scalars,
+                                                   std::span<float> values) {
+    for (std::size_t i = 0; i < scalars.size(); ++i) values[i] = *scalars[i];
+    return diverged_;
+}
+
+bool ReferenceDevice::is_finite(const float* at, std::uint64_t count) {
+    return arithmetic::all_finite({at, count});
+}
+
+void ReferenceDevice::roots(const std::vector<program::TensorInfo>& tensors,
+                            std::span<const float* const> arrays, std::span<base::Hash256> roots) {
+    ASSAY_CHECK(!tensors.empty() && roots.size() == arrays.size());
+    const std::uint64_t count = tensors.back().offset + tensors.back().size();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        roots[i] = program::array_root(tensors, {arrays[i], count});
+    }
+}
+
+base::Hash256 ReferenceDevice::update_root(const std::vector<program::TensorInfo>& tensors,
+                                           std::span<const std::int64_t> update) {
+    return program::update_root(tensors, update);
+}
+
+void ReferenceDevice::share(std::uint64_t count, std::uint64_t, const ShareWork& work) {
+    if (count > 0) work(0, count);
+}
+
+bool ReferenceDevice::merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
+                            arithmetic::OuterCoefficients outer, std::span<float> parameters,
+                            std::span<float> momentum) {
+    std::vector<float> gradient(parameters.size());
+    arithmetic::merge_updates(sum_exponent, updates, gradient);
+    arithmetic::outer_nesterov(outer, gradient, parameters, momentum);
+    return arithmetic::all_finite(parameters) && arithmetic::all_finite(momentum);
+}
+
+}  // namespace assay::trainer

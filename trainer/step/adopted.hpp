@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adopted arrays give a scope the addresses of host arrays on a device, and drop them at its end.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "trainer/step/device.hpp"
+
+namespace assay::trainer {
+
+/// An array that the device may change. sync() brings the changes back; without it they are lost.
+class Adopted {
+public:
+    Adopted(Device& device, std::span<float> host) : device_(device), at_(device.adopt(host)) {}
+    Adopted(const Adopted&) = delete;
+    Adopted& operator=(const Adopted&) = delete;
+    ~Adopted() { device_.drop(at_); }
+
+    [[nodiscard]] float* at() const { return at_; }
+    void sync() { device_.sync(at_); }
+
+private:
+    Device& device_;
+    float* at_;
+};
+
+/// An array that the device only reads.
+class AdoptedReadOnly {
+public:
+    AdoptedReadOnly(Device& device, std::span<const float> host)
+        : device_(device), at_(device.adopt_read_only(host)) {}
+    AdoptedReadOnly(const AdoptedReadOnly&) = delete;
+    AdoptedReadOnly& operator=(const AdoptedReadOnly&) = delete;
+    ~AdoptedReadOnly() { device_.drop(at_); }
+
+    [[nodiscard]] const float* at() const { return at_; }
+
+private:
+    Device& device_;
+    const float* at_;
+};
+
+/// Where the arrays of a slot's state lie on a device, each as long as the model's flat parameters. REQUIRES
+/// every number to be finite: the packed operands of profile i16 have no place for others, and no step leaves
+/// one behind.
+struct DeviceState {
+    float* parameters = nullptr;
+    float* first_moment = nullptr;
+    float* second_moment = nullptr;
+};
+
+/// A slot's state, for the steps of a segment.
+class AdoptedState {
+public:
+    AdoptedState(Device& device, std::span<float> parameters, std::span<float> first_moment,
+                 std::span<float> second_moment)
+        : parameters_(device, parameters),
+          first_moment_(device, first_moment),
+          second_moment_(device, second_moment) {}
+
+    [[nodiscard]] DeviceState at() const {
+        return {parameters_.at(), first_moment_.at(), second_moment_.at()};
+    }
+    void sync() {
+        parameters_.sync();
+        first_moment_.sync();
+        second_moment_.sync();
+    }
+
+private:
+    Adopted parameters_;
+    Adopted first_moment_;
+    Adopted second_moment_;
+};
+
+}  // namespace assay::trainer

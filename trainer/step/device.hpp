@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device gives the executor and the job runner everything that computes: memory, groups of operators with the
+// bits of their definitions, roots of arrays, and the ends of a round. A processor is one (trainer/cpu), the
+// scalar law another (trainer/reference); trainer/devices opens one by its name.
+//
+// Calls only order work. A device may still be at it when they return, and finishes in the order of the
+// calls; the host looks at results in wait(), once a step. Numbers on the device are named by addresses that
+// the host never follows. One thread uses a device at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/arithmetic/update.hpp"
+#include "contracts/base/error.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/program/program.hpp"
+#include "trainer/step/group.hpp"
+
+namespace assay::trainer {
+
+/// What a memory plan should know of a device.
+struct PlanHints {
+    std::uint64_t tokens = 0;     ///< of a micro-batch: more at a time are no quicker
+    std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time: more are no quicker
+    /// False: the device runs operators one by one, so that every tensor lies in memory.
+    bool runs_groups = true;
+};
+
+/// The sizes on which a group's scratch depends.
+struct GroupShape {
+    std::uint64_t sequences = 0;  ///< of a micro-batch
+    std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time; in profile i16 whole sequences
+    bool keep_weights = false;    ///< what is made of weights (packed operands) is kept for micro-batches
+};
+
+/// What the device has to know of a step besides its tensors.
+struct StepNumbers {
+    std::uint64_t tokens = 0;  ///< target tokens of the whole step or evaluation
+    arithmetic::AdamWCoefficients coefficients;
+    bool keep_weights = false;  ///< as own_bytes() was asked; weights do not change until the update
+    /// The gradient that the embedding gives a tied matrix has one row for each different token of the step.
+    bool compact_embedding = false;
+};
+
+struct GroupCall {
+    const Group& group;
+    std::span<float* const> tensors;  ///< address by tensor id, of the tensors that the group touches
+    float* scratch = nullptr;         ///< as many floats as scratch() said
+    std::uint64_t head_rows = 0;
+    std::uint64_t row = 0;  ///< kLogits: which
+};
+
+class Device {
+public:
+    Device() = default;
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+    virtual ~Device() = default;
+
+    /// The word that opens it: "cpu".
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    [[nodiscard]] virtual PlanHints hints() const = 0;
+
+    /// kPreflight, naming what is wrong, when what was computed since the last call may not have the law's
+    /// bits, or what comes next would not. It is asked before work and after it: of such work nothing is
+    /// used.
+    [[nodiscard]] virtual base::Outcome<void> check() = 0;
+
+    // Memory.
+
+    /// `count` floats of any value, aligned to 64 bytes, valid until the device ends. Throws std::bad_alloc.
+    virtual float* allocate(std::uint64_t count) = 0;
+    virtual void zero(float* at, std::uint64_t count) = 0;
+    /// Copies from the device, after all work ordered so far.
+    virtual void read(const float* from, std::span<float> to) = 0;
+
+    // Arrays of the host (adopted.hpp drops them at the end of a scope).
+
+    /// A host array as the device sees it until drop(): itself where memory is shared, else a copy, made now.
+    /// Meanwhile the host changes none of it. Throws std::bad_alloc.
+    virtual float* adopt(std::span<float> host) = 0;
+    /// The same of an array that no work will change.
+    virtual const float* adopt_read_only(std::span<const float> host) = 0;
+    /// After it the host's array holds what the device made of it so far. REQUIRES an address of adopt().
+    virtual void sync(float* adopted) = 0;
+    /// Forgets an adopted array; what sync() did not bring back is lost.
+    virtual void drop(const float* adopted) = 0;
+
+    // Plans.
+
+    /// Floats of scratch that a group needs while it runs.
+    [[nodiscard]] virtual std::uint64_t scratch(const program::Program& program, const Group& group,
+                                                const GroupShape& shape) const = 0;
+    /// Bytes that the device keeps for itself while it runs such groups (packed operands), beyond scratch.
+    [[nodiscard]] virtual std::uint64_t own_bytes(const program::Program& program,
+                                                  const GroupShape& shape) const = 0;
+
+    // Steps and evaluations.
+
+    /// Begins a step or an evaluation of `program`, which must live until it ends. Throws std::bad_alloc.
+    virtual void begin(const program::Program& program, const StepNumbers& numbers) = 0;
+    /// Tokens to work on: whole sequences of T+1 ids below the vocabulary; of a step all of them at once.
+    /// They are copied.
+    virtual void load(std::span<const std::uint32_t> tokens) = 0;
+    /// Makes sequences [first, first + count) of the loaded ones the micro-batch of the following calls.
+    virtual void select(std::uint64_t first, std::uint64_t count) = 0;
+    /// Runs a group on the micro-batch. A kUpdate does nothing once a number was not finite. Throws
+    /// std::bad_alloc where the device cannot have its own_bytes().
+    virtual void run(const GroupCall& call) = 0;
+    /// Waits for all work, copies the numbers at `scalars` to `values` and returns the first operator, in
+    /// program order, of which a number since begin() was not finite. Once that happens the numbers of later
+    /// operators mean nothing.
+    virtual std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
+                                              std::span<float> values) = 0;
+
+    // Whole arrays. `at` is an address of this device; spans are arrays of the host.
+
+    [[nodiscard]] virtual bool is_finite(const float* at, std::uint64_t count) = 0;
+    /// Roots (contracts/program/state_root.hpp, array_root) of arrays that are cut into `tensors`.
+    virtual void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
+                       std::span<base::Hash256> roots) = 0;
+    [[nodiscard]] virtual base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
+                                                    std::span<const std::int64_t> update) = 0;
+    using ShareWork = std::function<void(std::size_t first, std::size_t last)>;
+    /// Calls work(first, last) on ranges that cover [0, count) once, cut at multiples of `grain`, on the
+    /// threads that the device has on the host: for the pure functions of a strategy, which every device runs
+    /// alike. `work` must not throw.
+    virtual void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) = 0;
+    /// arithmetic::merge_updates, then arithmetic::outer_nesterov on parameters and momentum in place; false
+    /// when a number of the result is not finite. REQUIRES at least one update.
+    [[nodiscard]] virtual bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
+                                     arithmetic::OuterCoefficients outer, std::span<float> parameters,
+                                     std::span<float> momentum) = 0;
+};
+
+}  // namespace assay::trainer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of the matrix products that a bench times, on any device and by a peer.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::trainer {
+
+/// Matrix product of a linear layer: `tokens` rows of `in` numbers times a weight of in × out.
+struct GemmShape {
+    std::uint64_t tokens = 0;
+    std::uint64_t in = 0;
+    std::uint64_t out = 0;
+    [[nodiscard]] double operations() const {
+        return 2.0 * static_cast<double>(tokens) * static_cast<double>(in) * static_cast<double>(out);
+    }
+};
+
+/// Which of the three products of a linear layer, or which gradient of the LM head: there `out` counts the
+/// vocabulary, the weight is out × in, and profile i16 gives the logits' gradient three digits.
+enum class GemmKind { kForward, kInputGradient, kWeightGradient, kHeadInputGradient, kHeadWeightGradient };
+
+}  // namespace assay::trainer
