@@ -30,8 +30,7 @@ class Bench {
 public:
     static constexpr std::size_t kSequences = 2;
 
-    explicit Bench(const Program& program)
-        : program_(program), machine_(program, tiny::tokens(program.model, kSequences, 31)) {
+    explicit Bench(const Program& program) : machine_(program, tiny::tokens(program.model, kSequences, 31)) {
         const auto parameters = tiny::parameters(program.model, 9);
         for (TensorId id = 0; id < program.parameters.size(); ++id) {
             const TensorInfo& info = program.parameters[id];
@@ -76,7 +75,6 @@ private:
                                                                         .correction1 = 10.0F,
                                                                         .correction2 = 20.0F,
                                                                         .epsilon = 1e-8F};
-    const Program& program_;
     ReferenceMachine machine_;
 };
 
