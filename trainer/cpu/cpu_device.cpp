@@ -79,7 +79,7 @@ void CpuDevice::begin(const program::Program& program, const StepNumbers& number
     products_ = &products(program.profile, target_);
     loss_total_ = 0.0F;
     diverged_ = kNone;
-    if (model.family == program::Family::kLlama && model != rope_model_) {
+    if (model.has_rotary_positions() && model != rope_model_) {
         rope_cos_.resize(context_ * model.head_dim() / 2);
         rope_sin_.resize(rope_cos_.size());
         arithmetic::rope_table(context_, model.head_dim(), model.rope_theta.value(), rope_cos_, rope_sin_);
