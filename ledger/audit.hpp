@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "ledger/block.hpp"
 #include "ledger/machine.hpp"
 

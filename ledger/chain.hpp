@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "ledger/block.hpp"
 #include "ledger/block_log.hpp"
 #include "ledger/verified_state.hpp"

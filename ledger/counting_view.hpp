@@ -2,7 +2,7 @@
 // A state that counts what is read of it. For tests and measurements.
 #pragma once
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "contracts/rules/auction.hpp"
+#include "contracts/rules/job/auction.hpp"
 
 namespace assay::ledger {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/job_records.hpp"
-#include "contracts/rules/round_records.hpp"
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/round/records.hpp"
 
 namespace assay::ledger {
 

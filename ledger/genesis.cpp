@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "contracts/rules/limits.hpp"
+#include "contracts/rules/state/limits.hpp"
 
 namespace assay::ledger {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "ledger/block.hpp"
 #include "ledger/key_value_store.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "contracts/rules/draws.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/payout_amounts.hpp"
 

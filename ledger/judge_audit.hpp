@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/job_records.hpp"
-#include "contracts/rules/params.hpp"
-#include "contracts/rules/round_records.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/round/records.hpp"
+#include "contracts/rules/state/params.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 

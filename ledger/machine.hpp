@@ -12,8 +12,8 @@
 #include "contracts/base/error.hpp"
 #include "contracts/base/hash.hpp"
 #include "contracts/base/sign.hpp"
-#include "contracts/rules/reasons.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/reasons.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 

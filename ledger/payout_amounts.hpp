@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "contracts/rules/job_records.hpp"
-#include "contracts/rules/params.hpp"
-#include "contracts/rules/round_records.hpp"
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/round/records.hpp"
+#include "contracts/rules/state/params.hpp"
 
 namespace assay::ledger {
 

@@ -9,7 +9,7 @@
 
 #include "contracts/base/amount.hpp"
 #include "contracts/base/hash.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "ledger/audit.hpp"
 
 namespace assay::ledger {

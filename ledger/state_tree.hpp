@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "contracts/base/hash.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 

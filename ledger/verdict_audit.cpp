@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "contracts/rules/draws.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/judge_audit.hpp"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/job_records.hpp"
-#include "contracts/rules/round_records.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/round/records.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::ledger {
 

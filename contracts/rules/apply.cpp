@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
-#include "contracts/rules/appliers.hpp"
-#include "contracts/rules/checks.hpp"
 #include "contracts/rules/conservation.hpp"
-#include "contracts/rules/job_machine.hpp"
-#include "contracts/rules/limits.hpp"
+#include "contracts/rules/identity/phases.hpp"
+#include "contracts/rules/identity/unbonding.hpp"
+#include "contracts/rules/job/phases.hpp"
 #include "contracts/rules/migration.hpp"
-#include "contracts/rules/money.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/phases.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
 
@@ -36,23 +38,6 @@ void use_nonce(State& state, const PublicKey& sender) {
         Account account = read_account(state, sender);
         ++account.nonce;
         store(state, account_key(sender), account);
-    }
-}
-
-/// Withdrawals whose delay is over. Bounded per block: the rest wait for the next.
-void release_unbonded(Work& work) {
-    std::vector<std::pair<Bytes, Unbonding>> due;
-    const Bytes table = table_prefix(Table::kUnbonding);
-    const Bytes last = unbonding_key(work.block.height, UINT64_MAX);
-    work.state.for_each(table, table, [&](ByteView key, ByteView value) {
-        if (due.size() == kMaxReleasesPerBlock || base::to_bytes(key) > last) return false;
-        due.emplace_back(base::to_bytes(key), stored<Unbonding>(value));
-        return true;
-    });
-    for (const auto& [key, unbonding] : due) {
-        pay_balance(work.state, unbonding.owner, unbonding.amount, &Supply::unbonding);
-        work.state.erase(key);
-        work.tell({.kind = EventKind::kUnbonded, .node = unbonding.node, .amount = unbonding.amount});
     }
 }
 
@@ -122,13 +107,7 @@ std::optional<std::uint64_t> next_deadline(const StateView& state) {
             consider(later(round->phase_deadline, 1));
         }
     }
-    const Bytes unbondings = table_prefix(Table::kUnbonding);
-    state.for_each(unbondings, unbondings, [&](ByteView key, ByteView) {
-        std::uint64_t height = 0;
-        for (std::size_t i = 1; i <= 8; ++i) height = height << 8 | key[i];
-        consider(height);
-        return false;  // they ascend by height
-    });
+    if (const auto release = next_release(state)) consider(*release);
     return next;
 }
 

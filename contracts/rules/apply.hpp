@@ -10,18 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "contracts/rules/events.hpp"
-#include "contracts/rules/params.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/params.hpp"
+#include "contracts/rules/state/state.hpp"
+#include "contracts/rules/state/work.hpp"
 #include "contracts/rules/transactions.hpp"
 
 namespace assay::contracts {
-
-/// Where a block stands. No clock: heights are the only time.
-struct BlockContext {
-    std::string chain_id;
-    std::uint64_t height = 0;
-};
 
 struct GenesisConfig {
     std::string chain_id;  ///< 1 to kMaxChainIdBytes bytes

@@ -3,8 +3,10 @@
 #include <type_traits>
 
 #include "contracts/program/spec_check.hpp"
-#include "contracts/rules/checks.hpp"
-#include "contracts/rules/limits.hpp"
+#include "contracts/rules/apply.hpp"
+#include "contracts/rules/identity/endpoint.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/work.hpp"
 
 namespace assay::contracts {
 
@@ -48,21 +50,6 @@ Checked check_values(const Payload& tx) {
 }
 
 }  // namespace
-
-bool is_endpoint(std::string_view endpoint) {
-    const std::size_t colon = endpoint.rfind(':');
-    if (endpoint.size() > kMaxEndpointBytes || colon == std::string_view::npos || colon == 0) return false;
-    const std::string_view host = endpoint.substr(0, colon);
-    const std::string_view port = endpoint.substr(colon + 1);
-    if (port.empty() || port.size() > 5 || port.front() == '0') return false;
-    std::uint32_t number = 0;
-    for (const char digit : port) {
-        if (digit < '0' || digit > '9') return false;
-        number = number * 10 + static_cast<std::uint32_t>(digit - '0');
-    }
-    const auto printable = [](char c) { return c > ' ' && c < '\x7f'; };
-    return number <= 65535 && std::all_of(host.begin(), host.end(), printable);
-}
 
 Result<DecodedTx, Reason> check_static(std::string_view chain_id, ByteView signed_tx_bytes) {
     if (signed_tx_bytes.size() > kMaxTransactionBytes) return failed(Reason::kTooLarge);

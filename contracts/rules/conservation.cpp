@@ -4,7 +4,8 @@
 #include <array>
 
 #include "contracts/base/wide.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
 

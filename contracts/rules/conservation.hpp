@@ -4,7 +4,7 @@
 #pragma once
 
 #include "contracts/rules/apply.hpp"
-#include "contracts/rules/tables.hpp"
+#include "contracts/rules/state/supply.hpp"
 
 namespace assay::contracts {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts/rules/checks.hpp"
-#include "contracts/rules/limits.hpp"
+#include "contracts/rules/apply.hpp"
+#include "contracts/rules/identity/endpoint.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
 

@@ -7,10 +7,10 @@
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/conservation.hpp"
-#include "contracts/rules/limits.hpp"
 #include "contracts/rules/migration.hpp"
-#include "contracts/rules/money.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/migration.hpp"
 
-#include "contracts/rules/round_machine.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
 

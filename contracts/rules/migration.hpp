@@ -9,7 +9,7 @@
 #include <string>
 
 #include "contracts/base/result.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 
 namespace assay::contracts {
 

@@ -24,32 +24,7 @@ std::optional<Payload> decode_payload(TxType type, base::Decoder& decoder) {
 
 }  // namespace
 
-Signer signer_of(TxType type) {
-    switch (type) {
-        case TxType::kTransfer:
-        case TxType::kNodeRegister:
-        case TxType::kNodeRevoke:
-        case TxType::kMinerRegister:
-        case TxType::kVerifierRegister:
-        case TxType::kStakeDeposit:
-        case TxType::kStakeWithdraw:
-        case TxType::kJobSubmit:
-        case TxType::kJobCancel: return Signer::kOwner;
-        case TxType::kEndpointUpdate:
-        case TxType::kAskCommit:
-        case TxType::kAskReveal:
-        case TxType::kVerifierEnlist:
-        case TxType::kSequencerEnlist:
-        case TxType::kRoundCommit:
-        case TxType::kBeaconOpen:
-        case TxType::kRoundReveal:
-        case TxType::kAuditSeal:
-        case TxType::kAuditOpen:
-        case TxType::kMergeSeal:
-        case TxType::kMergeOpen: return Signer::kNode;
-    }
-    ASSAY_CHECK(false);
-}
+Hash256 transaction_id(ByteView body) { return base::hash("assay/tx-id/v1", body); }
 
 Hash256 job_of(const Payload& payload) {
     return std::visit(

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "contracts/program/tensors.hpp"
-#include "contracts/rules/costs.hpp"
+#include "contracts/rules/job/costs.hpp"
 
 namespace assay::node {
 

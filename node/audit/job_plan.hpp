@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan: what a job will cost, what is checked, and what cheating it would bring, before anything is paid.
-// The same formulas as the rules use (contracts/rules/costs.hpp), at the job's price cap.
+// The same formulas as the rules use (contracts/rules/job/costs.hpp), at the job's price cap.
 #pragma once
 
 #include <cstdint>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
-#include "contracts/rules/params.hpp"
+#include "contracts/rules/state/params.hpp"
 
 namespace assay::node {
 

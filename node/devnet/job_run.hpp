@@ -10,7 +10,7 @@
 #include <set>
 #include <stop_token>
 
-#include "contracts/rules/events.hpp"
+#include "contracts/rules/state/events.hpp"
 #include "node/devnet/network.hpp"
 #include "node/devnet/story.hpp"
 #include "node/roles/follower.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/params.hpp"
+#include "contracts/rules/state/params.hpp"
 #include "ledger/genesis.hpp"
 #include "node/roles/miner.hpp"
 #include "node/runtime/home.hpp"

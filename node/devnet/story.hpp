@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string>
 
-#include "contracts/rules/events.hpp"
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/events.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "node/devnet/plan.hpp"
 
 namespace assay::node {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "contracts/rules/events.hpp"
+#include "contracts/rules/state/events.hpp"
 #include "ledger/verified_state.hpp"
 
 namespace assay::node {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "contracts/rules/costs.hpp"
-#include "contracts/rules/limits.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/state/limits.hpp"
 #include "node/runtime/log.hpp"
 
 namespace assay::node {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "contracts/rules/transactions.hpp"
 
 namespace assay::node {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stop_token>
 
-#include "contracts/rules/job_records.hpp"
+#include "contracts/rules/job/records.hpp"
 #include "node/roles/refusal.hpp"
 #include "node/roles/role_process.hpp"
 

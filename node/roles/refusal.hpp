@@ -7,7 +7,7 @@
 #include <string>
 
 #include "contracts/base/error.hpp"
-#include "contracts/rules/refusals.hpp"
+#include "contracts/rules/state/refusals.hpp"
 #include "node/seams/ledger_service.hpp"
 
 namespace assay::node {

@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "contracts/rules/transactions.hpp"
 #include "node/roles/refusal.hpp"
 #include "node/roles/requests.hpp"

@@ -2,7 +2,7 @@
 // A page of the state as a ledger node serves it.
 #pragma once
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "node/seams/ledger_service.hpp"
 
 namespace assay::node {

@@ -25,8 +25,8 @@ using base::Outcome;
 /// What became of a transaction. A refused transaction is a reply too, not an Error: the ledger answered.
 struct SubmitReply {
     bool accepted = false;
-    /// Number of the reason (contracts/rules/reasons.hpp); 0 when accepted. A newer node may give a number
-    /// that is not known here: contracts::refusal_of() says.
+    /// Number of the reason (contracts/rules/state/reasons.hpp); 0 when accepted. A newer node may give a
+    /// number that is not known here: contracts::refusal_of() says.
     std::uint32_t reason = 0;
     std::string reason_text;   ///< the reason's name, for people: decide by the number; empty when accepted
     std::uint64_t height = 0;  ///< block that holds the transaction; 0 when refused

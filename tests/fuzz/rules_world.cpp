@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "contracts/program/program.hpp"
-#include "contracts/rules/costs.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/state/store.hpp"
 
 namespace assay::fuzz {
 

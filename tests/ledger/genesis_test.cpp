@@ -2,7 +2,7 @@
 #include "ledger/genesis.hpp"
 
 #include "contracts/rules/apply.hpp"
-#include "contracts/rules/limits.hpp"
+#include "contracts/rules/state/limits.hpp"
 #include "ledger/posix_disk.hpp"
 #include "ledger/rules_machine.hpp"
 #include "tests/ledger/toy_machine.hpp"

@@ -2,7 +2,7 @@
 // What a block costs is what it touches. Counted, not timed: the same block on a small and on a large state.
 #include <bit>
 
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "ledger/chain.hpp"
 #include "ledger/counting_view.hpp"
 #include "ledger/rules_machine.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

@@ -2,7 +2,7 @@
 // Opening the state that another version of the program left behind.
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/migration.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "ledger/rules_machine.hpp"
 #include "tests/contracts/rules/old_state.hpp"
 #include "tests/ledger/support.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that end before their last round, by their buyer's will or for want of money.
 #include "contracts/program/program.hpp"
-#include "contracts/rules/costs.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
 

@@ -3,10 +3,10 @@
 
 #include "contracts/base/error_names.hpp"
 #include "contracts/program/limits.hpp"
-#include "contracts/rules/limits.hpp"
-#include "contracts/rules/params.hpp"
-#include "contracts/rules/reasons.hpp"
-#include "contracts/rules/refusals.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/params.hpp"
+#include "contracts/rules/state/reasons.hpp"
+#include "contracts/rules/state/refusals.hpp"
 
 namespace assay::docs {
 

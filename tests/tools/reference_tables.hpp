@@ -22,9 +22,9 @@ struct Table {
 /// reference_tables.cpp, the two marks in the page.
 const std::vector<Table>& reference_tables();
 
-std::string reasons_table();       // contracts/rules/reasons.hpp
-std::string parameters_table();    // contracts/rules/params.hpp
-std::string limits_table();        // contracts/rules/limits.hpp
+std::string reasons_table();       // contracts/rules/state/reasons.hpp
+std::string parameters_table();    // contracts/rules/state/params.hpp
+std::string limits_table();        // contracts/rules/state/limits.hpp
 std::string job_limits_table();    // contracts/program/limits.hpp
 std::string job_rules_table();     // contracts/program/limits.hpp
 std::string exit_codes_table();    // contracts/base/error_names.hpp

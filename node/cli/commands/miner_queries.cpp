@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "contracts/program/names.hpp"
-#include "contracts/rules/costs.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
 #include "node/cli/table.hpp"

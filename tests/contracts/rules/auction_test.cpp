@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts/rules/auction.hpp"
+#include "contracts/rules/job/auction.hpp"
 
 #include <algorithm>
 #include <random>

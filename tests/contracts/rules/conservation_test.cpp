@@ -2,7 +2,7 @@
 // The conservation check must be able to fail: money made, lost or moved behind the totals is found.
 #include "contracts/rules/conservation.hpp"
 
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

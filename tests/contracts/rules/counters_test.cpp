@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing that grows for ever ends the ledger: counters of a lifetime stop at their largest value, and no
 // deadline wraps.
-#include "contracts/rules/money.hpp"
+#include "contracts/rules/identity/money.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

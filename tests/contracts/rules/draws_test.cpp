@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts/rules/draws.hpp"
+#include "contracts/rules/round/draws.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "contracts/rules/conservation.hpp"
-#include "contracts/rules/costs.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {

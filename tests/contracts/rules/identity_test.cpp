@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys, nonces, signatures, stake, genesis: who may do what.
-#include "contracts/rules/limits.hpp"
-#include "contracts/rules/seals.hpp"
+#include "contracts/rules/round/seals.hpp"
+#include "contracts/rules/state/limits.hpp"
 #include "tests/contracts/rules/env.hpp"
 #include "tests/support/catch.hpp"
 

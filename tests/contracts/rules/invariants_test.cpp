@@ -6,8 +6,8 @@
 #include <random>
 
 #include "contracts/rules/conservation.hpp"
-#include "contracts/rules/money.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Posting, bidding, and the ways in which a job ends.
 #include "contracts/program/program.hpp"
-#include "contracts/rules/costs.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

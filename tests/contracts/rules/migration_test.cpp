@@ -3,7 +3,7 @@
 #include "contracts/rules/migration.hpp"
 
 #include "contracts/rules/conservation.hpp"
-#include "contracts/rules/store.hpp"
+#include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/old_state.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "contracts/rules/limits.hpp"
-#include "contracts/rules/refusals.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/refusals.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "contracts/program/program.hpp"
-#include "contracts/rules/costs.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks over a state: what an overlay shows must be what is there once it is written, wherever the walk
 // begins and ends, and a walk must read no more than it shows.
-#include "contracts/rules/state.hpp"
+#include "contracts/rules/state/state.hpp"
 
 #include <random>
 

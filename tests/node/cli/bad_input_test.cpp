@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "contracts/base/hash.hpp"
-#include "contracts/rules/reasons.hpp"
+#include "contracts/rules/state/reasons.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/devnet/plan.hpp"
 #include "node/rpc/client.hpp"

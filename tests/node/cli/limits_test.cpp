@@ -6,7 +6,7 @@
 #include <random>
 
 #include "contracts/program/spec_check.hpp"
-#include "contracts/rules/costs.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "node/config/job_keys.hpp"
 #include "node/roles/purchase.hpp"
 #include "tests/node/cli/judges.hpp"

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the state stores about accounts, node keys, miners, verifiers and stake, for the rules and every
+// reader of the state. Their keys: identity/tables.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "contracts/base/codec.hpp"
+#include "contracts/program/job_spec.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Hash256;
+using base::PublicKey;
+
+/// An owner key.
+struct Account {
+    Amount balance;
+    std::uint64_t nonce = 0;  ///< of its next transaction
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.balance, self.nonce);
+    }
+};
+
+/// A hot key.
+struct NodeKey {
+    PublicKey owner;
+    std::uint64_t nonce = 0;  ///< of its next transaction: a lane of its own
+    bool revoked = false;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.nonce, self.revoked);
+    }
+};
+
+/// Stake of one node key. `free` may be withdrawn; `bonded` is locked for slots and enlistments.
+struct Stake {
+    Amount free;
+    Amount bonded;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.free, self.bonded);
+    }
+};
+
+/// Stake on its way back to its owner's balance.
+struct Unbonding {
+    PublicKey owner;
+    PublicKey node;
+    Amount amount;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.node, self.amount);
+    }
+};
+
+struct Miner {
+    PublicKey owner;
+    std::string endpoint;
+    std::uint64_t registered_at = 0;  ///< height
+    std::uint64_t losses = 0;         ///< of its standing: only what was earned since the last one counts
+    Amount prepaid;                   ///< what is left of its fee: pays its own audits first
+    Amount earned;                    ///< all it was ever paid
+    Amount forfeited;                 ///< all it ever lost
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.endpoint, self.registered_at, self.losses, self.prepaid, self.earned,
+              self.forfeited);
+    }
+};
+
+/// A kind of work in which a good name is earned: slots of a family, a profile and a size, up to a factor of
+/// two.
+struct WorkClass {
+    program::Family family = program::Family::kGpt2;
+    program::Profile profile = program::Profile::kF32;
+    std::uint8_t scale = 0;  ///< bits of the number of work units of a slot: 6 is 32 to 63
+    friend auto operator<=>(const WorkClass&, const WorkClass&) = default;
+};
+
+/// What a miner has earned in one class.
+struct Standing {
+    std::uint64_t losses = 0;  ///< Miner::losses when this was earned; it counts while the two are equal
+    std::uint64_t work = 0;    ///< work units of slots found right, none for a job of its own owner
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.losses, self.work);
+    }
+};
+
+struct Verifier {
+    PublicKey owner;
+    std::string endpoint;
+    std::uint64_t registered_at = 0;
+    std::uint64_t audited_units = 0;  ///< (slot, unit) pairs it recomputed and was paid for
+    Amount earned;
+    Amount penalised;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.endpoint, self.registered_at, self.audited_units, self.earned, self.penalised);
+    }
+};
+
+/// The one who orders blocks on the embedded engine.
+struct Sequencer {
+    PublicKey owner;
+    PublicKey node;
+    std::string endpoint;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.node, self.endpoint);
+    }
+};
+
+}  // namespace assay::contracts

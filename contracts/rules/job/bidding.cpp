@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/job/bidding.hpp"
+
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/auction.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline) {
+    job.phase = phase;
+    job.phase_deadline = deadline;
+    work.tell({.kind = EventKind::kJobPhase, .job = job.id, .number = static_cast<std::uint64_t>(phase)});
+}
+
+void burn_unrevealed(Work& work, const Job& job, const std::vector<Ask>& asks) {
+    for (Ask ask : asks) {
+        if (ask.revealed) continue;
+        work.tell({.kind = EventKind::kLost,
+                   .job = job.id,
+                   .node = ask.miner,
+                   .reason = Reason::kAskNotRevealed,
+                   .amount = ask.deposit});
+        Miner miner = *read_miner(work.state, ask.miner);
+        miner.forfeited = saturating_sum(miner.forfeited, ask.deposit);
+        store(work.state, miner_key(ask.miner), miner);
+        move_total(work.state, &Supply::deposits, &Supply::burned, ask.deposit);
+        ask.deposit = {};
+        store(work.state, ask_key(job.id, ask.miner), ask);
+    }
+}
+
+void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
+    const Params params = params_of(work.state, job);
+    std::vector<Offer> offers;
+    for (const Ask& ask : asks) {
+        if (!ask.revealed) continue;
+        const bool newcomer = is_newcomer(work.state, params, ask.miner, job);
+        const auto bond = slot_bond(params, job.spec, job.spec.market.max_price, job.slot_work,
+                                    newcomer ? Audited::kAlways : Audited::kAtRate);
+        ASSAY_CHECK(bond.has_value());
+        const bool alive = !read_node_key(work.state, ask.miner)->revoked;
+        offers.push_back({ask.miner, ask.price, alive && read_stake(work.state, ask.miner).free >= *bond});
+    }
+    AuctionResult result =
+        clear_auction(tie_seed(job.id, asks), job.spec.market.max_price, job.spec.slots, offers);
+    result.outcome.asks_sealed = job.auction.asks_sealed;
+    job.auction = result.outcome;
+    for (const std::size_t place : result.winners) {
+        RosterEntry entry;
+        entry.node = offers[place].miner;
+        entry.owner = read_miner(work.state, entry.node)->owner;
+        entry.ask = offers[place].price;
+        job.roster.push_back(std::move(entry));
+    }
+    work.tell({.kind = EventKind::kAuctionCleared,
+               .job = job.id,
+               .amount = job.auction.clearing_price,
+               .number = job.auction.winners});
+}
+
+}  // namespace
+
+bool close_bidding_phase(Work& work, Job& job) {
+    if (job.phase == JobPhase::kAskCommit) {
+        set_phase(work, job, JobPhase::kAskReveal,
+                  later(work.block.height, params_of(work.state, job).ask_reveal_window));
+        return false;
+    }
+    const std::vector<Ask> asks = list_asks(work.state, job.id);
+    burn_unrevealed(work, job, asks);
+    clear(work, job, asks);
+    if (job.roster.empty()) {
+        end_job(work, job, Reason::kNoAsks);
+        return false;
+    }
+    base::Hasher hasher("assay/beacon-zero/v1");
+    hasher.add(job.id);
+    for (const BeaconMember& member : job.beacon) hasher.add(member.tip);
+    job.last_beacon = hasher.finish();
+    set_phase(work, job, JobPhase::kRounds, 0);
+    return true;
+}
+
+void end_job(Work& work, Job& job, Reason reason) {
+    for (Ask ask : list_asks(work.state, job.id)) {
+        if (ask.deposit.is_zero()) continue;  // a job that ends while bidding owes the deposits
+        give_free(work.state, ask.miner, ask.deposit, &Supply::deposits);
+        ask.deposit = {};
+        store(work.state, ask_key(job.id, ask.miner), ask);
+    }
+    for (EnlistedVerifier& verifier : job.verifiers) {
+        if (!verifier.bond.is_zero()) unlock_stake(work.state, verifier.node, verifier.bond);
+        verifier.bond = {};
+    }
+    const Amount refund = job.escrow;
+    job.escrow = {};
+    job.refunded = refund;
+    pay_balance(work.state, job.buyer, refund, &Supply::escrow);
+    job.phase = JobPhase::kEnded;
+    job.phase_deadline = 0;
+    job.end_reason = reason;
+    job.ended_at = work.block.height;
+    work.state.erase(active_job_key(job.id));
+    work.tell({.kind = EventKind::kRefunded,
+               .job = job.id,
+               .round = job.round,
+               .node = job.buyer_node,
+               .amount = refund});
+    work.tell({.kind = EventKind::kJobEnded, .job = job.id, .round = job.round, .reason = reason});
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a job outside its rounds: the phases of its bidding, and its end. Internal to the rules.
+#pragma once
+
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/work.hpp"
+
+namespace assay::contracts {
+
+/// Ends the phase of the bidding that the job is in: asks are opened next, or the auction is held. True when
+/// it has winners: the job is then in its rounds, and the caller deals the first. Changes `job`, which the
+/// caller stores.
+bool close_bidding_phase(Work& work, Job& job);
+
+/// Ends a job: refunds what is left of the escrow, releases what is locked. Changes `job`, which the caller
+/// stores.
+void end_job(Work& work, Job& job, Reason reason);
+
+}  // namespace assay::contracts

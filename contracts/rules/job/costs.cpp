@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/job/costs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "contracts/base/wide.hpp"
+#include "contracts/program/program.hpp"
+
+namespace assay::contracts {
+
+using base::Rounding;
+using base::Uint128;
+
+std::optional<Amount> slot_pay(Amount price, std::uint64_t slot_work) {
+    return price.times(slot_work, 1, Rounding::kDown);
+}
+
+std::uint64_t unit_work(const program::JobSpec& spec, std::uint64_t slot_work, std::uint32_t unit) {
+    if (unit >= spec.segments()) return 1;
+    const std::uint64_t steps = spec.train.inner_steps;
+    const std::uint64_t first = std::uint64_t{unit} * spec.security.segment_steps;
+    const std::uint64_t last = std::min(first + spec.security.segment_steps, steps);
+    return static_cast<std::uint64_t>((Uint128{slot_work} * (last - first) + steps - 1) / steps);
+}
+
+std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_t work) {
+    const auto whole = price.times(work, 1, Rounding::kDown);
+    if (!whole) return std::nullopt;
+    return whole->times(params.audit_fee_ppm, kPartsPerMillion, Rounding::kDown);
+}
+
+std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work) {
+    const auto pay = slot_pay(price, slot_work);
+    if (!pay) return std::nullopt;
+    return pay->times(params.merge_fee_ppm, kPartsPerMillion, Rounding::kDown);
+}
+
+std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
+                                 std::uint64_t slot_work) {
+    std::uint64_t audit_work = 0;
+    for (std::uint32_t unit = 0; unit < spec.audit_units(); ++unit) {
+        audit_work += unit_work(spec, slot_work, unit);
+    }
+    const auto pay = slot_pay(price, slot_work);
+    const auto audit = audit_fee(params, price, audit_work);
+    const auto merge = merge_fee(params, price, slot_work);
+    if (!pay || !audit || !merge) return std::nullopt;
+    const auto slots = pay->times(spec.slots, 1, Rounding::kUp);
+    const auto audits = audit->times(std::uint64_t{3} * spec.slots, 1, Rounding::kUp);
+    const auto merges = merge->times(3, 1, Rounding::kUp);
+    if (!slots || !audits || !merges) return std::nullopt;
+    const auto work = slots->plus(*audits);
+    return work ? work->plus(*merges) : std::nullopt;
+}
+
+std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
+                                std::uint64_t slot_work, Audited audited) {
+    const auto pay = slot_pay(price, slot_work);
+    const auto highest = gain_bound_max(params, price, slot_work);
+    // Without a largest value every one is below it.
+    const Amount gain = highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
+    const auto at_stake = pay ? pay->plus(gain) : std::nullopt;
+    if (!at_stake || audited == Audited::kAlways) return at_stake;
+    return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.audit_threshold,
+                           Rounding::kUp);
+}
+
+std::optional<MinerLock> most_locked(const Params& params, const program::JobSpec& spec,
+                                     std::uint64_t slot_work) {
+    const auto slot = slot_bond(params, spec, spec.market.max_price, slot_work, Audited::kAtRate);
+    const auto round = slot ? slot->times(spec.slots, 1, Rounding::kUp) : std::nullopt;
+    return round ? std::optional(MinerLock{*slot, *round}) : std::nullopt;
+}
+
+std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work) {
+    const auto pay = slot_pay(price, slot_work);
+    return pay ? pay->times(params.gain_bound_max_ppm, kPartsPerMillion, Rounding::kDown) : std::nullopt;
+}
+
+Amount word_penalty(const Params& params, Amount bond) {
+    const auto part = bond.times(params.verifier_penalty_ppm, kPartsPerMillion, Rounding::kUp);
+    ASSAY_CHECK(part.has_value());  // at most the whole
+    return std::max(*part, params.verifier_penalty);
+}
+
+std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
+                                      std::uint64_t slot_work) {
+    const auto bond = slot_bond(params, spec, price, slot_work, Audited::kAtRate);
+    return bond ? std::optional(word_penalty(params, *bond)) : std::nullopt;
+}
+
+std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,
+                                         std::uint64_t slot_work) {
+    const auto penalty = dearest_penalty(params, spec, spec.market.max_price, slot_work);
+    const auto both = penalty ? penalty->plus(params.link_penalty) : std::nullopt;
+    return both ? std::optional(std::max(*both, params.verifier_bond)) : std::nullopt;
+}
+
+Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec) {
+    const Amount price = spec.market.max_price;
+    const std::uint64_t work = program::work_units(spec);
+    const auto pay = slot_pay(price, work);
+    const auto cost = round_cost(params, spec, price, work);
+    const auto newcomer = slot_bond(params, spec, price, work, Audited::kAlways);
+    const auto proven = slot_bond(params, spec, price, work, Audited::kAtRate);
+    if (!pay || !cost || !newcomer || !proven || !enlistment_minimum(params, spec, work)) {
+        return failed(Reason::kAmountOverflow);
+    }
+    // Without a largest value every one is below it.
+    const auto highest = gain_bound_max(params, price, work);
+    if (highest && spec.security.gain_bound > *highest) return failed(Reason::kGainBoundTooHigh);
+    return JobTerms{work, *pay, *cost, *newcomer, *proven};
+}
+
+Result<void, Reason> check_budget(const JobTerms& terms, const program::MarketConfig& market) {
+    if (terms.round_cost > market.budget) return failed(Reason::kBudgetTooSmall);
+    return {};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job's pieces cost. All amounts follow from the price per work unit; payouts round down, what is
+// reserved or locked rounds up. Nothing: the amount is above the largest one.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/state/params.hpp"
+#include "contracts/rules/state/reasons.hpp"
+
+namespace assay::contracts {
+
+/// Pay of one accepted slot: price · work units of a slot's round.
+std::optional<Amount> slot_pay(Amount price, std::uint64_t slot_work);
+
+/// Work units of recomputing one audit unit: a segment's share of the slot's work, rounded up; one for
+/// `finalise`.
+std::uint64_t unit_work(const program::JobSpec& spec, std::uint64_t slot_work, std::uint32_t unit);
+
+/// Fee of one verifier for recomputing `work` work units.
+std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_t work);
+
+/// Fee of one verifier for recomputing the merge of a round.
+std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work);
+
+/// The most that one round can take from escrow: every slot paid, every unit of every slot audited by three
+/// verifiers, the merge by three.
+std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
+                                 std::uint64_t slot_work);
+
+/// L of protocol.md §7 for a window of one unit: (Δ + gain bound) / q, with the slot's whole pay as the
+/// saving Δ. A newcomer is audited always, so that q = 1.
+enum class Audited : std::uint8_t { kAlways, kAtRate };
+/// The gain bound counts up to gain_bound_max() at this price, whatever the job's cap was.
+std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
+                                std::uint64_t slot_work, Audited audited);
+
+/// The most that a job can lock of one miner's stake: a slot at the cap once its probation is over, and every
+/// slot of a round. Nothing: above the largest amount.
+struct MinerLock {
+    Amount slot;
+    Amount round;
+};
+std::optional<MinerLock> most_locked(const Params& params, const program::JobSpec& spec,
+                                     std::uint64_t slot_work);
+
+/// The highest gain bound that counts at this price, and at the job's cap the highest that a job may name. A
+/// bond far above what a slot pays is a trap: whoever can have one slot judged wrongly takes more from its
+/// miner than the whole job costs. Nothing: above the largest amount.
+std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work);
+
+/// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
+/// was shown wrong or not opened: part of what was at stake, rounded up, never below
+/// Params::verifier_penalty.
+Amount word_penalty(const Params& params, Amount bond);
+
+/// The largest word_penalty() that a job can have at this price: for a proven miner's slot.
+std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
+                                      std::uint64_t slot_work);
+
+/// The least that a verifier locks for a job: Params::verifier_bond, and never less than one withheld link
+/// and one penalty at the job's cap can take.
+std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,
+                                         std::uint64_t slot_work);
+
+/// What a job comes to at its price cap: the most that its round, its slots and its miners' bonds can be.
+struct JobTerms {
+    std::uint64_t slot_work = 0;  ///< work units of one slot's round
+    Amount slot_pay;
+    Amount round_cost;
+    Amount bond_newcomer;
+    Amount bond_proven;
+};
+
+/// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts, or what a verifier would
+/// lock at least, is above the largest; kGainBoundTooHigh above gain_bound_max().
+/// Builds the job's program to count its work.
+Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec);
+
+/// kBudgetTooSmall when the budget does not cover the dearest course of one round.
+Result<void, Reason> check_budget(const JobTerms& terms, const program::MarketConfig& market);
+
+}  // namespace assay::contracts

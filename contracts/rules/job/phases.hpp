@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactions about a job outside its rounds: the read-only check of each, and the change that REQUIRES that
+// its check passed on this very state. Internal to the rules.
+#pragma once
+
+#include "contracts/rules/job/transactions.hpp"
+#include "contracts/rules/state/work.hpp"
+
+namespace assay::contracts {
+
+// check.cpp
+Checked check(const Case& c, const EndpointUpdate& tx);
+Checked check(const Case& c, const JobSubmit& tx);
+Checked check(const Case& c, const JobCancel& tx);
+Checked check(const Case& c, const AskCommit& tx);
+Checked check(const Case& c, const AskReveal& tx);
+Checked check(const Case& c, const VerifierEnlist& tx);
+Checked check(const Case& c, const SequencerEnlist& tx);
+
+// apply.cpp
+void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx);
+void carry_out(Work& work, const Sent& sent, const JobSubmit& tx);
+void carry_out(Work& work, const Sent& sent, const JobCancel& tx);
+void carry_out(Work& work, const Sent& sent, const AskCommit& tx);
+void carry_out(Work& work, const Sent& sent, const AskReveal& tx);
+void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx);
+void carry_out(Work& work, const Sent& sent, const SequencerEnlist& tx);
+
+}  // namespace assay::contracts

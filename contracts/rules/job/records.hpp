@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the state stores about a job, for the rules and every reader of the state: its terms, its auction, who
+// works for it. Keys: job/tables.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+#include "contracts/rules/state/reasons.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Hash256;
+using base::PublicKey;
+
+enum class JobPhase : std::uint8_t {
+    kAskCommit = 1,  ///< sealed asks, enlistments
+    kAskReveal = 2,  ///< asks opened, enlistments
+    kRounds = 3,     ///< see Job::round
+    kEnded = 4,      ///< see Job::end_reason
+};
+std::string_view to_text(JobPhase phase);
+
+enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kSequencer = 3 };
+
+/// One whose secret chain feeds the job's beacons.
+struct BeaconMember {
+    PublicKey node;
+    BeaconRole role = BeaconRole::kBuyer;
+    Hash256 tip;                 ///< the last link it opened, or what it registered
+    std::uint32_t behind = 0;    ///< links withheld since: the next one must reach `tip` in behind + 1 steps
+    std::uint32_t withheld = 0;  ///< links withheld in the whole job
+    bool dropped = false;        ///< withheld too many in a row: no longer waited for
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.role, self.tip, self.behind, self.withheld, self.dropped);
+    }
+};
+
+/// A verifier enlisted for the job.
+struct EnlistedVerifier {
+    PublicKey node;
+    PublicKey owner;
+    Amount locked;             ///< at enlistment, until the job ends
+    Amount bond;               ///< what penalties have left of it
+    std::uint32_t missed = 0;  ///< rounds in a row with an audit or merge missed
+    bool dropped = false;      ///< no longer drawn: missed too many, or its bond is below one penalty
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped);
+    }
+};
+
+/// A miner that won the auction.
+struct RosterEntry {
+    PublicKey node;
+    PublicKey owner;
+    Amount ask;
+    std::uint32_t missed = 0;            ///< rounds in a row without a commit or without bytes served
+    bool dropped = false;                ///< missed too many, or ejected
+    Reason dropped_for = Reason::kNone;  ///< kDropped, kMismatch or kSilentAfterDraw
+    std::uint32_t dropped_round = 0;
+    /// Verified work units × 1000 per height between dealing and last commit, recent rounds, newest last.
+    std::vector<std::uint64_t> speeds;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.owner, self.ask, self.missed, self.dropped, self.dropped_for,
+              self.dropped_round, self.speeds);
+    }
+    /// Minimum of the recent rounds; 0 before the first verified one.
+    [[nodiscard]] std::uint64_t speed() const;
+};
+
+/// What the bidding came to; kept for `plan`, `market` and audits.
+struct AuctionOutcome {
+    std::uint32_t asks_sealed = 0;
+    std::uint32_t asks_revealed = 0;
+    std::uint32_t above_cap = 0;    ///< revealed above the job's cap
+    std::uint32_t short_stake = 0;  ///< could not cover the bond of one slot
+    std::uint32_t winners = 0;
+    Amount clearing_price;  ///< base units per work unit, paid to every winner
+    std::optional<Amount> first_rejected;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.asks_sealed, self.asks_revealed, self.above_cap, self.short_stake, self.winners,
+              self.clearing_price, self.first_rejected);
+    }
+};
+
+struct Job {
+    Hash256 id;
+    program::JobSpec spec;
+    Hash256 params;   ///< hash of the parameters it was submitted under (params_of)
+    PublicKey buyer;  ///< owner key
+    PublicKey buyer_node;
+    std::string buyer_endpoint;
+    std::uint64_t submitted_at = 0;  ///< height
+    std::uint64_t deadline = 0;      ///< height from which no round begins
+    JobPhase phase = JobPhase::kAskCommit;
+    std::uint64_t phase_deadline = 0;  ///< last height of the bidding phase; 0 in the others
+    bool cancel_asked = false;
+    Reason end_reason = Reason::kNone;
+    std::uint64_t ended_at = 0;
+
+    std::uint64_t slot_work = 0;  ///< work units of one slot's round
+    Amount escrow;                ///< what is left of the budget
+    Amount spent;                 ///< to miners and verifiers from escrow
+    Amount refunded;
+    AuctionOutcome auction;
+    std::vector<RosterEntry> roster;          ///< ascending by ask, then by tie-break
+    std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
+    std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment
+
+    std::uint32_t round = 0;        ///< the running round, or the number of rounds when ended
+    std::uint32_t rounds_done = 0;  ///< settled with a merge
+    Hash256 last_beacon;
+    Hash256 base_root;  ///< of the state that the running round starts from
+    /// Its blob id. Until a round was merged it is JobSpec::initial_blob: the buyer's word alone, so whoever
+    /// loads it checks it; zero when everyone computes the state from the seed.
+    Hash256 base_blob;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.id, self.spec, self.params, self.buyer, self.buyer_node, self.buyer_endpoint,
+              self.submitted_at, self.deadline, self.phase, self.phase_deadline, self.cancel_asked,
+              self.end_reason, self.ended_at, self.slot_work, self.escrow, self.spent, self.refunded,
+              self.auction, self.roster, self.verifiers, self.beacon, self.round, self.rounds_done,
+              self.last_beacon, self.base_root, self.base_blob);
+    }
+};
+
+/// A miner's ask for one job.
+struct Ask {
+    PublicKey miner;
+    Hash256 seal;
+    Amount deposit;  ///< still held; zero after the reveal or the forfeit
+    bool revealed = false;
+    Amount price;  ///< when revealed
+    Hash256 salt;  ///< when revealed
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.miner, self.seal, self.deposit, self.revealed, self.price, self.salt);
+    }
+};
+
+}  // namespace assay::contracts
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(contracts::JobPhase, kAskCommit, kEnded);
+ASSAY_ENUM_RANGE(contracts::BeaconRole, kBuyer, kSequencer);
+}  // namespace assay::base

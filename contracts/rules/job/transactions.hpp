@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactions about a job outside its rounds: submission, auction, enlistment, and where who works for it
+// serves bytes; for who builds, checks or carries out one.
+#pragma once
+
+#include <string>
+
+#include "contracts/base/amount.hpp"
+#include "contracts/base/sign.hpp"
+#include "contracts/program/job_spec.hpp"
+#include "contracts/rules/state/transaction_type.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Hash256;
+using base::PublicKey;
+using program::JobSpec;
+
+/// node. Where its blob service is from now on: as a miner, a verifier or both when `job` is zero, else as
+/// the buyer of that job.
+struct EndpointUpdate {
+    static constexpr TxType kType = TxType::kEndpointUpdate;
+    std::string endpoint;
+    Hash256 job{};
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.endpoint, self.job);
+    }
+};
+
+/// owner. Locks the budget in escrow and opens the bidding.
+struct JobSubmit {
+    static constexpr TxType kType = TxType::kJobSubmit;
+    JobSpec spec;
+    PublicKey node;        ///< the buyer's registered node key, which opens its beacon links
+    std::string endpoint;  ///< of the buyer's blob service: data, base of round 0
+    Hash256 beacon_tip;    ///< chain_tip(secret, spec.rounds)
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.spec, self.node, self.endpoint, self.beacon_tip);
+    }
+};
+
+/// owner (the buyer). The job ends at the next round border; at once while bidding.
+struct JobCancel {
+    static constexpr TxType kType = TxType::kJobCancel;
+    Hash256 job;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job);
+    }
+};
+
+/// node (miner), job phase kAskCommit. Holds Params::ask_deposit from its free stake.
+struct AskCommit {
+    static constexpr TxType kType = TxType::kAskCommit;
+    Hash256 job;
+    Hash256 seal;  ///< ask_seal(...)
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.seal);
+    }
+};
+
+/// node (miner), job phase kAskReveal. Returns the deposit.
+struct AskReveal {
+    static constexpr TxType kType = TxType::kAskReveal;
+    Hash256 job;
+    Amount price;  ///< base units per work unit: the least it works for
+    Hash256 salt;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.price, self.salt);
+    }
+};
+
+/// node (verifier), job phases kAskCommit and kAskReveal. Locks `stake` until the job ends: the verifier's
+/// weight in every draw, and what its penalties are taken from.
+struct VerifierEnlist {
+    static constexpr TxType kType = TxType::kVerifierEnlist;
+    Hash256 job;
+    Hash256 beacon_tip;
+    Amount stake;  ///< at least enlistment_minimum() of job/costs.hpp
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.beacon_tip, self.stake);
+    }
+};
+
+/// node (the sequencer of genesis), job phases kAskCommit and kAskReveal.
+struct SequencerEnlist {
+    static constexpr TxType kType = TxType::kSequencerEnlist;
+    Hash256 job;
+    Hash256 beacon_tip;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.beacon_tip);
+    }
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+/// One change of phase, if one is due.
+bool advance_once(Work& work, Job& job) {
+    if (job.phase == JobPhase::kEnded) return false;
+    if (job.phase == JobPhase::kRounds) return advance_round(work, job);
+    // Nobody can know that all asks are in, so the windows of the bidding run to their end.
+    if (work.block.height <= job.phase_deadline) return false;
+    if (close_bidding_phase(work, job)) start_round(work, job);
+    return true;
+}
+
+}  // namespace
+
+void advance_job(Work& work, const Hash256& id) {
+    auto job = read_job(work.state, id);
+    ASSAY_CHECK(job.has_value());
+    int transitions = 0;
+    while (advance_once(work, *job)) ASSAY_CHECK(++transitions <= kMaxTransitions);
+    if (transitions > 0) store(work.state, job_key(id), *job);
+}
+
+}  // namespace assay::contracts

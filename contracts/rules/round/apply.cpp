@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of a round: record it, then let the round go on if it was the last one awaited.
+#include <algorithm>
+
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/phases.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+template <class Change>
+void change_slot(Work& work, const Hash256& job, std::uint32_t round, std::uint32_t number, Change change) {
+    SlotRound slot = *read_slot(work.state, job, round, number);
+    change(slot);
+    store(work.state, slot_key(job, round, number), slot);
+}
+
+template <class Change>
+void change_merge(Work& work, const Sent& sent, const Hash256& job, std::uint32_t number, Stage stage,
+                  Change change) {
+    Round round = *read_round(work.state, job, number);
+    for (MergePosting& posting : round.merges) {
+        if (posting.verifier == sent.sender && posting.stage == stage) change(posting);
+    }
+    store(work.state, round_key(job, number), round);
+}
+
+}  // namespace
+
+void carry_out(Work& work, const Sent& sent, const RoundCommit& tx) {
+    change_slot(work, tx.job, tx.round, tx.slot, [&](SlotRound& slot) {
+        slot.committed = true;
+        slot.seal = tx.seal;
+        slot.committed_at = work.block.height;
+    });
+    work.tell({.kind = EventKind::kCommitted,
+               .job = tx.job,
+               .round = tx.round,
+               .slot = tx.slot,
+               .node = sent.sender});
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx) {
+    Job job = *read_job(work.state, tx.job);
+    for (BeaconMember& member : job.beacon) {
+        if (member.node != sent.sender) continue;
+        member.tip = tx.link;
+        member.behind = 0;
+    }
+    store(work.state, job_key(tx.job), job);
+    Round round = *read_round(work.state, tx.job, tx.round);
+    for (BeaconLink& link : round.links) {
+        if (link.node != sent.sender) continue;
+        link.opened = true;
+        link.link = tx.link;
+    }
+    store(work.state, round_key(tx.job, tx.round), round);
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const RoundReveal& tx) {
+    Reveal reveal{tx.trace, tx.boundary_blobs, tx.update_blob, tx.salt};
+    store(work.state, reveal_key(tx.job, tx.round, tx.slot), reveal);
+    change_slot(work, tx.job, tx.round, tx.slot, [&](SlotRound& slot) {
+        slot.revealed = true;
+        slot.diverged = tx.trace.divergence.has_value();
+    });
+    work.tell({.kind = EventKind::kRevealed,
+               .job = tx.job,
+               .round = tx.round,
+               .slot = tx.slot,
+               .node = sent.sender});
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const AuditSeal& tx) {
+    AuditPosting posting = *read_audit(work.state, tx.job, tx.round, tx.stage, sent.sender);
+    posting.sealed = true;
+    posting.seal = tx.seal;
+    store(work.state, audit_key(tx.job, tx.round, tx.stage, sent.sender), posting);
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const AuditOpen& tx) {
+    AuditPosting posting = *read_audit(work.state, tx.job, tx.round, tx.stage, sent.sender);
+    posting.opened = true;
+    posting.claims = tx.claims;
+    store(work.state, audit_key(tx.job, tx.round, tx.stage, sent.sender), posting);
+    work.tell({.kind = EventKind::kAudited, .job = tx.job, .round = tx.round, .node = sent.sender});
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const MergeSeal& tx) {
+    change_merge(work, sent, tx.job, tx.round, tx.stage, [&](MergePosting& posting) {
+        posting.sealed = true;
+        posting.seal = tx.seal;
+    });
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const MergeOpen& tx) {
+    change_merge(work, sent, tx.job, tx.round, tx.stage, [&](MergePosting& posting) {
+        posting.opened = true;
+        posting.claim = tx.claim;
+    });
+    advance_job(work, tx.job);
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dealing the slots: who works on what in the next round, and what it locks.
+#include <algorithm>
+#include <limits>
+
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+std::uint64_t RosterEntry::speed() const {
+    return speeds.empty() ? 0 : *std::min_element(speeds.begin(), speeds.end());
+}
+
+namespace {
+
+/// A miner that can hold slots in the coming round.
+struct Hand {
+    const RosterEntry* entry;
+    Amount bond;                 ///< per slot
+    std::uint32_t capacity = 0;  ///< slots whose bonds its free stake covers
+    bool newcomer = false;
+};
+
+std::vector<Hand> hands_of(const Work& work, const Job& job) {
+    const Params params = params_of(work.state, job);
+    std::vector<Hand> hands;
+    for (const RosterEntry& entry : job.roster) {
+        if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
+        Hand hand{&entry, {}, 0, is_newcomer(work.state, params, entry.node, job)};
+        const auto bond = slot_bond(params, job.spec, job.auction.clearing_price, job.slot_work,
+                                    hand.newcomer ? Audited::kAlways : Audited::kAtRate);
+        ASSAY_CHECK(bond.has_value());
+        hand.bond = *bond;
+        const std::uint64_t free = read_stake(work.state, entry.node).free.units();
+        const std::uint64_t fits = bond->is_zero() ? job.spec.slots : free / bond->units();
+        hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
+        if (hand.capacity > 0) hands.push_back(hand);
+    }
+    return hands;
+}
+
+/// One each while nobody is measured; then by measured speed, with the unmeasured at the slowest's.
+std::vector<std::uint64_t> weights_of(const std::vector<Hand>& hands) {
+    std::uint64_t slowest = std::numeric_limits<std::uint64_t>::max();
+    for (const Hand& hand : hands) {
+        if (hand.entry->speed() > 0) slowest = std::min(slowest, hand.entry->speed());
+    }
+    if (slowest == std::numeric_limits<std::uint64_t>::max()) slowest = 1;
+    std::vector<std::uint64_t> weights;
+    for (const Hand& hand : hands) weights.push_back(hand.entry->speed() > 0 ? hand.entry->speed() : slowest);
+    return weights;
+}
+
+/// The holder of each slot as a place in `hands`, in drawn order, one each in turn until shares are dealt.
+std::vector<std::size_t> deal(const Job& job, const std::vector<Hand>& hands) {
+    std::vector<std::size_t> order = draw_order(job.last_beacon, "deal", hands.size());
+    std::vector<Hand> in_order;
+    std::vector<std::uint32_t> caps;
+    for (const std::size_t place : order) {
+        in_order.push_back(hands[place]);
+        caps.push_back(hands[place].capacity);
+    }
+    std::vector<std::uint32_t> shares = share(job.spec.slots, weights_of(in_order), caps);
+    std::vector<std::size_t> holders;
+    for (bool dealt = true; dealt;) {
+        dealt = false;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (shares[i] == 0) continue;
+            --shares[i];
+            holders.push_back(order[i]);
+            dealt = true;
+        }
+    }
+    return holders;
+}
+
+/// Why no further round may begin; kNone: one may.
+Reason obstacle(const Work& work, const Job& job) {
+    if (job.round >= job.spec.rounds) return Reason::kJobComplete;
+    if (job.cancel_asked) return Reason::kJobCancelled;
+    if (work.block.height >= job.deadline) return Reason::kJobDeadline;
+    std::vector<PublicKey> owners;
+    for (const Candidate& candidate : eligible_verifiers(work.state, job)) owners.push_back(candidate.owner);
+    std::sort(owners.begin(), owners.end());
+    if (std::unique(owners.begin(), owners.end()) - owners.begin() < 2) return Reason::kTooFewVerifiers;
+    const auto cost =
+        round_cost(params_of(work.state, job), job.spec, job.auction.clearing_price, job.slot_work);
+    ASSAY_CHECK(cost.has_value());
+    // Escrow is never overdrawn: a round begins only when its dearest course is covered.
+    return job.escrow < *cost ? Reason::kJobExhausted : Reason::kNone;
+}
+
+}  // namespace
+
+std::vector<Candidate> eligible_verifiers(const StateView& state, const Job& job) {
+    std::vector<Candidate> candidates;
+    for (const EnlistedVerifier& verifier : job.verifiers) {
+        if (verifier.dropped || read_node_key(state, verifier.node)->revoked) continue;
+        candidates.push_back({verifier.node, verifier.owner, verifier.bond.units()});
+    }
+    return candidates;
+}
+
+void start_round(Work& work, Job& job) {
+    Reason stop = obstacle(work, job);
+    std::vector<Hand> hands;
+    if (stop == Reason::kNone) {
+        hands = hands_of(work, job);
+        if (hands.empty()) stop = Reason::kNoMiners;
+    }
+    if (stop != Reason::kNone) return end_job(work, job, stop);
+
+    Round round;
+    round.job = job.id;
+    round.number = job.round;
+    round.phase = RoundPhase::kCommit;
+    round.phase_deadline = later(work.block.height, params_of(work.state, job).commit_window);
+    round.started_at = work.block.height;
+    round.base_root = job.base_root;
+    round.base_blob = job.base_blob;
+    for (const Candidate& candidate : eligible_verifiers(work.state, job)) {
+        const auto weight = Amount::of(candidate.weight);
+        ASSAY_CHECK(weight.has_value());
+        round.judges.push_back({candidate.node, *weight});
+    }
+    for (const BeaconMember& member : job.beacon) {
+        if (!member.dropped) round.links.push_back({member.node, false, {}});
+    }
+    store(work.state, round_key(job.id, round.number), round);
+
+    const std::vector<std::size_t> holders = deal(job, hands);
+    for (std::uint32_t number = 0; number < job.spec.slots; ++number) {
+        SlotRound slot;
+        slot.slot = number;
+        if (number < holders.size()) {
+            const Hand& hand = hands[holders[number]];
+            slot.assigned = true;
+            slot.miner = hand.entry->node;
+            slot.owner = hand.entry->owner;
+            slot.bond = hand.bond;
+            slot.newcomer = hand.newcomer;
+            lock_stake(work.state, slot.miner, slot.bond);
+        }
+        store(work.state, slot_key(job.id, round.number, number), slot);
+    }
+    work.tell({.kind = EventKind::kRoundStarted, .job = job.id, .round = round.number});
+}
+
+}  // namespace assay::contracts

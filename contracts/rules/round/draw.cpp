@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of the beacon phase: what is audited, and by whom.
+#include <algorithm>
+#include <limits>
+
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/machine.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+/// Whoever withheld its link pays for the full audit of the round, as far as it has something locked here:
+/// a verifier its bond, the sequencer its stake, the buyer the audits themselves, out of its escrow.
+void charge_withheld(RunningRound& running, BeaconMember& member) {
+    Work& work = running.work;
+    Job& job = running.job;
+    ++member.behind;
+    ++member.withheld;
+    member.dropped = member.behind >= running.params.max_missed;
+    Amount taken;
+    if (member.role == BeaconRole::kVerifier) {
+        const auto verifier = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                           [&](const EnlistedVerifier& v) { return v.node == member.node; });
+        ASSAY_CHECK(verifier != job.verifiers.end());
+        taken = take_from_bond(running, *verifier, running.params.link_penalty, &Supply::escrow);
+    } else if (member.role == BeaconRole::kSequencer) {
+        taken = smaller(running.params.link_penalty, read_stake(work.state, member.node).free);
+        if (!taken.is_zero()) take_free(work.state, member.node, taken, &Supply::escrow);
+    }
+    job.escrow = sum(job.escrow, taken);
+    SettlementLine line;
+    line.kind = LineKind::kLink;
+    line.node = member.node;
+    line.owner = read_node_key(work.state, member.node)->owner;
+    line.reason = Reason::kLinkWithheld;
+    line.lost = taken;
+    line.lost_to_escrow = taken;
+    add_line(running, std::move(line));
+    if (member.dropped) {
+        work.tell({.kind = EventKind::kDropped,
+                   .job = job.id,
+                   .round = running.round.number,
+                   .node = member.node,
+                   .reason = Reason::kLinkWithheld});
+    }
+}
+
+void close_links(RunningRound& running) {
+    base::Hasher hasher("assay/beacon/v1");
+    hasher.add(running.job.id).add_u64(running.round.number).add(running.job.last_beacon);
+    for (const BeaconLink& link : running.round.links) {
+        const auto member = std::find_if(running.job.beacon.begin(), running.job.beacon.end(),
+                                         [&](const BeaconMember& m) { return m.node == link.node; });
+        ASSAY_CHECK(member != running.job.beacon.end());
+        if (link.opened) {
+            hasher.add(link.node.view()).add(link.link);
+        } else {
+            running.round.link_missing = true;
+            charge_withheld(running, *member);
+        }
+    }
+    // With nobody left to wait for, nothing was unforeseeable: audit everything.
+    if (running.round.links.empty()) running.round.link_missing = true;
+    running.round.beacon = hasher.finish();
+    running.job.last_beacon = running.round.beacon;
+}
+
+const PublicKey& owner_of(const Job& job, const PublicKey& verifier) {
+    const auto found = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                    [&](const EnlistedVerifier& v) { return v.node == verifier; });
+    ASSAY_CHECK(found != job.verifiers.end());
+    return found->owner;
+}
+
+/// The round's judges, without those of these owners.
+std::vector<Candidate> judges_but(const RunningRound& running, const std::vector<PublicKey>& excluded) {
+    std::vector<Candidate> candidates;
+    if (running.round.judges.empty()) {  // begun under schema 1: whoever may judge now
+        candidates = eligible_verifiers(running.work.state, running.job);
+        std::erase_if(candidates, [&](const Candidate& candidate) {
+            return std::find(excluded.begin(), excluded.end(), candidate.owner) != excluded.end();
+        });
+    }
+    for (const Judge& judge : running.round.judges) {
+        const PublicKey& owner = owner_of(running.job, judge.node);
+        if (std::find(excluded.begin(), excluded.end(), owner) != excluded.end()) continue;
+        candidates.push_back({judge.node, owner, judge.weight.units()});
+    }
+    return candidates;
+}
+
+/// Candidates for a slot: nobody judges work of its own owner, nor twice.
+std::vector<Candidate> judges_of(const RunningRound& running, const SlotRound& slot) {
+    std::vector<PublicKey> excluded = {slot.owner};
+    for (const PublicKey& drawn : slot.verifiers) excluded.push_back(owner_of(running.job, drawn));
+    return judges_but(running, excluded);
+}
+
+}  // namespace
+
+void draw_beacon(RunningRound& running) {
+    close_links(running);
+    const std::uint64_t rate_one = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t drawn = 0;
+    for (SlotRound& slot : running.slots) {
+        if (!slot.committed) continue;
+        const bool all = slot.newcomer || running.round.link_missing;
+        const std::uint64_t threshold = all ? rate_one : running.job.spec.security.audit_threshold;
+        slot.drawn_units =
+            draw_units(running.round.beacon, slot.slot, running.job.spec.segments(), threshold);
+        drawn += slot.drawn_units.size();
+        slot.verifiers = draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), 2);
+    }
+    draw_merge(running, Stage::kPair, 2);
+    running.work.tell({.kind = EventKind::kBeaconDrawn,
+                       .job = running.job.id,
+                       .round = running.round.number,
+                       .number = drawn});
+}
+
+bool draw_third(RunningRound& running, SlotRound& slot) {
+    const auto third = draw_weighted(running.round.beacon, "third", slot.slot, judges_of(running, slot), 1);
+    if (third.empty()) return false;
+    slot.verifiers.push_back(third.front());
+    running.work.tell({.kind = EventKind::kThirdDrawn,
+                       .job = running.job.id,
+                       .round = running.round.number,
+                       .slot = slot.slot,
+                       .node = third.front()});
+    return true;
+}
+
+void draw_merge(RunningRound& running, Stage stage, std::size_t count) {
+    std::vector<PublicKey> excluded;
+    for (const MergePosting& posting : running.round.merges)
+        excluded.push_back(owner_of(running.job, posting.verifier));
+    const std::string_view label = stage == Stage::kPair ? "merge" : "merge-third";
+    for (const PublicKey& node :
+         draw_weighted(running.round.beacon, label, 0, judges_but(running, excluded), count)) {
+        MergePosting posting;
+        posting.verifier = node;
+        posting.stage = stage;
+        running.round.merges.push_back(posting);
+    }
+}
+
+}  // namespace assay::contracts

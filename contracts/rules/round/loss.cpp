@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/program/mean_loss.hpp"
+#include "contracts/rules/round/machine.hpp"
+
+namespace assay::contracts {
+
+AuditedLoss audited_loss(const StateView& state, const Job& job, std::uint32_t round,
+                         const std::vector<std::uint32_t>& merged_slots) {
+    std::vector<std::uint32_t> losses;
+    for (const std::uint32_t number : merged_slots) {
+        const auto slot = read_slot(state, job.id, round, number);
+        const auto reveal = read_reveal(state, job.id, round, number);
+        if (!slot || !reveal) continue;
+        for (const std::uint32_t unit : slot->drawn_units) {
+            if (unit >= job.spec.segments()) continue;  // `finalise` has no steps
+            const program::StepRange range = program::segment_steps(job.spec, unit);
+            for (std::uint32_t step = range.first; step < range.last; ++step) {
+                if (step < reveal->trace.fingerprints.size())
+                    losses.push_back(reveal->trace.fingerprints[step].loss);
+            }
+        }
+    }
+    if (losses.empty()) return {};
+    return {program::mean_loss(losses), static_cast<std::uint32_t>(losses.size())};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/round/machine.hpp"
+
+#include <algorithm>
+
+#include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+void save(RunningRound& running) {
+    State& state = running.work.state;
+    store(state, round_key(running.job.id, running.round.number), running.round);
+    for (const SlotRound& slot : running.slots) {
+        store(state, slot_key(running.job.id, running.round.number, slot.slot), slot);
+    }
+}
+
+namespace {
+
+bool all_audits(const RunningRound& running, Stage stage, bool opening) {
+    const auto postings = list_audits(running.work.state, running.job.id, running.round.number);
+    return std::all_of(postings.begin(), postings.end(), [&](const AuditPosting& posting) {
+        if (posting.stage != stage) return true;
+        return opening ? posting.opened || !posting.sealed : posting.sealed;
+    });
+}
+
+bool all_merges(const Round& round, Stage stage, bool opening) {
+    return std::all_of(round.merges.begin(), round.merges.end(), [&](const MergePosting& posting) {
+        if (posting.stage != stage) return true;
+        return opening ? posting.opened || !posting.sealed : posting.sealed;
+    });
+}
+
+/// True when every message of the phase that can still come is in.
+bool is_complete(const RunningRound& running) {
+    const Round& round = running.round;
+    const auto every_slot = [&](auto condition) {
+        return std::all_of(running.slots.begin(), running.slots.end(), condition);
+    };
+    switch (round.phase) {
+        case RoundPhase::kCommit:
+            return every_slot([](const SlotRound& slot) { return slot.committed || !slot.assigned; });
+        case RoundPhase::kBeacon:
+            return std::all_of(round.links.begin(), round.links.end(),
+                               [](const BeaconLink& link) { return link.opened; });
+        case RoundPhase::kReveal:
+            return every_slot([](const SlotRound& slot) { return slot.revealed || !slot.committed; });
+        case RoundPhase::kAuditSeal: return all_audits(running, Stage::kPair, false);
+        case RoundPhase::kAuditOpen: return all_audits(running, Stage::kPair, true);
+        case RoundPhase::kThirdSeal: return all_audits(running, Stage::kThird, false);
+        case RoundPhase::kThirdOpen: return all_audits(running, Stage::kThird, true);
+        case RoundPhase::kMergeSeal: return all_merges(round, Stage::kPair, false);
+        case RoundPhase::kMergeOpen: return all_merges(round, Stage::kPair, true);
+        case RoundPhase::kMergeThirdSeal: return all_merges(round, Stage::kThird, false);
+        case RoundPhase::kMergeThirdOpen: return all_merges(round, Stage::kThird, true);
+        case RoundPhase::kSettled: return false;
+    }
+    ASSAY_CHECK(false);
+}
+
+void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
+    running.round.phase = phase;
+    running.round.phase_deadline = later(running.work.block.height, window);
+    running.work.tell({.kind = EventKind::kRoundPhase,
+                       .job = running.job.id,
+                       .round = running.round.number,
+                       .number = static_cast<std::uint64_t>(phase)});
+}
+
+void begin_merge(RunningRound& running) {
+    conclude(running);
+    enter(running, RoundPhase::kMergeSeal, running.params.merge_seal_window);
+}
+
+/// The next round, or the job's end when the merge stayed open or came to no finite state: verified slots
+/// were paid, the rest of the escrow goes back.
+void finish(RunningRound& running) {
+    settle(running);
+    running.round.phase = RoundPhase::kSettled;
+    running.round.phase_deadline = 0;
+    running.round.settled_at = running.work.block.height;
+    save(running);
+    Job& job = running.job;
+    ++job.round;
+    if (running.round.merged) {
+        start_round(running.work, job);
+    } else {
+        // An agreed merge that is none: both verifiers found the state not finite.
+        const bool diverged = agreed_merge(running.round).has_value();
+        end_job(running.work, job, diverged ? Reason::kMergeDiverged : Reason::kMergeUnresolved);
+    }
+}
+
+void close_audits(RunningRound& running) {
+    if (!draw_thirds(running)) return begin_merge(running);
+    call_audits(running, Stage::kThird);
+    enter(running, RoundPhase::kThirdSeal, running.params.audit_seal_window);
+}
+
+void close_merges(RunningRound& running) {
+    if (agreed_merge(running.round)) return finish(running);
+    const std::size_t before = running.round.merges.size();
+    draw_merge(running, Stage::kThird, 1);
+    if (running.round.merges.size() == before) return finish(running);
+    enter(running, RoundPhase::kMergeThirdSeal, running.params.merge_seal_window);
+}
+
+void close_phase(RunningRound& running) {
+    const Params& params = running.params;
+    switch (running.round.phase) {
+        case RoundPhase::kCommit: return enter(running, RoundPhase::kBeacon, params.beacon_window);
+        case RoundPhase::kBeacon:
+            draw_beacon(running);
+            return enter(running, RoundPhase::kReveal, params.reveal_window);
+        case RoundPhase::kReveal:
+            call_audits(running, Stage::kPair);
+            return enter(running, RoundPhase::kAuditSeal, params.audit_seal_window);
+        case RoundPhase::kAuditSeal: return enter(running, RoundPhase::kAuditOpen, params.audit_open_window);
+        case RoundPhase::kAuditOpen: return close_audits(running);
+        case RoundPhase::kThirdSeal: return enter(running, RoundPhase::kThirdOpen, params.audit_open_window);
+        case RoundPhase::kThirdOpen: return begin_merge(running);
+        case RoundPhase::kMergeSeal: return enter(running, RoundPhase::kMergeOpen, params.merge_open_window);
+        case RoundPhase::kMergeOpen: return close_merges(running);
+        case RoundPhase::kMergeThirdSeal:
+            return enter(running, RoundPhase::kMergeThirdOpen, params.merge_open_window);
+        case RoundPhase::kMergeThirdOpen: return finish(running);
+        case RoundPhase::kSettled: break;
+    }
+    ASSAY_CHECK(false);
+}
+
+}  // namespace
+
+bool advance_round(Work& work, Job& job) {
+    auto round = read_round(work.state, job.id, job.round);
+    ASSAY_CHECK(round.has_value());
+    RunningRound running{work, job, params_of(work.state, job), std::move(*round),
+                         list_slots(work.state, job.id, job.round)};
+    if (work.block.height <= running.round.phase_deadline && !is_complete(running)) return false;
+    const std::uint32_t number = running.round.number;
+    close_phase(running);
+    // finish() saved this round and may have begun the next one.
+    if (job.round == number) save(running);
+    return true;
+}
+
+}  // namespace assay::contracts

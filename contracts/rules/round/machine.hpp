@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The round's state machine over heights and messages, and its pieces (docs/concepts/round.md). Internal to
+// the rules.
+#pragma once
+
+#include <vector>
+
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/tables.hpp"
+#include "contracts/rules/state/work.hpp"
+
+namespace assay::contracts {
+
+// advance.cpp
+/// Carries out every change of phase that is due at this height: because the phase's last height has
+/// passed, or because all its messages are in. Writes the job.
+void advance_job(Work& work, const Hash256& id);
+
+// machine.cpp
+/// Like advance_job for the running round: one change of phase if one is due. False: none was.
+bool advance_round(Work& work, Job& job);
+
+// deal.cpp
+/// Deals the slots of round job.round, or ends the job when it may not or cannot go on.
+void start_round(Work& work, Job& job);
+/// Verifiers that may be drawn in a round that begins now. The weight is what each still has locked for this
+/// job: no other stake can be taken from it for a wrong word, so no other stake speaks for it. A penalty
+/// lowers the weight, and nothing raises it.
+std::vector<Candidate> eligible_verifiers(const StateView& state, const Job& job);
+
+/// A running round with its slots in memory; save() writes both back.
+struct RunningRound {
+    Work& work;
+    Job& job;
+    Params params;  ///< the job's
+    Round round;
+    std::vector<SlotRound> slots;
+};
+void save(RunningRound& running);
+
+// draw.cpp
+/// Ends the beacon phase: the beacon, the penalties for withheld links, the drawn units and verifiers.
+void draw_beacon(RunningRound& running);
+/// Draws `count` more verifiers for the merge.
+void draw_merge(RunningRound& running, Stage stage, std::size_t count);
+/// Draws a third verifier for `slot`; false when nobody is left.
+bool draw_third(RunningRound& running, SlotRound& slot);
+
+// verdict.cpp
+/// What the opened audits say about one drawn unit.
+struct UnitFinding {
+    std::uint32_t unit = 0;
+    Hash256 claimed;               ///< root that the miner's trace gives
+    bool decided = false;          ///< two verifiers computed the same root
+    Hash256 root;                  ///< that root
+    bool all_unavailable = false;  ///< every drawn verifier said that it was served no bytes
+};
+/// What a drawn verifier posted, as far as it is about one slot.
+struct SlotAudit {
+    PublicKey verifier;
+    std::vector<UnitClaim> claims;  ///< of this slot only; empty when not opened
+    bool sealed = false;
+    bool opened = false;
+};
+std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& running, const SlotRound& slot);
+std::vector<UnitFinding> find_units(const RunningRound& running, const SlotRound& slot,
+                                    const std::vector<SlotAudit>& audits);
+/// True when a drawn verifier said of any unit that it was served no bytes.
+bool any_unserved(const std::vector<SlotAudit>& audits);
+/// Makes empty postings for the verifiers drawn in `stage`. Before the pair's, adds to the drawn units of
+/// each diverged slot the one in which the divergence is claimed: a claim that ends the work early, and is
+/// paid in full, is never left to the draw.
+void call_audits(RunningRound& running, Stage stage);
+/// Draws a third verifier for each slot that the pair left open; true when one was drawn.
+bool draw_thirds(RunningRound& running);
+/// Sets the verdict of every slot.
+void conclude(RunningRound& running);
+/// The claim that two drawn verifiers opened alike.
+std::optional<MergeClaim> agreed_merge(const Round& round);
+
+// loss.cpp
+/// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
+/// drawn units, each of which two verifiers recomputed alike. Bits as program::mean_loss gives them; both
+/// zero when no step was drawn.
+struct AuditedLoss {
+    std::uint32_t bits = 0;
+    std::uint32_t steps = 0;
+};
+AuditedLoss audited_loss(const StateView& state, const Job& job, std::uint32_t round,
+                         const std::vector<std::uint32_t>& merged_slots);
+
+// settle.cpp
+void add_line(RunningRound& running, SettlementLine line);
+/// Pays, forfeits, penalises, and writes a line for everyone who was drawn or dealt something.
+void settle(RunningRound& running);
+/// Takes up to `penalty` from an enlisted verifier's bond; drops it when less is left than one penalty for a
+/// wrong word can take: it would have nothing to lose by the next one.
+Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount penalty, Amount Supply::*to);
+
+}  // namespace assay::contracts

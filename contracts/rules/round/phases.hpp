@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactions about a round: the read-only check of each, and the change that REQUIRES that its
+// check passed on this very state. Internal to the rules.
+#pragma once
+
+#include "contracts/rules/round/transactions.hpp"
+#include "contracts/rules/state/work.hpp"
+
+namespace assay::contracts {
+
+// check.cpp
+Checked check(const Case& c, const RoundCommit& tx);
+Checked check(const Case& c, const BeaconOpen& tx);
+Checked check(const Case& c, const RoundReveal& tx);
+Checked check(const Case& c, const AuditSeal& tx);
+Checked check(const Case& c, const AuditOpen& tx);
+Checked check(const Case& c, const MergeSeal& tx);
+Checked check(const Case& c, const MergeOpen& tx);
+
+// apply.cpp
+void carry_out(Work& work, const Sent& sent, const RoundCommit& tx);
+void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx);
+void carry_out(Work& work, const Sent& sent, const RoundReveal& tx);
+void carry_out(Work& work, const Sent& sent, const AuditSeal& tx);
+void carry_out(Work& work, const Sent& sent, const AuditOpen& tx);
+void carry_out(Work& work, const Sent& sent, const MergeSeal& tx);
+void carry_out(Work& work, const Sent& sent, const MergeOpen& tx);
+
+}  // namespace assay::contracts

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/round/records.hpp"
+
+namespace assay::contracts {
+
+std::string_view to_text(RoundPhase phase) {
+    switch (phase) {
+        case RoundPhase::kCommit: return "train";
+        case RoundPhase::kBeacon: return "beacon";
+        case RoundPhase::kReveal: return "reveal";
+        case RoundPhase::kAuditSeal: return "audit_seal";
+        case RoundPhase::kAuditOpen: return "audit_open";
+        case RoundPhase::kThirdSeal: return "third_seal";
+        case RoundPhase::kThirdOpen: return "third_open";
+        case RoundPhase::kMergeSeal: return "merge_seal";
+        case RoundPhase::kMergeOpen: return "merge_open";
+        case RoundPhase::kMergeThirdSeal: return "merge_third_seal";
+        case RoundPhase::kMergeThirdOpen: return "merge_third_open";
+        case RoundPhase::kSettled: return "settled";
+    }
+    return "unknown";
+}
+
+std::string_view to_text(LineKind kind) {
+    switch (kind) {
+        case LineKind::kSlot: return "slot";
+        case LineKind::kAudit: return "audit";
+        case LineKind::kMerge: return "merge";
+        case LineKind::kLink: return "link";
+    }
+    return "unknown";
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the state stores about a round: every message that decided a payment, for ever, so that payouts are
+// explained and audited from the ledger alone (docs/architecture.md, run record).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "contracts/program/trace.hpp"
+#include "contracts/rules/round/seals.hpp"
+#include "contracts/rules/state/reasons.hpp"
+
+namespace assay::contracts {
+
+/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The four "third" phases
+/// are entered only when a pair of verifiers did not settle something.
+enum class RoundPhase : std::uint8_t {
+    kCommit = 1,
+    kBeacon = 2,
+    kReveal = 3,
+    kAuditSeal = 4,
+    kAuditOpen = 5,
+    kThirdSeal = 6,
+    kThirdOpen = 7,
+    kMergeSeal = 8,
+    kMergeOpen = 9,
+    kMergeThirdSeal = 10,
+    kMergeThirdOpen = 11,
+    kSettled = 12,
+};
+std::string_view to_text(RoundPhase phase);
+
+/// A beacon member's answer in this round.
+struct BeaconLink {
+    PublicKey node;
+    bool opened = false;
+    Hash256 link;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.opened, self.link);
+    }
+};
+
+/// One drawn verifier's sealed and opened merge.
+struct MergePosting {
+    PublicKey verifier;
+    Stage stage = Stage::kPair;
+    bool sealed = false;
+    bool opened = false;
+    Hash256 seal;
+    MergeClaim claim;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claim);
+    }
+};
+
+/// A verifier that may be drawn in a round.
+struct Judge {
+    PublicKey node;
+    Amount weight;  ///< what it has locked for the job as the round begins
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.weight);
+    }
+};
+
+struct Round {
+    Hash256 job;
+    std::uint32_t number = 0;
+    RoundPhase phase = RoundPhase::kCommit;
+    std::uint64_t phase_deadline = 0;  ///< last height of the phase
+    std::uint64_t started_at = 0;      ///< height at which the slots were dealt
+    std::uint64_t settled_at = 0;
+    Hash256 base_root;  ///< of θ_r
+    Hash256 base_blob;
+    /// Fixed before the first link is opened: whatever is deposited, withdrawn, revoked or lost afterwards
+    /// changes no draw of this round. Empty in rounds that began under schema 1.
+    std::vector<Judge> judges;
+    std::vector<BeaconLink> links;
+    bool link_missing = false;         ///< then every slot is audited at rate 1
+    Hash256 beacon;                    ///< zero until drawn
+    std::vector<MergePosting> merges;  ///< the drawn pair, then the third if there is one
+    /// Result of the merge; merged_slots are those whose updates went in (weight 1 each), ascending. An
+    /// agreed divergence is no merge: `merged` stays false.
+    bool merged = false;
+    MergeClaim result;
+    std::vector<std::uint32_t> merged_slots;
+    /// Mean loss of the merged slots' audited steps (audited_loss), and how many those are; zero: none was.
+    std::uint32_t train_loss = 0;
+    std::uint32_t train_steps = 0;
+    std::uint32_t lines = 0;  ///< settlement lines stored for this round
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.number, self.phase, self.phase_deadline, self.started_at, self.settled_at,
+              self.base_root, self.base_blob, self.judges, self.links, self.link_missing, self.beacon,
+              self.merges, self.merged, self.result, self.merged_slots, self.train_loss, self.train_steps,
+              self.lines);
+    }
+};
+
+/// One slot in one round.
+struct SlotRound {
+    std::uint32_t slot = 0;
+    bool assigned = false;
+    PublicKey miner;
+    PublicKey owner;
+    Amount bond;
+    bool newcomer = false;  ///< at the draw
+    bool committed = false;
+    Hash256 seal;
+    std::uint64_t committed_at = 0;  ///< height
+    /// Ascending; the last is always `finalise`. After the reveal also the unit of a claimed divergence.
+    std::vector<std::uint32_t> drawn_units;
+    std::vector<PublicKey> verifiers;  ///< the drawn pair, then the third if there is one
+    bool revealed = false;             ///< then its reveal is stored beside it (read_reveal)
+    bool diverged = false;
+    Reason verdict = Reason::kNone;  ///< of the settlement
+    std::uint32_t fault_unit = 0;    ///< for kMismatch: the first unit shown wrong
+    Hash256 fault_claimed;           ///< its root as the miner's trace says
+    Hash256 fault_found;             ///< and as the verifiers computed it
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,
+              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.revealed, self.diverged,
+              self.verdict, self.fault_unit, self.fault_claimed, self.fault_found);
+    }
+};
+
+/// What a miner revealed for a slot.
+struct Reveal {
+    program::TraceRecord trace;
+    std::vector<Hash256> boundary_blobs;
+    Hash256 update_blob;
+    Hash256 salt;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.trace, self.boundary_blobs, self.update_blob, self.salt);
+    }
+};
+
+/// A verifier's sealed and opened audit, for one stage of a round.
+struct AuditPosting {
+    PublicKey verifier;
+    Stage stage = Stage::kPair;
+    bool sealed = false;
+    bool opened = false;
+    Hash256 seal;
+    std::vector<UnitClaim> claims;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claims);
+    }
+};
+
+enum class LineKind : std::uint8_t {
+    kSlot = 1,   ///< a miner's slot
+    kAudit = 2,  ///< a verifier's audit of one slot
+    kMerge = 3,  ///< a verifier's merge
+    kLink = 4,   ///< a withheld beacon link
+};
+std::string_view to_text(LineKind kind);
+
+/// One line of a round's settlement: who got what, and why. Amounts in base units.
+struct SettlementLine {
+    Hash256 job;
+    std::uint32_t round = 0;
+    LineKind kind = LineKind::kSlot;
+    std::uint32_t slot = 0;  ///< kSlot and kAudit
+    PublicKey node;          ///< the party's node key; zero for a slot nobody held
+    PublicKey owner;         ///< who receives
+    Reason reason = Reason::kNone;
+    std::uint64_t work_units = 0;  ///< paid for, or that would have been
+    Amount price;                  ///< per work unit
+    Amount paid;                   ///< to `owner`: from_escrow + from_prepaid
+    Amount from_escrow;
+    Amount from_prepaid;   ///< from the audited newcomer's registration fee
+    Amount share;          ///< kAudit: this verifier's share of the slot's forfeited bond
+    Amount lost;           ///< bond forfeited or penalty taken from the party
+    Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + to_verifiers + burned
+    Amount lost_to_escrow;
+    Amount lost_to_verifiers;
+    Amount lost_burned;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.round, self.kind, self.slot, self.node, self.owner, self.reason, self.work_units,
+              self.price, self.paid, self.from_escrow, self.from_prepaid, self.share, self.lost,
+              self.lost_to_buyer, self.lost_to_escrow, self.lost_to_verifiers, self.lost_burned);
+    }
+};
+
+}  // namespace assay::contracts
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(contracts::RoundPhase, kCommit, kSettled);
+ASSAY_ENUM_RANGE(contracts::LineKind, kSlot, kLink);
+}  // namespace assay::base

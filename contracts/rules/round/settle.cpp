@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a round: every payment, every loss, and a line for each with its reason.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+using base::Rounding;
+
+void add_line(RunningRound& running, SettlementLine line) {
+    line.job = running.job.id;
+    line.round = running.round.number;
+    running.work.tell({.kind = EventKind::kSettled,
+                       .job = line.job,
+                       .round = line.round,
+                       .slot = line.slot,
+                       .node = line.node,
+                       .reason = line.reason,
+                       .amount = line.paid,
+                       .number = static_cast<std::uint64_t>(line.kind)});
+    if (!line.lost.is_zero()) {
+        running.work.tell({.kind = EventKind::kLost,
+                           .job = line.job,
+                           .round = line.round,
+                           .slot = line.slot,
+                           .node = line.node,
+                           .reason = line.reason,
+                           .amount = line.lost});
+    }
+    store(running.work.state, settlement_key(line.job, line.round, running.round.lines++), line);
+}
+
+Amount take_from_bond(RunningRound& running, EnlistedVerifier& verifier, Amount penalty, Amount Supply::*to) {
+    State& state = running.work.state;
+    const Amount taken = smaller(penalty, verifier.bond);
+    if (!taken.is_zero()) take_bonded(state, verifier.node, taken, to);
+    verifier.bond = difference(verifier.bond, taken);
+    const Job& job = running.job;
+    const auto next = dearest_penalty(running.params, job.spec, job.auction.clearing_price, job.slot_work);
+    ASSAY_CHECK(next.has_value());  // its bond was checked at the cap
+    verifier.dropped = verifier.dropped || verifier.bond < *next;
+    Verifier record = *read_verifier(state, verifier.node);
+    record.penalised = saturating_sum(record.penalised, taken);
+    store(state, verifier_key(verifier.node), record);
+    return taken;
+}
+
+namespace {
+
+struct Settlement {
+    RunningRound& running;
+    /// Each drawn verifier: whether it posted nothing, or says that it was served nothing where two others
+    /// were.
+    std::map<PublicKey, bool> absences;
+    std::set<PublicKey> disgraced;  ///< miners that this round makes newcomers again
+    std::set<PublicKey> credited;   ///< miners with a slot found right that keep their standing
+    std::set<PublicKey> unserving;  ///< those of them of whose slot drawn verifiers got no bytes
+
+    State& state() { return running.work.state; }
+    Job& job() { return running.job; }
+    Amount price() const { return running.job.auction.clearing_price; }
+};
+
+EnlistedVerifier& enlisted(Settlement& s, const PublicKey& node) {
+    auto& all = s.job().verifiers;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const EnlistedVerifier& v) { return v.node == node; });
+    ASSAY_CHECK(found != all.end());
+    return *found;
+}
+
+RosterEntry& rostered(Settlement& s, const PublicKey& node) {
+    auto& all = s.job().roster;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const RosterEntry& e) { return e.node == node; });
+    ASSAY_CHECK(found != all.end());
+    return *found;
+}
+
+void drop(Settlement& s, RosterEntry& entry, Reason reason) {
+    if (entry.dropped) return;
+    entry.dropped = true;
+    entry.dropped_for = reason;
+    entry.dropped_round = s.running.round.number;
+    s.running.work.tell({.kind = EventKind::kDropped,
+                         .job = s.job().id,
+                         .round = s.running.round.number,
+                         .node = entry.node,
+                         .reason = reason});
+}
+
+void pay_from_escrow(Settlement& s, const PublicKey& owner, Amount amount) {
+    s.job().escrow = difference(s.job().escrow, amount);
+    s.job().spent = saturating_sum(s.job().spent, amount);
+    pay_balance(s.state(), owner, amount, &Supply::escrow);
+}
+
+/// A verifier's fee: first from the audited newcomer's own registration fee, then from escrow.
+void pay_fee(Settlement& s, const SlotRound& slot, SettlementLine& line, Amount fee) {
+    if (slot.newcomer) {
+        Miner miner = *read_miner(s.state(), slot.miner);
+        line.from_prepaid = smaller(fee, miner.prepaid);
+        miner.prepaid = difference(miner.prepaid, line.from_prepaid);
+        store(s.state(), miner_key(slot.miner), miner);
+        pay_balance(s.state(), line.owner, line.from_prepaid, &Supply::prepaid);
+    }
+    line.from_escrow = difference(fee, line.from_prepaid);
+    pay_from_escrow(s, line.owner, line.from_escrow);
+    line.paid = fee;
+}
+
+void record_earning(Settlement& s, const PublicKey& node, std::uint64_t units, Amount amount) {
+    Verifier record = *read_verifier(s.state(), node);
+    record.audited_units = saturating_sum(record.audited_units, units);
+    record.earned = saturating_sum(record.earned, amount);
+    store(s.state(), verifier_key(node), record);
+}
+
+/// Verifiers whose recomputation stands behind the verdict that the slot is wrong.
+std::vector<PublicKey> provers_of(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+    std::vector<PublicKey> provers;
+    if (slot.verdict != Reason::kMismatch) return provers;
+    for (const SlotAudit& audit : audits) {
+        const bool proved =
+            std::any_of(audit.claims.begin(), audit.claims.end(), [&](const UnitClaim& claim) {
+                return claim.unit == slot.fault_unit && !claim.unavailable && claim.root == slot.fault_found;
+            });
+        if (proved) provers.push_back(audit.verifier);
+    }
+    return provers;
+}
+
+/// Splits a forfeited bond: buyer, provers in equal parts, the rest burned. Never all to the accuser.
+Amount forfeit(Settlement& s, const SlotRound& slot, SettlementLine& line,
+               const std::vector<PublicKey>& provers) {
+    const Params& params = s.running.params;
+    const auto part = [&](std::uint64_t ppm) {
+        return *slot.bond.times(ppm, kPartsPerMillion, Rounding::kDown);
+    };
+    Amount each;
+    if (!provers.empty()) each = *part(params.forfeit_verifier_ppm).times(1, provers.size(), Rounding::kDown);
+    line.lost = slot.bond;
+    line.lost_to_buyer = part(params.forfeit_buyer_ppm);
+    line.lost_to_verifiers = *each.times(provers.size(), 1, Rounding::kDown);
+    line.lost_burned = difference(difference(line.lost, line.lost_to_buyer), line.lost_to_verifiers);
+    take_bonded(s.state(), slot.miner, line.lost_burned, &Supply::burned);
+    const auto to_balance = [&](const PublicKey& owner, Amount amount) {
+        if (amount.is_zero()) return;
+        take_bonded(s.state(), slot.miner, amount, &Supply::balances);
+        pay_balance(s.state(), owner, amount, &Supply::balances);
+    };
+    to_balance(s.job().buyer, line.lost_to_buyer);
+    for (const PublicKey& prover : provers) {
+        to_balance(read_verifier(s.state(), prover)->owner, each);
+        record_earning(s, prover, 0, each);
+    }
+    return each;
+}
+
+/// Verifiers were drawn, and one or more of them got no bytes. Their word proves nothing against a bond, but
+/// costs the miner its standing.
+bool is_unserved(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+    if (slot.verdict == Reason::kUnavailable) return true;
+    return slot.verdict == Reason::kUnresolved && any_unserved(audits);
+}
+
+/// Before anything is credited: no other slot of the same round carries a miner over what it lost here.
+void take_standing(Settlement& s) {
+    for (const SlotRound& slot : s.running.slots) {
+        if (!slot.assigned) continue;
+        const bool unserved = slot.revealed && is_unserved(slot, audits_of(s.state(), s.running, slot));
+        if (unserved) s.unserving.insert(slot.miner);
+        const bool lost = unserved || consequence(slot.verdict) == Consequence::kForfeit;
+        if (!lost || !s.disgraced.insert(slot.miner).second) continue;
+        lose_standing(s.state(), slot.miner);
+    }
+}
+
+/// A slot found right is work towards the end of probation, unless another slot of this round lost the miner
+/// its standing.
+void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
+    Miner miner = *read_miner(s.state(), slot.miner);
+    miner.earned = saturating_sum(miner.earned, pay);
+    store(s.state(), miner_key(slot.miner), miner);
+    // A divergence ends the work early: it is paid, and proves little.
+    if (s.disgraced.contains(slot.miner) || slot.verdict != Reason::kPaid) return;
+    credit_work(s.state(), slot.miner, s.job());
+    s.credited.insert(slot.miner);
+}
+
+/// What is left of a miner's fee comes back at the end of a probation, after the audits of its last round
+/// were paid from it.
+void refund_fees(Settlement& s) {
+    for (const PublicKey& node : s.credited) {
+        Miner miner = *read_miner(s.state(), node);
+        if (miner.owner == s.job().buyer) continue;  // nothing was earned here
+        if (is_newcomer(s.state(), s.running.params, node, s.job())) continue;
+        const Amount refund = miner.prepaid;
+        miner.prepaid = {};
+        store(s.state(), miner_key(node), miner);
+        pay_balance(s.state(), miner.owner, refund, &Supply::prepaid);
+    }
+}
+
+/// The miner's line. Returns what each prover got of a forfeited bond.
+Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<PublicKey>& provers) {
+    SettlementLine line;
+    line.kind = LineKind::kSlot;
+    line.slot = slot.slot;
+    line.node = slot.miner;
+    line.owner = slot.owner;
+    line.reason = slot.verdict;
+    line.work_units = s.job().slot_work;
+    line.price = s.price();
+    Amount share;
+    if (!slot.assigned) {
+        add_line(s.running, std::move(line));
+        return share;
+    }
+    if (consequence(slot.verdict) == Consequence::kForfeit) {
+        share = forfeit(s, slot, line, provers);
+        Miner miner = *read_miner(s.state(), slot.miner);
+        miner.forfeited = saturating_sum(miner.forfeited, slot.bond);
+        store(s.state(), miner_key(slot.miner), miner);
+        drop(s, rostered(s, slot.miner), slot.verdict);
+    } else {
+        unlock_stake(s.state(), slot.miner, slot.bond);
+    }
+    if (consequence(slot.verdict) == Consequence::kPaid) {
+        line.paid = line.from_escrow = *slot_pay(s.price(), s.job().slot_work);
+        pay_from_escrow(s, slot.owner, line.paid);
+        credit_miner(s, slot, line.paid);
+    }
+    add_line(s.running, std::move(line));
+    return share;
+}
+
+/// What the findings say about one verifier's audit of the slot.
+struct AuditWorth {
+    Reason reason = Reason::kAuditUndecided;
+    std::uint64_t work = 0;
+    std::uint64_t units = 0;
+    bool missed = false;  ///< silent, or not served what two others were
+};
+
+AuditWorth weigh(Settlement& s, const SlotAudit& audit, const std::vector<UnitFinding>& findings) {
+    AuditWorth worth;
+    if (!audit.opened) {
+        const bool kept_back = audit.sealed && !s.running.round.judges.empty();
+        return {kept_back ? Reason::kAuditUnopened : Reason::kAuditSilent, 0, 0, true};
+    }
+    bool computed = false;
+    for (const UnitClaim& claim : audit.claims) {
+        const auto finding = std::find_if(findings.begin(), findings.end(),
+                                          [&](const UnitFinding& f) { return f.unit == claim.unit; });
+        ASSAY_CHECK(finding != findings.end());
+        if (claim.unavailable) {
+            worth.missed = worth.missed || finding->decided;
+            continue;
+        }
+        computed = true;
+        if (!finding->decided) continue;
+        if (finding->root != claim.root) return {Reason::kAuditWrong, 0, 0, worth.missed};
+        worth.work += unit_work(s.job().spec, s.job().slot_work, claim.unit);
+        ++worth.units;
+    }
+    if (!computed) worth.reason = Reason::kAuditUnavailable;
+    if (worth.units > 0) worth.reason = Reason::kPaidAudit;
+    return worth;
+}
+
+/// Burns a penalty for a sealed word: shown wrong, or kept back. Sealing something and opening it only when
+/// it agrees with others would otherwise be free.
+void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
+    line.lost = take_from_bond(s.running, enlisted(s, line.node), penalty, &Supply::burned);
+    line.lost_burned = line.lost;
+}
+
+/// What stands behind the dearest slot of the round: a merge is about all of them.
+Amount largest_bond(const RunningRound& running) {
+    Amount largest;
+    for (const SlotRound& slot : running.slots) largest = std::max(largest, slot.bond);
+    return largest;
+}
+
+void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
+                   const std::vector<PublicKey>& provers, Amount share) {
+    const auto findings = find_units(s.running, slot, audits);
+    for (const SlotAudit& audit : audits) {
+        const AuditWorth worth = weigh(s, audit, findings);
+        bool& absent = s.absences[audit.verifier];
+        absent = absent || worth.missed;
+        SettlementLine line;
+        line.kind = LineKind::kAudit;
+        line.slot = slot.slot;
+        line.node = audit.verifier;
+        line.owner = enlisted(s, audit.verifier).owner;
+        line.reason = worth.reason;
+        line.work_units = worth.work;
+        line.price = s.price();
+        if (std::find(provers.begin(), provers.end(), audit.verifier) != provers.end()) line.share = share;
+        if (worth.reason == Reason::kPaidAudit) {
+            const Amount fee = *audit_fee(s.running.params, s.price(), worth.work);
+            pay_fee(s, slot, line, fee);
+            record_earning(s, audit.verifier, worth.units, fee);
+        } else if (consequence(worth.reason) == Consequence::kPenalty) {
+            penalise(s, line, word_penalty(s.running.params, slot.bond));
+        }
+        add_line(s.running, std::move(line));
+    }
+}
+
+void settle_merge(Settlement& s) {
+    Round& round = s.running.round;
+    const auto agreed = agreed_merge(round);
+    for (const MergePosting& posting : round.merges) {
+        bool& absent = s.absences[posting.verifier];
+        absent = absent || !posting.opened;
+        SettlementLine line;
+        line.kind = LineKind::kMerge;
+        line.node = posting.verifier;
+        line.owner = enlisted(s, posting.verifier).owner;
+        line.price = s.price();
+        if (!posting.opened) {
+            const bool kept_back = posting.sealed && !round.judges.empty();
+            line.reason = kept_back ? Reason::kMergeUnopened : Reason::kMergeSilent;
+        } else if (!agreed) {
+            line.reason = Reason::kMergeUndecided;
+        } else if (posting.claim == *agreed) {
+            line.reason = Reason::kPaidMerge;
+            line.paid = line.from_escrow = *merge_fee(s.running.params, s.price(), s.job().slot_work);
+            pay_from_escrow(s, line.owner, line.paid);
+            record_earning(s, posting.verifier, 0, line.paid);
+        } else {
+            line.reason = Reason::kMergeWrong;
+        }
+        if (consequence(line.reason) == Consequence::kPenalty) {
+            penalise(s, line, word_penalty(s.running.params, largest_bond(s.running)));
+        }
+        add_line(s.running, std::move(line));
+    }
+    if (!agreed) return;
+    round.result = *agreed;
+    if (agreed->diverged()) return;
+    round.merged = true;
+    for (const SlotRound& slot : s.running.slots) {
+        if (slot.verdict == Reason::kPaid) round.merged_slots.push_back(slot.slot);
+    }
+    const AuditedLoss loss = audited_loss(s.state(), s.job(), round.number, round.merged_slots);
+    round.train_loss = loss.bits;
+    round.train_steps = loss.steps;
+    s.job().base_root = agreed->base_root;
+    s.job().base_blob = agreed->base_blob;
+    ++s.job().rounds_done;
+    s.running.work.tell({.kind = EventKind::kMerged,
+                         .job = s.job().id,
+                         .round = round.number,
+                         .number = round.merged_slots.size()});
+}
+
+/// Measured speed and attendance of each miner that held a slot.
+void measure(Settlement& s) {
+    struct Tally {
+        std::uint32_t held = 0;
+        std::uint32_t right = 0;
+        bool missed = false;
+        std::uint64_t last_commit = 0;
+    };
+    std::map<PublicKey, Tally> tallies;
+    for (const SlotRound& slot : s.running.slots) {
+        if (!slot.assigned) continue;
+        Tally& tally = tallies[slot.miner];
+        ++tally.held;
+        if (consequence(slot.verdict) == Consequence::kPaid) ++tally.right;
+        tally.missed = tally.missed || !slot.committed || s.unserving.contains(slot.miner);
+        tally.last_commit = std::max(tally.last_commit, slot.committed_at);
+    }
+    const Params& params = s.running.params;
+    for (const auto& [node, tally] : tallies) {
+        RosterEntry& entry = rostered(s, node);
+        entry.missed = tally.missed ? entry.missed + 1 : 0;
+        if (entry.missed >= params.max_missed) drop(s, entry, Reason::kDropped);
+        if (tally.right < tally.held) continue;
+        // Only work found right counts, and only for the time that heights show.
+        const std::uint64_t heights =
+            std::max<std::uint64_t>(1, tally.last_commit - s.running.round.started_at);
+        const auto work = Amount::of(s.job().slot_work);
+        const auto speed =
+            work ? work->times(1000 * std::uint64_t{tally.right}, heights, Rounding::kDown) : std::nullopt;
+        entry.speeds.push_back(speed ? speed->units() : base::kAmountMax);
+        if (entry.speeds.size() > params.speed_window) entry.speeds.erase(entry.speeds.begin());
+    }
+}
+
+void note_attendance(Settlement& s) {
+    for (const auto& [node, absent] : s.absences) {
+        EnlistedVerifier& verifier = enlisted(s, node);
+        verifier.missed = absent ? verifier.missed + 1 : 0;
+        if (verifier.missed < s.running.params.max_missed || verifier.dropped) continue;
+        verifier.dropped = true;
+        s.running.work.tell({.kind = EventKind::kDropped,
+                             .job = s.job().id,
+                             .round = s.running.round.number,
+                             .node = node,
+                             .reason = Reason::kDropped});
+    }
+}
+
+}  // namespace
+
+void settle(RunningRound& running) {
+    Settlement s{running, {}, {}, {}, {}};
+    take_standing(s);
+    for (const SlotRound& slot : running.slots) {
+        std::vector<SlotAudit> audits;
+        if (slot.revealed) audits = audits_of(s.state(), running, slot);
+        const std::vector<PublicKey> provers = provers_of(slot, audits);
+        const Amount share = settle_slot(s, slot, provers);
+        if (slot.revealed) settle_audits(s, slot, audits, provers, share);
+    }
+    refund_fees(s);
+    settle_merge(s);
+    measure(s);
+    note_attendance(s);
+}
+
+}  // namespace assay::contracts

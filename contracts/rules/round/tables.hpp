@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and readers of rounds, slots, reveals, audits and settlements, and what follows from them for a
+// verifier. A reader returns nothing when there is no such record; bytes that do not decode are damage to the
+// ledger's own store and end the process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "contracts/rules/round/records.hpp"
+#include "contracts/rules/state/state.hpp"
+
+namespace assay::contracts {
+
+Bytes round_key(const Hash256& job, std::uint32_t round);
+Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
+Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
+Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
+Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line);
+
+std::optional<Round> read_round(const StateView& state, const Hash256& job, std::uint32_t round);
+std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
+                                   std::uint32_t slot);
+std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
+                                  std::uint32_t slot);
+std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& job, std::uint32_t round,
+                                       Stage stage, const PublicKey& verifier);
+
+// Listing, ascending by key.
+std::vector<SlotRound> list_slots(const StateView& state, const Hash256& job, std::uint32_t round);
+std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job, std::uint32_t round);
+std::vector<SettlementLine> list_settlement(const StateView& state, const Hash256& job, std::uint32_t round);
+
+/// What `verifier` must recompute in `stage` of the round, in the order its claims must have: slots
+/// ascending, units ascending. Only revealed slots. Empty: not drawn. In stage kThird the same units as the
+/// pair had, of the slots it was drawn for.
+struct AssignedUnit {
+    std::uint32_t slot = 0;
+    std::uint32_t unit = 0;
+};
+std::vector<AssignedUnit> assigned_units(const StateView& state, const Hash256& job, std::uint32_t round,
+                                         Stage stage, const PublicKey& verifier);
+
+/// The slots whose updates the merge of this round sums, weight 1 each, ascending: found right and not
+/// diverged. Final once the round is past its audit phases.
+std::vector<std::uint32_t> merge_slots(const StateView& state, const Hash256& job, std::uint32_t round);
+
+}  // namespace assay::contracts

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/state/events.hpp"
+
+namespace assay::contracts {
+
+std::string_view to_text(EventKind kind) {
+    switch (kind) {
+        case EventKind::kTransfer: return "transfer";
+        case EventKind::kRegistered: return "registered";
+        case EventKind::kJobSubmitted: return "job_submitted";
+        case EventKind::kJobPhase: return "job_phase";
+        case EventKind::kAuctionCleared: return "auction_cleared";
+        case EventKind::kEnlisted: return "enlisted";
+        case EventKind::kRoundStarted: return "round_started";
+        case EventKind::kRoundPhase: return "round_phase";
+        case EventKind::kCommitted: return "committed";
+        case EventKind::kBeaconDrawn: return "beacon_drawn";
+        case EventKind::kRevealed: return "revealed";
+        case EventKind::kAudited: return "audited";
+        case EventKind::kThirdDrawn: return "third_drawn";
+        case EventKind::kVerdict: return "verdict";
+        case EventKind::kMerged: return "merged";
+        case EventKind::kSettled: return "settled";
+        case EventKind::kLost: return "lost";
+        case EventKind::kDropped: return "dropped";
+        case EventKind::kRefunded: return "refunded";
+        case EventKind::kJobEnded: return "job_ended";
+        case EventKind::kUnbonded: return "unbonded";
+    }
+    return "unknown";
+}
+
+}  // namespace assay::contracts

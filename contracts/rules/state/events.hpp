@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules tell the world about a change. Derived: the state alone is the truth.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/amount.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+#include "contracts/rules/state/reasons.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Hash256;
+using base::PublicKey;
+
+enum class EventKind : std::uint8_t {
+    kTransfer = 1,        ///< node: from; amount
+    kRegistered = 2,      ///< node: a node key became miner, verifier or key
+    kJobSubmitted = 3,    ///< node: buyer's node key; amount: budget
+    kJobPhase = 4,        ///< number: JobPhase
+    kAuctionCleared = 5,  ///< amount: clearing price; number: winners
+    kEnlisted = 6,        ///< node
+    kRoundStarted = 7,    ///< round
+    kRoundPhase = 8,      ///< round; number: RoundPhase
+    kCommitted = 9,       ///< round, slot, node
+    kBeaconDrawn = 10,    ///< round; number: units drawn in all
+    kRevealed = 11,       ///< round, slot, node
+    kAudited = 12,        ///< round, node: a verifier opened its claims
+    kThirdDrawn = 13,     ///< round, slot, node
+    kVerdict = 14,        ///< round, slot, node: miner, reason
+    kMerged = 15,         ///< round; number: slots merged
+    kSettled = 16,        ///< round, slot, node, reason, amount: paid (one per line)
+    kLost = 17,           ///< round, node, reason, amount: forfeited or penalised
+    kDropped = 18,        ///< round, node, reason
+    kRefunded = 19,       ///< amount
+    kJobEnded = 20,       ///< reason
+    kUnbonded = 21,       ///< node, amount
+};
+inline constexpr EventKind kLastEventKind = EventKind::kUnbonded;
+std::string_view to_text(EventKind kind);
+
+/// Fields that a kind does not name are zero.
+struct Event {
+    EventKind kind = EventKind::kTransfer;
+    Hash256 job{};
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    PublicKey node{};
+    Reason reason = Reason::kNone;
+    Amount amount{};
+    std::uint64_t number = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.kind, self.job, self.round, self.slot, self.node, self.reason, self.amount, self.number);
+    }
+};
+using Events = std::vector<Event>;
+
+}  // namespace assay::contracts
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kUnbonded);
+}  // namespace assay::base

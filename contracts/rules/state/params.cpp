@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/state/params.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+constexpr std::uint64_t kWindowMax = 10'000'000;
+constexpr std::uint64_t kStakeMax = 1'000'000'000'000'000ULL;
+
+// One row of the table: the member is named once, and both directions follow.
+#define ASSAY_NUMBER(name, minimum, maximum, meaning)                                                       \
+    ParamRange {                                                                                            \
+#name, meaning, minimum, maximum, [](const Params& p) -> std::uint64_t { return p.name; },                \
+            [](Params& p, std::uint64_t value) { p.name = static_cast<decltype(Params::name)>(value); } \
+    }
+#define ASSAY_AMOUNT(name, minimum, maximum, meaning)                                                        \
+    ParamRange {                                                                                             \
+#name, meaning, minimum, maximum,                                                                    \
+            [](const Params& p)                                                                              \
+                 -> std::uint64_t { return p.name.units(); }, [](Params & p,                                 \
+                                                                 std::uint64_t                               \
+                                                                     value) { p.name = *Amount::of(value); } \
+    }
+
+std::vector<ParamRange> make_ranges() {
+    return {
+        ASSAY_NUMBER(ask_commit_window, 1, kWindowMax, "sealing asks, enlisting verifiers; runs to its end"),
+        ASSAY_NUMBER(ask_reveal_window, 1, kWindowMax, "opening asks; runs to its end"),
+        ASSAY_NUMBER(commit_window, 1, kWindowMax, "from the dealing of slots to the last seal: training"),
+        ASSAY_NUMBER(beacon_window, 1, kWindowMax, "opening beacon links"),
+        ASSAY_NUMBER(reveal_window, 1, kWindowMax, "opening traces"),
+        ASSAY_NUMBER(audit_seal_window, 1, kWindowMax, "recomputing, sealing what was found"),
+        ASSAY_NUMBER(audit_open_window, 1, kWindowMax, "opening it"),
+        ASSAY_NUMBER(merge_seal_window, 1, kWindowMax, "merging, evaluating, sealing the result"),
+        ASSAY_NUMBER(merge_open_window, 1, kWindowMax, "opening it"),
+        ASSAY_NUMBER(unbonding_delay, 1, kWindowMax, "from a withdrawal of stake to its arrival"),
+        ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
+        ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),
+        ASSAY_AMOUNT(ask_deposit, 0, kStakeMax, "held until a sealed ask is opened, else burned"),
+        ASSAY_AMOUNT(verifier_bond, 1, kStakeMax, "least locked for a job that a verifier enlists for"),
+        ASSAY_AMOUNT(verifier_penalty, 1, kStakeMax,
+                     "least for a slot or merge judged wrongly, or sealed and not opened; at most the bond"),
+        ASSAY_AMOUNT(link_penalty, 0, kStakeMax, "for a withheld beacon link, to the job's escrow"),
+        ASSAY_NUMBER(probation_rounds, 0, 1'000'000,
+                     "slots of a job whose verified work, in its class, ends a miner's probation there"),
+        ASSAY_NUMBER(max_missed, 1, 1'000, "rounds missed in a row until a party is dropped from a job"),
+        ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
+        ASSAY_NUMBER(audit_fee_ppm, 0, 4 * kPartsPerMillion,
+                     "of the clearing price, per recomputed work unit"),
+        ASSAY_NUMBER(merge_fee_ppm, 0, kPartsPerMillion, "of a slot's pay, for recomputing the merge"),
+        ASSAY_NUMBER(forfeit_buyer_ppm, 0, kPartsPerMillion, "of a forfeited bond, to the buyer"),
+        // Never all to the accuser: at most half.
+        ASSAY_NUMBER(forfeit_verifier_ppm, 0, kPartsPerMillion / 2,
+                     "of a forfeited bond, to the verifiers that proved it; the rest is burned"),
+        ASSAY_NUMBER(verifier_penalty_ppm, 0, kPartsPerMillion,
+                     "of the slot's bond, for a wrong or unopened word about it, where that is more than "
+                     "`verifier_penalty`"),
+        ASSAY_NUMBER(gain_bound_max_ppm, 0, 1'000 * kPartsPerMillion,
+                     "of a slot's pay at the cap: the highest gain bound that a job may have"),
+    };
+}
+
+#undef ASSAY_NUMBER
+#undef ASSAY_AMOUNT
+
+}  // namespace
+
+Hash256 params_hash(const Params& params) { return base::hash("assay/params/v1", base::encode(params)); }
+
+const std::vector<ParamRange>& param_ranges() {
+    static const std::vector<ParamRange> ranges = make_ranges();
+    return ranges;
+}
+
+std::optional<std::string> check_params(const Params& params) {
+    for (const ParamRange& range : param_ranges()) {
+        const std::uint64_t value = range.get(params);
+        if (value < range.minimum || value > range.maximum) return std::string(range.name);
+    }
+    if (params.forfeit_buyer_ppm + params.forfeit_verifier_ppm > kPartsPerMillion) {
+        return "forfeit_buyer_ppm + forfeit_verifier_ppm";
+    }
+    if (params.verifier_penalty > params.verifier_bond) return "verifier_penalty above verifier_bond";
+    return std::nullopt;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every parameter of the rules, with its default and range. The state keeps whole sets by their hash: one of
+// them is the current one, and a job goes on under the one it was submitted under (params_of).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/base/amount.hpp"
+#include "contracts/base/codec.hpp"
+#include "contracts/base/hash.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Hash256;
+
+inline constexpr std::uint64_t kPartsPerMillion = 1'000'000;
+
+struct Params {
+    // Windows, in heights: generous maxima, since every phase closes as soon as all its messages are in,
+    // except the two bidding windows, which nobody can know to be complete.
+    std::uint64_t ask_commit_window = 20;
+    std::uint64_t ask_reveal_window = 20;
+    std::uint64_t commit_window = 100'000;  ///< from the dealing of the slots to the last seal: training
+    std::uint64_t beacon_window = 1'000;
+    std::uint64_t reveal_window = 1'000;
+    std::uint64_t audit_seal_window = 100'000;  ///< recomputation
+    std::uint64_t audit_open_window = 1'000;
+    std::uint64_t merge_seal_window = 100'000;
+    std::uint64_t merge_open_window = 1'000;
+    std::uint64_t unbonding_delay = 100;  ///< from a withdrawal of stake to its arrival
+
+    // Identities.
+    Amount miner_fee = base::units(1'000'000);       ///< prepays the newcomer's own first audits
+    Amount verifier_fee = base::units(1'000'000);    ///< to the treasury
+    Amount ask_deposit = base::units(100'000);       ///< held from the miner's stake until it reveals its ask
+    Amount verifier_bond = base::units(10'000'000);  ///< least locked for a job a verifier enlists for
+    Amount verifier_penalty =
+        base::units(2'000'000);                    ///< least for a slot or merge judged wrongly or not opened
+    Amount link_penalty = base::units(1'000'000);  ///< for a withheld link, to the job's escrow
+    std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
+    std::uint32_t max_missed = 2;         ///< rounds missed in a row before a party is dropped from a job
+    std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
+
+    // Prices, as parts per million.
+    std::uint64_t audit_fee_ppm = 500'000;         ///< of the clearing price, per recomputed work unit
+    std::uint64_t merge_fee_ppm = 20'000;          ///< of a slot's pay, for recomputing the merge
+    std::uint64_t forfeit_buyer_ppm = 400'000;     ///< of a forfeited bond, to the buyer
+    std::uint64_t forfeit_verifier_ppm = 200'000;  ///< to the verifiers that proved it; the rest is burned
+    std::uint64_t verifier_penalty_ppm =
+        500'000;  ///< of the slot's bond, where that is more than verifier_penalty
+    std::uint64_t gain_bound_max_ppm =
+        20'000'000;  ///< of a slot's pay at the cap: a job's highest gain bound
+
+    friend bool operator==(const Params&, const Params&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.ask_commit_window, self.ask_reveal_window, self.commit_window, self.beacon_window,
+              self.reveal_window, self.audit_seal_window, self.audit_open_window, self.merge_seal_window,
+              self.merge_open_window, self.unbonding_delay, self.miner_fee, self.verifier_fee,
+              self.ask_deposit, self.verifier_bond, self.verifier_penalty, self.link_penalty,
+              self.probation_rounds, self.max_missed, self.speed_window, self.audit_fee_ppm,
+              self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm,
+              self.verifier_penalty_ppm, self.gain_bound_max_ppm);
+    }
+};
+
+/// The name of a set: H("assay/params/v1", encoding).
+Hash256 params_hash(const Params& params);
+
+/// One row per parameter, for the range check, `genesis` files and documentation.
+struct ParamRange {
+    std::string_view name;
+    std::string_view meaning;  ///< for docs/reference/parameters.md
+    std::uint64_t minimum;
+    std::uint64_t maximum;  ///< included
+    std::uint64_t (*get)(const Params&);
+    void (*set)(Params&, std::uint64_t);  ///< amounts as base units; REQUIRES a value inside the range
+};
+const std::vector<ParamRange>& param_ranges();
+
+/// The name of the first parameter outside its range, or of a combination that cannot be (the two forfeit
+/// shares exceed one); nothing when all is well.
+std::optional<std::string> check_params(const Params& params);
+
+}  // namespace assay::contracts

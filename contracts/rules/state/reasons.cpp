@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/state/reasons.hpp"
+
+#include <array>
+
+namespace assay::contracts {
+
+namespace {
+
+struct Row {
+    Reason reason;
+    Consequence consequence;
+    std::string_view name;
+    std::string_view sentence;
+};
+
+constexpr auto kNothing = Consequence::kNothing;
+constexpr auto kRefused = Consequence::kRefused;
+constexpr auto kPaid = Consequence::kPaid;
+constexpr auto kUnpaid = Consequence::kUnpaid;
+constexpr auto kPenalty = Consequence::kPenalty;
+constexpr auto kForfeit = Consequence::kForfeit;
+constexpr auto kJobEnded = Consequence::kJobEnded;
+
+constexpr std::array kRows = {
+    Row{Reason::kNone, kNothing, "none", "No reason is given."},
+    Row{Reason::kMalformed, kRefused, "malformed", "The bytes are not the canonical form of a transaction."},
+    Row{Reason::kTooLarge, kRefused, "too_large",
+        "The transaction has more bytes than a transaction may have."},
+    Row{Reason::kUnknownType, kRefused, "unknown_type", "There is no such type of transaction."},
+    Row{Reason::kBadSignature, kRefused, "bad_signature",
+        "The signature is not the sender's over these bytes on this chain."},
+    Row{Reason::kListTooLong, kRefused, "list_too_long",
+        "A list in the transaction is longer than its limit."},
+    Row{Reason::kBadEndpoint, kRefused, "bad_endpoint", "The endpoint is not of the form host:port."},
+    Row{Reason::kZeroAmount, kRefused, "zero_amount", "The amount must be above zero."},
+    Row{Reason::kBadSpec, kRefused, "bad_spec",
+        "The job specification breaks a rule or asks for what is not supported."},
+    Row{Reason::kUnknownSender, kRefused, "unknown_sender", "The sender's key holds no account here."},
+    Row{Reason::kNeedsOwnerKey, kRefused, "needs_owner_key",
+        "This must be signed by an owner key, not a node key."},
+    Row{Reason::kNeedsNodeKey, kRefused, "needs_node_key", "This must be signed by a registered node key."},
+    Row{Reason::kKeyRevoked, kRefused, "key_revoked", "The owner has revoked this node key."},
+    Row{Reason::kNonceUsed, kRefused, "nonce_used", "A transaction with this nonce was already applied."},
+    Row{Reason::kNonceGap, kRefused, "nonce_gap", "An earlier nonce of this key has not been applied yet."},
+    Row{Reason::kExpired, kRefused, "expired", "The transaction's last height has passed."},
+    Row{Reason::kNotYours, kRefused, "not_yours", "The sender does not own what the transaction is about."},
+    Row{Reason::kKeyTaken, kRefused, "key_taken",
+        "This key is already registered as a node key or used as an account."},
+    Row{Reason::kBadKeyProof, kRefused, "bad_key_proof",
+        "The node key did not sign that it belongs to this owner."},
+    Row{Reason::kAlreadyRegistered, kRefused, "already_registered", "This node key already has that role."},
+    Row{Reason::kNotMiner, kRefused, "not_miner", "The node key is not registered as a miner."},
+    Row{Reason::kNotVerifier, kRefused, "not_verifier", "The node key is not registered as a verifier."},
+    Row{Reason::kNotSequencer, kRefused, "not_sequencer", "The node key is not the sequencer's."},
+    Row{Reason::kInsufficientBalance, kRefused, "insufficient_balance",
+        "The owner's balance does not cover the amount."},
+    Row{Reason::kInsufficientStake, kRefused, "insufficient_stake",
+        "The node key's free stake does not cover the amount."},
+    Row{Reason::kAmountOverflow, kRefused, "amount_overflow",
+        "A sum in this transaction is above the largest amount."},
+    Row{Reason::kBudgetTooSmall, kRefused, "budget_too_small",
+        "The budget does not cover one round with its audits at the highest price."},
+    Row{Reason::kTooManyJobs, kRefused, "too_many_jobs", "As many jobs are running as the ledger allows."},
+    Row{Reason::kUnknownJob, kRefused, "unknown_job", "There is no job with this id."},
+    Row{Reason::kJobOver, kRefused, "job_over", "The job has ended."},
+    Row{Reason::kWrongPhase, kRefused, "wrong_phase", "The job or round is not in the phase for this."},
+    Row{Reason::kWrongRound, kRefused, "wrong_round", "This is not the job's running round."},
+    Row{Reason::kAlreadyDone, kRefused, "already_done", "This was done before and is done once."},
+    Row{Reason::kRosterFull, kRefused, "roster_full", "The job takes no more asks or verifiers."},
+    Row{Reason::kNotParticipant, kRefused, "not_participant", "The node key takes no part in this job."},
+    Row{Reason::kNoSuchSlot, kRefused, "no_such_slot", "The job has no slot with this number."},
+    Row{Reason::kNotYourSlot, kRefused, "not_your_slot", "The slot was dealt to someone else, or to nobody."},
+    Row{Reason::kSealMismatch, kRefused, "seal_mismatch", "What was opened is not what was sealed."},
+    Row{Reason::kBadLink, kRefused, "bad_link", "The link does not lead to the registered tip of the chain."},
+    Row{Reason::kBadTrace, kRefused, "bad_trace",
+        "The trace does not have the shape that the job's program gives."},
+    Row{Reason::kNotDrawn, kRefused, "not_drawn", "The verifier was not drawn for this."},
+    Row{Reason::kWrongClaims, kRefused, "wrong_claims",
+        "The claims are not exactly the drawn units, in their order."},
+    Row{Reason::kNoSeal, kRefused, "no_seal", "There is no seal to open."},
+    Row{Reason::kPaid, kPaid, "paid", "The work was found right and paid."},
+    Row{Reason::kPaidDiverged, kPaid, "paid_diverged",
+        "The training diverged as claimed; the work was right and paid, its update is left out."},
+    Row{Reason::kPaidAudit, kPaid, "paid_audit", "The recomputation was right and paid."},
+    Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge was recomputed rightly and paid."},
+    Row{Reason::kNotAssigned, kUnpaid, "not_assigned", "Nobody could be dealt this slot."},
+    Row{Reason::kNoCommit, kUnpaid, "no_commit",
+        "No seal arrived before the beacon: unpaid without loss, the slot is dealt again."},
+    Row{Reason::kUnresolved, kUnpaid, "unresolved",
+        "The drawn verifiers were gone or did not agree: unpaid without forfeit; if one of them was "
+        "served no bytes, the miner is a newcomer again."},
+    Row{Reason::kUnavailable, kUnpaid, "unavailable",
+        "No drawn verifier was served the bytes: unpaid without forfeit, the miner is a newcomer again."},
+    Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
+    Row{Reason::kAuditUnavailable, kUnpaid, "audit_unavailable",
+        "The verifier recomputed nothing: it was served no bytes."},
+    Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
+        "No majority formed: nobody can say that the audit was right."},
+    Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The drawn verifier posted no merge in time."},
+    Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided", "No two verifiers agreed on the merge."},
+    Row{Reason::kDropped, kUnpaid, "dropped",
+        "It missed too many rounds in a row and takes no further part in the job."},
+    Row{Reason::kAskNotRevealed, kPenalty, "ask_not_revealed",
+        "A sealed ask was not opened: its deposit is burned."},
+    Row{Reason::kLinkWithheld, kPenalty, "link_withheld",
+        "A beacon link was withheld: every slot of the round was audited at rate 1 at this party's cost."},
+    Row{Reason::kAuditWrong, kPenalty, "audit_wrong",
+        "A majority of recomputations shows that this audit was wrong."},
+    Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
+        "A majority of recomputations shows that this merge was wrong."},
+    Row{Reason::kMismatch, kForfeit, "mismatch",
+        "Recomputation gave other bits than the miner claimed: unpaid, the bond is forfeited."},
+    Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
+        "The sealed work was not opened after the draw: unpaid, the bond is forfeited as for a mismatch."},
+    Row{Reason::kJobComplete, kJobEnded, "job_complete", "All rounds were done."},
+    Row{Reason::kJobCancelled, kJobEnded, "job_cancelled", "The buyer cancelled the job."},
+    Row{Reason::kJobExhausted, kJobEnded, "job_exhausted", "The budget does not cover a further round."},
+    Row{Reason::kJobDeadline, kJobEnded, "job_deadline", "The job's deadline passed."},
+    Row{Reason::kNoAsks, kJobEnded, "no_asks",
+        "No miner asked a price within the job's cap and its own stake."},
+    Row{Reason::kTooFewVerifiers, kJobEnded, "too_few_verifiers",
+        "Fewer than two verifiers are left for the job."},
+    Row{Reason::kNoMiners, kJobEnded, "no_miners", "No miner is left that can hold a slot."},
+    Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved",
+        "No two verifiers agreed on the merged model."},
+    Row{Reason::kMergeDiverged, kJobEnded, "merge_diverged",
+        "The merged model is not finite: verified slots were paid, no further round can start from it."},
+    Row{Reason::kNonceWaiting, kRefused, "nonce_waiting",
+        "A transaction with this nonce is waiting for a block already."},
+    Row{Reason::kNodeBusy, kRefused, "node_busy",
+        "The node has as many transactions waiting for a block as it takes."},
+    Row{Reason::kSenderBusy, kRefused, "sender_busy",
+        "The sender has as many transactions waiting for a block as the node takes of one."},
+    Row{Reason::kAuditUnopened, kPenalty, "audit_unopened",
+        "A sealed audit was not opened: it costs what a wrong one costs."},
+    Row{Reason::kMergeUnopened, kPenalty, "merge_unopened",
+        "A sealed merge was not opened: it costs what a wrong one costs."},
+    Row{Reason::kGainBoundTooHigh, kRefused, "gain_bound_too_high",
+        "The gain bound is too high for a slot's pay at the cap: miners would lock far more than they can "
+        "earn."},
+    Row{Reason::kLockTooSmall, kRefused, "lock_too_small",
+        "The verifier offers to lock less than the job asks at least."},
+};
+static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
+
+const Row& row(Reason reason) {
+    const auto index = static_cast<std::size_t>(reason);
+    ASSAY_CHECK(index < kRows.size() && kRows[index].reason == reason);
+    return kRows[index];
+}
+
+}  // namespace
+
+Consequence consequence(Reason reason) { return row(reason).consequence; }
+
+std::string_view to_text(Reason reason) { return row(reason).name; }
+
+std::string_view explain(Reason reason) { return row(reason).sentence; }
+
+}  // namespace assay::contracts

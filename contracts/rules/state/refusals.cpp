@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/state/refusals.hpp"
+
+namespace assay::contracts {
+
+std::optional<Retry> retry(Reason reason) {
+    // No default: the compiler asks for the answer of a new reason.
+    switch (reason) {
+        // The bytes, the spec and the seals stay what they are.
+        case Reason::kMalformed:
+        case Reason::kTooLarge:
+        case Reason::kUnknownType:
+        case Reason::kBadSignature:
+        case Reason::kListTooLong:
+        case Reason::kBadEndpoint:
+        case Reason::kZeroAmount:
+        case Reason::kBadSpec:
+        case Reason::kAmountOverflow:
+        case Reason::kBudgetTooSmall:
+        case Reason::kGainBoundTooHigh:
+        case Reason::kLockTooSmall:
+        case Reason::kBadKeyProof:
+        case Reason::kSealMismatch:
+        case Reason::kBadLink:
+        case Reason::kBadTrace:
+        case Reason::kWrongClaims:
+        // A key is registered, and revoked, once and for ever; the sequencer is the genesis file's.
+        case Reason::kNeedsOwnerKey:
+        case Reason::kKeyRevoked:
+        case Reason::kKeyTaken:
+        case Reason::kAlreadyRegistered:
+        case Reason::kNotSequencer:
+        // What is over or done stays so. Rosters, draws and slots are fixed before the phase in which these
+        // are said, and the phase is looked at first; so is the time for a seal that was not set.
+        case Reason::kJobOver:
+        case Reason::kAlreadyDone:
+        case Reason::kRosterFull:
+        case Reason::kNotParticipant:
+        case Reason::kNoSuchSlot:
+        case Reason::kNotYourSlot:
+        case Reason::kNotDrawn:
+        case Reason::kNoSeal: return Retry::kNever;
+
+        // An account, a node key or a role can be registered later.
+        case Reason::kUnknownSender:
+        case Reason::kNeedsNodeKey:
+        case Reason::kNotYours:
+        case Reason::kNotMiner:
+        case Reason::kNotVerifier:
+        // Money can arrive, a bond can come free, a job can end.
+        case Reason::kInsufficientBalance:
+        case Reason::kInsufficientStake:
+        case Reason::kTooManyJobs:
+        // The node may be behind the sender, and phases and rounds come.
+        case Reason::kUnknownJob:
+        case Reason::kWrongPhase:
+        case Reason::kWrongRound: return Retry::kWhenChanged;
+
+        case Reason::kNonceUsed:
+        case Reason::kNonceGap:
+        case Reason::kExpired:
+        case Reason::kNonceWaiting:
+        case Reason::kNodeBusy:
+        case Reason::kSenderBusy: return Retry::kSoon;
+
+        case Reason::kNone:
+        case Reason::kPaid:
+        case Reason::kPaidDiverged:
+        case Reason::kPaidAudit:
+        case Reason::kPaidMerge:
+        case Reason::kNotAssigned:
+        case Reason::kNoCommit:
+        case Reason::kUnresolved:
+        case Reason::kUnavailable:
+        case Reason::kAuditSilent:
+        case Reason::kAuditUnavailable:
+        case Reason::kAuditUndecided:
+        case Reason::kMergeSilent:
+        case Reason::kMergeUndecided:
+        case Reason::kDropped:
+        case Reason::kAskNotRevealed:
+        case Reason::kLinkWithheld:
+        case Reason::kAuditWrong:
+        case Reason::kAuditUnopened:
+        case Reason::kMergeUnopened:
+        case Reason::kMergeWrong:
+        case Reason::kMismatch:
+        case Reason::kSilentAfterDraw:
+        case Reason::kJobComplete:
+        case Reason::kJobCancelled:
+        case Reason::kJobExhausted:
+        case Reason::kJobDeadline:
+        case Reason::kNoAsks:
+        case Reason::kTooFewVerifiers:
+        case Reason::kNoMiners:
+        case Reason::kMergeUnresolved:
+        case Reason::kMergeDiverged: return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+std::optional<Reason> refusal_of(std::uint32_t number) {
+    if (number > static_cast<std::uint32_t>(kLastReason)) return std::nullopt;
+    const auto reason = static_cast<Reason>(number);
+    if (!retry(reason)) return std::nullopt;
+    return reason;
+}
+
+}  // namespace assay::contracts

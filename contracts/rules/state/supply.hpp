@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the money is, in total, and the arithmetic on amounts that the rules may use. Checks have passed
+// before: an amount that is not there is a bug of ours. Internal to the rules, but for Supply.
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "contracts/base/amount.hpp"
+#include "contracts/base/codec.hpp"
+#include "contracts/rules/state/state.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+
+/// Running totals of where the money is. Invariant, after every transaction and every block's beginning:
+/// balances + escrow + stake + bonds + unbonding + deposits + prepaid + treasury + burned = minted.
+struct Supply {
+    Amount minted;
+    Amount balances;
+    Amount escrow;  ///< of all jobs
+    Amount stake;   ///< free stake
+    Amount bonds;   ///< bonded stake
+    Amount unbonding;
+    Amount deposits;  ///< of sealed asks
+    Amount prepaid;   ///< miners' fees not yet used
+    Amount treasury;
+    Amount burned;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.minted, self.balances, self.escrow, self.stake, self.bonds, self.unbonding, self.deposits,
+              self.prepaid, self.treasury, self.burned);
+    }
+    friend bool operator==(const Supply&, const Supply&) = default;
+};
+
+/// Sum and difference that earlier checks have made certain.
+Amount sum(Amount first, Amount second);
+Amount difference(Amount first, Amount second);
+Amount smaller(Amount first, Amount second);
+
+/// For statistics of a lifetime (all that was ever earned, units ever audited), and never for money: stops at
+/// the largest amount or number instead of ending the ledger.
+Amount saturating_sum(Amount first, Amount second);
+template <std::unsigned_integral T>
+T saturating_sum(T first, std::type_identity_t<T> second) {
+    return second > std::numeric_limits<T>::max() - first ? std::numeric_limits<T>::max()
+                                                          : static_cast<T>(first + second);
+}
+
+using Bucket = Amount Supply::*;
+/// The running totals alone; the caller moves the records.
+void move_total(State& state, Bucket from, Bucket to, Amount amount);
+
+}  // namespace assay::contracts

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the state: one prefix byte each, the schema's number, and the records that belong to no
+// subject. A key is the byte, then numbers big-endian where order matters; a value is the canonical encoding
+// of the named record. The keys and readers of a subject are in its tables.hpp; contracts/rules/tables.hpp
+// has them all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "contracts/base/hash.hpp"
+#include "contracts/rules/state/params.hpp"
+#include "contracts/rules/state/state.hpp"
+#include "contracts/rules/state/supply.hpp"
+
+namespace assay::contracts {
+
+using base::Hash256;
+
+/// Grows with every change of a layout or of a record; migration.hpp brings older states here.
+inline constexpr std::uint32_t kSchemaVersion = 2;
+
+/// First byte of a key.
+enum class Table : std::uint8_t {
+    kMeta = 0x01,        // -> Meta
+    kParams = 0x02,      // -> Hash256: the current set of parameters
+    kSupply = 0x03,      // -> Supply
+    kSequencer = 0x04,   // -> Sequencer
+    kParamSet = 0x05,    // hash of the set -> Params: every set that was ever current
+    kAccount = 0x10,     // owner key -> Account
+    kNodeKey = 0x11,     // node key -> NodeKey
+    kStake = 0x12,       // node key -> Stake
+    kUnbonding = 0x13,   // release height, sequence number -> Unbonding
+    kMiner = 0x14,       // node key -> Miner
+    kVerifier = 0x15,    // node key -> Verifier
+    kStanding = 0x16,    // node key, family, profile, scale -> Standing
+    kJob = 0x20,         // job -> Job
+    kActiveJob = 0x21,   // job -> empty: jobs not ended
+    kAsk = 0x22,         // job, miner -> Ask
+    kRound = 0x30,       // job, round -> Round
+    kSlotRound = 0x31,   // job, round, slot -> SlotRound
+    kReveal = 0x32,      // job, round, slot -> Reveal
+    kAudit = 0x33,       // job, round, stage, verifier -> AuditPosting
+    kSettlement = 0x34,  // job, round, line number -> SettlementLine
+};
+
+/// The schema stands first in every version, so that a program can tell a state that is not its own.
+struct Meta {
+    std::uint32_t schema = kSchemaVersion;
+    std::string chain_id;
+    std::uint64_t unbondings = 0;  ///< sequence number of the next withdrawal
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.schema, self.chain_id, self.unbondings);
+    }
+};
+
+Bytes table_prefix(Table table);
+Bytes meta_key();
+Bytes params_key();
+Bytes param_set_key(const Hash256& set);
+Bytes supply_key();
+
+// Reading. Each exists in every state made by genesis().
+Meta read_meta(const StateView& state);
+/// Parameters of what belongs to no job (registration, unbonding), and of a job being submitted. Those of a
+/// job: params_of().
+Params read_current_params(const StateView& state);
+std::optional<Params> read_param_set(const StateView& state, const Hash256& set);
+Supply read_supply(const StateView& state);
+
+/// From here on `params` is the current set; jobs go on under theirs. REQUIRES check_params.
+void set_current_params(State& state, const Params& params);
+
+}  // namespace assay::contracts

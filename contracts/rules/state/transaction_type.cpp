@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/state/transaction_type.hpp"
+
+#include "contracts/base/check.hpp"
+
+namespace assay::contracts {
+
+std::string_view to_text(TxType type) {
+    switch (type) {
+        case TxType::kTransfer: return "transfer";
+        case TxType::kNodeRegister: return "node_register";
+        case TxType::kNodeRevoke: return "node_revoke";
+        case TxType::kMinerRegister: return "miner_register";
+        case TxType::kVerifierRegister: return "verifier_register";
+        case TxType::kStakeDeposit: return "stake_deposit";
+        case TxType::kStakeWithdraw: return "stake_withdraw";
+        case TxType::kEndpointUpdate: return "endpoint_update";
+        case TxType::kJobSubmit: return "job_submit";
+        case TxType::kJobCancel: return "job_cancel";
+        case TxType::kAskCommit: return "ask_commit";
+        case TxType::kAskReveal: return "ask_reveal";
+        case TxType::kVerifierEnlist: return "verifier_enlist";
+        case TxType::kSequencerEnlist: return "sequencer_enlist";
+        case TxType::kRoundCommit: return "round_commit";
+        case TxType::kBeaconOpen: return "beacon_open";
+        case TxType::kRoundReveal: return "round_reveal";
+        case TxType::kAuditSeal: return "audit_seal";
+        case TxType::kAuditOpen: return "audit_open";
+        case TxType::kMergeSeal: return "merge_seal";
+        case TxType::kMergeOpen: return "merge_open";
+    }
+    return "unknown";
+}
+
+Signer signer_of(TxType type) {
+    switch (type) {
+        case TxType::kTransfer:
+        case TxType::kNodeRegister:
+        case TxType::kNodeRevoke:
+        case TxType::kMinerRegister:
+        case TxType::kVerifierRegister:
+        case TxType::kStakeDeposit:
+        case TxType::kStakeWithdraw:
+        case TxType::kJobSubmit:
+        case TxType::kJobCancel: return Signer::kOwner;
+        case TxType::kEndpointUpdate:
+        case TxType::kAskCommit:
+        case TxType::kAskReveal:
+        case TxType::kVerifierEnlist:
+        case TxType::kSequencerEnlist:
+        case TxType::kRoundCommit:
+        case TxType::kBeaconOpen:
+        case TxType::kRoundReveal:
+        case TxType::kAuditSeal:
+        case TxType::kAuditOpen:
+        case TxType::kMergeSeal:
+        case TxType::kMergeOpen: return Signer::kNode;
+    }
+    ASSAY_CHECK(false);
+}
+
+}  // namespace assay::contracts
