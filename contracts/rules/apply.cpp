@@ -10,6 +10,7 @@
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/phases.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
 
@@ -88,7 +89,11 @@ Events begin_block(State& state, const BlockContext& block) {
     Overlay overlay(state);
     Work work(overlay, block);
     release_unbonded(work);
-    for (const Hash256& job : list_active_jobs(overlay)) advance_job(work, job);
+    for (const Deadline& deadline : list_due(overlay, block.height)) {
+        switch (deadline.kind) {
+            case DueKind::kJob: advance_job(work, deadline.subject); break;
+        }
+    }
     ASSAY_CHECK(check_changes(state, overlay).ok());
     overlay.write_to(state);
     return std::move(work.events);
@@ -96,19 +101,10 @@ Events begin_block(State& state, const BlockContext& block) {
 
 std::optional<std::uint64_t> next_deadline(const StateView& state) {
     if (schema_of(state) != kSchemaVersion) return 0;  // the migration is due at once
-    std::optional<std::uint64_t> next;
-    const auto consider = [&](std::uint64_t height) { next = next ? std::min(*next, height) : height; };
-    for (const Hash256& id : list_active_jobs(state)) {
-        const auto job = read_job(state, id);
-        ASSAY_CHECK(job.has_value());
-        if (job->phase != JobPhase::kRounds) {
-            consider(later(job->phase_deadline, 1));
-        } else if (const auto round = read_round(state, id, job->round)) {
-            consider(later(round->phase_deadline, 1));
-        }
-    }
-    if (const auto release = next_release(state)) consider(*release);
-    return next;
+    const auto due = next_due(state);
+    const auto release = next_release(state);
+    if (!due || !release) return due ? due : release;
+    return std::min(*due, *release);
 }
 
 }  // namespace assay::contracts

@@ -60,7 +60,7 @@ ApplyOutcome apply_transaction(State& state, const BlockContext& block, ByteView
 
 /// What the height itself causes: deadlines, matured withdrawals; before all that, the migration of a state
 /// of an older schema (migration.hpp). Call once per block, before its transactions. But for a migration,
-/// work is bounded by the number of active jobs.
+/// it reads what is due at this height, and no job whose deadline lies elsewhere.
 Events begin_block(State& state, const BlockContext& block);
 
 /// A rule of the state that does not hold: our bug or damage, never a user's doing. The ledger halts.

@@ -56,7 +56,8 @@ Result<Supply, Violation> money_in(ByteView key, ByteView value) {
             return money_of<Unbonding>(value, [](const Unbonding& u, Supply& s) { s.unbonding = u.amount; });
         case Table::kMiner:
             return money_of<Miner>(value, [](const Miner& m, Supply& s) { s.prepaid = m.prepaid; });
-        case Table::kJob: return money_of<Job>(value, [](const Job& j, Supply& s) { s.escrow = j.escrow; });
+        case Table::kJobProgress:
+            return money_of<JobProgress>(value, [](const JobProgress& j, Supply& s) { s.escrow = j.escrow; });
         case Table::kAsk:
             return money_of<Ask>(value, [](const Ask& a, Supply& s) { s.deposits = a.deposit; });
         default: return Supply{};
@@ -94,8 +95,8 @@ Result<void, Violation> check_changes(const StateView& before, const Overlay& ch
 
 Result<void, Violation> check_supply(const StateView& state) {
     Totals sums{};
-    for (const Table table :
-         {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner, Table::kJob, Table::kAsk}) {
+    for (const Table table : {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner,
+                              Table::kJobProgress, Table::kAsk}) {
         Result<void, Violation> added;
         const Bytes prefix = table_prefix(table);
         state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {

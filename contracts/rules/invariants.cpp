@@ -2,14 +2,17 @@
 // What must hold of every state, as predicates of one node key, of one job and of the money. The full walk
 // asks them of everything there is; a block's check asks them of what its changes touched, which is enough as
 // long as they held before.
+#include <array>
 #include <map>
 #include <set>
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/migration.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
+#include "contracts/rules/state/work.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
@@ -45,12 +48,39 @@ Finding check_key(const StateView& state, const PublicKey& key) {
     return {};
 }
 
+/// A job has all of these records or none.
+constexpr std::array kJobPieces = {Table::kJobTerms, Table::kJobProgress, Table::kBidding,
+                                   Table::kBuyerEndpoint};
+
+Bytes job_piece_key(Table table, const Hash256& id) { return KeyBuilder(table).add(id.view()).take(); }
+
+template <class T>
+bool in_their_places(const std::vector<T>& records, std::size_t expected) {
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (records[i].place != i) return false;
+    return records.size() == expected;
+}
+
+/// Nobody is missing from the lists of a job.
+Finding check_lists(const StateView& state, const Job& job) {
+    const auto bidding = read_bidding(state, job.id);
+    const bool whole = in_their_places(job.roster, job.auction.winners) &&
+                       in_their_places(job.verifiers, bidding->verifiers) &&
+                       in_their_places(job.beacon, bidding->members);
+    return whole ? Finding{} : broken("somebody is missing from job " + job.id.brief());
+}
+
 /// An ended job owes nothing, a running one is listed and has its round, and the money of each adds up to its
 /// budget, but for penalties that came in.
 Finding check_job(const StateView& state, const Hash256& id) {
     const auto job = read_job(state, id);
     const bool listed = state.get(active_job_key(id)).has_value();
-    if (!job) return listed ? broken("an active job has no record") : Finding{};
+    if (!job) {
+        for (const Table table : kJobPieces)
+            if (state.get(job_piece_key(table, id))) return broken("job " + id.brief() + " is not whole");
+        return listed ? broken("an active job has no record") : Finding{};
+    }
+    ASSAY_TRY(check_lists(state, *job));
     const bool ended = job->phase == JobPhase::kEnded;
     if (ended != (consequence(job->end_reason) == Consequence::kJobEnded)) {
         return broken("job " + id.brief() + " has ended without a reason, or not ended with one");
@@ -61,14 +91,31 @@ Finding check_job(const StateView& state, const Hash256& id) {
     if (!ended && !listed) return broken("job " + id.brief() + " is not listed as active");
     const Amount accounted = saturating_sum(saturating_sum(job->escrow, job->spent), job->refunded);
     if (accounted < job->spec.market.budget) return broken("job " + id.brief() + " lost escrow");
-    if (job->phase == JobPhase::kRounds && !read_round(state, id, job->round)) {
+    const auto round = read_round_progress(state, id, job->round);
+    if (job->phase == JobPhase::kRounds && !round)
         return broken("job " + id.brief() + " has no running round");
+    const std::uint64_t last = job->phase == JobPhase::kRounds ? round->phase_deadline : job->phase_deadline;
+    if (job->due != (ended ? 0 : later(last, 1)))
+        return broken("job " + id.brief() + " is due at another height");
+    if (!ended && !state.get(deadline_key({job->due, DueKind::kJob, id}))) {
+        return broken("job " + id.brief() + " is not among the deadlines");
     }
     return {};
 }
 
-Finding check_active_jobs(const StateView& state) {
-    if (list_active_jobs(state).size() > kMaxActiveJobs) return broken("too many active jobs");
+/// An entry of the index names a job that is due then.
+Finding check_deadline(const StateView& state, ByteView key) {
+    const auto deadline = deadline_of(key);
+    if (!deadline) return broken("a deadline is of no kind");
+    const auto job = read_job_progress(state, deadline->subject);
+    if (!job || job->due != deadline->height) return broken("a deadline is nobody's");
+    return {};
+}
+
+Finding check_active_jobs(const StateView& state, std::int64_t listed) {
+    const std::uint32_t counted = read_meta(state).active_jobs;
+    if (counted != listed) return broken("the active jobs are not as many as counted");
+    if (counted > kMaxActiveJobs) return broken("too many active jobs");
     return {};
 }
 
@@ -105,9 +152,10 @@ Finding check_bonds(const Bonds& bonds) {
 /// Whose predicates may have changed.
 struct Touched {
     bool terms = false;
-    bool more_jobs = false;
+    bool counts = false;  ///< of active jobs
     std::set<PublicKey> keys, stakes;
-    std::set<Hash256> jobs;
+    std::set<Hash256> jobs, active;
+    std::vector<Bytes> deadlines;  ///< that are there now
 };
 
 /// Every table says what its records decide. Those that decide nothing here hold money, which check_changes
@@ -125,8 +173,13 @@ Finding touch(Touched& touched, ByteView key, bool present) {
     switch (table) {
         case Table::kParamSet:
             if (!present) return broken("a parameter set is gone that jobs may name");
-            [[fallthrough]];
-        case Table::kMeta:
+            touched.terms = true;
+            return {};
+        case Table::kDeadline:
+            if (present) touched.deadlines.push_back(base::to_bytes(key));
+            if (const auto deadline = deadline_of(key)) touched.jobs.insert(deadline->subject);
+            return {};
+        case Table::kMeta: touched.counts = true; [[fallthrough]];
         case Table::kParams: touched.terms = true; return {};
         case Table::kAccount:
         case Table::kNodeKey:
@@ -135,9 +188,18 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kVerifier: return need_name([&] { touched.keys.insert(PublicKey{name.bytes}); });
         case Table::kStake: return need_name([&] { touched.stakes.insert(PublicKey{name.bytes}); });
         case Table::kActiveJob:
-            touched.more_jobs = touched.more_jobs || present;
-            return need_name([&] { touched.jobs.insert(name); });
-        case Table::kJob:
+            touched.counts = true;
+            return need_name([&] {
+                touched.active.insert(name);
+                touched.jobs.insert(name);
+            });
+        case Table::kJobTerms:
+        case Table::kJobProgress:
+        case Table::kBidding:
+        case Table::kBuyerEndpoint:
+        case Table::kRoster:
+        case Table::kPanel:
+        case Table::kBeaconMember:
         case Table::kRound:
         case Table::kSlotRound: return need_name([&] { touched.jobs.insert(name); });
         case Table::kSupply:
@@ -146,7 +208,10 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kAsk:
         case Table::kReveal:
         case Table::kAudit:
-        case Table::kSettlement: return {};
+        case Table::kSettlement:
+        case Table::kJudges:
+        case Table::kBeaconLink:
+        case Table::kMergePosting: return {};
     }
     return broken("a key of no table");
 }
@@ -164,6 +229,14 @@ Finding each_name(const StateView& state, Table table, const Check& check) {
     return finding;
 }
 
+/// The entry that a job had is gone, or still right.
+Finding check_old_deadline(const StateView& before, const StateView& now, const Hash256& id) {
+    const auto job = read_job_progress(before, id);
+    if (!job || job->due == 0) return {};
+    const Bytes key = deadline_key({job->due, DueKind::kJob, id});
+    return now.get(key) ? check_deadline(now, key) : Finding{};
+}
+
 }  // namespace
 
 Result<void, Violation> check_invariants(const StateView& state) {
@@ -179,11 +252,21 @@ Result<void, Violation> check_invariants(const StateView& state) {
             return check_key(state, PublicKey{name.bytes});
         }));
     }
-    for (const Table table : {Table::kJob, Table::kActiveJob}) {
-        ASSAY_TRY(
-            each_name(state, table, [&](const Hash256& job, ByteView) { return check_job(state, job); }));
-    }
-    ASSAY_TRY(check_active_jobs(state));
+    std::set<Hash256> jobs;
+    std::int64_t active = 0;
+    const auto note_job = [&](const Hash256& job, ByteView) -> Finding {
+        jobs.insert(job);
+        return {};
+    };
+    for (const Table table : kJobPieces) ASSAY_TRY(each_name(state, table, note_job));
+    ASSAY_TRY(each_name(state, Table::kActiveJob, [&](const Hash256& job, ByteView key) {
+        ++active;
+        return note_job(job, key);
+    }));
+    for (const Hash256& job : jobs) ASSAY_TRY(check_job(state, job));
+    for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
+        ASSAY_TRY(check_deadline(state, key));
+    ASSAY_TRY(check_active_jobs(state, active));
     Bonds bonds;
     ASSAY_TRY(each_name(state, Table::kStake, [&](const Hash256& name, ByteView stake) -> Finding {
         count_stake(bonds, PublicKey{name.bytes}, stored<Stake>(stake), kAdd);
@@ -202,7 +285,17 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
     if (touched.terms) ASSAY_TRY(check_terms(changes));
     for (const PublicKey& key : touched.keys) ASSAY_TRY(check_key(changes, key));
     for (const Hash256& job : touched.jobs) ASSAY_TRY(check_job(changes, job));
-    if (touched.more_jobs) ASSAY_TRY(check_active_jobs(changes));
+    for (const Bytes& key : touched.deadlines) ASSAY_TRY(check_deadline(changes, key));
+    for (const Hash256& job : touched.jobs) ASSAY_TRY(check_old_deadline(before, changes, job));
+    if (touched.counts) {
+        std::int64_t active = read_meta(before).active_jobs;
+        for (const Hash256& job : touched.active) {
+            const Bytes key = active_job_key(job);
+            active += static_cast<int>(changes.get(key).has_value()) -
+                      static_cast<int>(before.get(key).has_value());
+        }
+        ASSAY_TRY(check_active_jobs(changes, active));
+    }
     Bonds bonds;
     for (const PublicKey& node : touched.stakes) {
         count_stake(bonds, node, read_stake(before, node), kSubtract);

@@ -32,14 +32,14 @@ std::int64_t cheat_gain(Amount saved, Amount gain, Amount pay, Amount bond, doub
 }  // namespace
 
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
-    const auto terms = contracts::job_terms(params, spec);
-    if (!terms.ok() && terms.error() == contracts::Reason::kGainBoundTooHigh) {
+    const auto quote = contracts::quote_job(params, spec);
+    if (!quote.ok() && quote.error() == contracts::Reason::kGainBoundTooHigh) {
         return fail(ErrorKind::kUsage,
                     "security.gain_bound = " + base::to_text(spec.security.gain_bound) +
                         " is above what a slot's pay allows",
                     "lower security.gain_bound, or raise market.max_price");
     }
-    if (!terms.ok()) {
+    if (!quote.ok()) {
         return fail(ErrorKind::kUsage,
                     "market.max_price = " + base::to_text(spec.market.max_price) +
                         " makes the price of a round, or the bond of a slot, more than the largest amount of "
@@ -48,8 +48,8 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
                     "security.q");
     }
     const Amount budget = spec.market.budget;
-    const Amount cost = terms->round_cost;
-    if (!contracts::check_budget(*terms, spec.market).ok()) {
+    const Amount cost = quote->round_cost;
+    if (!contracts::check_budget(*quote, spec.market).ok()) {
         return fail(ErrorKind::kUsage,
                     "market.budget = " + base::to_text(budget) +
                         " does not cover one round, which can cost " + base::to_text(cost),
@@ -59,13 +59,13 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.parameters = program::parameter_count(spec.model);
     plan.tokens = std::uint64_t{spec.rounds} * spec.slots * spec.train.inner_steps * spec.train.batch *
                   spec.model.context;
-    plan.slot_work = terms->slot_work;
-    plan.slot_pay = terms->slot_pay;
+    plan.slot_work = quote->slot_work;
+    plan.slot_pay = quote->slot_pay;
     // A part of the round's cost, which is an amount.
-    plan.round_pay = terms->slot_pay.times(spec.slots, 1, base::Rounding::kUp).value();
+    plan.round_pay = quote->slot_pay.times(spec.slots, 1, base::Rounding::kUp).value();
     plan.round_cost = cost;
-    plan.bond_newcomer = terms->bond_newcomer;
-    plan.bond_proven = terms->bond_proven;
+    plan.bond_newcomer = quote->bond_newcomer;
+    plan.bond_proven = quote->bond_proven;
     const std::uint64_t affordable =
         cost.is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost.units());
     plan.rounds_covered = static_cast<std::uint32_t>(affordable);

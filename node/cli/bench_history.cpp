@@ -146,7 +146,7 @@ void add_round(contracts::State& state, const contracts::Job& job, std::uint32_t
     }
     add_lines(state, job, number);
     round.lines = 4 * kSlots;
-    store(state, contracts::round_key(job.id, number), round);
+    contracts::write_round(state, round);
 }
 
 void add_job(contracts::State& state, std::uint64_t n) {
@@ -157,7 +157,7 @@ void add_job(contracts::State& state, std::uint64_t n) {
               contracts::Ask{entry.node, made_up("ask", n), {}, true, entry.ask});
     }
     for (std::uint32_t round = 0; round < kRounds; ++round) add_round(state, job, round);
-    store(state, contracts::job_key(job.id), job);
+    contracts::write_job(state, job);
 }
 
 }  // namespace

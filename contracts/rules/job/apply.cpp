@@ -10,28 +10,29 @@ namespace assay::contracts {
 
 namespace {
 
-Job job_record(const Work& work, const Hash256& id) {
-    auto job = read_job(work.state, id);
-    ASSAY_CHECK(job.has_value());
-    return std::move(*job);
+/// Changes one record of the job. REQUIRES that there is one: the check of the same transaction found it.
+template <class Record, class Change>
+void edit(Work& work, const Bytes& key, Change change) {
+    auto record = required(load<Record>(work.state, key));
+    change(record);
+    store(work.state, key, record);
 }
 
-void join_beacon(Work& work, Job& job, const PublicKey& node, BeaconRole role, const Hash256& tip) {
+void join_beacon(Work& work, const Hash256& job, Bidding& bidding, const PublicKey& node, BeaconRole role,
+                 const Hash256& tip) {
     BeaconMember member;
     member.node = node;
     member.role = role;
     member.tip = tip;
-    job.beacon.push_back(member);
-    store(work.state, job_key(job.id), job);
+    member.place = bidding.members++;
+    store(work.state, beacon_member_key(job, node), member);
 }
 
 }  // namespace
 
 void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx) {
     if (!tx.job.is_zero()) {
-        Job job = *read_job(work.state, tx.job);
-        job.buyer_endpoint = tx.endpoint;
-        return store(work.state, job_key(tx.job), job);
+        return store(work.state, buyer_endpoint_key(tx.job), tx.endpoint);
     }
     if (auto miner = read_miner(work.state, sent.sender)) {
         miner->endpoint = tx.endpoint;
@@ -44,46 +45,53 @@ void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
-    Job job;
-    job.id = job_id(sent.id);
-    job.spec = tx.spec;
+    const Hash256 id = job_id(sent.id);
     const Params params = read_current_params(work.state);
-    job.params = params_hash(params);
-    job.buyer = sent.owner;
-    job.buyer_node = tx.node;
-    job.buyer_endpoint = tx.endpoint;
-    job.submitted_at = work.block.height;
-    job.deadline = work.block.height + tx.spec.market.deadline_blocks;
-    job.phase = JobPhase::kAskCommit;
-    job.phase_deadline = later(work.block.height, params.ask_commit_window);
-    job.slot_work = program::work_units(tx.spec);
-    job.escrow = tx.spec.market.budget;
-    job.base_root = tx.spec.initial_root;
-    job.base_blob = tx.spec.initial_blob;
-    charge_balance(work.state, sent.owner, job.escrow, &Supply::escrow);
-    work.state.put(active_job_key(job.id), {});
-    work.tell({.kind = EventKind::kJobSubmitted, .job = job.id, .node = tx.node, .amount = job.escrow});
-    join_beacon(work, job, tx.node, BeaconRole::kBuyer, tx.beacon_tip);
+    JobTerms terms;
+    terms.spec = tx.spec;
+    terms.params = params_hash(params);
+    terms.buyer = sent.owner;
+    terms.buyer_node = tx.node;
+    terms.submitted_at = work.block.height;
+    terms.deadline = work.block.height + tx.spec.market.deadline_blocks;
+    terms.slot_work = program::work_units(tx.spec);
+    store(work.state, job_terms_key(id), terms);
+    JobProgress progress;
+    progress.phase = JobPhase::kAskCommit;
+    progress.phase_deadline = later(work.block.height, params.ask_commit_window);
+    progress.escrow = tx.spec.market.budget;
+    progress.base_root = tx.spec.initial_root;
+    progress.base_blob = tx.spec.initial_blob;
+    schedule(work.state, id, progress, progress.phase_deadline);
+    store(work.state, job_progress_key(id), progress);
+    store(work.state, buyer_endpoint_key(id), tx.endpoint);
+    charge_balance(work.state, sent.owner, progress.escrow, &Supply::escrow);
+    list_as_active(work.state, id);
+    work.tell({.kind = EventKind::kJobSubmitted, .job = id, .node = tx.node, .amount = progress.escrow});
+    Bidding bidding;
+    join_beacon(work, id, bidding, tx.node, BeaconRole::kBuyer, tx.beacon_tip);
+    store(work.state, bidding_key(id), bidding);
 }
 
 void carry_out(Work& work, const Sent&, const JobCancel& tx) {
-    Job job = job_record(work, tx.job);
-    job.cancel_asked = true;
+    JobProgress progress = required(read_job_progress(work.state, tx.job));
+    progress.cancel_asked = true;
     // A round that runs is finished first: its end asks for the wish.
-    if (job.phase != JobPhase::kRounds) end_job(work, job, Reason::kJobCancelled);
-    store(work.state, job_key(tx.job), job);
+    if (progress.phase == JobPhase::kRounds) return store(work.state, job_progress_key(tx.job), progress);
+    Job job = required(read_job(work.state, tx.job));
+    job.cancel_asked = true;
+    end_job(work, job, Reason::kJobCancelled);
+    write_job(work.state, job);
 }
 
 void carry_out(Work& work, const Sent& sent, const AskCommit& tx) {
-    Job job = job_record(work, tx.job);
     Ask ask;
     ask.miner = sent.sender;
     ask.seal = tx.seal;
-    ask.deposit = params_of(work.state, job).ask_deposit;
+    ask.deposit = params_of(work.state, required(read_job_terms(work.state, tx.job))).ask_deposit;
     take_free(work.state, sent.sender, ask.deposit, &Supply::deposits);
     store(work.state, ask_key(tx.job, sent.sender), ask);
-    ++job.auction.asks_sealed;
-    store(work.state, job_key(tx.job), job);
+    edit<Bidding>(work, bidding_key(tx.job), [](Bidding& bidding) { ++bidding.auction.asks_sealed; });
 }
 
 void carry_out(Work& work, const Sent& sent, const AskReveal& tx) {
@@ -97,21 +105,24 @@ void carry_out(Work& work, const Sent& sent, const AskReveal& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
-    Job job = job_record(work, tx.job);
-    EnlistedVerifier verifier;
-    verifier.node = sent.sender;
-    verifier.owner = sent.owner;
-    verifier.locked = tx.stake;
-    verifier.bond = tx.stake;
+    edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
+        EnlistedVerifier verifier;
+        verifier.node = sent.sender;
+        verifier.owner = sent.owner;
+        verifier.locked = tx.stake;
+        verifier.bond = tx.stake;
+        verifier.place = bidding.verifiers++;
+        store(work.state, panel_key(tx.job, sent.sender), verifier);
+        join_beacon(work, tx.job, bidding, sent.sender, BeaconRole::kVerifier, tx.beacon_tip);
+    });
     lock_stake(work.state, sent.sender, tx.stake);
-    job.verifiers.push_back(verifier);
-    join_beacon(work, job, sent.sender, BeaconRole::kVerifier, tx.beacon_tip);
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
 }
 
 void carry_out(Work& work, const Sent& sent, const SequencerEnlist& tx) {
-    Job job = job_record(work, tx.job);
-    join_beacon(work, job, sent.sender, BeaconRole::kSequencer, tx.beacon_tip);
+    edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
+        join_beacon(work, tx.job, bidding, sent.sender, BeaconRole::kSequencer, tx.beacon_tip);
+    });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
 }
 

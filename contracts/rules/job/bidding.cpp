@@ -5,15 +5,29 @@
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
 
 namespace {
 
+void unschedule(State& state, const Hash256& id, JobProgress& job) {
+    if (job.due != 0) state.erase(deadline_key({job.due, DueKind::kJob, id}));
+    job.due = 0;
+}
+
+template <class Change>
+void count_active(State& state, Change change) {
+    Meta meta = read_meta(state);
+    change(meta.active_jobs);
+    store(state, meta_key(), meta);
+}
+
 void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline) {
     job.phase = phase;
     job.phase_deadline = deadline;
+    if (phase != JobPhase::kRounds) schedule(work.state, job.id, job, deadline);
     work.tell({.kind = EventKind::kJobPhase, .job = job.id, .number = static_cast<std::uint64_t>(phase)});
 }
 
@@ -65,6 +79,17 @@ void clear(Work& work, Job& job, const std::vector<Ask>& asks) {
 
 }  // namespace
 
+void schedule(State& state, const Hash256& id, JobProgress& job, std::uint64_t last) {
+    unschedule(state, id, job);
+    job.due = later(last, 1);
+    state.put(deadline_key({job.due, DueKind::kJob, id}), {});
+}
+
+void list_as_active(State& state, const Hash256& id) {
+    state.put(active_job_key(id), {});
+    count_active(state, [](std::uint32_t& jobs) { ++jobs; });
+}
+
 bool close_bidding_phase(Work& work, Job& job) {
     if (job.phase == JobPhase::kAskCommit) {
         set_phase(work, job, JobPhase::kAskReveal,
@@ -105,7 +130,9 @@ void end_job(Work& work, Job& job, Reason reason) {
     job.phase_deadline = 0;
     job.end_reason = reason;
     job.ended_at = work.block.height;
+    unschedule(work.state, job.id, job);
     work.state.erase(active_job_key(job.id));
+    count_active(work.state, [](std::uint32_t& jobs) { --jobs; });
     work.tell({.kind = EventKind::kRefunded,
                .job = job.id,
                .round = job.round,

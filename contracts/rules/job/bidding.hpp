@@ -7,6 +7,11 @@
 
 namespace assay::contracts {
 
+/// From here on the job is due at the height after `last`, and at no other.
+void schedule(State& state, const Hash256& id, JobProgress& job, std::uint64_t last);
+/// Puts a new job on the list of those that have not ended.
+void list_as_active(State& state, const Hash256& id);
+
 /// Ends the phase of the bidding that the job is in: asks are opened next, or the auction is held. True when
 /// it has winners: the job is then in its rounds, and the caller deals the first. Changes `job`, which the
 /// caller stores.

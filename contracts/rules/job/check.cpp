@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <limits>
 
 #include "contracts/rules/identity/phases.hpp"
@@ -15,32 +14,36 @@ namespace assay::contracts {
 
 namespace {
 
-Result<Job, Reason> running_job(const Case& c, const Hash256& id) {
-    auto job = read_job(c.state, id);
+Result<JobProgress, Reason> running_job(const Case& c, const Hash256& id) {
+    auto job = read_job_progress(c.state, id);
     if (!job) return failed(Reason::kUnknownJob);
     if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
-    return std::move(*job);
+    return *job;
 }
 
-Result<Job, Reason> job_in_bidding(const Case& c, const Hash256& id) {
-    ASSAY_ASSIGN(Job job, running_job(c, id));
-    if (job.phase == JobPhase::kRounds) return failed(Reason::kWrongPhase);
-    return job;
+Checked check_bidding(const Case& c, const Hash256& id) {
+    ASSAY_ASSIGN(const JobProgress job, running_job(c, id));
+    return job.phase == JobPhase::kRounds ? Checked(failed(Reason::kWrongPhase)) : Checked{};
 }
 
-bool feeds_beacon(const Job& job, const PublicKey& node) {
-    return std::any_of(job.beacon.begin(), job.beacon.end(),
-                       [&](const BeaconMember& member) { return member.node == node; });
+JobTerms terms_of(const Case& c, const Hash256& id) {
+    auto terms = read_job_terms(c.state, id);
+    ASSAY_CHECK(terms.has_value());
+    return std::move(*terms);
+}
+
+Bidding bidding_of(const Case& c, const Hash256& id) {
+    const auto bidding = read_bidding(c.state, id);
+    ASSAY_CHECK(bidding.has_value());
+    return *bidding;
 }
 
 }  // namespace
 
 Checked check(const Case& c, const EndpointUpdate& tx) {
     if (!tx.job.is_zero()) {
-        const auto job = read_job(c.state, tx.job);
-        if (!job) return failed(Reason::kUnknownJob);
-        if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
-        return job->buyer_node == c.sender ? Checked{} : failed(Reason::kNotYours);
+        ASSAY_TRY(running_job(c, tx.job));
+        return terms_of(c, tx.job).buyer_node == c.sender ? Checked{} : failed(Reason::kNotYours);
     }
     const bool has_role = read_miner(c.state, c.sender) || read_verifier(c.state, c.sender);
     return has_role ? Checked{} : failed(Reason::kNotMiner);
@@ -52,36 +55,36 @@ Checked check(const Case& c, const JobSubmit& tx) {
     if (spec.market.deadline_blocks > std::numeric_limits<std::uint64_t>::max() - c.block.height) {
         return failed(Reason::kBadSpec);
     }
-    if (list_active_jobs(c.state).size() >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
+    if (read_meta(c.state).active_jobs >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
     if (read_account(c.state, c.owner).balance < spec.market.budget)
         return failed(Reason::kInsufficientBalance);
     // Building the program is the dear part: only for whoever could pay.
-    ASSAY_ASSIGN(const JobTerms terms, job_terms(read_current_params(c.state), spec));
-    ASSAY_TRY(check_budget(terms, spec.market));
+    ASSAY_ASSIGN(const JobQuote quote, quote_job(read_current_params(c.state), spec));
+    ASSAY_TRY(check_budget(quote, spec.market));
     return {};
 }
 
 Checked check(const Case& c, const JobCancel& tx) {
-    ASSAY_ASSIGN(const Job job, running_job(c, tx.job));
-    if (job.buyer != c.owner) return failed(Reason::kNotYours);
+    ASSAY_ASSIGN(const JobProgress job, running_job(c, tx.job));
+    if (terms_of(c, tx.job).buyer != c.owner) return failed(Reason::kNotYours);
     if (job.cancel_asked) return failed(Reason::kAlreadyDone);
     return {};
 }
 
 Checked check(const Case& c, const AskCommit& tx) {
-    ASSAY_ASSIGN(const Job job, running_job(c, tx.job));
+    ASSAY_ASSIGN(const JobProgress job, running_job(c, tx.job));
     if (job.phase != JobPhase::kAskCommit) return failed(Reason::kWrongPhase);
     if (!read_miner(c.state, c.sender)) return failed(Reason::kNotMiner);
     if (read_ask(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
-    if (job.auction.asks_sealed >= kMaxAsks) return failed(Reason::kRosterFull);
-    if (read_stake(c.state, c.sender).free < params_of(c.state, job).ask_deposit) {
+    if (bidding_of(c, tx.job).auction.asks_sealed >= kMaxAsks) return failed(Reason::kRosterFull);
+    if (read_stake(c.state, c.sender).free < params_of(c.state, terms_of(c, tx.job)).ask_deposit) {
         return failed(Reason::kInsufficientStake);
     }
     return {};
 }
 
 Checked check(const Case& c, const AskReveal& tx) {
-    ASSAY_ASSIGN(const Job job, running_job(c, tx.job));
+    ASSAY_ASSIGN(const JobProgress job, running_job(c, tx.job));
     if (job.phase != JobPhase::kAskReveal) return failed(Reason::kWrongPhase);
     const auto ask = read_ask(c.state, tx.job, c.sender);
     if (!ask) return failed(Reason::kNoSeal);
@@ -93,13 +96,14 @@ Checked check(const Case& c, const AskReveal& tx) {
 }
 
 Checked check(const Case& c, const VerifierEnlist& tx) {
-    ASSAY_ASSIGN(const Job job, job_in_bidding(c, tx.job));
+    ASSAY_TRY(check_bidding(c, tx.job));
     if (!read_verifier(c.state, c.sender)) return failed(Reason::kNotVerifier);
     // A buyer that checks its own job could refuse to pay for good work.
-    if (c.owner == job.buyer) return failed(Reason::kNotParticipant);
-    if (feeds_beacon(job, c.sender)) return failed(Reason::kAlreadyDone);
-    if (job.verifiers.size() >= kMaxVerifiers) return failed(Reason::kRosterFull);
-    const auto least = enlistment_minimum(params_of(c.state, job), job.spec, job.slot_work);
+    const JobTerms terms = terms_of(c, tx.job);
+    if (c.owner == terms.buyer) return failed(Reason::kNotParticipant);
+    if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
+    if (bidding_of(c, tx.job).verifiers >= kMaxVerifiers) return failed(Reason::kRosterFull);
+    const auto least = enlistment_minimum(params_of(c.state, terms), terms.spec, terms.slot_work);
     ASSAY_CHECK(least.has_value());  // the job was refused otherwise
     if (tx.stake < *least) return failed(Reason::kLockTooSmall);
     if (read_stake(c.state, c.sender).free < tx.stake) return failed(Reason::kInsufficientStake);
@@ -107,9 +111,9 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
 }
 
 Checked check(const Case& c, const SequencerEnlist& tx) {
-    ASSAY_ASSIGN(const Job job, job_in_bidding(c, tx.job));
+    ASSAY_TRY(check_bidding(c, tx.job));
     if (c.sender != read_sequencer(c.state).node) return failed(Reason::kNotSequencer);
-    if (feeds_beacon(job, c.sender)) return failed(Reason::kAlreadyDone);
+    if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     return {};
 }
 

@@ -97,7 +97,7 @@ std::optional<Amount> enlistment_minimum(const Params& params, const program::Jo
     return both ? std::optional(std::max(*both, params.verifier_bond)) : std::nullopt;
 }
 
-Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec) {
+Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec) {
     const Amount price = spec.market.max_price;
     const std::uint64_t work = program::work_units(spec);
     const auto pay = slot_pay(price, work);
@@ -110,11 +110,11 @@ Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec&
     // Without a largest value every one is below it.
     const auto highest = gain_bound_max(params, price, work);
     if (highest && spec.security.gain_bound > *highest) return failed(Reason::kGainBoundTooHigh);
-    return JobTerms{work, *pay, *cost, *newcomer, *proven};
+    return JobQuote{work, *pay, *cost, *newcomer, *proven};
 }
 
-Result<void, Reason> check_budget(const JobTerms& terms, const program::MarketConfig& market) {
-    if (terms.round_cost > market.budget) return failed(Reason::kBudgetTooSmall);
+Result<void, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market) {
+    if (quote.round_cost > market.budget) return failed(Reason::kBudgetTooSmall);
     return {};
 }
 

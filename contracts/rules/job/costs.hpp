@@ -66,7 +66,7 @@ std::optional<Amount> enlistment_minimum(const Params& params, const program::Jo
                                          std::uint64_t slot_work);
 
 /// What a job comes to at its price cap: the most that its round, its slots and its miners' bonds can be.
-struct JobTerms {
+struct JobQuote {
     std::uint64_t slot_work = 0;  ///< work units of one slot's round
     Amount slot_pay;
     Amount round_cost;
@@ -77,9 +77,9 @@ struct JobTerms {
 /// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts, or what a verifier would
 /// lock at least, is above the largest; kGainBoundTooHigh above gain_bound_max().
 /// Builds the job's program to count its work.
-Result<JobTerms, Reason> job_terms(const Params& params, const program::JobSpec& spec);
+Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec);
 
 /// kBudgetTooSmall when the budget does not cover the dearest course of one round.
-Result<void, Reason> check_budget(const JobTerms& terms, const program::MarketConfig& market);
+Result<void, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market);
 
 }  // namespace assay::contracts

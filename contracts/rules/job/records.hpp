@@ -35,9 +35,10 @@ struct BeaconMember {
     std::uint32_t behind = 0;    ///< links withheld since: the next one must reach `tip` in behind + 1 steps
     std::uint32_t withheld = 0;  ///< links withheld in the whole job
     bool dropped = false;        ///< withheld too many in a row: no longer waited for
+    std::uint32_t place = 0;     ///< in Job::beacon
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.role, self.tip, self.behind, self.withheld, self.dropped);
+        visit(self.node, self.role, self.tip, self.behind, self.withheld, self.dropped, self.place);
     }
 };
 
@@ -49,9 +50,10 @@ struct EnlistedVerifier {
     Amount bond;               ///< what penalties have left of it
     std::uint32_t missed = 0;  ///< rounds in a row with an audit or merge missed
     bool dropped = false;      ///< no longer drawn: missed too many, or its bond is below one penalty
+    std::uint32_t place = 0;   ///< in Job::verifiers
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped);
+        visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped, self.place);
     }
 };
 
@@ -66,10 +68,11 @@ struct RosterEntry {
     std::uint32_t dropped_round = 0;
     /// Verified work units × 1000 per height between dealing and last commit, recent rounds, newest last.
     std::vector<std::uint64_t> speeds;
+    std::uint32_t place = 0;  ///< in Job::roster
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.ask, self.missed, self.dropped, self.dropped_for,
-              self.dropped_round, self.speeds);
+              self.dropped_round, self.speeds, self.place);
     }
     /// Minimum of the recent rounds; 0 before the first verified one.
     [[nodiscard]] std::uint64_t speed() const;
@@ -91,29 +94,34 @@ struct AuctionOutcome {
     }
 };
 
-struct Job {
-    Hash256 id;
+/// What was agreed when the job was submitted. Written once.
+struct JobTerms {
     program::JobSpec spec;
     Hash256 params;   ///< hash of the parameters it was submitted under (params_of)
     PublicKey buyer;  ///< owner key
     PublicKey buyer_node;
-    std::string buyer_endpoint;
     std::uint64_t submitted_at = 0;  ///< height
     std::uint64_t deadline = 0;      ///< height from which no round begins
+    std::uint64_t slot_work = 0;     ///< work units of one slot's round
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.spec, self.params, self.buyer, self.buyer_node, self.submitted_at, self.deadline,
+              self.slot_work);
+    }
+};
+
+/// Where the job stands, and where its money is. Written when a phase ends.
+struct JobProgress {
     JobPhase phase = JobPhase::kAskCommit;
     std::uint64_t phase_deadline = 0;  ///< last height of the bidding phase; 0 in the others
+    std::uint64_t due = 0;             ///< height of its entry among the deadlines; 0 when ended
     bool cancel_asked = false;
     Reason end_reason = Reason::kNone;
     std::uint64_t ended_at = 0;
 
-    std::uint64_t slot_work = 0;  ///< work units of one slot's round
-    Amount escrow;                ///< what is left of the budget
-    Amount spent;                 ///< to miners and verifiers from escrow
+    Amount escrow;  ///< what is left of the budget
+    Amount spent;   ///< to miners and verifiers from escrow
     Amount refunded;
-    AuctionOutcome auction;
-    std::vector<RosterEntry> roster;          ///< ascending by ask, then by tie-break
-    std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
-    std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment
 
     std::uint32_t round = 0;        ///< the running round, or the number of rounds when ended
     std::uint32_t rounds_done = 0;  ///< settled with a merge
@@ -124,12 +132,32 @@ struct Job {
     Hash256 base_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.id, self.spec, self.params, self.buyer, self.buyer_node, self.buyer_endpoint,
-              self.submitted_at, self.deadline, self.phase, self.phase_deadline, self.cancel_asked,
-              self.end_reason, self.ended_at, self.slot_work, self.escrow, self.spent, self.refunded,
-              self.auction, self.roster, self.verifiers, self.beacon, self.round, self.rounds_done,
-              self.last_beacon, self.base_root, self.base_blob);
+        visit(self.phase, self.phase_deadline, self.due, self.cancel_asked, self.end_reason, self.ended_at,
+              self.escrow, self.spent, self.refunded, self.round, self.rounds_done, self.last_beacon,
+              self.base_root, self.base_blob);
     }
+};
+
+/// How far the bidding is, and what it came to.
+struct Bidding {
+    AuctionOutcome auction;
+    std::uint32_t verifiers = 0;  ///< enlisted
+    std::uint32_t members = 0;    ///< whose links feed the beacons
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.auction, self.verifiers, self.members);
+    }
+};
+
+/// All that the state holds of a job, put together for whoever reads it (read_job). It is stored in pieces,
+/// so that a message writes only what it changes; write_job() writes the pieces that differ.
+struct Job : JobTerms, JobProgress {
+    Hash256 id;
+    std::string buyer_endpoint;
+    AuctionOutcome auction;
+    std::vector<RosterEntry> roster;          ///< ascending by ask, then by tie-break
+    std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
+    std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment
 };
 
 /// A miner's ask for one job.

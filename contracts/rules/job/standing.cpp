@@ -11,7 +11,7 @@ namespace assay::contracts {
 
 using base::Uint128;
 
-WorkClass class_of(const Job& job) {
+WorkClass class_of(const JobTerms& job) {
     WorkClass kind;
     kind.family = job.spec.model.family;
     kind.profile = job.spec.profile;
@@ -25,14 +25,14 @@ std::uint64_t verified_work(const StateView& state, const PublicKey& node, const
     return standing && standing->losses == miner.losses ? standing->work : 0;
 }
 
-bool is_newcomer(const StateView& state, const Params& params, const PublicKey& node, const Job& job) {
+bool is_newcomer(const StateView& state, const Params& params, const PublicKey& node, const JobTerms& job) {
     const auto miner = read_miner(state, node);
     ASSAY_CHECK(miner.has_value());
     return verified_work(state, node, *miner, class_of(job)) <
            Uint128{params.probation_rounds} * job.slot_work;
 }
 
-void credit_work(State& state, const PublicKey& node, const Job& job) {
+void credit_work(State& state, const PublicKey& node, const JobTerms& job) {
     const auto miner = read_miner(state, node);
     ASSAY_CHECK(miner.has_value());
     if (miner->owner == job.buyer) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and readers of jobs and their asks. A reader returns nothing when there is no such record; bytes that
-// do not decode are damage to the ledger's own store and end the process.
+// Keys, readers and writers of jobs and their asks. A reader returns nothing when there is no such record;
+// bytes that do not decode are damage to the ledger's own store and end the process.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "contracts/rules/job/records.hpp"
@@ -12,19 +13,35 @@
 
 namespace assay::contracts {
 
-Bytes job_key(const Hash256& job);
+Bytes job_terms_key(const Hash256& job);
+Bytes job_progress_key(const Hash256& job);
+Bytes bidding_key(const Hash256& job);
+Bytes buyer_endpoint_key(const Hash256& job);
+Bytes roster_key(const Hash256& job, const PublicKey& miner);
+Bytes panel_key(const Hash256& job, const PublicKey& verifier);
+Bytes beacon_member_key(const Hash256& job, const PublicKey& node);
 Bytes active_job_key(const Hash256& job);
 Bytes ask_key(const Hash256& job, const PublicKey& miner);
 
 /// The parameters of one job: those it was submitted under, whatever is current by now. Everything that a
 /// rule, an audit or a role decides about a job reads these.
-Params params_of(const StateView& state, const Job& job);
+Params params_of(const StateView& state, const JobTerms& job);
+/// A whole job, from all its pieces. A check or a change that needs one piece reads that one.
 std::optional<Job> read_job(const StateView& state, const Hash256& job);
+std::optional<JobTerms> read_job_terms(const StateView& state, const Hash256& job);
+std::optional<JobProgress> read_job_progress(const StateView& state, const Hash256& job);
+std::optional<Bidding> read_bidding(const StateView& state, const Hash256& job);
+std::optional<BeaconMember> read_beacon_member(const StateView& state, const Hash256& job,
+                                               const PublicKey& node);
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner);
 
 // Listing, ascending by key.
 std::vector<Job> list_jobs(const StateView& state);
 std::vector<Hash256> list_active_jobs(const StateView& state);
 std::vector<Ask> list_asks(const StateView& state, const Hash256& job);
+
+/// Writes those pieces of the job that are not stored so already. Lists may have grown, and never shrink.
+/// Places follow from the order of the lists.
+void write_job(State& state, const Job& job);
 
 }  // namespace assay::contracts

@@ -21,11 +21,14 @@ bool advance_once(Work& work, Job& job) {
 }  // namespace
 
 void advance_job(Work& work, const Hash256& id) {
+    // Most messages end no phase: then nothing else of the job is read.
+    const JobProgress progress = required(read_job_progress(work.state, id));
+    if (progress.phase == JobPhase::kRounds && !is_phase_over(work, id, progress.round)) return;
     auto job = read_job(work.state, id);
     ASSAY_CHECK(job.has_value());
     int transitions = 0;
     while (advance_once(work, *job)) ASSAY_CHECK(++transitions <= kMaxTransitions);
-    if (transitions > 0) store(work.state, job_key(id), *job);
+    if (transitions > 0) write_job(work.state, *job);
 }
 
 }  // namespace assay::contracts

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a round: record it, then let the round go on if it was the last one awaited.
-#include <algorithm>
-
+#include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -17,14 +16,12 @@ void change_slot(Work& work, const Hash256& job, std::uint32_t round, std::uint3
     store(work.state, slot_key(job, round, number), slot);
 }
 
-template <class Change>
-void change_merge(Work& work, const Sent& sent, const Hash256& job, std::uint32_t number, Stage stage,
-                  Change change) {
-    Round round = *read_round(work.state, job, number);
-    for (MergePosting& posting : round.merges) {
-        if (posting.verifier == sent.sender && posting.stage == stage) change(posting);
-    }
-    store(work.state, round_key(job, number), round);
+template <class Tx, class Change>
+void change_merge(Work& work, const Sent& sent, const Tx& tx, Change change) {
+    const Bytes key = merge_posting_key(tx.job, tx.round, tx.stage, sent.sender);
+    auto posting = required(load<MergePosting>(work.state, key));
+    change(posting);
+    store(work.state, key, posting);
 }
 
 }  // namespace
@@ -44,20 +41,14 @@ void carry_out(Work& work, const Sent& sent, const RoundCommit& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx) {
-    Job job = *read_job(work.state, tx.job);
-    for (BeaconMember& member : job.beacon) {
-        if (member.node != sent.sender) continue;
-        member.tip = tx.link;
-        member.behind = 0;
-    }
-    store(work.state, job_key(tx.job), job);
-    Round round = *read_round(work.state, tx.job, tx.round);
-    for (BeaconLink& link : round.links) {
-        if (link.node != sent.sender) continue;
-        link.opened = true;
-        link.link = tx.link;
-    }
-    store(work.state, round_key(tx.job, tx.round), round);
+    BeaconMember member = *read_beacon_member(work.state, tx.job, sent.sender);
+    member.tip = tx.link;
+    member.behind = 0;
+    store(work.state, beacon_member_key(tx.job, sent.sender), member);
+    BeaconLink link = *read_beacon_link(work.state, tx.job, tx.round, sent.sender);
+    link.opened = true;
+    link.link = tx.link;
+    store(work.state, beacon_link_key(tx.job, tx.round, sent.sender), link);
     advance_job(work, tx.job);
 }
 
@@ -94,7 +85,7 @@ void carry_out(Work& work, const Sent& sent, const AuditOpen& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const MergeSeal& tx) {
-    change_merge(work, sent, tx.job, tx.round, tx.stage, [&](MergePosting& posting) {
+    change_merge(work, sent, tx, [&](MergePosting& posting) {
         posting.sealed = true;
         posting.seal = tx.seal;
     });
@@ -102,7 +93,7 @@ void carry_out(Work& work, const Sent& sent, const MergeSeal& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const MergeOpen& tx) {
-    change_merge(work, sent, tx.job, tx.round, tx.stage, [&](MergePosting& posting) {
+    change_merge(work, sent, tx, [&](MergePosting& posting) {
         posting.opened = true;
         posting.claim = tx.claim;
     });

@@ -9,22 +9,16 @@ namespace assay::contracts {
 
 namespace {
 
-struct Running {
-    Job job;
-    Round round;
-};
-
-Result<Running, Reason> running_round(const Case& c, const Hash256& id, std::uint32_t number,
-                                      RoundPhase phase) {
-    auto job = read_job(c.state, id);
+/// Whether the job runs, in this phase of this round.
+Checked check_running(const Case& c, const Hash256& id, std::uint32_t number, RoundPhase phase) {
+    const auto job = read_job_progress(c.state, id);
     if (!job) return failed(Reason::kUnknownJob);
     if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
     if (job->phase != JobPhase::kRounds) return failed(Reason::kWrongPhase);
     if (job->round != number) return failed(Reason::kWrongRound);
-    auto round = read_round(c.state, id, number);
+    const auto round = read_round_progress(c.state, id, number);
     ASSAY_CHECK(round.has_value());
-    if (round->phase != phase) return failed(Reason::kWrongPhase);
-    return Running{std::move(*job), std::move(*round)};
+    return round->phase == phase ? Checked{} : Checked(failed(Reason::kWrongPhase));
 }
 
 /// A slot of the running round that was dealt to the sender.
@@ -36,11 +30,11 @@ Result<SlotRound, Reason> own_slot(const Case& c, const Tx& tx) {
     return std::move(*slot);
 }
 
-Result<MergePosting, Reason> own_merge(const Case& c, const Round& round, Stage stage) {
-    for (const MergePosting& posting : round.merges) {
-        if (posting.verifier == c.sender && posting.stage == stage) return posting;
-    }
-    return failed(Reason::kNotDrawn);
+template <class Tx>
+Result<MergePosting, Reason> own_merge(const Case& c, const Tx& tx) {
+    const auto posting = read_merge_posting(c.state, tx.job, tx.round, tx.stage, c.sender);
+    if (!posting) return failed(Reason::kNotDrawn);
+    return *posting;
 }
 
 bool are_assigned(const std::vector<UnitClaim>& claims, const std::vector<AssignedUnit>& units) {
@@ -55,34 +49,33 @@ bool are_assigned(const std::vector<UnitClaim>& claims, const std::vector<Assign
 }  // namespace
 
 Checked check(const Case& c, const RoundCommit& tx) {
-    ASSAY_TRY(running_round(c, tx.job, tx.round, RoundPhase::kCommit));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kCommit));
     ASSAY_ASSIGN(const SlotRound slot, own_slot(c, tx));
     if (slot.committed) return failed(Reason::kAlreadyDone);
     return {};
 }
 
 Checked check(const Case& c, const BeaconOpen& tx) {
-    ASSAY_ASSIGN(const Running running, running_round(c, tx.job, tx.round, RoundPhase::kBeacon));
-    const auto& links = running.round.links;
-    const auto link =
-        std::find_if(links.begin(), links.end(), [&](const BeaconLink& l) { return l.node == c.sender; });
-    if (link == links.end()) return failed(Reason::kNotParticipant);
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kBeacon));
+    const auto link = read_beacon_link(c.state, tx.job, tx.round, c.sender);
+    if (!link) return failed(Reason::kNotParticipant);
     if (link->opened) return failed(Reason::kAlreadyDone);
-    const auto& members = running.job.beacon;
-    const auto member = std::find_if(members.begin(), members.end(),
-                                     [&](const BeaconMember& m) { return m.node == c.sender; });
-    ASSAY_CHECK(member != members.end());
+    const auto member = read_beacon_member(c.state, tx.job, c.sender);
+    ASSAY_CHECK(member.has_value());
     // Links withheld before are stepped over: a chain that fell behind can go on.
     if (chain_tip(tx.link, member->behind + 1) != member->tip) return failed(Reason::kBadLink);
     return {};
 }
 
 Checked check(const Case& c, const RoundReveal& tx) {
-    ASSAY_ASSIGN(const Running running, running_round(c, tx.job, tx.round, RoundPhase::kReveal));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kReveal));
     ASSAY_ASSIGN(const SlotRound slot, own_slot(c, tx));
     if (!slot.committed) return failed(Reason::kNoSeal);
     if (slot.revealed) return failed(Reason::kAlreadyDone);
-    const JobSpec& spec = running.job.spec;
+    const auto terms = read_job_terms(c.state, tx.job);
+    const auto round = read_round_progress(c.state, tx.job, tx.round);
+    ASSAY_CHECK(terms.has_value() && round.has_value());
+    const JobSpec& spec = terms->spec;
     if (!program::is_well_formed(tx.trace, spec) || tx.boundary_blobs.size() != spec.segments()) {
         return failed(Reason::kBadTrace);
     }
@@ -91,7 +84,7 @@ Checked check(const Case& c, const RoundReveal& tx) {
     statement.round = tx.round;
     statement.slot = tx.slot;
     statement.miner = c.sender;
-    statement.base_root = running.round.base_root;
+    statement.base_root = round->base_root;
     statement.segments = spec.segments();
     statement.trace_root = program::trace_root(tx.trace);
     statement.update_root = tx.trace.update;
@@ -102,7 +95,7 @@ Checked check(const Case& c, const RoundReveal& tx) {
 
 Checked check(const Case& c, const AuditSeal& tx) {
     const auto phase = tx.stage == Stage::kPair ? RoundPhase::kAuditSeal : RoundPhase::kThirdSeal;
-    ASSAY_TRY(running_round(c, tx.job, tx.round, phase));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
     const auto posting = read_audit(c.state, tx.job, tx.round, tx.stage, c.sender);
     if (!posting) return failed(Reason::kNotDrawn);
     if (posting->sealed) return failed(Reason::kAlreadyDone);
@@ -111,7 +104,7 @@ Checked check(const Case& c, const AuditSeal& tx) {
 
 Checked check(const Case& c, const AuditOpen& tx) {
     const auto phase = tx.stage == Stage::kPair ? RoundPhase::kAuditOpen : RoundPhase::kThirdOpen;
-    ASSAY_TRY(running_round(c, tx.job, tx.round, phase));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
     const auto posting = read_audit(c.state, tx.job, tx.round, tx.stage, c.sender);
     if (!posting) return failed(Reason::kNotDrawn);
     if (!posting->sealed) return failed(Reason::kNoSeal);
@@ -126,15 +119,15 @@ Checked check(const Case& c, const AuditOpen& tx) {
 
 Checked check(const Case& c, const MergeSeal& tx) {
     const auto phase = tx.stage == Stage::kPair ? RoundPhase::kMergeSeal : RoundPhase::kMergeThirdSeal;
-    ASSAY_ASSIGN(const Running running, running_round(c, tx.job, tx.round, phase));
-    ASSAY_ASSIGN(const MergePosting posting, own_merge(c, running.round, tx.stage));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
+    ASSAY_ASSIGN(const MergePosting posting, own_merge(c, tx));
     return posting.sealed ? Checked(failed(Reason::kAlreadyDone)) : Checked{};
 }
 
 Checked check(const Case& c, const MergeOpen& tx) {
     const auto phase = tx.stage == Stage::kPair ? RoundPhase::kMergeOpen : RoundPhase::kMergeThirdOpen;
-    ASSAY_ASSIGN(const Running running, running_round(c, tx.job, tx.round, phase));
-    ASSAY_ASSIGN(const MergePosting posting, own_merge(c, running.round, tx.stage));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
+    ASSAY_ASSIGN(const MergePosting posting, own_merge(c, tx));
     if (!posting.sealed) return failed(Reason::kNoSeal);
     if (posting.opened) return failed(Reason::kAlreadyDone);
     const Hash256 seal =

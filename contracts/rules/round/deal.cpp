@@ -131,7 +131,8 @@ void start_round(Work& work, Job& job) {
     for (const BeaconMember& member : job.beacon) {
         if (!member.dropped) round.links.push_back({member.node, false, {}});
     }
-    store(work.state, round_key(job.id, round.number), round);
+    write_round(work.state, round);
+    schedule(work.state, job.id, job, round.phase_deadline);
 
     const std::vector<std::size_t> holders = deal(job, hands);
     for (std::uint32_t number = 0; number < job.spec.slots; ++number) {

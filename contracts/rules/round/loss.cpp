@@ -4,16 +4,16 @@
 
 namespace assay::contracts {
 
-AuditedLoss audited_loss(const StateView& state, const Job& job, std::uint32_t round,
-                         const std::vector<std::uint32_t>& merged_slots) {
+AuditedLoss audited_loss(const StateView& state, const Hash256& id, const program::JobSpec& spec,
+                         std::uint32_t round, const std::vector<std::uint32_t>& merged_slots) {
     std::vector<std::uint32_t> losses;
     for (const std::uint32_t number : merged_slots) {
-        const auto slot = read_slot(state, job.id, round, number);
-        const auto reveal = read_reveal(state, job.id, round, number);
+        const auto slot = read_slot(state, id, round, number);
+        const auto reveal = read_reveal(state, id, round, number);
         if (!slot || !reveal) continue;
         for (const std::uint32_t unit : slot->drawn_units) {
-            if (unit >= job.spec.segments()) continue;  // `finalise` has no steps
-            const program::StepRange range = program::segment_steps(job.spec, unit);
+            if (unit >= spec.segments()) continue;  // `finalise` has no steps
+            const program::StepRange range = program::segment_steps(spec, unit);
             for (std::uint32_t step = range.first; step < range.last; ++step) {
                 if (step < reveal->trace.fingerprints.size())
                     losses.push_back(reveal->trace.fingerprints[step].loss);

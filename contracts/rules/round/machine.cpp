@@ -10,51 +10,53 @@ namespace assay::contracts {
 
 void save(RunningRound& running) {
     State& state = running.work.state;
-    store(state, round_key(running.job.id, running.round.number), running.round);
+    write_round(state, running.round);
     for (const SlotRound& slot : running.slots) {
-        store(state, slot_key(running.job.id, running.round.number, slot.slot), slot);
+        store_changed(state, slot_key(running.job.id, running.round.number, slot.slot), slot);
     }
 }
 
 namespace {
 
-bool all_audits(const RunningRound& running, Stage stage, bool opening) {
-    const auto postings = list_audits(running.work.state, running.job.id, running.round.number);
-    return std::all_of(postings.begin(), postings.end(), [&](const AuditPosting& posting) {
+/// True when every posting of the stage that can still be sealed, or opened, is.
+template <class Posting>
+bool all_posted(const std::vector<Posting>& postings, Stage stage, bool opening) {
+    return std::all_of(postings.begin(), postings.end(), [&](const Posting& posting) {
         if (posting.stage != stage) return true;
         return opening ? posting.opened || !posting.sealed : posting.sealed;
     });
 }
 
-bool all_merges(const Round& round, Stage stage, bool opening) {
-    return std::all_of(round.merges.begin(), round.merges.end(), [&](const MergePosting& posting) {
-        if (posting.stage != stage) return true;
-        return opening ? posting.opened || !posting.sealed : posting.sealed;
-    });
-}
-
-/// True when every message of the phase that can still come is in.
-bool is_complete(const RunningRound& running) {
-    const Round& round = running.round;
+/// True when every message of the phase that can still come is in. Reads only what the phase is about.
+bool is_complete(const StateView& state, const Hash256& job, std::uint32_t number, RoundPhase phase) {
     const auto every_slot = [&](auto condition) {
-        return std::all_of(running.slots.begin(), running.slots.end(), condition);
+        const auto slots = list_slots(state, job, number);
+        return std::all_of(slots.begin(), slots.end(), condition);
     };
-    switch (round.phase) {
+    const auto audits = [&](Stage stage, bool opening) {
+        return all_posted(list_audits(state, job, number), stage, opening);
+    };
+    const auto merges = [&](Stage stage, bool opening) {
+        return all_posted(list_merge_postings(state, job, number), stage, opening);
+    };
+    switch (phase) {
         case RoundPhase::kCommit:
             return every_slot([](const SlotRound& slot) { return slot.committed || !slot.assigned; });
-        case RoundPhase::kBeacon:
-            return std::all_of(round.links.begin(), round.links.end(),
+        case RoundPhase::kBeacon: {
+            const auto links = list_beacon_links(state, job, number);
+            return std::all_of(links.begin(), links.end(),
                                [](const BeaconLink& link) { return link.opened; });
+        }
         case RoundPhase::kReveal:
             return every_slot([](const SlotRound& slot) { return slot.revealed || !slot.committed; });
-        case RoundPhase::kAuditSeal: return all_audits(running, Stage::kPair, false);
-        case RoundPhase::kAuditOpen: return all_audits(running, Stage::kPair, true);
-        case RoundPhase::kThirdSeal: return all_audits(running, Stage::kThird, false);
-        case RoundPhase::kThirdOpen: return all_audits(running, Stage::kThird, true);
-        case RoundPhase::kMergeSeal: return all_merges(round, Stage::kPair, false);
-        case RoundPhase::kMergeOpen: return all_merges(round, Stage::kPair, true);
-        case RoundPhase::kMergeThirdSeal: return all_merges(round, Stage::kThird, false);
-        case RoundPhase::kMergeThirdOpen: return all_merges(round, Stage::kThird, true);
+        case RoundPhase::kAuditSeal: return audits(Stage::kPair, false);
+        case RoundPhase::kAuditOpen: return audits(Stage::kPair, true);
+        case RoundPhase::kThirdSeal: return audits(Stage::kThird, false);
+        case RoundPhase::kThirdOpen: return audits(Stage::kThird, true);
+        case RoundPhase::kMergeSeal: return merges(Stage::kPair, false);
+        case RoundPhase::kMergeOpen: return merges(Stage::kPair, true);
+        case RoundPhase::kMergeThirdSeal: return merges(Stage::kThird, false);
+        case RoundPhase::kMergeThirdOpen: return merges(Stage::kThird, true);
         case RoundPhase::kSettled: return false;
     }
     ASSAY_CHECK(false);
@@ -63,6 +65,7 @@ bool is_complete(const RunningRound& running) {
 void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
     running.round.phase = phase;
     running.round.phase_deadline = later(running.work.block.height, window);
+    schedule(running.work.state, running.job.id, running.job, running.round.phase_deadline);
     running.work.tell({.kind = EventKind::kRoundPhase,
                        .job = running.job.id,
                        .round = running.round.number,
@@ -133,12 +136,16 @@ void close_phase(RunningRound& running) {
 
 }  // namespace
 
+bool is_phase_over(const Work& work, const Hash256& job, std::uint32_t number) {
+    const RoundProgress round = required(read_round_progress(work.state, job, number));
+    return work.block.height > round.phase_deadline || is_complete(work.state, job, number, round.phase);
+}
+
 bool advance_round(Work& work, Job& job) {
-    auto round = read_round(work.state, job.id, job.round);
-    ASSAY_CHECK(round.has_value());
-    RunningRound running{work, job, params_of(work.state, job), std::move(*round),
+    if (!is_phase_over(work, job.id, job.round)) return false;
+    RunningRound running{work, job, params_of(work.state, job),
+                         required(read_round(work.state, job.id, job.round)),
                          list_slots(work.state, job.id, job.round)};
-    if (work.block.height <= running.round.phase_deadline && !is_complete(running)) return false;
     const std::uint32_t number = running.round.number;
     close_phase(running);
     // finish() saved this round and may have begun the next one.

@@ -18,6 +18,8 @@ namespace assay::contracts {
 void advance_job(Work& work, const Hash256& id);
 
 // machine.cpp
+/// True when the running phase of the round ends now: its last height has passed, or all its messages are in.
+bool is_phase_over(const Work& work, const Hash256& job, std::uint32_t number);
 /// Like advance_job for the running round: one change of phase if one is due. False: none was.
 bool advance_round(Work& work, Job& job);
 
@@ -87,8 +89,8 @@ struct AuditedLoss {
     std::uint32_t bits = 0;
     std::uint32_t steps = 0;
 };
-AuditedLoss audited_loss(const StateView& state, const Job& job, std::uint32_t round,
-                         const std::vector<std::uint32_t>& merged_slots);
+AuditedLoss audited_loss(const StateView& state, const Hash256& id, const program::JobSpec& spec,
+                         std::uint32_t round, const std::vector<std::uint32_t>& merged_slots);
 
 // settle.cpp
 void add_line(RunningRound& running, SettlementLine line);

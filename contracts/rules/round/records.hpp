@@ -36,9 +36,10 @@ struct BeaconLink {
     PublicKey node;
     bool opened = false;
     Hash256 link;
+    std::uint32_t place = 0;  ///< in Round::links
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.opened, self.link);
+        visit(self.node, self.opened, self.link, self.place);
     }
 };
 
@@ -50,9 +51,10 @@ struct MergePosting {
     bool opened = false;
     Hash256 seal;
     MergeClaim claim;
+    std::uint32_t place = 0;  ///< in Round::merges
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claim);
+        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claim, self.place);
     }
 };
 
@@ -66,22 +68,16 @@ struct Judge {
     }
 };
 
-struct Round {
-    Hash256 job;
-    std::uint32_t number = 0;
+/// Where the round stands, and what it came to. Written when a phase ends.
+struct RoundProgress {
     RoundPhase phase = RoundPhase::kCommit;
     std::uint64_t phase_deadline = 0;  ///< last height of the phase
     std::uint64_t started_at = 0;      ///< height at which the slots were dealt
     std::uint64_t settled_at = 0;
     Hash256 base_root;  ///< of θ_r
     Hash256 base_blob;
-    /// Fixed before the first link is opened: whatever is deposited, withdrawn, revoked or lost afterwards
-    /// changes no draw of this round. Empty in rounds that began under schema 1.
-    std::vector<Judge> judges;
-    std::vector<BeaconLink> links;
-    bool link_missing = false;         ///< then every slot is audited at rate 1
-    Hash256 beacon;                    ///< zero until drawn
-    std::vector<MergePosting> merges;  ///< the drawn pair, then the third if there is one
+    bool link_missing = false;  ///< then every slot is audited at rate 1
+    Hash256 beacon;             ///< zero until drawn
     /// Result of the merge; merged_slots are those whose updates went in (weight 1 each), ascending. An
     /// agreed divergence is no merge: `merged` stays false.
     bool merged = false;
@@ -93,11 +89,23 @@ struct Round {
     std::uint32_t lines = 0;  ///< settlement lines stored for this round
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.number, self.phase, self.phase_deadline, self.started_at, self.settled_at,
-              self.base_root, self.base_blob, self.judges, self.links, self.link_missing, self.beacon,
-              self.merges, self.merged, self.result, self.merged_slots, self.train_loss, self.train_steps,
-              self.lines);
+        visit(self.phase, self.phase_deadline, self.started_at, self.settled_at, self.base_root,
+              self.base_blob, self.link_missing, self.beacon, self.merged, self.result, self.merged_slots,
+              self.train_loss, self.train_steps, self.lines);
     }
+};
+
+/// All that the state holds of a round but its slots, put together for whoever reads it (read_round). It is
+/// stored in pieces, so that a message writes only what it changes; write_round() writes the pieces that
+/// differ.
+struct Round : RoundProgress {
+    Hash256 job;
+    std::uint32_t number = 0;
+    /// Fixed before the first link is opened: whatever is deposited, withdrawn, revoked or lost afterwards
+    /// changes no draw of this round. Empty in rounds that began under schema 1.
+    std::vector<Judge> judges;
+    std::vector<BeaconLink> links;     ///< in the order of the job's members
+    std::vector<MergePosting> merges;  ///< the drawn pair, then the third if there is one
 };
 
 /// One slot in one round.

@@ -353,7 +353,8 @@ void settle_merge(Settlement& s) {
     for (const SlotRound& slot : s.running.slots) {
         if (slot.verdict == Reason::kPaid) round.merged_slots.push_back(slot.slot);
     }
-    const AuditedLoss loss = audited_loss(s.state(), s.job(), round.number, round.merged_slots);
+    const AuditedLoss loss =
+        audited_loss(s.state(), s.job().id, s.job().spec, round.number, round.merged_slots);
     round.train_loss = loss.bits;
     round.train_steps = loss.steps;
     s.job().base_root = agreed->base_root;

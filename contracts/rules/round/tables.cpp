@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/round/tables.hpp"
 
+#include <algorithm>
+
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -11,9 +13,31 @@ Bytes round_prefix(Table table, const Hash256& job, std::uint32_t round) {
     return KeyBuilder(table).add(job.view()).add_number(round, 4).take();
 }
 
+Bytes of_verifier(Table table, const Hash256& job, std::uint32_t round, Stage stage,
+                  const PublicKey& verifier) {
+    return KeyBuilder(table)
+        .add(job.view())
+        .add_number(round, 4)
+        .add_number(static_cast<std::uint64_t>(stage), 1)
+        .add(verifier.view())
+        .take();
+}
+
+/// The records of a table of this round, in the order of their places.
+template <class T>
+std::vector<T> list_places(const StateView& state, Table table, const Hash256& job, std::uint32_t round) {
+    std::vector<T> found = list_values<T>(state, round_prefix(table, job, round));
+    std::sort(found.begin(), found.end(), [](const T& a, const T& b) { return a.place < b.place; });
+    return found;
+}
+
 }  // namespace
 
 Bytes round_key(const Hash256& job, std::uint32_t round) { return round_prefix(Table::kRound, job, round); }
+Bytes judges_key(const Hash256& job, std::uint32_t round) { return round_prefix(Table::kJudges, job, round); }
+Bytes beacon_link_key(const Hash256& job, std::uint32_t round, const PublicKey& node) {
+    return KeyBuilder(Table::kBeaconLink).add(job.view()).add_number(round, 4).add(node.view()).take();
+}
 Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kSlotRound).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
 }
@@ -21,19 +45,38 @@ Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kReveal).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
 }
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
-    return KeyBuilder(Table::kAudit)
-        .add(job.view())
-        .add_number(round, 4)
-        .add_number(static_cast<std::uint64_t>(stage), 1)
-        .add(verifier.view())
-        .take();
+    return of_verifier(Table::kAudit, job, round, stage, verifier);
+}
+Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
+    return of_verifier(Table::kMergePosting, job, round, stage, verifier);
 }
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line) {
     return KeyBuilder(Table::kSettlement).add(job.view()).add_number(round, 4).add_number(line, 4).take();
 }
 
-std::optional<Round> read_round(const StateView& state, const Hash256& job, std::uint32_t round) {
-    return load<Round>(state, round_key(job, round));
+std::optional<Round> read_round(const StateView& state, const Hash256& job, std::uint32_t number) {
+    auto progress = read_round_progress(state, job, number);
+    if (!progress) return std::nullopt;
+    Round round;
+    static_cast<RoundProgress&>(round) = std::move(*progress);
+    round.job = job;
+    round.number = number;
+    round.judges = load<std::vector<Judge>>(state, judges_key(job, number)).value_or(std::vector<Judge>{});
+    round.links = list_beacon_links(state, job, number);
+    round.merges = list_merge_postings(state, job, number);
+    return round;
+}
+std::optional<RoundProgress> read_round_progress(const StateView& state, const Hash256& job,
+                                                 std::uint32_t round) {
+    return load<RoundProgress>(state, round_key(job, round));
+}
+std::optional<BeaconLink> read_beacon_link(const StateView& state, const Hash256& job, std::uint32_t round,
+                                           const PublicKey& node) {
+    return load<BeaconLink>(state, beacon_link_key(job, round, node));
+}
+std::optional<MergePosting> read_merge_posting(const StateView& state, const Hash256& job,
+                                               std::uint32_t round, Stage stage, const PublicKey& verifier) {
+    return load<MergePosting>(state, merge_posting_key(job, round, stage, verifier));
 }
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot) {
@@ -51,11 +94,34 @@ std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& jo
 std::vector<SlotRound> list_slots(const StateView& state, const Hash256& job, std::uint32_t round) {
     return list_values<SlotRound>(state, round_prefix(Table::kSlotRound, job, round));
 }
+std::vector<BeaconLink> list_beacon_links(const StateView& state, const Hash256& job, std::uint32_t round) {
+    return list_places<BeaconLink>(state, Table::kBeaconLink, job, round);
+}
+std::vector<MergePosting> list_merge_postings(const StateView& state, const Hash256& job,
+                                              std::uint32_t round) {
+    return list_places<MergePosting>(state, Table::kMergePosting, job, round);
+}
 std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job, std::uint32_t round) {
     return list_values<AuditPosting>(state, round_prefix(Table::kAudit, job, round));
 }
 std::vector<SettlementLine> list_settlement(const StateView& state, const Hash256& job, std::uint32_t round) {
     return list_values<SettlementLine>(state, round_prefix(Table::kSettlement, job, round));
+}
+
+void write_round(State& state, const Round& round) {
+    store_changed(state, round_key(round.job, round.number), static_cast<const RoundProgress&>(round));
+    store_changed(state, judges_key(round.job, round.number), round.judges);
+    std::uint32_t place = 0;
+    for (BeaconLink link : round.links) {
+        link.place = place++;
+        store_changed(state, beacon_link_key(round.job, round.number, link.node), link);
+    }
+    place = 0;
+    for (MergePosting posting : round.merges) {
+        posting.place = place++;
+        store_changed(state, merge_posting_key(round.job, round.number, posting.stage, posting.verifier),
+                      posting);
+    }
 }
 
 std::vector<AssignedUnit> assigned_units(const StateView& state, const Hash256& job, std::uint32_t round,

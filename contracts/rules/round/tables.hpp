@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and readers of rounds, slots, reveals, audits and settlements, and what follows from them for a
-// verifier. A reader returns nothing when there is no such record; bytes that do not decode are damage to the
-// ledger's own store and end the process.
+// Keys, readers and writers of rounds, slots, reveals, audits and settlements, and what follows from them for
+// a verifier. A reader returns nothing when there is no such record; bytes that do not decode are damage to
+// the ledger's own store and end the process.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,22 @@
 namespace assay::contracts {
 
 Bytes round_key(const Hash256& job, std::uint32_t round);
+Bytes judges_key(const Hash256& job, std::uint32_t round);
+Bytes beacon_link_key(const Hash256& job, std::uint32_t round, const PublicKey& node);
+Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line);
 
+/// A whole round, from all its pieces. A check or a change that needs one piece reads that one.
 std::optional<Round> read_round(const StateView& state, const Hash256& job, std::uint32_t round);
+std::optional<RoundProgress> read_round_progress(const StateView& state, const Hash256& job,
+                                                 std::uint32_t round);
+std::optional<BeaconLink> read_beacon_link(const StateView& state, const Hash256& job, std::uint32_t round,
+                                           const PublicKey& node);
+std::optional<MergePosting> read_merge_posting(const StateView& state, const Hash256& job,
+                                               std::uint32_t round, Stage stage, const PublicKey& verifier);
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot);
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
@@ -29,8 +39,16 @@ std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& jo
 
 // Listing, ascending by key.
 std::vector<SlotRound> list_slots(const StateView& state, const Hash256& job, std::uint32_t round);
+/// In the order of their places.
+std::vector<BeaconLink> list_beacon_links(const StateView& state, const Hash256& job, std::uint32_t round);
+std::vector<MergePosting> list_merge_postings(const StateView& state, const Hash256& job,
+                                              std::uint32_t round);
 std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job, std::uint32_t round);
 std::vector<SettlementLine> list_settlement(const StateView& state, const Hash256& job, std::uint32_t round);
+
+/// Writes those pieces of the round that are not stored so already. Lists may have grown, and never shrink.
+/// Places follow from the order of the lists.
+void write_round(State& state, const Round& round);
 
 /// What `verifier` must recompute in `stage` of the round, in the order its claims must have: slots
 /// ascending, units ascending. Only revealed slots. Empty: not drawn. In stage kThird the same units as the

@@ -61,6 +61,13 @@ void store(State& state, const Bytes& key, const T& record) {
     state.put(key, base::encode(record));
 }
 
+/// The same, unless the state holds this very record already: what did not change is not written.
+template <class T>
+void store_changed(State& state, const Bytes& key, const T& record) {
+    Bytes bytes = base::encode(record);
+    if (state.get(key) != bytes) state.put(key, std::move(bytes));
+}
+
 template <class T>
 T required(std::optional<T> found) {
     ASSAY_CHECK(found.has_value());

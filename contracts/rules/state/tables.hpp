@@ -19,40 +19,51 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 2;
+inline constexpr std::uint32_t kSchemaVersion = 3;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
-    kMeta = 0x01,        // -> Meta
-    kParams = 0x02,      // -> Hash256: the current set of parameters
-    kSupply = 0x03,      // -> Supply
-    kSequencer = 0x04,   // -> Sequencer
-    kParamSet = 0x05,    // hash of the set -> Params: every set that was ever current
-    kAccount = 0x10,     // owner key -> Account
-    kNodeKey = 0x11,     // node key -> NodeKey
-    kStake = 0x12,       // node key -> Stake
-    kUnbonding = 0x13,   // release height, sequence number -> Unbonding
-    kMiner = 0x14,       // node key -> Miner
-    kVerifier = 0x15,    // node key -> Verifier
-    kStanding = 0x16,    // node key, family, profile, scale -> Standing
-    kJob = 0x20,         // job -> Job
-    kActiveJob = 0x21,   // job -> empty: jobs not ended
-    kAsk = 0x22,         // job, miner -> Ask
-    kRound = 0x30,       // job, round -> Round
-    kSlotRound = 0x31,   // job, round, slot -> SlotRound
-    kReveal = 0x32,      // job, round, slot -> Reveal
-    kAudit = 0x33,       // job, round, stage, verifier -> AuditPosting
-    kSettlement = 0x34,  // job, round, line number -> SettlementLine
+    kMeta = 0x01,           // -> Meta
+    kParams = 0x02,         // -> Hash256: the current set of parameters
+    kSupply = 0x03,         // -> Supply
+    kSequencer = 0x04,      // -> Sequencer
+    kParamSet = 0x05,       // hash of the set -> Params: every set that was ever current
+    kDeadline = 0x06,       // height, kind, subject -> empty: what begin_block must look at, and when
+    kAccount = 0x10,        // owner key -> Account
+    kNodeKey = 0x11,        // node key -> NodeKey
+    kStake = 0x12,          // node key -> Stake
+    kUnbonding = 0x13,      // release height, sequence number -> Unbonding
+    kMiner = 0x14,          // node key -> Miner
+    kVerifier = 0x15,       // node key -> Verifier
+    kStanding = 0x16,       // node key, family, profile, scale -> Standing
+    kJobTerms = 0x20,       // job -> JobTerms
+    kActiveJob = 0x21,      // job -> empty: jobs not ended
+    kAsk = 0x22,            // job, miner -> Ask
+    kJobProgress = 0x23,    // job -> JobProgress
+    kBidding = 0x24,        // job -> Bidding
+    kBuyerEndpoint = 0x25,  // job -> text
+    kRoster = 0x26,         // job, miner -> RosterEntry
+    kPanel = 0x27,          // job, verifier -> EnlistedVerifier
+    kBeaconMember = 0x28,   // job, node key -> BeaconMember
+    kRound = 0x30,          // job, round -> RoundProgress
+    kSlotRound = 0x31,      // job, round, slot -> SlotRound
+    kReveal = 0x32,         // job, round, slot -> Reveal
+    kAudit = 0x33,          // job, round, stage, verifier -> AuditPosting
+    kSettlement = 0x34,     // job, round, line number -> SettlementLine
+    kJudges = 0x35,         // job, round -> list of Judge
+    kBeaconLink = 0x36,     // job, round, node key -> BeaconLink
+    kMergePosting = 0x37,   // job, round, stage, verifier -> MergePosting
 };
 
 /// The schema stands first in every version, so that a program can tell a state that is not its own.
 struct Meta {
     std::uint32_t schema = kSchemaVersion;
     std::string chain_id;
-    std::uint64_t unbondings = 0;  ///< sequence number of the next withdrawal
+    std::uint64_t unbondings = 0;   ///< sequence number of the next withdrawal
+    std::uint32_t active_jobs = 0;  ///< how many there are
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.schema, self.chain_id, self.unbondings);
+        visit(self.schema, self.chain_id, self.unbondings, self.active_jobs);
     }
 };
 

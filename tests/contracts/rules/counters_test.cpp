@@ -94,7 +94,8 @@ TEST_CASE("a deposit is burned though the miner lost all that can be counted bef
 TEST_CASE("a job whose record of spending is full still pays") {
     CounterWorld w;
     w.begin();
-    w.env.edit<Job>(job_key(w.job), [](Job& job) { job.spent = amount(base::kAmountMax); });
+    w.env.edit<JobProgress>(job_progress_key(w.job),
+                            [](JobProgress& job) { job.spent = amount(base::kAmountMax); });
     play_job(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
     CHECK(w.miner("m1").earned.units() > 0);

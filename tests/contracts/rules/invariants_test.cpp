@@ -7,6 +7,7 @@
 
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
@@ -66,28 +67,54 @@ void damage_party(std::vector<Damage>& all, Table table, const Bytes& key, const
 }
 
 void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
-    if (table == Table::kJob) {
-        const auto job = [&](auto change) { all.push_back(changing<Job>(key, value, change)); };
-        job([](Job& j) { j.phase = JobPhase::kEnded; });
-        job([](Job& j) { j.phase = JobPhase::kAskReveal; });
-        job([](Job& j) { j.phase = JobPhase::kRounds; });
-        job([](Job& j) { j.end_reason = Reason::kJobComplete; });
-        job([](Job& j) { j.end_reason = Reason::kNone; });
-        job([](Job& j) {
+    if (table == Table::kJobProgress) {
+        const auto job = [&](auto change) { all.push_back(changing<JobProgress>(key, value, change)); };
+        job([](JobProgress& j) { j.phase = JobPhase::kEnded; });
+        job([](JobProgress& j) { j.phase = JobPhase::kAskReveal; });
+        job([](JobProgress& j) { j.phase = JobPhase::kRounds; });
+        job([](JobProgress& j) { j.end_reason = Reason::kJobComplete; });
+        job([](JobProgress& j) { j.end_reason = Reason::kNone; });
+        job([](JobProgress& j) {
             j.phase = JobPhase::kEnded;
             j.end_reason = Reason::kJobComplete;
         });
-        job([](Job& j) { j.escrow = one_more(j.escrow); });
-        job([](Job& j) { j.spent = {}; });
-        job([](Job& j) { j.refunded = {}; });
-        job([](Job& j) { ++j.round; });
-        job([](Job& j) { j.verifiers.clear(); });
-        job([](Job& j) {
-            if (!j.verifiers.empty()) j.verifiers.front().bond = one_more(j.verifiers.front().bond);
-        });
+        job([](JobProgress& j) { j.escrow = one_more(j.escrow); });
+        job([](JobProgress& j) { j.spent = {}; });
+        job([](JobProgress& j) { j.refunded = {}; });
+        job([](JobProgress& j) { ++j.round; });
+        job([](JobProgress& j) { ++j.due; });
+        job([](JobProgress& j) { ++j.phase_deadline; });
         Bytes listed = key;
         listed.front() = static_cast<std::uint8_t>(Table::kActiveJob);
         all.emplace_back([listed](State& state) { state.put(listed, {}); });
+    }
+    if (table == Table::kJobTerms) {
+        all.push_back(
+            changing<JobTerms>(key, value, [](JobTerms& j) { j.params = bytes_of("no such set"); }));
+    }
+    if (table == Table::kBidding) {
+        all.push_back(changing<Bidding>(key, value, [](Bidding& b) { ++b.verifiers; }));
+        all.push_back(changing<Bidding>(key, value, [](Bidding& b) { ++b.auction.winners; }));
+    }
+    if (table == Table::kPanel) {
+        const auto panel = [&](auto change) {
+            all.push_back(changing<EnlistedVerifier>(key, value, change));
+        };
+        panel([](EnlistedVerifier& v) { v.bond = one_more(v.bond); });
+        panel([](EnlistedVerifier& v) { ++v.place; });
+        panel([](EnlistedVerifier& v) { ++v.missed; });
+    }
+    if (table == Table::kRound) {
+        all.push_back(changing<RoundProgress>(key, value, [](RoundProgress& r) { ++r.phase_deadline; }));
+    }
+    if (table == Table::kDeadline) {
+        Deadline later_one = deadline_of(key).value();
+        ++later_one.height;
+        all.emplace_back([later_one](State& state) { state.put(deadline_key(later_one), {}); });
+        all.emplace_back([later_one, key](State& state) {
+            state.erase(key);
+            state.put(deadline_key(later_one), {});
+        });
     }
     if (table == Table::kSlotRound) {
         const auto slot = [&](auto change) { all.push_back(changing<SlotRound>(key, value, change)); };
@@ -102,7 +129,10 @@ void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const B
 }
 
 void damage_terms(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
-    if (table == Table::kMeta) all.push_back(changing<Meta>(key, value, [](Meta& m) { ++m.schema; }));
+    if (table == Table::kMeta) {
+        all.push_back(changing<Meta>(key, value, [](Meta& m) { ++m.schema; }));
+        all.push_back(changing<Meta>(key, value, [](Meta& m) { ++m.active_jobs; }));
+    }
     if (table == Table::kParams)
         all.push_back(changing<Hash256>(key, value, [](Hash256& set) { set = bytes_of("no such set"); }));
     if (table == Table::kParamSet)

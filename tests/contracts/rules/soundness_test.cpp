@@ -166,9 +166,9 @@ TEST_CASE("a job whose gain bound dwarfs its pay is refused") {
     const auto highest = gain_bound_max(params, trap.market.max_price, program::work_units(trap));
     REQUIRE(highest.has_value());
     trap.security.gain_bound = amount(highest->units() + 1);
-    CHECK(job_terms(params, trap).error() == Reason::kGainBoundTooHigh);
+    CHECK(quote_job(params, trap).error() == Reason::kGainBoundTooHigh);
     trap.security.gain_bound = *highest;
-    CHECK(job_terms(params, trap).ok());
+    CHECK(quote_job(params, trap).ok());
 }
 
 TEST_CASE("a cap far above what is paid makes no bond a trap") {

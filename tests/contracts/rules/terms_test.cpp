@@ -173,9 +173,9 @@ TEST_CASE("parameters stored under another set's name, and a job without paramet
     }
     {
         Overlay overlay(env.state());
-        Job record = env.job(job);
+        JobTerms record = env.job(job);
         record.params = params_hash(other);
-        overlay.put(job_key(job), base::encode(record));
+        overlay.put(job_terms_key(job), base::encode(record));
         CHECK(finding(overlay).find("has no parameters") != std::string::npos);
     }
 }

@@ -52,11 +52,11 @@ public:
         contracts::Job job;
         job.id = id_;
         job.spec = job_.spec;
-        state_.put(contracts::job_key(id_), base::encode(job));
+        contracts::write_job(state_, job);
         contracts::Round round;
         round.job = id_;
         round.base_root = runner_->base_root(base);
-        state_.put(contracts::round_key(id_, 0), base::encode(round));
+        contracts::write_round(state_, round);
         slot_.slot = kSlot;
         slot_.assigned = true;
         slot_.revealed = true;

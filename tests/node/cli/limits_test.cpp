@@ -161,9 +161,9 @@ private:
     }
     void budget_at_the_border(JobSpec& spec) {
         if (!program::check_spec(spec).ok()) return;
-        const auto terms = contracts::job_terms({}, spec);
-        if (!terms.ok()) return;
-        const std::uint64_t budget = terms->round_cost.units() + between(0, 2);
+        const auto quote = contracts::quote_job({}, spec);
+        if (!quote.ok()) return;
+        const std::uint64_t budget = quote->round_cost.units() + between(0, 2);
         spec.market.budget =
             base::Amount::of(budget - std::min<std::uint64_t>(budget, 1)).value_or(base::Amount{});
     }

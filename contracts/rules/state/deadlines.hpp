@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The index of deadlines, for whatever the passing of heights moves: a block's beginning reads what is due
+// and nothing else, however much waits for later heights. Internal to the rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "contracts/base/hash.hpp"
+#include "contracts/rules/state/state.hpp"
+
+namespace assay::contracts {
+
+using base::Hash256;
+
+/// What falls due. Numbers are part of stored keys.
+enum class DueKind : std::uint8_t {
+    kJob = 1,  ///< a phase of the job's bidding, or of its running round; the subject is the job
+};
+
+struct Deadline {
+    std::uint64_t height = 0;  ///< the first whose begin_block must look at the subject
+    DueKind kind = DueKind::kJob;
+    Hash256 subject;
+};
+
+Bytes deadline_key(const Deadline& deadline);
+/// The deadline of a key of the index; nothing when it is none.
+std::optional<Deadline> deadline_of(ByteView key);
+
+/// Ascending by height, kind and subject; up to and with `height`.
+std::vector<Deadline> list_due(const StateView& state, std::uint64_t height);
+/// The height of the next one; nothing when none is pending.
+std::optional<std::uint64_t> next_due(const StateView& state);
+
+}  // namespace assay::contracts
