@@ -16,6 +16,7 @@ namespace assay::contracts {
 using base::Amount;
 using base::Hash256;
 using base::PublicKey;
+using program::JobSpec;
 
 enum class JobPhase : std::uint8_t {
     kAskCommit = 1,  ///< sealed asks, enlistments
