@@ -282,6 +282,7 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     sums.budget = job.spec.market.budget.units();
     sums.refunded = job.refunded.units();
     sums.escrow = job.escrow.units();
+    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) sums.escrow += claim.held.units();
     const std::string place = "job " + job.id.brief();
     const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0, job.id}); };
 

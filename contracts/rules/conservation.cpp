@@ -58,6 +58,8 @@ Result<Supply, Violation> money_in(ByteView key, ByteView value) {
             return money_of<Miner>(value, [](const Miner& m, Supply& s) { s.prepaid = m.prepaid; });
         case Table::kJobProgress:
             return money_of<JobProgress>(value, [](const JobProgress& j, Supply& s) { s.escrow = j.escrow; });
+        case Table::kClaim:
+            return money_of<Claim>(value, [](const Claim& c, Supply& s) { s.escrow = c.held; });
         case Table::kAsk:
             return money_of<Ask>(value, [](const Ask& a, Supply& s) { s.deposits = a.deposit; });
         default: return Supply{};
@@ -96,7 +98,7 @@ Result<void, Violation> check_changes(const StateView& before, const Overlay& ch
 Result<void, Violation> check_supply(const StateView& state) {
     Totals sums{};
     for (const Table table : {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner,
-                              Table::kJobProgress, Table::kAsk}) {
+                              Table::kJobProgress, Table::kClaim, Table::kAsk}) {
         Result<void, Violation> added;
         const Bytes prefix = table_prefix(table);
         state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {

@@ -70,6 +70,29 @@ Finding check_lists(const StateView& state, const Job& job) {
     return whole ? Finding{} : broken("somebody is missing from job " + job.id.brief());
 }
 
+/// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim, and
+/// nobody else has one.
+Finding check_claims(const StateView& state, const Job& job) {
+    const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };
+    std::size_t expected = 0;
+    if (job.phase == JobPhase::kRounds) {
+        for (const SlotRound& slot : list_slots(state, job.id, job.round)) {
+            if (!slot.assigned) continue;
+            ++expected;
+            const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
+            if (!claim || claim->node != slot.miner || claim->owner != slot.owner || claim->bond != slot.bond)
+                return differs();
+        }
+        std::uint32_t place = 0;
+        for (const MergePosting& posting : list_merge_postings(state, job.id, job.round)) {
+            ++expected;
+            const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kMerge, place++});
+            if (!claim || claim->node != posting.verifier) return differs();
+        }
+    }
+    return list_claims(state, job.id).size() == expected ? Finding{} : differs();
+}
+
 /// An ended job owes nothing, a running one is listed and has its round, and the money of each adds up to its
 /// budget, but for penalties that came in.
 Finding check_job(const StateView& state, const Hash256& id) {
@@ -78,9 +101,11 @@ Finding check_job(const StateView& state, const Hash256& id) {
     if (!job) {
         for (const Table table : kJobPieces)
             if (state.get(job_piece_key(table, id))) return broken("job " + id.brief() + " is not whole");
+        if (!list_claims(state, id).empty()) return broken("a claim is of no job");
         return listed ? broken("an active job has no record") : Finding{};
     }
     ASSAY_TRY(check_lists(state, *job));
+    ASSAY_TRY(check_claims(state, *job));
     const bool ended = job->phase == JobPhase::kEnded;
     if (ended != (consequence(job->end_reason) == Consequence::kJobEnded)) {
         return broken("job " + id.brief() + " has ended without a reason, or not ended with one");
@@ -89,7 +114,9 @@ Finding check_job(const StateView& state, const Hash256& id) {
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");
     if (ended && listed) return broken("job " + id.brief() + " has ended and is listed as active");
     if (!ended && !listed) return broken("job " + id.brief() + " is not listed as active");
-    const Amount accounted = saturating_sum(saturating_sum(job->escrow, job->spent), job->refunded);
+    Amount accounted = saturating_sum(saturating_sum(job->escrow, job->spent), job->refunded);
+    for (const auto& [claim_id, claim] : list_claims(state, id))
+        accounted = saturating_sum(accounted, claim.held);
     if (accounted < job->spec.market.budget) return broken("job " + id.brief() + " lost escrow");
     const auto round = read_round_progress(state, id, job->round);
     if (job->phase == JobPhase::kRounds && !round)
@@ -119,7 +146,7 @@ Finding check_active_jobs(const StateView& state, std::int64_t listed) {
     return {};
 }
 
-/// Node key -> bonded stake less what is locked by running slots and enlistments; all zero when it holds. Of
+/// Node key -> bonded stake less what is locked by open claims and enlistments; all zero when it holds. Of
 /// two states: what the change from one to the other adds to it.
 using Bonds = std::map<PublicKey, base::Int128>;
 constexpr int kAdd = 1;
@@ -136,9 +163,7 @@ void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int s
         bonds[node] -= base::Int128{sign} * base::Int128{bond.units()};
     };
     for (const EnlistedVerifier& verifier : job->verifiers) lock(verifier.node, verifier.bond);
-    if (job->phase != JobPhase::kRounds) return;
-    for (const SlotRound& slot : list_slots(state, id, job->round))
-        if (slot.assigned) lock(slot.miner, slot.bond);
+    for (const auto& [claim_id, claim] : list_claims(state, id)) lock(claim.node, claim.bond);
 }
 
 Finding check_bonds(const Bonds& bonds) {
@@ -201,7 +226,9 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kPanel:
         case Table::kBeaconMember:
         case Table::kRound:
-        case Table::kSlotRound: return need_name([&] { touched.jobs.insert(name); });
+        case Table::kSlotRound:
+        case Table::kMergePosting:
+        case Table::kClaim: return need_name([&] { touched.jobs.insert(name); });
         case Table::kSupply:
         case Table::kSequencer:
         case Table::kUnbonding:
@@ -210,8 +237,7 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kAudit:
         case Table::kSettlement:
         case Table::kJudges:
-        case Table::kBeaconLink:
-        case Table::kMergePosting: return {};
+        case Table::kBeaconLink: return {};
     }
     return broken("a key of no table");
 }
@@ -263,6 +289,11 @@ Result<void, Violation> check_invariants(const StateView& state) {
         ++active;
         return note_job(job, key);
     }));
+    for (const auto& [key, value] : state.scan(table_prefix(Table::kClaim))) {
+        const auto claim = claim_of(key);
+        if (!claim) return broken("a claim is of no kind");
+        jobs.insert(claim->job);
+    }
     for (const Hash256& job : jobs) ASSAY_TRY(check_job(state, job));
     for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
         ASSAY_TRY(check_deadline(state, key));

@@ -2,6 +2,7 @@
 // Every stored layout, for readers of the state outside the rules: keys, records and readers of all subjects.
 #pragma once
 
+#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/tables.hpp"

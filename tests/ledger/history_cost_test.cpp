@@ -2,6 +2,7 @@
 // What a block costs is what it touches. Counted, not timed: the same block on a small and on a large state.
 #include <bit>
 
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "ledger/chain.hpp"
 #include "ledger/counting_view.hpp"
@@ -72,6 +73,56 @@ MemoryState with_history(const Market& market, std::uint64_t count) {
     return state;
 }
 
+/// The market with `count` more running jobs, each as the one that runs, but for a deadline that lies far
+/// off.
+MemoryState with_running(const Market& market, std::uint32_t count) {
+    MemoryState state;
+    std::vector<std::pair<Bytes, Bytes>> of_job;
+    for (auto& [key, value] : market.env.state().scan({})) {
+        const bool own = key.size() > 32 && base::hash_from(ByteView(key).subspan(1, 32)) == market.running;
+        if (own) of_job.emplace_back(key, value);
+        state.put(key, value);
+    }
+    contracts::Supply supply = contracts::read_supply(state);
+    const auto add = [](contracts::Amount& to, contracts::Amount more) { to = to.plus(more).value(); };
+    const auto lock = [&](const PublicKey& node, contracts::Amount bond) {
+        contracts::Stake stake = contracts::read_stake(state, node);
+        add(stake.bonded, bond);
+        add(supply.bonds, bond);
+        add(supply.minted, bond);
+        store(state, contracts::stake_key(node), stake);
+    };
+    const contracts::Job running = contracts::read_job(state, market.running).value();
+    for (std::uint32_t n = 0; n < count; ++n) {
+        const Hash256 name = contracts::test::bytes_of("running " + std::to_string(n));
+        for (auto [key, value] : of_job) {
+            replace_all(key, market.running, name);
+            state.put(key, std::move(value));
+        }
+        contracts::Job job = running;
+        job.id = name;
+        contracts::Round round = contracts::read_round(state, name, job.round).value();
+        round.phase_deadline = 1'000'000 + n;
+        contracts::write_round(state, round);
+        job.due = round.phase_deadline + 1;
+        contracts::write_job(state, job);
+        state.put(contracts::deadline_key({job.due, contracts::DueKind::kJob, name}), {});
+        for (const auto& verifier : job.verifiers) lock(verifier.node, verifier.bond);
+        add(supply.escrow, job.escrow);
+        add(supply.minted, job.escrow);
+        for (const auto& [id, claim] : contracts::list_claims(state, name)) {
+            lock(claim.node, claim.bond);
+            add(supply.escrow, claim.held);
+            add(supply.minted, claim.held);
+        }
+    }
+    store(state, contracts::supply_key(), supply);
+    contracts::Meta meta = contracts::read_meta(state);
+    meta.active_jobs += count;
+    store(state, contracts::meta_key(), meta);
+    return state;
+}
+
 struct Cost {
     std::uint64_t reads = 0;  ///< records of the state
     StateTree::Hashed hashed;
@@ -98,12 +149,9 @@ Cost cost_of_block(const MemoryState& state, std::uint64_t height, const std::ve
             state.all().size()};
 }
 
-}  // namespace
-
-TEST_CASE("a block on a long history reads and hashes as many records as on a short one") {
-    Market market;
+std::vector<std::pair<std::string, Bytes>> blocks_of(Market& market) {
     Env& env = market.env;
-    const std::vector<std::pair<std::string, Bytes>> blocks = {
+    return {
         {"nothing", {}},
         {"a transfer",
          env.sign(env.person("other"), contracts::Transfer{env.person("m3").owner_key(), base::units(5)})},
@@ -115,6 +163,14 @@ TEST_CASE("a block on a long history reads and hashes as many records as on a sh
                                                     env.person("buyer").node_key(), "127.0.0.1:7000",
                                                     contracts::chain_tip(env.person("buyer").secret, 3)})},
     };
+}
+
+}  // namespace
+
+TEST_CASE("a block on a long history reads and hashes as many records as on a short one") {
+    Market market;
+    Env& env = market.env;
+    const auto blocks = blocks_of(market);
     const MemoryState small = with_history(market, 1'000);
     const MemoryState large = with_history(market, 10'000);
     for (const auto& [name, transaction] : blocks) {
@@ -132,6 +188,41 @@ TEST_CASE("a block on a long history reads and hashes as many records as on a sh
         for (const Cost& cost : {few, many})
             CHECK(cost.hashed.nodes <= cost.changes * (std::bit_width(cost.leaves) + 8U));
     }
+}
+
+TEST_CASE("a thousand running jobs whose deadlines lie elsewhere cost a block nothing") {
+    Market market;
+    const MemoryState few = with_running(market, 10);
+    const MemoryState many = with_running(market, 1'000);
+    for (const auto& [name, transaction] : blocks_of(market)) {
+        INFO(name);
+        std::vector<Bytes> transactions;
+        if (!transaction.empty()) transactions.push_back(transaction);
+        const Cost small = cost_of_block(few, market.env.height() + 1, transactions);
+        const Cost large = cost_of_block(many, market.env.height() + 1, transactions);
+        CHECK(small.reads == large.reads);
+        CHECK(small.reads < 300);
+        CHECK(small.changes == large.changes);
+        CHECK(large.hashed.records <= large.changes);
+    }
+}
+
+TEST_CASE("a block's beginning reads the job that is due at its height, and no other") {
+    Market market;
+    const std::uint64_t due = contracts::read_job(market.env.state(), market.running)->due;
+    const auto reads = [&](std::uint32_t others, std::uint64_t height) {
+        const MemoryState state = with_running(market, others);
+        const CountingView counted(state);
+        contracts::Overlay overlay(counted);
+        begin_block(overlay, {"test-chain", height});
+        const bool moved = contracts::read_job(overlay, market.running)->due != due;
+        CHECK(moved == (height >= due));
+        return counted.reads();
+    };
+    CHECK(reads(10, due - 1) == reads(1'000, due - 1));
+    CHECK(reads(10, due - 1) < 40);
+    CHECK(reads(10, due) == reads(1'000, due));
+    CHECK(reads(10, due) > reads(10, due - 1));
 }
 
 }  // namespace assay::ledger

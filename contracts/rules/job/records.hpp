@@ -120,7 +120,7 @@ struct JobProgress {
     Reason end_reason = Reason::kNone;
     std::uint64_t ended_at = 0;
 
-    Amount escrow;  ///< what is left of the budget
+    Amount escrow;  ///< what is left of the budget, but for what open claims hold
     Amount spent;   ///< to miners and verifiers from escrow
     Amount refunded;
 

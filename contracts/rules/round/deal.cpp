@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -106,6 +107,12 @@ std::vector<Candidate> eligible_verifiers(const StateView& state, const Job& job
     return candidates;
 }
 
+Amount set_aside(Job& job, std::optional<Amount> pay) {
+    ASSAY_CHECK(pay.has_value());
+    job.escrow = difference(job.escrow, *pay);
+    return *pay;
+}
+
 void start_round(Work& work, Job& job) {
     Reason stop = obstacle(work, job);
     std::vector<Hand> hands;
@@ -146,6 +153,9 @@ void start_round(Work& work, Job& job) {
             slot.bond = hand.bond;
             slot.newcomer = hand.newcomer;
             lock_stake(work.state, slot.miner, slot.bond);
+            const Amount pay = set_aside(job, slot_pay(job.auction.clearing_price, job.slot_work));
+            open_claim(work.state, {job.id, round.number, ClaimKind::kSlot, number},
+                       {slot.miner, slot.owner, slot.bond, pay});
         }
         store(work.state, slot_key(job.id, round.number, number), slot);
     }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
 
@@ -21,10 +23,8 @@ void charge_withheld(RunningRound& running, BeaconMember& member) {
     member.dropped = member.behind >= running.params.max_missed;
     Amount taken;
     if (member.role == BeaconRole::kVerifier) {
-        const auto verifier = std::find_if(job.verifiers.begin(), job.verifiers.end(),
-                                           [&](const EnlistedVerifier& v) { return v.node == member.node; });
-        ASSAY_CHECK(verifier != job.verifiers.end());
-        taken = take_from_bond(running, *verifier, running.params.link_penalty, &Supply::escrow);
+        taken = take_from_bond(running, enlisted_verifier(job, member.node), running.params.link_penalty,
+                               &Supply::escrow);
     } else if (member.role == BeaconRole::kSequencer) {
         taken = smaller(running.params.link_penalty, read_stake(work.state, member.node).free);
         if (!taken.is_zero()) take_free(work.state, member.node, taken, &Supply::escrow);
@@ -67,11 +67,8 @@ void close_links(RunningRound& running) {
     running.job.last_beacon = running.round.beacon;
 }
 
-const PublicKey& owner_of(const Job& job, const PublicKey& verifier) {
-    const auto found = std::find_if(job.verifiers.begin(), job.verifiers.end(),
-                                    [&](const EnlistedVerifier& v) { return v.node == verifier; });
-    ASSAY_CHECK(found != job.verifiers.end());
-    return found->owner;
+const PublicKey& owner_of(Job& job, const PublicKey& verifier) {
+    return enlisted_verifier(job, verifier).owner;
 }
 
 /// The round's judges, without those of these owners.
@@ -91,6 +88,19 @@ std::vector<Candidate> judges_but(const RunningRound& running, const std::vector
     return candidates;
 }
 
+/// Part of what the verifier locked for the job moves from its enlistment to the claim, and comes back when
+/// the claim is closed, before any penalty is taken.
+void open_merge_claim(RunningRound& running, const PublicKey& node) {
+    Job& job = running.job;
+    EnlistedVerifier& verifier = enlisted_verifier(job, node);
+    const Amount bond = merge_bond(running.params, running.round, running.slots, verifier);
+    verifier.bond = difference(verifier.bond, bond);
+    const Amount pay = set_aside(job, merge_fee(running.params, job.auction.clearing_price, job.slot_work));
+    const auto place = static_cast<std::uint32_t>(running.round.merges.size());
+    open_claim(running.work.state, {job.id, running.round.number, ClaimKind::kMerge, place},
+               {node, verifier.owner, bond, pay});
+}
+
 /// Candidates for a slot: nobody judges work of its own owner, nor twice.
 std::vector<Candidate> judges_of(const RunningRound& running, const SlotRound& slot) {
     std::vector<PublicKey> excluded = {slot.owner};
@@ -99,6 +109,13 @@ std::vector<Candidate> judges_of(const RunningRound& running, const SlotRound& s
 }
 
 }  // namespace
+
+EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node) {
+    const auto found = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                    [&](const EnlistedVerifier& v) { return v.node == node; });
+    ASSAY_CHECK(found != job.verifiers.end());
+    return *found;
+}
 
 void draw_beacon(RunningRound& running) {
     close_links(running);
@@ -118,6 +135,19 @@ void draw_beacon(RunningRound& running) {
                        .job = running.job.id,
                        .round = running.round.number,
                        .number = drawn});
+}
+
+Amount largest_bond(const std::vector<SlotRound>& slots) {
+    Amount largest;
+    for (const SlotRound& slot : slots) largest = std::max(largest, slot.bond);
+    return largest;
+}
+
+Amount merge_bond(const Params& params, const Round& round, const std::vector<SlotRound>& slots,
+                  const EnlistedVerifier& verifier) {
+    // In a round that began under schema 1 the whole bond is the weight of a draw that may still come.
+    if (round.judges.empty()) return {};
+    return smaller(word_penalty(params, largest_bond(slots)), verifier.bond);
 }
 
 bool draw_third(RunningRound& running, SlotRound& slot) {
@@ -142,6 +172,7 @@ void draw_merge(RunningRound& running, Stage stage, std::size_t count) {
         MergePosting posting;
         posting.verifier = node;
         posting.stage = stage;
+        open_merge_claim(running, node);
         running.round.merges.push_back(posting);
     }
 }

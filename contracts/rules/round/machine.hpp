@@ -3,6 +3,7 @@
 // the rules.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "contracts/rules/job/tables.hpp"
@@ -26,6 +27,9 @@ bool advance_round(Work& work, Job& job);
 // deal.cpp
 /// Deals the slots of round job.round, or ends the job when it may not or cannot go on.
 void start_round(Work& work, Job& job);
+/// Takes the pay of one claim out of what the job may spend. REQUIRES an amount: the round began because its
+/// dearest course is covered.
+Amount set_aside(Job& job, std::optional<Amount> pay);
 /// Verifiers that may be drawn in a round that begins now. The weight is what each still has locked for this
 /// job: no other stake can be taken from it for a wrong word, so no other stake speaks for it. A penalty
 /// lowers the weight, and nothing raises it.
@@ -42,9 +46,11 @@ struct RunningRound {
 void save(RunningRound& running);
 
 // draw.cpp
+/// REQUIRES that it enlisted for the job.
+EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node);
 /// Ends the beacon phase: the beacon, the penalties for withheld links, the drawn units and verifiers.
 void draw_beacon(RunningRound& running);
-/// Draws `count` more verifiers for the merge.
+/// Draws `count` more verifiers for the merge, and opens a claim for each.
 void draw_merge(RunningRound& running, Stage stage, std::size_t count);
 /// Draws a third verifier for `slot`; false when nobody is left.
 bool draw_third(RunningRound& running, SlotRound& slot);
@@ -91,6 +97,12 @@ struct AuditedLoss {
 };
 AuditedLoss audited_loss(const StateView& state, const Hash256& id, const program::JobSpec& spec,
                          std::uint32_t round, const std::vector<std::uint32_t>& merged_slots);
+
+/// What stands behind the dearest slot of the round: a merge is about all of them.
+Amount largest_bond(const std::vector<SlotRound>& slots);
+/// What of a verifier's bond stands behind its merge: what a wrong word could take of it.
+Amount merge_bond(const Params& params, const Round& round, const std::vector<SlotRound>& slots,
+                  const EnlistedVerifier& verifier);
 
 // settle.cpp
 void add_line(RunningRound& running, SettlementLine line);

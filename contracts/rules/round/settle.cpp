@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/standing.hpp"
@@ -59,22 +60,17 @@ struct Settlement {
     /// Each drawn verifier: whether it posted nothing, or says that it was served nothing where two others
     /// were.
     std::map<PublicKey, bool> absences;
-    std::set<PublicKey> disgraced;  ///< miners that this round makes newcomers again
-    std::set<PublicKey> credited;   ///< miners with a slot found right that keep their standing
-    std::set<PublicKey> unserving;  ///< those of them of whose slot drawn verifiers got no bytes
+    std::set<PublicKey> disgraced;   ///< miners that this round makes newcomers again
+    std::set<PublicKey> credited;    ///< miners with a slot found right that keep their standing
+    std::set<PublicKey> unserving;   ///< those of them of whose slot drawn verifiers got no bytes
+    std::vector<Amount> merge_pays;  ///< what was held for each of Round::merges
 
     State& state() { return running.work.state; }
     Job& job() { return running.job; }
     Amount price() const { return running.job.auction.clearing_price; }
 };
 
-EnlistedVerifier& enlisted(Settlement& s, const PublicKey& node) {
-    auto& all = s.job().verifiers;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const EnlistedVerifier& v) { return v.node == node; });
-    ASSAY_CHECK(found != all.end());
-    return *found;
-}
+EnlistedVerifier& enlisted(Settlement& s, const PublicKey& node) { return enlisted_verifier(s.job(), node); }
 
 RosterEntry& rostered(Settlement& s, const PublicKey& node) {
     auto& all = s.job().roster;
@@ -101,6 +97,13 @@ void pay_from_escrow(Settlement& s, const PublicKey& owner, Amount amount) {
     s.job().spent = saturating_sum(s.job().spent, amount);
     pay_balance(s.state(), owner, amount, &Supply::escrow);
 }
+
+/// What a claim held goes to whom it was held for, or back into the escrow.
+void pay_held(Settlement& s, const PublicKey& owner, Amount held) {
+    s.job().spent = saturating_sum(s.job().spent, held);
+    pay_balance(s.state(), owner, held, &Supply::escrow);
+}
+void return_held(Settlement& s, Amount held) { s.job().escrow = sum(s.job().escrow, held); }
 
 /// A verifier's fee: first from the audited newcomer's own registration fee, then from escrow.
 void pay_fee(Settlement& s, const SlotRound& slot, SettlementLine& line, Amount fee) {
@@ -224,6 +227,8 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
         add_line(s.running, std::move(line));
         return share;
     }
+    const Claim claim =
+        close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     if (consequence(slot.verdict) == Consequence::kForfeit) {
         share = forfeit(s, slot, line, provers);
         Miner miner = *read_miner(s.state(), slot.miner);
@@ -231,12 +236,14 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
         store(s.state(), miner_key(slot.miner), miner);
         drop(s, rostered(s, slot.miner), slot.verdict);
     } else {
-        unlock_stake(s.state(), slot.miner, slot.bond);
+        unlock_stake(s.state(), claim.node, claim.bond);
     }
     if (consequence(slot.verdict) == Consequence::kPaid) {
-        line.paid = line.from_escrow = *slot_pay(s.price(), s.job().slot_work);
-        pay_from_escrow(s, slot.owner, line.paid);
+        line.paid = line.from_escrow = claim.held;
+        pay_held(s, claim.owner, claim.held);
         credit_miner(s, slot, line.paid);
+    } else {
+        return_held(s, claim.held);
     }
     add_line(s.running, std::move(line));
     return share;
@@ -283,13 +290,6 @@ void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
     line.lost_burned = line.lost;
 }
 
-/// What stands behind the dearest slot of the round: a merge is about all of them.
-Amount largest_bond(const RunningRound& running) {
-    Amount largest;
-    for (const SlotRound& slot : running.slots) largest = std::max(largest, slot.bond);
-    return largest;
-}
-
 void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
                    const std::vector<PublicKey>& provers, Amount share) {
     const auto findings = find_units(s.running, slot, audits);
@@ -317,10 +317,23 @@ void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotA
     }
 }
 
+/// The bonds of the merge stand behind every word of the round again before any penalty is taken.
+void close_merge_claims(Settlement& s) {
+    const Round& round = s.running.round;
+    for (std::uint32_t place = 0; place < round.merges.size(); ++place) {
+        const Claim claim = close_claim(s.state(), {s.job().id, round.number, ClaimKind::kMerge, place});
+        EnlistedVerifier& verifier = enlisted(s, claim.node);
+        verifier.bond = sum(verifier.bond, claim.bond);
+        s.merge_pays.push_back(claim.held);
+    }
+}
+
 void settle_merge(Settlement& s) {
     Round& round = s.running.round;
     const auto agreed = agreed_merge(round);
-    for (const MergePosting& posting : round.merges) {
+    for (std::size_t place = 0; place < round.merges.size(); ++place) {
+        const MergePosting& posting = round.merges[place];
+        const Amount held = s.merge_pays[place];
         bool& absent = s.absences[posting.verifier];
         absent = absent || !posting.opened;
         SettlementLine line;
@@ -335,14 +348,15 @@ void settle_merge(Settlement& s) {
             line.reason = Reason::kMergeUndecided;
         } else if (posting.claim == *agreed) {
             line.reason = Reason::kPaidMerge;
-            line.paid = line.from_escrow = *merge_fee(s.running.params, s.price(), s.job().slot_work);
-            pay_from_escrow(s, line.owner, line.paid);
+            line.paid = line.from_escrow = held;
+            pay_held(s, line.owner, held);
             record_earning(s, posting.verifier, 0, line.paid);
         } else {
             line.reason = Reason::kMergeWrong;
         }
+        if (line.reason != Reason::kPaidMerge) return_held(s, held);
         if (consequence(line.reason) == Consequence::kPenalty) {
-            penalise(s, line, word_penalty(s.running.params, largest_bond(s.running)));
+            penalise(s, line, word_penalty(s.running.params, largest_bond(s.running.slots)));
         }
         add_line(s.running, std::move(line));
     }
@@ -417,7 +431,8 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running, {}, {}, {}, {}};
+    Settlement s{running, {}, {}, {}, {}, {}};
+    close_merge_claims(s);
     take_standing(s);
     for (const SlotRound& slot : running.slots) {
         std::vector<SlotAudit> audits;

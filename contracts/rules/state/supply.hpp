@@ -20,7 +20,7 @@ using base::Amount;
 struct Supply {
     Amount minted;
     Amount balances;
-    Amount escrow;  ///< of all jobs
+    Amount escrow;  ///< of all jobs, and held for open claims
     Amount stake;   ///< free stake
     Amount bonds;   ///< bonded stake
     Amount unbonding;

@@ -53,6 +53,7 @@ enum class Table : std::uint8_t {
     kJudges = 0x35,         // job, round -> list of Judge
     kBeaconLink = 0x36,     // job, round, node key -> BeaconLink
     kMergePosting = 0x37,   // job, round, stage, verifier -> MergePosting
+    kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
 };
 
 /// The schema stands first in every version, so that a program can tell a state that is not its own.

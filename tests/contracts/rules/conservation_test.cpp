@@ -75,6 +75,11 @@ TEST_CASE("the checkers of the whole state each find what is theirs") {
         SlotRound slot = *read_slot(overlay, id, 0, 0);
         slot.bond = {};
         store(overlay, slot_key(id, 0, 0), slot);
+        CHECK(finding(overlay).find("claims and round") != std::string::npos);
+        const ClaimId name{id, 0, ClaimKind::kSlot, 0};
+        Claim claim = *read_claim(overlay, name);
+        claim.bond = {};
+        store(overlay, claim_key(name), claim);
         CHECK(finding(overlay).find("locked by nothing") != std::string::npos);
     }
     {

@@ -123,6 +123,20 @@ void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const B
         slot([](SlotRound& s) { s.miner = stranger(); });
         slot([](SlotRound& s) { s.verdict = Reason::kMismatch; });
     }
+    if (table == Table::kClaim) {
+        const auto claim = [&](auto change) { all.push_back(changing<Claim>(key, value, change)); };
+        claim([](Claim& c) { c.bond = one_more(c.bond); });
+        claim([](Claim& c) { c.held = {}; });
+        claim([](Claim& c) { c.node = stranger(); });
+        claim([](Claim& c) { ++c.window; });
+        Bytes other = key;
+        other.back() = 9;
+        all.emplace_back([other, value](State& state) { state.put(other, value); });
+        all.emplace_back([key, other, value](State& state) {
+            state.erase(key);
+            state.put(other, value);
+        });
+    }
     if (table == Table::kAsk) {
         all.push_back(changing<Ask>(key, value, [](Ask& a) { a.deposit = one_more(a.deposit); }));
     }
@@ -157,6 +171,9 @@ std::vector<Damage> damages_of(const StateView& state) {
         damage_terms(all, table, key, value);
     }
     all.emplace_back([](State& changed) { changed.put(active_job_key(bytes_of("no such job")), {}); });
+    all.emplace_back([](State& changed) {
+        store(changed, claim_key({bytes_of("no such job"), 0, ClaimKind::kSlot, 0}), Claim{});
+    });
     all.emplace_back([](State& changed) { store(changed, miner_key(stranger()), Miner{}); });
     all.emplace_back([](State& changed) { store(changed, verifier_key(stranger()), Verifier{}); });
     all.emplace_back([](State& changed) { store(changed, node_key(stranger()), NodeKey{}); });

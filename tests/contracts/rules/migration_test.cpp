@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From schema 1 to this program's schema.
+// From older schemas to this program's.
 #include "contracts/rules/migration.hpp"
 
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/busy_market.hpp"
 #include "tests/contracts/rules/old_state.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
@@ -113,15 +114,53 @@ TEST_CASE("a migrated job runs on to its end, and is settled as the one that was
     CHECK(env.job(old.bidding).auction.asks_sealed == 1);
 }
 
+TEST_CASE("a state of schema 2, migrated, is byte for byte what the same messages give under this schema") {
+    OldState old(2);
+    REQUIRE(schema_of(old.state) == 2);
+    CHECK(next_deadline(old.state) == 0);
+    const Supply supply = read_supply(old.state);
+    migrate(old.state);
+    const BusyMarket market;
+    CHECK(old.height == market.env.height());
+    CHECK(old.running == market.running);
+    CHECK(read_supply(old.state) == supply);
+    for (const auto& [key, value] : market.env.state().scan({})) {
+        INFO(base::to_hex(key));
+        const auto migrated = old.state.get(key);
+        REQUIRE(migrated.has_value());
+        CHECK(base::to_hex(*migrated) == base::to_hex(value));
+    }
+    CHECK(old.state.all().size() == market.env.state().scan({}).size());
+}
+
+TEST_CASE("a running job of schema 2 holds claims, and runs on to its end") {
+    OldState old(2);
+    Env env(std::move(old.state), old.height);
+    env.next_block();
+    // Two slots and two merges, in its second round.
+    CHECK(list_claims(env.state(), old.running).size() == 4);
+    CHECK(env.job(old.running).due > env.height());
+    const Round round = env.round(old.running);
+    REQUIRE(round.phase == RoundPhase::kMergeOpen);
+    const MergeClaim claim = true_merge(env.job(old.running), 1);
+    env.send(env.by_node(round.merges.back().verifier),
+             MergeOpen{old.running, 1, Stage::kPair, claim, bytes_of("merge salt")});
+    play_job(env, old.running);
+    CHECK(list_claims(env.state(), old.running).empty());
+    CHECK(env.job(old.running).end_reason == Reason::kJobComplete);
+}
+
 TEST_CASE("whoever migrates the same state writes the same bytes, and a migrated state is left alone") {
-    OldState one;
-    OldState other;
-    migrate(one.state);
-    migrate(other.state);
-    CHECK(one.state.all() == other.state.all());
-    const auto once = one.state.all();
-    migrate(one.state);
-    CHECK(one.state.all() == once);
+    for (const int schema : {1, 2}) {
+        OldState one(schema);
+        OldState other(schema);
+        migrate(one.state);
+        migrate(other.state);
+        CHECK(one.state.all() == other.state.all());
+        const auto once = one.state.all();
+        migrate(one.state);
+        CHECK(one.state.all() == once);
+    }
 }
 
 TEST_CASE("a state of an unknown schema, or of none, is refused with a sentence") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/vectors/state_schema_1.txt: a whole state that the last program of schema 1 wrote. A job that ended,
+// tests/vectors/state_schema_N.txt: a whole state that the last program of schema N wrote. A job that ended,
 // one in bidding with a sealed ask, and a running one: in its second round, with the merge sealed by two
 // and opened by one, after a first round with a cheat and a withheld link. Chain "test-chain", parameters
-// short_windows().
+// short_windows(). From schema 2 on the script is BusyMarket.
 #pragma once
 
 #include <cstdlib>
@@ -22,10 +22,11 @@ struct OldState {
     Hash256 running;
     Hash256 bidding;
 
-    OldState() {
+    explicit OldState(int schema = 1) {
         const char* source = std::getenv("ASSAY_SOURCE_DIR");
         REQUIRE(source != nullptr);
-        std::ifstream file(std::string(source) + "/tests/vectors/state_schema_1.txt");
+        std::ifstream file(std::string(source) + "/tests/vectors/state_schema_" + std::to_string(schema) +
+                           ".txt");
         REQUIRE(file.good());
         std::string word;
         file >> word >> height;

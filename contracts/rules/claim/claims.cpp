@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/claim/claims.hpp"
+
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+void open_claim(State& state, const ClaimId& id, const Claim& claim) {
+    const Bytes key = claim_key(id);
+    ASSAY_CHECK(!state.get(key));
+    store(state, key, claim);
+}
+
+Claim close_claim(State& state, const ClaimId& id) {
+    Claim claim = required(read_claim(state, id));
+    state.erase(claim_key(id));
+    return claim;
+}
+
+}  // namespace assay::contracts

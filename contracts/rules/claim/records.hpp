@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bonded claims, for the rules and every reader of the state: somebody says what a computation came to, puts
+// a bond behind it, and has its pay set aside until the claim is decided. A slot's result and a merge are the
+// two kinds.
+#pragma once
+
+#include <cstdint>
+
+#include "contracts/base/amount.hpp"
+#include "contracts/base/codec.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+
+namespace assay::contracts {
+
+using base::Amount;
+using base::Hash256;
+using base::PublicKey;
+
+/// What is claimed. Numbers are part of stored keys.
+enum class ClaimKind : std::uint8_t {
+    kSlot = 1,   ///< the result of a slot; its number is the slot's
+    kMerge = 2,  ///< the merge of a round; its number is the place in Round::merges
+};
+
+/// The name of a claim, and its key in the state: whatever is said against it names this.
+struct ClaimId {
+    Hash256 job;
+    std::uint32_t round = 0;
+    ClaimKind kind = ClaimKind::kSlot;
+    std::uint32_t number = 0;
+    friend bool operator==(const ClaimId&, const ClaimId&) = default;
+};
+
+/// Stored while the claim is open: from the moment the work is given until the claim is decided.
+struct Claim {
+    PublicKey node;            ///< who claims
+    PublicKey owner;           ///< who is paid
+    Amount bond;               ///< part of the node's bonded stake: lost when the claim is defeated
+    Amount held;               ///< pay, out of the job's escrow: to the owner, or back
+    std::uint64_t window = 0;  ///< heights that it stays open after its round is settled; none as yet
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.node, self.owner, self.bond, self.held, self.window);
+    }
+};
+
+}  // namespace assay::contracts
