@@ -237,6 +237,8 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kAudit:
         case Table::kSettlement:
         case Table::kJudges:
+        case Table::kRevealPlace:
+        case Table::kAuditPlace:
         case Table::kBeaconLink: return {};
     }
     return broken("a key of no table");

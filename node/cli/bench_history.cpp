@@ -91,14 +91,8 @@ void add_slot(contracts::State& state, const contracts::Job& job, std::uint32_t 
     for (const auto& verifier : job.verifiers) record.verifiers.push_back(verifier.node);
     record.verdict = contracts::Reason::kPaid;
     store(state, contracts::slot_key(job.id, round, slot), record);
-    contracts::Reveal reveal;
-    for (std::uint32_t i = 0; i < kUnits; ++i) {
-        reveal.trace.boundaries.push_back(made_up("boundary", i));
-        reveal.boundary_blobs.push_back(made_up("boundary blob", i));
-    }
-    reveal.trace.fingerprints.resize(kSteps);
-    reveal.update_blob = reveal.trace.update = made_up("update", slot);
-    store(state, contracts::reveal_key(job.id, round, slot), reveal);
+    store(state, contracts::reveal_place_key(job.id, round, slot),
+          contracts::LogPlace{made_up("reveal", slot), round, made_up("transaction", slot)});
 }
 
 void add_lines(contracts::State& state, const contracts::Job& job, std::uint32_t round) {
@@ -138,8 +132,8 @@ void add_round(contracts::State& state, const contracts::Job& job, std::uint32_t
         posting.verifier = job.verifiers[slot].node;
         posting.sealed = posting.opened = true;
         posting.seal = made_up("audit seal", slot);
-        for (std::uint32_t unit = 0; unit < kUnits; ++unit)
-            posting.claims.push_back({slot, unit, false, made_up("unit", unit)});
+        store(state, contracts::audit_place_key(job.id, number, posting.stage, posting.verifier),
+              contracts::LogPlace{made_up("audit", slot), number, made_up("opening", slot)});
         store(state, contracts::audit_key(job.id, number, posting.stage, posting.verifier), posting);
         round.merges.push_back(
             {posting.verifier, posting.stage, true, true, made_up("merge seal", slot), round.result});

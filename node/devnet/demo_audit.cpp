@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ledger/audit.hpp"
+#include "ledger/evidence.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/audit/model_output.hpp"
 #include "node/audit/run_record.hpp"
@@ -136,6 +137,7 @@ base::Outcome<contracts::MemoryState> final_state(const Devnet& net) {
         return fail(ErrorKind::kVerification,
                     report.failures.front().where + ": " + report.failures.front().what);
     }
+    ASSAY_TRY(ledger::recover_evidence(report.state, net.plan.home.string()));
     return std::move(report.state);
 }
 

@@ -24,12 +24,6 @@ Params one_round_of_probation() {
     return params;
 }
 
-MemoryState copy_of(const StateView& state) {
-    MemoryState copy;
-    for (auto& [key, value] : state.scan({})) copy.put(key, value);
-    return copy;
-}
-
 std::string listing(const PayoutReport& report) {
     std::string text;
     for (const AuditFailure& failure : report.failures) text += failure.where + ": " + failure.what + "\n";
@@ -85,9 +79,9 @@ struct Settled {
     /// nothing outside this job.
     void expect(const std::function<void(MemoryState&)>& change, const std::string& where,
                 const std::string& rule) const {
-        MemoryState state = copy_of(env.state());
+        MemoryState state = env.with_evidence();
         change(state);
-        REQUIRE(state.all() != copy_of(env.state()).all());
+        REQUIRE(state.all() != env.with_evidence().all());
         const PayoutReport report = audit_payouts(state);
         INFO("wanted " << where << ": " << rule << "\nreported\n" << listing(report));
         bool found = false;
@@ -150,7 +144,7 @@ void more(Amount& value) { value = amount(value.units() + 1); }
 
 TEST_CASE("honest work, a caught cheat and a silent verifier: the payouts of an untouched ledger pass") {
     const Settled settled;
-    const PayoutReport report = audit_payouts(settled.env.state());
+    const PayoutReport report = audit_payouts(settled.env.with_evidence());
     INFO(listing(report));
     CHECK(report.ok());
     REQUIRE(report.jobs.size() == 1);
@@ -198,7 +192,7 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                 play_commits(env, job, plays[i]);
                 if (env.job(job).round == round && env.round(job).phase == RoundPhase::kCommit)
                     env.advance_to(env.round(job).phase_deadline + 1);
-                const PayoutReport midway = audit_payouts(env.state());
+                const PayoutReport midway = audit_payouts(env.with_evidence());
                 INFO("seed " << seed << " play " << i << "\n" << listing(midway));
                 CHECK(midway.ok());
                 play_links(env, job, plays[i]);
@@ -217,7 +211,7 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                         env.let_deadline_pass();
                 }
             }
-            const PayoutReport report = audit_payouts(env.state());
+            const PayoutReport report = audit_payouts(env.with_evidence());
             INFO("seed " << seed << " play " << i << "\n" << listing(report));
             CHECK(report.ok());
         }
@@ -380,14 +374,14 @@ TEST_CASE("a changed penalty is reported at its line, and a changed lock at its 
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
         play_round(env, job);
         play_round(env, job, {.verifiers = {{"v1", manner}, {"v2", VerifierManner::kHonest}}});
-        const PayoutReport report = audit_payouts(env.state());
+        const PayoutReport report = audit_payouts(env.with_evidence());
         INFO(listing(report));
         CHECK(report.ok());
         const auto lines = list_settlement(env.state(), job, 1);
         const auto penalised = std::find_if(lines.begin(), lines.end(),
                                             [](const SettlementLine& l) { return !l.lost.is_zero(); });
         REQUIRE(penalised != lines.end());
-        MemoryState state = copy_of(env.state());
+        MemoryState state = env.with_evidence();
         SettlementLine less = *penalised;
         less.lost = less.lost_burned = amount(less.lost.units() - 1);
         store(state, settlement_key(job, 1, static_cast<std::uint32_t>(penalised - lines.begin())), less);
@@ -397,7 +391,7 @@ TEST_CASE("a changed penalty is reported at its line, and a changed lock at its 
         CHECK(changed.failures[0].where.starts_with("job " + job.brief() + " round 1 slot"));
         CHECK(changed.failures[0].what.starts_with("audit payment: the penalty is"));
         // Whoever locked less than the job asks was not to be enlisted.
-        state = copy_of(env.state());
+        state = env.with_evidence();
         Job record = env.job(job);
         record.verifiers[0].locked = amount(1);
         write_job(state, record);
@@ -443,7 +437,7 @@ TEST_CASE("a training loss that is not the mean of the audited steps is reported
 
 TEST_CASE("payouts are judged by the parameters of the job, not by those that are current when one looks") {
     const Settled w;
-    MemoryState state = copy_of(w.env.state());
+    MemoryState state = w.env.with_evidence();
     Params other;
     other.audit_fee_ppm = 1;
     other.merge_fee_ppm = 1;

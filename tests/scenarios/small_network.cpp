@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ledger/audit.hpp"
+#include "ledger/evidence.hpp"
 #include "ledger/payout_audit.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/audit/run_record.hpp"
@@ -263,8 +264,9 @@ std::vector<contracts::Reason> SmallNetwork::verdicts(std::uint32_t round,
 }
 
 void SmallNetwork::check_books() const {
-    const auto report = must(ledger::audit_ledger(ledger::rules_machine(), net_.plan.home.string()));
+    auto report = must(ledger::audit_ledger(ledger::rules_machine(), net_.plan.home.string()));
     REQUIRE(report.ok());
+    must(ledger::recover_evidence(report.state, net_.plan.home.string()));
     const auto payouts = ledger::audit_payouts(report.state);
     for (const auto& failure : payouts.failures) UNSCOPED_INFO(failure.where + ": " + failure.what);
     CHECK(payouts.ok());

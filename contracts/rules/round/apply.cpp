@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a round: record it, then let the round go on if it was the last one awaited.
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/archive.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -54,7 +55,9 @@ void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx) {
 
 void carry_out(Work& work, const Sent& sent, const RoundReveal& tx) {
     Reveal reveal{tx.trace, tx.boundary_blobs, tx.update_blob, tx.salt};
-    store(work.state, reveal_key(tx.job, tx.round, tx.slot), reveal);
+    const Bytes record = base::encode(reveal);
+    work.state.put(reveal_key(tx.job, tx.round, tx.slot), record);
+    store(work.state, reveal_place_key(tx.job, tx.round, tx.slot), place_in_log(work, sent, record));
     change_slot(work, tx.job, tx.round, tx.slot, [&](SlotRound& slot) {
         slot.revealed = true;
         slot.diverged = tx.trace.divergence.has_value();
@@ -79,7 +82,10 @@ void carry_out(Work& work, const Sent& sent, const AuditOpen& tx) {
     AuditPosting posting = *read_audit(work.state, tx.job, tx.round, tx.stage, sent.sender);
     posting.opened = true;
     posting.claims = tx.claims;
-    store(work.state, audit_key(tx.job, tx.round, tx.stage, sent.sender), posting);
+    const Bytes record = base::encode(posting);
+    work.state.put(audit_key(tx.job, tx.round, tx.stage, sent.sender), record);
+    store(work.state, audit_place_key(tx.job, tx.round, tx.stage, sent.sender),
+          place_in_log(work, sent, record));
     work.tell({.kind = EventKind::kAudited, .job = tx.job, .round = tx.round, .node = sent.sender});
     advance_job(work, tx.job);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/round/archive.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -86,6 +87,7 @@ void finish(RunningRound& running) {
     running.round.settled_at = running.work.block.height;
     save(running);
     Job& job = running.job;
+    archive_round(running.work.state, job.id, running.round.number);
     ++job.round;
     if (running.round.merged) {
         start_round(running.work, job);

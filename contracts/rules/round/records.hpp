@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the state stores about a round: every message that decided a payment, for ever, so that payouts are
-// explained and audited from the ledger alone (docs/architecture.md, run record).
+// What the state stores about a round, for the rules and every reader of the state: who was drawn, what was
+// sealed and opened, who was paid and why. What is large, and only an audit reads, is in the block log once
+// the round is settled, and here by its hash (LogPlace).
 #pragma once
 
 #include <cstdint>
@@ -122,7 +123,7 @@ struct SlotRound {
     /// Ascending; the last is always `finalise`. After the reveal also the unit of a claimed divergence.
     std::vector<std::uint32_t> drawn_units;
     std::vector<PublicKey> verifiers;  ///< the drawn pair, then the third if there is one
-    bool revealed = false;             ///< then its reveal is stored beside it (read_reveal)
+    bool revealed = false;             ///< then its reveal is stored beside it until the round is settled
     bool diverged = false;
     Reason verdict = Reason::kNone;  ///< of the settlement
     std::uint32_t fault_unit = 0;    ///< for kMismatch: the first unit shown wrong
@@ -159,6 +160,18 @@ struct AuditPosting {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claims);
+    }
+};
+
+/// Where the block log holds what the state only names, once the round is settled: a reveal, or the claims of
+/// an audit posting.
+struct LogPlace {
+    Hash256 record;            ///< hash of the whole record (hash_of_record)
+    std::uint64_t height = 0;  ///< of the block
+    Hash256 transaction;       ///< id of the transaction in it that the record was made of
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.record, self.height, self.transaction);
     }
 };
 

@@ -50,6 +50,12 @@ Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const Publ
 Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
     return of_verifier(Table::kMergePosting, job, round, stage, verifier);
 }
+Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    return KeyBuilder(Table::kRevealPlace).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
+}
+Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
+    return of_verifier(Table::kAuditPlace, job, round, stage, verifier);
+}
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line) {
     return KeyBuilder(Table::kSettlement).add(job.view()).add_number(round, 4).add_number(line, 4).take();
 }

@@ -20,6 +20,8 @@ Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, co
 Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
+Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
+Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line);
 
 /// A whole round, from all its pieces. A check or a change that needs one piece reads that one.
@@ -32,8 +34,10 @@ std::optional<MergePosting> read_merge_posting(const StateView& state, const Has
                                                std::uint32_t round, Stage stage, const PublicKey& verifier);
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot);
+/// Until the round is settled; after that it is in the block log (evidence.hpp).
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
                                   std::uint32_t slot);
+/// Its claims until the round is settled; after that they are in the block log (evidence.hpp).
 std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& job, std::uint32_t round,
                                        Stage stage, const PublicKey& verifier);
 

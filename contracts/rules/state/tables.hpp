@@ -53,6 +53,8 @@ enum class Table : std::uint8_t {
     kJudges = 0x35,         // job, round -> list of Judge
     kBeaconLink = 0x36,     // job, round, node key -> BeaconLink
     kMergePosting = 0x37,   // job, round, stage, verifier -> MergePosting
+    kRevealPlace = 0x38,    // job, round, slot -> LogPlace
+    kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
 };
 

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "ledger/evidence.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/cli/table.hpp"
 
@@ -57,7 +58,11 @@ base::Outcome<void> report_audit(const Context& context, const AuditText& audit)
 }
 
 base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context, const ledger::Anchors& anchors) {
-    return ledger::audit_ledger(ledger::rules_machine(), context.home().root.string(), anchors);
+    const std::string home = context.home().root.string();
+    ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), home, anchors));
+    // What a damaged ledger says means nothing, and nothing is judged by it.
+    if (report.ok()) ASSAY_TRY(ledger::recover_evidence(report.state, home));
+    return report;
 }
 
 }  // namespace assay::node

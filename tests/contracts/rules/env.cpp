@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/conservation.hpp"
+#include "contracts/rules/evidence.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/support/catch.hpp"
@@ -142,6 +143,7 @@ ApplyOutcome Env::hand_in(const Bytes& bytes) {
     ApplyOutcome outcome = apply_transaction(state_, block_, bytes);
     if (outcome.applied) {
         note(outcome.events);
+        log_[block_.height].push_back(bytes);
     } else {
         reasons_met().insert(outcome.reason);
         CHECK(consequence(outcome.reason) == Consequence::kRefused);
@@ -258,6 +260,24 @@ void Env::enlist(const std::string& name, const Hash256& id, std::optional<std::
     VerifierEnlist tx = enlistment(person(name), id);
     if (stake) tx.stake = amount(*stake);
     send(person(name), tx);
+}
+
+std::vector<Bytes> Env::applied_at(std::uint64_t height) const {
+    const auto found = log_.find(height);
+    return found == log_.end() ? std::vector<Bytes>{} : found->second;
+}
+
+MemoryState Env::with_evidence() const {
+    MemoryState whole = state_;
+    for (const Evidence& evidence : list_evidence(state_)) {
+        std::optional<Bytes> record;
+        for (const Bytes& transaction : applied_at(evidence.place.height)) {
+            if (!record) record = recover(state_, evidence, transaction);
+        }
+        REQUIRE(record.has_value());
+        whole.put(evidence.key, *record);
+    }
+    return whole;
 }
 
 Job Env::job(const Hash256& id) const {

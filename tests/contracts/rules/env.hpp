@@ -93,6 +93,12 @@ public:
     /// Goes to the height at which the next deadline strikes.
     void let_deadline_pass();
 
+    /// The state with what its settled rounds left to the log, as an auditor has it: every transaction that
+    /// was applied is the log.
+    [[nodiscard]] MemoryState with_evidence() const;
+    /// The transactions that were applied at this height, in order.
+    [[nodiscard]] std::vector<Bytes> applied_at(std::uint64_t height) const;
+
     [[nodiscard]] Job job(const Hash256& id) const;
     [[nodiscard]] Round round(const Hash256& id) const;
     [[nodiscard]] std::uint64_t balance(const std::string& name);
@@ -112,6 +118,7 @@ private:
     Params params_;
     BlockContext block_;
     Events events_;
+    std::map<std::uint64_t, std::vector<Bytes>> log_;  ///< applied transactions by height
     std::map<std::string, std::unique_ptr<Person>> people_;
 };
 

@@ -106,7 +106,8 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
 
     RoundReveal reveal{w.job, 0, 0, trace, {}, bytes_of("update blob"), bytes_of("slot salt")};
     reveal.boundary_blobs.resize(job.spec.segments(), bytes_of("blob"));
-    expect(w.env, w.holder(0), reveal, {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}}, 1'500);
+    expect(w.env, w.holder(0), reveal, {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}, {kRevealPlace, 1}},
+           1'500);
     reveal.slot = 1;
     reveal.trace = true_trace(job, 0, 1);
     w.env.send(w.holder(1), reveal);
@@ -122,6 +123,12 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     const Hash256 salt = bytes_of(verifier.name + " salt audit");
     const Hash256 seal = audit_seal(w.env.chain(), w.job, 0, Stage::kPair, drawn, claims, salt);
     expect(w.env, verifier, AuditSeal{w.job, 0, Stage::kPair, seal}, {{kNodeKey, 1}, {kAudit, 1}}, 400);
+    for (const EnlistedVerifier& other : job.verifiers) {
+        if (other.node == drawn || !read_audit(w.env.state(), w.job, 0, Stage::kPair, other.node)) continue;
+        w.env.send(w.env.by_node(other.node), AuditSeal{w.job, 0, Stage::kPair, bytes_of("any")});
+    }
+    expect(w.env, verifier, AuditOpen{w.job, 0, Stage::kPair, claims, salt},
+           {{kNodeKey, 1}, {kAudit, 1}, {kAuditPlace, 1}}, 1'200);
 }
 
 TEST_CASE("a merge's messages write one posting") {

@@ -111,7 +111,7 @@ TEST_CASE(
                 for (const auto& claim : market.claims(name, 0)) {
                     CHECK_FALSE(claim.unavailable);
                     const auto reveal =
-                        contracts::read_reveal(market.state(), market.job()->id, 0, claim.slot);
+                        contracts::read_reveal(market.with_evidence(), market.job()->id, 0, claim.slot);
                     const bool after = claim.slot == slot.slot && claim.unit == one.boundary;
                     if (after)
                         CHECK(claim.root != program::unit_root(reveal->trace, market.spec(), claim.unit));

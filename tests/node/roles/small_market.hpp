@@ -15,6 +15,7 @@
 #include "contracts/program/state_root.hpp"
 #include "contracts/program/tensors.hpp"
 #include "ledger/chain.hpp"
+#include "ledger/evidence.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/blob/fetch.hpp"
 #include "node/roles/buyer.hpp"
@@ -284,6 +285,15 @@ public:
     [[nodiscard]] const program::JobSpec& spec() const { return job_.spec; }
     [[nodiscard]] HandClock& clock() { return clock_; }
 
+    /// The state with what its settled rounds left to the blocks, as an auditor has it.
+    [[nodiscard]] contracts::MemoryState with_evidence() const {
+        contracts::MemoryState whole;
+        for (const auto& [key, value] : state().scan({})) whole.put(key, value);
+        const auto recovered =
+            ledger::recover_evidence(whole, [&](std::uint64_t height) { return chain_->block(height); });
+        REQUIRE(recovered.ok());
+        return whole;
+    }
     [[nodiscard]] std::optional<contracts::Job> job() const {
         const auto jobs = contracts::list_jobs(state());
         return jobs.empty() ? std::nullopt : std::optional(jobs.front());
@@ -297,9 +307,10 @@ public:
     /// What the verifier opened for this round, both stages; nothing when it was silent.
     [[nodiscard]] std::vector<contracts::UnitClaim> claims(const std::string& name, std::uint32_t number) {
         std::vector<contracts::UnitClaim> all;
+        const contracts::MemoryState whole = with_evidence();
         for (const auto stage : {contracts::Stage::kPair, contracts::Stage::kThird}) {
             const auto posting =
-                contracts::read_audit(state(), job()->id, number, stage, party(name).node.public_key());
+                contracts::read_audit(whole, job()->id, number, stage, party(name).node.public_key());
             if (posting && posting->opened)
                 all.insert(all.end(), posting->claims.begin(), posting->claims.end());
         }

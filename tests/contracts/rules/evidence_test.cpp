@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a settled round leaves to the log comes back from it, and only from it.
+#include "contracts/rules/evidence.hpp"
+
+#include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+struct Settled {
+    Env env;
+    Hash256 id;
+    MemoryState before;  ///< the last round was not settled yet, and the ones before were
+
+    Settled() {
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        id = env.post(small_job());
+        env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        play_commits(env, id, {});
+        play_links(env, id, {});
+        play_reveals(env, id, {});
+        play_audits(env, id, {.verifiers = {{"v2", VerifierManner::kLies}}}, Stage::kPair);
+        play_audits(env, id, {}, Stage::kThird);
+        for (const auto& [key, value] : env.state().scan({})) before.put(key, value);
+        play_merges(env, id, {}, Stage::kPair);
+        REQUIRE(read_round(env.state(), id, 0)->phase == RoundPhase::kSettled);
+    }
+    [[nodiscard]] std::size_t bytes(Table table) const {
+        std::size_t sum = 0;
+        for (const auto& [key, value] : env.state().scan(table_prefix(table))) sum += value.size();
+        return sum;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log gives back every byte") {
+    const Settled s;
+    CHECK(s.env.state().scan(table_prefix(Table::kReveal)).empty());
+    for (const AuditPosting& posting : list_audits(s.env.state(), s.id, 0)) CHECK(posting.claims.empty());
+    const auto evidence = list_evidence(s.env.state());
+    CHECK(evidence.size() >= 4);  // two reveals, two verifiers at least
+    const MemoryState whole = s.env.with_evidence();
+    for (const Table table : {Table::kReveal, Table::kAudit}) {
+        CHECK_FALSE(s.before.scan(table_prefix(table)).empty());
+        CHECK(whole.scan(table_prefix(table)) == s.before.scan(table_prefix(table)));
+    }
+    CHECK(list_evidence(whole).empty());
+    CHECK(list_evidence(s.before).empty());
+}
+
+TEST_CASE("a record is recovered from its own transaction alone") {
+    Settled s;
+    const auto evidence = list_evidence(s.env.state());
+    REQUIRE_FALSE(evidence.empty());
+    const auto& first = evidence.front();
+    CHECK_FALSE(recover(s.env.state(), first, {}).has_value());
+    CHECK_FALSE(recover(s.env.state(), first, bytes_of("no transaction").view()).has_value());
+    const Bytes other =
+        s.env.sign(s.env.person("other"), Transfer{s.env.person("m3").owner_key(), amount(1)});
+    CHECK_FALSE(recover(s.env.state(), first, other).has_value());
+    // The right name and another record: the hash decides.
+    Evidence forged = first;
+    forged.place.transaction = transaction_id(base::decode<SignedTransaction>(other).value().body);
+    CHECK_FALSE(recover(s.env.state(), forged, other).has_value());
+}
+
+TEST_CASE("a round that is settled costs the state less than the messages that made it") {
+    const Settled s;
+    std::size_t large = 0;
+    for (const Table table : {Table::kReveal, Table::kAudit})
+        for (const auto& [key, value] : s.before.scan(table_prefix(table))) large += value.size();
+    const std::size_t small =
+        s.bytes(Table::kRevealPlace) + s.bytes(Table::kAuditPlace) + s.bytes(Table::kAudit);
+    CHECK(small < large);
+}
+
+}  // namespace assay::contracts::test

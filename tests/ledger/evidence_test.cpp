@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Audits put back what settled rounds left to the blocks, and a block that lacks it is named.
+#include "ledger/evidence.hpp"
+
+#include "contracts/rules/evidence.hpp"
+#include "ledger/payout_audit.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::ledger {
+namespace {
+
+using contracts::MemoryState;
+using contracts::test::Env;
+
+/// A job that was played to its end.
+struct Played {
+    Env env;
+    Hash256 job;
+
+    Played() {
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2"}) env.verifier(name);
+        job = env.post(contracts::test::small_job());
+        env.hold_auction(job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+        play_job(env, job);
+    }
+    [[nodiscard]] MemoryState state() const {
+        MemoryState copy;
+        for (const auto& [key, value] : env.state().scan({})) copy.put(key, value);
+        return copy;
+    }
+    /// A block with every message that was applied at this height.
+    [[nodiscard]] Outcome<Block> block(std::uint64_t height) const {
+        Block block;
+        block.header.height = height;
+        block.transactions = env.applied_at(height);
+        return block;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("payouts are judged by a state and the blocks, and not by the state alone") {
+    const Played played;
+    MemoryState state = played.state();
+    CHECK_FALSE(audit_payouts(state).ok());
+    std::uint64_t asked = 0;
+    const auto recovered = recover_evidence(state, [&](std::uint64_t height) {
+        CHECK(height > asked);
+        asked = height;
+        return played.block(height);
+    });
+    REQUIRE(recovered.ok());
+    CHECK(audit_payouts(state).ok());
+    CHECK(state.all() == played.env.with_evidence().all());
+}
+
+TEST_CASE("a block without the message that the state names is an error that names both") {
+    const Played played;
+    MemoryState state = played.state();
+    const contracts::Evidence first = contracts::list_evidence(state).front();
+    const auto recovered = recover_evidence(state, [&](std::uint64_t height) {
+        auto block = played.block(height);
+        if (height == first.place.height) block->transactions.clear();
+        return block;
+    });
+    REQUIRE_FALSE(recovered.ok());
+    CHECK(recovered.error().kind == base::ErrorKind::kVerification);
+    CHECK(recovered.error().what.find("block " + std::to_string(first.place.height)) != std::string::npos);
+}
+
+}  // namespace assay::ledger
