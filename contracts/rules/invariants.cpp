@@ -227,8 +227,11 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kBeaconMember:
         case Table::kRound:
         case Table::kSlotRound:
-        case Table::kMergePosting:
-        case Table::kClaim: return need_name([&] { touched.jobs.insert(name); });
+        case Table::kMergePosting: return need_name([&] { touched.jobs.insert(name); });
+        case Table::kClaim:
+            if (!claim_of(key)) return broken("a claim is of no kind");
+            touched.jobs.insert(name);
+            return {};
         case Table::kSupply:
         case Table::kSequencer:
         case Table::kUnbonding:

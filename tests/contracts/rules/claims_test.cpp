@@ -11,11 +11,11 @@ namespace assay::contracts::test {
 
 namespace {
 
-struct Running {
+struct ClaimsWorld {
     Env env;
     Hash256 id;
 
-    Running() {
+    ClaimsWorld() {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         id = env.post(small_job());
@@ -33,7 +33,7 @@ struct Running {
 }  // namespace
 
 TEST_CASE("a dealt slot is a claim of its miner, with its bond and its pay out of the escrow") {
-    Running w;
+    ClaimsWorld w;
     const Job job = w.env.job(w.id);
     const Amount pay = slot_pay(job.auction.clearing_price, job.slot_work).value();
     const auto claims = list_claims(w.env.state(), w.id);
@@ -52,7 +52,7 @@ TEST_CASE("a dealt slot is a claim of its miner, with its bond and its pay out o
 }
 
 TEST_CASE("a drawn merge is a claim of its verifier: part of what it locked for the job moves to it") {
-    Running w;
+    ClaimsWorld w;
     const Job before = w.env.job(w.id);
     play_commits(w.env, w.id, {});
     play_links(w.env, w.id, {});
@@ -81,7 +81,7 @@ TEST_CASE("at the settlement pay goes to who earned it, the rest back, and no cl
           Play{.miners = {{"m2", MinerManner::kAbsent}}}, Play{.mergers = {{"v1", MergeManner::kLies}}},
           Play{.mergers = {{"v2", MergeManner::kSealsOnly}}},
           Play{.mergers = {{"v1", MergeManner::kAbsent}, {"v2", MergeManner::kAbsent}}}}) {
-        Running w;
+        ClaimsWorld w;
         const Amount budget = w.env.job(w.id).spec.market.budget;
         play_round(w.env, w.id, play);
         Amount paid;
@@ -99,7 +99,7 @@ TEST_CASE("at the settlement pay goes to who earned it, the rest back, and no cl
 }
 
 TEST_CASE("a claim that differs from its slot, or is missing, or is nobody's, is a violation") {
-    const Running w;
+    const ClaimsWorld w;
     const ClaimId name{w.id, 0, ClaimKind::kSlot, 0};
     const auto finding = [&](const std::function<void(Overlay&)>& damage) {
         Overlay overlay(w.env.state());

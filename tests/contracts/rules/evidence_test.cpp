@@ -10,12 +10,12 @@ namespace assay::contracts::test {
 
 namespace {
 
-struct Settled {
+struct EvidenceWorld {
     Env env;
     Hash256 id;
     MemoryState before;  ///< the last round was not settled yet, and the ones before were
 
-    Settled() {
+    EvidenceWorld() {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         id = env.post(small_job());
@@ -39,7 +39,7 @@ struct Settled {
 }  // namespace
 
 TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log gives back every byte") {
-    const Settled s;
+    const EvidenceWorld s;
     CHECK(s.env.state().scan(table_prefix(Table::kReveal)).empty());
     for (const AuditPosting& posting : list_audits(s.env.state(), s.id, 0)) CHECK(posting.claims.empty());
     const auto evidence = list_evidence(s.env.state());
@@ -54,7 +54,7 @@ TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log g
 }
 
 TEST_CASE("a record is recovered from its own transaction alone") {
-    Settled s;
+    EvidenceWorld s;
     const auto evidence = list_evidence(s.env.state());
     REQUIRE_FALSE(evidence.empty());
     const auto& first = evidence.front();
@@ -70,7 +70,7 @@ TEST_CASE("a record is recovered from its own transaction alone") {
 }
 
 TEST_CASE("a round that is settled costs the state less than the messages that made it") {
-    const Settled s;
+    const EvidenceWorld s;
     std::size_t large = 0;
     for (const Table table : {Table::kReveal, Table::kAudit})
         for (const auto& [key, value] : s.before.scan(table_prefix(table))) large += value.size();

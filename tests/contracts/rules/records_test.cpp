@@ -31,8 +31,8 @@ Written written_by(Env& env, Person& who, const Payload& payload) {
 }
 
 /// Sends the message, which must write these records and at most so many bytes.
-void expect(Env& env, Person& who, const Payload& payload, const std::map<Table, int>& records,
-            std::size_t bytes) {
+void expect_written(Env& env, Person& who, const Payload& payload, const std::map<Table, int>& records,
+                    std::size_t bytes) {
     INFO(to_text(type_of(payload)));
     const Written written = written_by(env, who, payload);
     CHECK(written.records == records);
@@ -40,11 +40,11 @@ void expect(Env& env, Person& who, const Payload& payload, const std::map<Table,
     env.send(who, payload);
 }
 
-struct Market {
+struct RecordsWorld {
     Env env;
     Hash256 job;
 
-    Market() {
+    RecordsWorld() {
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3", "v4"}) env.verifier(name);
         job = env.post(small_job());
@@ -59,55 +59,58 @@ struct Market {
 
 TEST_CASE("a message of the bidding writes its own record and the counts, never the job") {
     using enum Table;
-    Market w;
+    RecordsWorld w;
     const std::uint32_t rounds = w.env.job(w.job).spec.rounds;
     const std::map<Table, int> enlisting = {{kSupply, 1}, {kNodeKey, 1}, {kStake, 1},
                                             {kPanel, 1},  {kBidding, 1}, {kBeaconMember, 1}};
     for (const char* name : {"v1", "v2", "v3", "v4"})
-        expect(w.env, w.who(name), w.env.enlistment(w.who(name), w.job), enlisting, 900);
-    expect(w.env, w.who("sequencer"), SequencerEnlist{w.job, chain_tip(w.who("sequencer").secret, rounds)},
-           {{kNodeKey, 1}, {kBidding, 1}, {kBeaconMember, 1}}, 500);
+        expect_written(w.env, w.who(name), w.env.enlistment(w.who(name), w.job), enlisting, 900);
+    expect_written(w.env, w.who("sequencer"),
+                   SequencerEnlist{w.job, chain_tip(w.who("sequencer").secret, rounds)},
+                   {{kNodeKey, 1}, {kBidding, 1}, {kBeaconMember, 1}}, 500);
     for (const char* name : {"m1", "m2", "m3"}) {
         Person& miner = w.who(name);
-        expect(w.env, miner,
-               AskCommit{w.job, ask_seal(w.env.chain(), w.job, miner.node_key(), amount(500), miner.secret)},
-               {{kSupply, 1}, {kNodeKey, 1}, {kStake, 1}, {kAsk, 1}, {kBidding, 1}}, 700);
+        expect_written(
+            w.env, miner,
+            AskCommit{w.job, ask_seal(w.env.chain(), w.job, miner.node_key(), amount(500), miner.secret)},
+            {{kSupply, 1}, {kNodeKey, 1}, {kStake, 1}, {kAsk, 1}, {kBidding, 1}}, 700);
     }
-    expect(w.env, w.who("buyer"), EndpointUpdate{"127.0.0.1:7001", w.job},
-           {{kNodeKey, 1}, {kBuyerEndpoint, 1}}, 200);
+    expect_written(w.env, w.who("buyer"), EndpointUpdate{"127.0.0.1:7001", w.job},
+                   {{kNodeKey, 1}, {kBuyerEndpoint, 1}}, 200);
     CHECK(w.env.job(w.job).buyer_endpoint == "127.0.0.1:7001");
     w.env.let_deadline_pass();
     for (const char* name : {"m1", "m2", "m3"}) {
         Person& miner = w.who(name);
-        expect(w.env, miner, AskReveal{w.job, amount(500), miner.secret},
-               {{kSupply, 1}, {kNodeKey, 1}, {kStake, 1}, {kAsk, 1}}, 600);
+        expect_written(w.env, miner, AskReveal{w.job, amount(500), miner.secret},
+                       {{kSupply, 1}, {kNodeKey, 1}, {kStake, 1}, {kAsk, 1}}, 600);
     }
 }
 
 TEST_CASE("a message of a round that ends no phase writes one record of the round, and its sender's nonce") {
     using enum Table;
-    Market w;
+    RecordsWorld w;
     w.env.hold_auction(w.job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3", "v4"});
     w.env.next_block();
-    expect(w.env, w.who("buyer"), JobCancel{w.job}, {{kAccount, 1}, {kJobProgress, 1}}, 500);
+    expect_written(w.env, w.who("buyer"), JobCancel{w.job}, {{kAccount, 1}, {kJobProgress, 1}}, 500);
     const Job job = w.env.job(w.job);
     const auto slot = [&](std::uint32_t number) { return *read_slot(w.env.state(), w.job, 0, number); };
     const TraceRecord trace = true_trace(job, 0, 0);
     const std::map<Table, int> of_slot = {{kNodeKey, 1}, {kSlotRound, 1}};
-    expect(w.env, w.holder(0), RoundCommit{w.job, 0, 0, seal_of(w.env, job, slot(0), trace)}, of_slot, 700);
+    expect_written(w.env, w.holder(0), RoundCommit{w.job, 0, 0, seal_of(w.env, job, slot(0), trace)}, of_slot,
+                   700);
     w.env.send(w.holder(1), RoundCommit{w.job, 0, 1, seal_of(w.env, job, slot(1), true_trace(job, 0, 1))});
 
     const Round round = w.env.round(w.job);
     REQUIRE(round.links.size() == 6);
     const Hash256 link = chain_link(w.who("v1").secret, job.spec.rounds, 0);
-    expect(w.env, w.who("v1"), BeaconOpen{w.job, 0, link},
-           {{kNodeKey, 1}, {kBeaconMember, 1}, {kBeaconLink, 1}}, 500);
+    expect_written(w.env, w.who("v1"), BeaconOpen{w.job, 0, link},
+                   {{kNodeKey, 1}, {kBeaconMember, 1}, {kBeaconLink, 1}}, 500);
     play_links(w.env, w.job, {.withhold_links = {"v1"}});
 
     RoundReveal reveal{w.job, 0, 0, trace, {}, bytes_of("update blob"), bytes_of("slot salt")};
     reveal.boundary_blobs.resize(job.spec.segments(), bytes_of("blob"));
-    expect(w.env, w.holder(0), reveal, {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}, {kRevealPlace, 1}},
-           1'500);
+    expect_written(w.env, w.holder(0), reveal,
+                   {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}, {kRevealPlace, 1}}, 1'500);
     reveal.slot = 1;
     reveal.trace = true_trace(job, 0, 1);
     w.env.send(w.holder(1), reveal);
@@ -122,18 +125,19 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     }
     const Hash256 salt = bytes_of(verifier.name + " salt audit");
     const Hash256 seal = audit_seal(w.env.chain(), w.job, 0, Stage::kPair, drawn, claims, salt);
-    expect(w.env, verifier, AuditSeal{w.job, 0, Stage::kPair, seal}, {{kNodeKey, 1}, {kAudit, 1}}, 400);
+    expect_written(w.env, verifier, AuditSeal{w.job, 0, Stage::kPair, seal}, {{kNodeKey, 1}, {kAudit, 1}},
+                   400);
     for (const EnlistedVerifier& other : job.verifiers) {
         if (other.node == drawn || !read_audit(w.env.state(), w.job, 0, Stage::kPair, other.node)) continue;
         w.env.send(w.env.by_node(other.node), AuditSeal{w.job, 0, Stage::kPair, bytes_of("any")});
     }
-    expect(w.env, verifier, AuditOpen{w.job, 0, Stage::kPair, claims, salt},
-           {{kNodeKey, 1}, {kAudit, 1}, {kAuditPlace, 1}}, 1'200);
+    expect_written(w.env, verifier, AuditOpen{w.job, 0, Stage::kPair, claims, salt},
+                   {{kNodeKey, 1}, {kAudit, 1}, {kAuditPlace, 1}}, 1'200);
 }
 
 TEST_CASE("a merge's messages write one posting") {
     using enum Table;
-    Market w;
+    RecordsWorld w;
     w.env.hold_auction(w.job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3", "v4"});
     play_commits(w.env, w.job, {});
     play_links(w.env, w.job, {});
@@ -151,13 +155,14 @@ TEST_CASE("a merge's messages write one posting") {
     const std::map<Table, int> of_posting = {{kNodeKey, 1}, {kMergePosting, 1}};
     const PublicKey first = round.merges[0].verifier;
     const PublicKey second = round.merges[1].verifier;
-    expect(w.env, w.env.by_node(first), seal(first), of_posting, 500);
+    expect_written(w.env, w.env.by_node(first), seal(first), of_posting, 500);
     w.env.send(w.env.by_node(second), seal(second));
-    expect(w.env, w.env.by_node(first), MergeOpen{w.job, 0, Stage::kPair, claim, salt}, of_posting, 500);
+    expect_written(w.env, w.env.by_node(first), MergeOpen{w.job, 0, Stage::kPair, claim, salt}, of_posting,
+                   500);
 }
 
 TEST_CASE("a job and a round come back as they were written, and writing them again writes nothing") {
-    Market w;
+    RecordsWorld w;
     w.env.hold_auction(w.job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3", "v4"});
     play_round(w.env, w.job, {.verifiers = {{"v2", VerifierManner::kLies}}});
     Overlay overlay(w.env.state());
