@@ -5,6 +5,7 @@
 #include <map>
 
 #include "contracts/rules/job/auction.hpp"
+#include "contracts/rules/job/seals.hpp"
 
 namespace assay::ledger {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "node/runtime/log.hpp"
 

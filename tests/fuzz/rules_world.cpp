@@ -6,6 +6,7 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::fuzz {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "contracts/rules/apply.hpp"
+#include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::contracts::test {
