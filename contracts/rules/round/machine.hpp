@@ -9,6 +9,7 @@
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/tables.hpp"
+#include "contracts/rules/state/supply.hpp"
 #include "contracts/rules/state/work.hpp"
 
 namespace assay::contracts {
