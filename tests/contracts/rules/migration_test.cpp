@@ -131,7 +131,8 @@ TEST_CASE("a state of schema 2, migrated, is byte for byte what the same message
                table == Table::kAuditPlace;
     };
     std::size_t compared = 0;
-    for (const auto& [key, value] : market.env.with_evidence().all()) {
+    const MemoryState native = market.env.with_evidence();
+    for (const auto& [key, value] : native.all()) {
         if (kept(key)) continue;
         ++compared;
         INFO(base::to_hex(key));
@@ -139,7 +140,7 @@ TEST_CASE("a state of schema 2, migrated, is byte for byte what the same message
         REQUIRE(migrated.has_value());
         CHECK(base::to_hex(*migrated) == base::to_hex(value));
     }
-    for (const auto& [key, value] : old.state.all()) compared -= kept(key) ? 0 : 1;
+    for (const auto& [key, value] : old.state.all()) compared -= kept(key) ? 0U : 1U;
     CHECK(compared == 0);
     // The reveals and audits themselves are those that the log gives.
     for (const Table table : {Table::kReveal, Table::kAudit})
