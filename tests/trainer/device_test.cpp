@@ -31,6 +31,8 @@ public:
     };
     explicit DistantDevice(Count& count) : count_(count), cpu_(test::all_targets().front(), 2, nullptr) {}
 
+    std::function<void()> meddle;  ///< done in the middle of work, as a library that a driver loads may
+
     [[nodiscard]] std::string_view name() const override { return "distant"; }
     [[nodiscard]] PlanHints hints() const override { return cpu_.hints(); }
     [[nodiscard]] base::Outcome<void> check() override { return cpu_.check(); }
@@ -80,7 +82,10 @@ public:
     }
     void load(std::span<const std::uint32_t> tokens) override { cpu_.load(tokens); }
     void select(std::uint64_t first, std::uint64_t count) override { cpu_.select(first, count); }
-    void run(const GroupCall& call) override { cpu_.run(call); }
+    void run(const GroupCall& call) override {
+        if (meddle) meddle();
+        cpu_.run(call);
+    }
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override {
         return cpu_.wait(scalars, values);
@@ -300,6 +305,41 @@ TEST_CASE("a segment that ends early leaves the state of its last whole step on 
         CHECK(state == before);
     }
     CHECK(count.dropped == count.adopted);
+}
+
+TEST_CASE("a mode that changes in the middle of work is refused and ends nothing",
+          "[trainer][device][mode]") {
+    const SmallWork work(test::small_job());
+    DistantDevice::Count count;
+    auto device = std::make_unique<DistantDevice>(count);
+    std::function<void()>& meddle = device->meddle;
+    const auto runner =
+        JobRunner::create(work.spec, {work.train}, {work.held_out}, {}, std::move(device)).value();
+    const BaseState base = runner->initial();
+    const SlotState start = runner->start(base).value();
+    meddle = [] { std::fesetround(FE_UPWARD); };
+    const auto while_it_meddles = [](const auto& work_of) {
+        auto result = work_of();
+        std::fesetround(FE_TONEAREST);
+        return result.error().kind;
+    };
+    SlotState state = start;
+    CHECK(while_it_meddles([&] {
+              return runner->run_segment(state, {0, 0, 0}, {});
+          }) == base::ErrorKind::kPreflight);
+    CHECK(state.step == 0);
+    CHECK(while_it_meddles([&] { return runner->evaluate_held_out(base.parameters, 1, {}); }) ==
+          base::ErrorKind::kPreflight);
+    CHECK(while_it_meddles([&] {
+              return runner->sample(base.parameters, {{1}, 1, 1.0F, 1});
+          }) == base::ErrorKind::kPreflight);
+    // Once nobody does, the work is right again.
+    meddle = {};
+    const auto cpu = JobRunner::create(work.spec, {work.train}, {work.held_out}, on_device("cpu")).value();
+    SlotState expected = start;
+    REQUIRE(cpu->run_segment(expected, {0, 0, 0}, {}).ok());
+    REQUIRE(runner->run_segment(state = start, {0, 0, 0}, {}).ok());
+    CHECK(state == expected);
 }
 
 TEST_CASE("a state that was adopted anew is looked at anew before AdamW changes it in place",
