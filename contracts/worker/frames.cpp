@@ -99,6 +99,11 @@ bool is_final(const Message& message) {
     }
 }
 
+std::string step_memory(const Opened& opened) {
+    constexpr std::uint64_t kMebibyte = 1U << 20U;
+    return std::to_string((opened.step_bytes + kMebibyte - 1) / kMebibyte) + " MiB";
+}
+
 std::string_view to_text(RefusalReason reason) {
     switch (reason) {
         case RefusalReason::kBadFrame: return "bad frame";

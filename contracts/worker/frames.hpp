@@ -126,6 +126,8 @@ struct Opened {
         visit(self.parameters, self.work_units, self.step_bytes);
     }
 };
+/// Memory of a step of the job, rounded up: "12 MiB".
+std::string step_memory(const Opened& opened);
 
 /// Asks for the base state of round 0. Descriptor: the file of JobSpec::initial_blob, when the job names one;
 /// it is checked (blob id, shape, finite numbers, step 0, no momentum) and given back. Answer: BaseState,

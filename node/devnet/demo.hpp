@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "node/devnet/drill_spec.hpp"
 #include "node/devnet/report.hpp"
+#include "node/roles/drill_spec.hpp"
 
 namespace assay::node {
 

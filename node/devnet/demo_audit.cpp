@@ -11,6 +11,7 @@
 #include "node/audit/model_output.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/runtime/process.hpp"
+#include "node/views/supply.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
 #include "trainer/data/manifest.hpp"

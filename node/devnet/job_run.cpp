@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "contracts/rules/tables.hpp"
-#include "node/devnet/watcher.hpp"
+#include "node/processes/watcher.hpp"
 
 namespace assay::node {
 

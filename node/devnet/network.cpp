@@ -7,8 +7,8 @@
 #include <fstream>
 #include <thread>
 
-#include "node/devnet/drill_spec.hpp"
-#include "node/roles/node_process.hpp"
+#include "node/processes/node_process.hpp"
+#include "node/roles/drill_spec.hpp"
 #include "node/rpc/client.hpp"
 
 namespace assay::node {

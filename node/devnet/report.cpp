@@ -89,16 +89,6 @@ void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateV
     report.buyer = {.escrowed = job.spec.market.budget, .spent = job.spent, .refunded = job.refunded};
 }
 
-std::int64_t supply_delta(const contracts::Supply& supply) {
-    std::uint64_t total = 0;
-    for (const base::Amount part :
-         {supply.balances, supply.escrow, supply.stake, supply.bonds, supply.unbonding, supply.deposits,
-          supply.prepaid, supply.treasury, supply.burned}) {
-        total += part.units();
-    }
-    return static_cast<std::int64_t>(supply.minted.units()) - static_cast<std::int64_t>(total);
-}
-
 std::string to_json(const DemoReport& report) {
     nlohmann::ordered_json verifiers = nlohmann::ordered_json::array();
     for (const VerifierReport& verifier : report.verifiers) {

@@ -76,9 +76,6 @@ struct DemoReport {
 void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateView& state,
                   const contracts::Job& job);
 
-/// minted − everything that is somewhere; 0 unless money was made or lost.
-std::int64_t supply_delta(const contracts::Supply& supply);
-
 std::string to_json(const DemoReport& report);
 void print_tables(const DemoReport& report, std::ostream& out);
 

@@ -5,7 +5,6 @@
 
 #include "node/roles/beacon_keeper.hpp"
 #include "node/roles/onboarding.hpp"
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
@@ -19,7 +18,7 @@ void Buyer::find_job() {
     const auto note = [this](const contracts::Job& job) {
         if (job_ || job.buyer_node != me() || !(job.spec == options_.spec)) return;
         job_ = job.id;
-        log_info("job " + job.id.hex() + " is on the ledger");
+        log().info("job " + job.id.hex() + " is on the ledger");
     };
     // Once through all that ever was: an earlier process may have bought it. What comes later is active
     // first.

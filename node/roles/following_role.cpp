@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "node/runtime/log.hpp"
-
 namespace assay::node {
 
 namespace {
@@ -14,13 +12,13 @@ constexpr std::uint64_t kTickNs = 500'000'000;
 FollowingRole::FollowingRole(const RoleParts& parts)
     : parts_(parts),
       receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.sequencer),
-      node_sender_(parts.seams.ledger, requests_, parts.node_key, parts.genesis.chain_id,
+      node_sender_(parts.seams.ledger, parts.seams.log, requests_, parts.node_key, parts.genesis.chain_id,
                    [this](const RefusedOffer& offer) { refused(offer); }) {
     const auto keep = [this](base::ByteView encoded) { keep_receipt(encoded); };
     node_sender_.on_receipt(keep);
     if (parts.owner_key != nullptr) {
-        owner_sender_.emplace(parts.seams.ledger, requests_, *parts.owner_key, parts.genesis.chain_id,
-                              [this](const RefusedOffer& offer) { refused(offer); });
+        owner_sender_.emplace(parts.seams.ledger, parts.seams.log, requests_, *parts.owner_key,
+                              parts.genesis.chain_id, [this](const RefusedOffer& offer) { refused(offer); });
         owner_sender_->on_receipt(keep);
     }
 }
@@ -28,7 +26,7 @@ FollowingRole::FollowingRole(const RoleParts& parts)
 // Evidence for later: no work depends on it, so a disk that does not take it stops nothing.
 void FollowingRole::keep_receipt(base::ByteView encoded) {
     const auto kept = receipts_.keep(encoded);
-    if (!kept) log_warn("the receipt is not kept: " + kept.error().what);
+    if (!kept) log().warn("the receipt is not kept: " + kept.error().what);
 }
 
 void FollowingRole::step(const Event& event) {
@@ -38,7 +36,7 @@ void FollowingRole::step(const Event& event) {
     if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
     if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
     if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
-    if (const auto* lost = std::get_if<LedgerLost>(&event)) log_warn("ledger lost: " + lost->why.what);
+    if (const auto* lost = std::get_if<LedgerLost>(&event)) log().warn("ledger lost: " + lost->why.what);
     if (std::holds_alternative<TimerFired>(event)) tick();
     // Acting on an old state would offer what is long done.
     if (height() < parts_.start_height) return;
@@ -68,7 +66,7 @@ void FollowingRole::start() {
 }
 
 void FollowingRole::log_store_notes() {
-    for (const std::string& note : follower_->take_notes()) log_warn(note);
+    for (const std::string& note : follower_->take_notes()) log().warn(note);
 }
 
 void FollowingRole::follow(const BlockSeen& event) {
@@ -88,12 +86,12 @@ std::string_view to_text(OwnFailure why) {
 }
 
 void FollowingRole::fail_with(OwnFailure why, const base::Error& error) {
-    log_error("the role ends for " + std::string(to_text(why)));
+    log().error("the role ends for " + std::string(to_text(why)));
     parts_.finish(error);
 }
 
 void FollowingRole::tick() {
-    store_watch_.look(parts_.files.percent_full());
+    if (const auto line = store_watch_.look(parts_.files.percent_full())) log().warn(*line);
     node_sender_.tick();
     if (owner_sender_) owner_sender_->tick();
     (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
@@ -112,14 +110,14 @@ void FollowingRole::refused(const RefusedOffer& offer) {
     if (is_onboarding(offer.type) && offer.retry != contracts::Retry::kSoon) {
         const base::Error error =
             rejected(offer.refusal, "'" + offer.name + "'", "see docs/reference/reasons.md");
-        return log_error(
+        return log().error(
             {error.kind, error.what + " This node cannot work until that is put right.", error.fix});
     }
     const std::string text = offer.name + " refused: " + describe(offer.refusal);
     // One offer of many, and the plan goes on without it.
-    if (offer.retry == contracts::Retry::kNever) return log_info(text + " It is dropped.");
-    if (offer.retry == contracts::Retry::kSoon) return log_debug(text);
-    log_warn(text + " It is tried again.");
+    if (offer.retry == contracts::Retry::kNever) return log().info(text + " It is dropped.");
+    if (offer.retry == contracts::Retry::kSoon) return log().debug(text);
+    log().warn(text + " It is tried again.");
 }
 
 void FollowingRole::offer_as_owner(const std::string& name, contracts::Payload payload) {

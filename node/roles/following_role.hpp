@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
-#include "node/roles/blob_files.hpp"
 #include "node/roles/follower.hpp"
 #include "node/roles/onboarding.hpp"
 #include "node/roles/receipt_keeper.hpp"
 #include "node/roles/requests.hpp"
 #include "node/roles/store_watch.hpp"
 #include "node/roles/tx_sender.hpp"
+#include "node/seams/blob_files.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
@@ -67,6 +67,7 @@ protected:
     [[nodiscard]] const base::PublicKey& me() const { return parts_.node_key.public_key(); }
     [[nodiscard]] const RoleParts& parts() const { return parts_; }
     [[nodiscard]] Requests& requests() { return requests_; }
+    [[nodiscard]] Log& log() const { return parts_.seams.log; }
 
     /// Offers a transaction of the node key or of the owner key.
     void offer(const std::string& name, contracts::Payload payload) {

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 
+#include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/roles/following_role.hpp"
-#include "node/runtime/log.hpp"
-#include "node/worker/worker_client.hpp"
-#include "trainer/data/token_file.hpp"
-#include "trainer/run/state_bytes.hpp"
 
 namespace assay::node {
 
@@ -27,15 +24,15 @@ std::vector<BlobId> blobs_of(const contracts::Job& job) {
 }  // namespace
 
 FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
-    return {.size = trainer::base_state_bytes(program::parameter_count(spec.model)), .pin = pin};
+    return {.size = program::base_state_bytes(program::parameter_count(spec.model)), .pin = pin};
 }
 
 FetchTerms boundary_terms(const program::JobSpec& spec) {
-    return {.size = trainer::slot_state_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
+    return {.size = program::slot_state_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
 }
 
 FetchTerms update_terms(const program::JobSpec& spec) {
-    return {.size = trainer::update_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
+    return {.size = program::update_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
 }
 
 bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms) {
@@ -83,7 +80,7 @@ void BlobWants::forget_bidding(const BlobId& id) {
 }
 
 void BlobWants::log_once(Attempt& attempt, const std::string& text) {
-    if (attempt.said != text) log_warn(text);
+    if (attempt.said != text) seams_.log.warn(text);
     attempt.said = text;
 }
 
@@ -96,7 +93,7 @@ std::optional<SharedDescriptor> BlobWants::want(const BlobId& id, const std::vec
 std::optional<SharedDescriptor> BlobWants::open(const BlobId& id) {
     auto file = files_.open(id);
     if (file.ok()) return std::move(file).value();
-    log_error(file.error());
+    seams_.log.error(file.error());
     return std::nullopt;
 }
 
@@ -142,7 +139,7 @@ bool JobBench::gather(const contracts::StateView& state, const contracts::Job& j
     const program::JobSpec& spec = job.spec;
     const auto tokens_here = [&](const BlobId& id, std::uint64_t tokens) {
         return wants_.here(id, holders,
-                           {.size = trainer::token_file_size(tokens, spec.model.vocabulary), .pin = pin});
+                           {.size = program::token_file_size(tokens, spec.model.vocabulary), .pin = pin});
     };
     bool all = tokens_here(spec.data.train, spec.data.train_tokens);
     all = tokens_here(spec.data.held_out, spec.data.held_out_tokens) && all;
@@ -209,8 +206,8 @@ void JobBench::on_opened(const contracts::Job& job, const WorkerAnswered& answer
         return on_refusal(job, "it cannot be opened: ", *refusal);
     }
     if (const auto* opened = std::get_if<frames::Opened>(&answer.message)) {
-        log_info("job " + job.id.brief() + " is open: " + std::to_string(opened->parameters) +
-                 " parameters, a step takes " + step_memory(*opened));
+        seams_.log.info("job " + job.id.brief() + " is open: " + std::to_string(opened->parameters) +
+                        " parameters, a step takes " + step_memory(*opened));
         open_job_ = job.id;
         return;
     }
@@ -266,11 +263,11 @@ void JobBench::rest(const base::Hash256& job) { not_before_ns_[job] = seams_.clo
 void JobBench::on_refusal(const contracts::Job& job, const std::string& what,
                           const frames::Refusal& refusal) {
     if (after_refusal(job.id, refusal) == Remedy::kNever) return refuse(job.id, what + with_fix(refusal));
-    log_warn("job " + job.id.brief() + ": " + what + with_fix(refusal) + "; it is tried again");
+    seams_.log.warn("job " + job.id.brief() + ": " + what + with_fix(refusal) + "; it is tried again");
 }
 
 void JobBench::refuse(const base::Hash256& job, const std::string& why) {
-    log_error("job " + job.brief() + " is refused: " + why);
+    seams_.log.error("job " + job.brief() + " is refused: " + why);
     // Its blobs keep their pins: it may name some that are here for other jobs, to have them dropped.
     refused_.insert(job);
 }
@@ -314,7 +311,7 @@ void JobBench::unpin_settled(const contracts::StateView& state, const Rounds& ru
         }
     }
     if (keep) keep(needed);
-    if (const auto unpinned = files_.pin_only(needed); !unpinned.ok()) log_error(unpinned.error());
+    if (const auto unpinned = files_.pin_only(needed); !unpinned.ok()) seams_.log.error(unpinned.error());
 }
 
 }  // namespace assay::node

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
-#include "node/roles/blob_files.hpp"
 #include "node/roles/requests.hpp"
 #include "node/roles/worker_refusals.hpp"
+#include "node/seams/blob_files.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
@@ -65,7 +65,7 @@ private:
     /// The blob, which is here, stays from now on; false, and the error in the log, when the disk refuses.
     bool keep(const BlobId& id);
     void forget_bidding(const BlobId& id);
-    static void log_once(Attempt& attempt, const std::string& text);
+    void log_once(Attempt& attempt, const std::string& text);
     Seams seams_;
     BlobFiles& files_;
     Requests& requests_;

@@ -6,7 +6,6 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/limits.hpp"
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
@@ -72,10 +71,10 @@ bool Miner::locks_within_limits(const contracts::Job& job) {
         const std::string text = "job " + job.id.brief() + " can lock up to " + base::to_text(most->slot) +
                                  " of our stake for a slot, " + base::to_text(round) + " in all";
         if (within) {
-            log_info(text);
+            log().info(text);
         } else {
-            log_warn(text + "; no ask: --lock-slot allows " + base::to_text(options_.lock_slot) +
-                     ", --lock-job " + base::to_text(options_.lock_job));
+            log().warn(text + "; no ask: --lock-slot allows " + base::to_text(options_.lock_slot) +
+                       ", --lock-job " + base::to_text(options_.lock_job));
         }
     }
     return within;
@@ -160,8 +159,8 @@ void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, c
         if (boundary.ok() && !work.trace.divergence) {
             request.resume = work.trace;
             bulk.push_back(*boundary);
-            log_info("resuming " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) +
-                     " at segment " + std::to_string(work.boundary_blobs.size()));
+            log().info("resuming " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) +
+                       " at segment " + std::to_string(work.boundary_blobs.size()));
         } else {
             work.boundary_blobs.clear();
             work.trace = {};
@@ -193,8 +192,8 @@ void Miner::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
         }
         // Its round has gone on, or its states were not stored: who cancelled it knows why.
         if (refusal->reason == frames::RefusalReason::kCancelled) return;
-        if (remedy == Remedy::kAgain) return log_warn(text + "; it is tried again");
-        log_error(text);
+        if (remedy == Remedy::kAgain) return log().warn(text + "; it is tried again");
+        log().error(text);
         failed_.insert(key);
         return;
     }
@@ -227,8 +226,8 @@ bool Miner::can_be_served(const SlotWork& work) {
 }
 
 void Miner::lose(SlotWork& work) {
-    log_warn(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
-             " is trained again: its states are not in the store any more");
+    log().warn(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
+               " is trained again: its states are not in the store any more");
     work.complete = false;
     work.boundary_blobs.clear();
     work.update_blob = {};
@@ -255,8 +254,8 @@ void Miner::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     work.salt = random_hash();
     work.complete = true;
     store(work);
-    log_info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
-             std::to_string(trained.nanoseconds / 1'000'000) + " ms");
+    log().info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
+               std::to_string(trained.nanoseconds / 1'000'000) + " ms");
 }
 
 void Miner::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {

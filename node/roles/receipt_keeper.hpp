@@ -3,25 +3,22 @@
 // is cut or that it is another one (assay audit ledger).
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "contracts/base/error.hpp"
 #include "contracts/base/sign.hpp"
-#include "ledger/audit.hpp"
-#include "node/runtime/home.hpp"
+#include "ledger/block.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
 
-/// Its name in HOME/jobs.
+/// The name it is kept under (DiskPort); the disk of a process writes into HOME/jobs.
 inline constexpr std::string_view kReceiptFile = "receipt";
 
 class ReceiptKeeper {
 public:
-    /// `disk` writes into HOME/jobs and must outlive the keeper.
+    /// `disk` must outlive the keeper.
     ReceiptKeeper(DiskPort& disk, std::string chain_id, const base::PublicKey& sequencer)
         : disk_(disk), chain_id_(std::move(chain_id)), sequencer_(sequencer) {}
 
@@ -35,12 +32,5 @@ private:
     std::string chain_id_;
     base::PublicKey sequencer_;
 };
-
-/// Reads a receipt file. kNotFound, or kUsage when its bytes are no receipt. Its signature is not checked.
-base::Outcome<ledger::Receipt> read_receipt(const std::filesystem::path& file);
-
-/// The receipts kept in a home and in the homes right inside it, as a local network has them; ascending
-/// paths. What cannot be read is left out.
-std::vector<ledger::HeldReceipt> find_receipts(const Home& home);
 
 }  // namespace assay::node

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoreWatch: says in the log that the blob store fills up, before it refuses what a role has to keep.
+// StoreWatch: what to say when the blob store fills up, before it refuses what a role has to keep.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
-
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
 class StoreWatch {
 public:
-    /// `percent`: of the room for blobs that stay (BlobStore::percent_full). One line at each step; again
+    /// `percent`: of the room for blobs that stay (BlobFiles::percent_full). One line at each step; again
     /// only after the store has been clearly below the first.
-    void look(unsigned percent) {
+    std::optional<std::string> look(unsigned percent) {
         constexpr std::array<unsigned, 2> kSteps = {80, 95};
         constexpr unsigned kClear = 70;
         if (percent < kClear) said_ = 0;
         unsigned reached = 0;
         for (const unsigned step : kSteps) reached = percent >= step ? step : reached;
-        if (reached <= said_) return;
+        if (reached <= said_) return std::nullopt;
         said_ = reached;
-        log_warn("the blob store is " + std::to_string(percent) +
-                 " % full of what has to stay: nothing that is not stored is committed or vouched for; "
-                 "free some disk space, or move the home to a larger disk");
+        return "the blob store is " + std::to_string(percent) +
+               " % full of what has to stay: nothing that is not stored is committed or vouched for; "
+               "free some disk space, or move the home to a larger disk";
     }
 
 private:
-    unsigned said_ = 0;  ///< the last step that is in the log
+    unsigned said_ = 0;  ///< the last step that was said
 };
 
 }  // namespace assay::node

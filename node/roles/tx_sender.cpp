@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "contracts/rules/tables.hpp"
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
@@ -14,9 +13,10 @@ constexpr std::uint64_t kLongestPause = 8;     ///< below the shortest window th
 constexpr std::uint64_t kForgottenAfter = 20;  ///< ticks without being offered
 }  // namespace
 
-TxSender::TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id,
-                   OnRefused on_refused)
+TxSender::TxSender(LedgerPort& ledger, Log& log, Requests& requests, const base::SecretKey& key,
+                   std::string chain_id, OnRefused on_refused)
     : ledger_(ledger),
+      log_(log),
       requests_(requests),
       key_(key),
       chain_id_(std::move(chain_id)),
@@ -78,7 +78,7 @@ void TxSender::answered(const Outcome<SubmitReply>& reply) {
     in_flight_.reset();
     if (!reply.ok()) {
         // Nobody answered: whether it was included is not known, so the state decides at the next pump.
-        if (failed_ != reply.error().what) log_warn("the ledger did not answer: " + reply.error().what);
+        if (failed_ != reply.error().what) log_.warn("the ledger did not answer: " + reply.error().what);
         failed_ = reply.error().what;
         pause_ = {.times = 0, .height = sent_at_ + 1, .tick = ticks_ + 1};
         names_.erase(sent.name);
@@ -86,7 +86,7 @@ void TxSender::answered(const Outcome<SubmitReply>& reply) {
     }
     failed_.reset();
     if (!reply->accepted) return refused(sent, *reply);
-    log_debug("accepted at height " + std::to_string(reply->height) + ": " + sent.name);
+    log_.debug("accepted at height " + std::to_string(reply->height) + ": " + sent.name);
     settles_at_ = reply->height;
     settling_ = sent.name;
     pause_ = {};

@@ -33,10 +33,10 @@ class TxSender {
 public:
     using OnRefused = std::function<void(const RefusedOffer&)>;
 
-    /// `key` and `ledger` must outlive the sender. `on_refused` is called once for each reason that an offer
-    /// is refused for, not at every repetition. Expiry is 100,000 blocks after the followed height.
-    TxSender(LedgerPort& ledger, Requests& requests, const base::SecretKey& key, std::string chain_id,
-             OnRefused on_refused = {});
+    /// `ledger`, `log` and `key` must outlive the sender. `on_refused` is called once for each reason that an
+    /// offer is refused for, not at every repetition. Expiry is 100,000 blocks after the followed height.
+    TxSender(LedgerPort& ledger, Log& log, Requests& requests, const base::SecretKey& key,
+             std::string chain_id, OnRefused on_refused = {});
 
     /// `handler` gets the encoded receipt of every accepted transaction.
     void on_receipt(std::function<void(base::ByteView)> handler) { on_receipt_ = std::move(handler); }
@@ -85,6 +85,7 @@ private:
     [[nodiscard]] base::Hash256 id_of(const contracts::Payload& payload) const;
 
     LedgerPort& ledger_;
+    Log& log_;
     Requests& requests_;
     const base::SecretKey& key_;
     std::string chain_id_;

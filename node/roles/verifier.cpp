@@ -6,7 +6,6 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
@@ -32,9 +31,9 @@ std::optional<base::Amount> Verifier::lock_for(const contracts::Job& job) {
     const base::Amount most = std::max(options_.lock, params.verifier_bond);
     if (!least || *least > most) {
         if (left_alone_.insert(job.id).second)
-            log_warn("job " + job.id.brief() + " asks its verifiers to lock " +
-                     (least ? base::to_text(*least) : "more than there is") + "; --lock allows " +
-                     base::to_text(most));
+            log().warn("job " + job.id.brief() + " asks its verifiers to lock " +
+                       (least ? base::to_text(*least) : "more than there is") + "; --lock allows " +
+                       base::to_text(most));
         return std::nullopt;
     }
     const base::Amount lock = std::min(most, contracts::read_stake(state(), me()).free);
@@ -56,9 +55,9 @@ void Verifier::on_not_done(const base::Hash256& job, const std::string& what, co
     const auto* refusal = std::get_if<worker::Refusal>(&answer.message);
     const Remedy remedy = refusal != nullptr ? bench_.after_refusal(job, *refusal) : Remedy::kNever;
     if (remedy == Remedy::kEnd) return fail_with(OwnFailure::kUnsound, why);
-    if (remedy == Remedy::kAgain) return log_warn(why.what + "; it is tried again");
+    if (remedy == Remedy::kAgain) return log().warn(why.what + "; it is tried again");
     given_up = true;
-    log_error(why);
+    log().error(why);
 }
 
 void Verifier::keep_own(std::set<BlobId>& needed) {

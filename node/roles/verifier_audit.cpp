@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "node/roles/verifier.hpp"
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
@@ -174,7 +173,7 @@ void Verifier::on_unavailable(const contracts::Job& job, Audit& audit) {
         if (parts().files.is_intact(start)) continue;
         audit.end_state.reset();
         parts().files.drop(start);
-        return log_warn("blob " + start.brief() + " has changed on our disk; it is fetched again");
+        return log().warn("blob " + start.brief() + " has changed on our disk; it is fetched again");
     }
     audit.claim_unavailable();
 }
@@ -280,8 +279,9 @@ void Verifier::record_finding(const Finding& finding) {
                              std::to_string(finding.round) + "-" + std::to_string(finding.slot) + "-" +
                              std::to_string(finding.unit);
     (void)parts().seams.disk.write(file, base::as_bytes(text));
-    log_warn(round_name(finding.job, finding.round) + " slot " + std::to_string(finding.slot) + " unit " +
-             std::to_string(finding.unit) + " by miner " + finding.miner.brief() + ": " + finding.difference);
+    log().warn(round_name(finding.job, finding.round) + " slot " + std::to_string(finding.slot) + " unit " +
+               std::to_string(finding.unit) + " by miner " + finding.miner.brief() + ": " +
+               finding.difference);
 }
 
 void Verifier::open_audit(const contracts::Job& job, Stage stage) {

@@ -4,7 +4,6 @@
 
 #include "contracts/program/mean_loss.hpp"
 #include "node/roles/verifier.hpp"
-#include "node/runtime/log.hpp"
 
 namespace assay::node {
 
@@ -143,7 +142,7 @@ void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base:
         const bool false_file =
             rooted != nullptr || (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes);
         if (!false_file) return on_not_done(key.first, what, answer, work.given_up);
-        log_warn(
+        log().warn(
             round_name(key.first, key.second) + " slot " + std::to_string(slot) + ": the served update " +
             (refusal != nullptr ? "could not be read: " + with_fix(*refusal) : "is not the accepted one") +
             "; it is trained again here");
@@ -170,10 +169,10 @@ void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::
             return;
         }
         work.elsewhere.insert(slot);
-        log_warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
-                 " was accepted, and training it here gives another update: a unit that was not drawn is "
-                 "false, or its two verifiers judged wrong; without the accepted update nothing is merged "
-                 "here");
+        log().warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
+                   " was accepted, and training it here gives another update: a unit that was not drawn is "
+                   "false, or its two verifiers judged wrong; without the accepted update nothing is merged "
+                   "here");
     });
     parts().seams.worker.submit(
         id, frames::Train{.round = key.second, .slot = slot, .resume = std::nullopt, .drills = {}}, {base});

@@ -22,12 +22,35 @@ base::Outcome<void> start_log(std::string_view level, std::string_view program) 
     return {};
 }
 
-void log_debug(std::string_view text) { spdlog::debug("{}", text); }
-void log_info(std::string_view text) { spdlog::info("{}", text); }
-void log_warn(std::string_view text) { spdlog::warn("{}", text); }
-void log_error(std::string_view text) { spdlog::error("{}", text); }
-void log_error(const base::Error& error) {
-    spdlog::error("{}{}{}", error.what, error.fix.empty() ? "" : "; ", error.fix);
+namespace {
+
+class SpdLog final : public Log {
+public:
+    void write(LogLevel level, std::string_view text) override { spdlog::log(number_of(level), "{}", text); }
+
+private:
+    static spdlog::level::level_enum number_of(LogLevel level) {
+        switch (level) {
+            case LogLevel::kDebug: return spdlog::level::debug;
+            case LogLevel::kInfo: return spdlog::level::info;
+            case LogLevel::kWarn: return spdlog::level::warn;
+            case LogLevel::kError: return spdlog::level::err;
+        }
+        return spdlog::level::err;
+    }
+};
+
+}  // namespace
+
+Log& process_log() {
+    static SpdLog log;
+    return log;
 }
+
+void log_debug(std::string_view text) { process_log().debug(text); }
+void log_info(std::string_view text) { process_log().info(text); }
+void log_warn(std::string_view text) { process_log().warn(text); }
+void log_error(std::string_view text) { process_log().error(text); }
+void log_error(const base::Error& error) { process_log().error(error); }
 
 }  // namespace assay::node

@@ -6,12 +6,16 @@
 #include <string_view>
 
 #include "contracts/base/error.hpp"
+#include "node/seams/log.hpp"
 
 namespace assay::node {
 
 /// Sets up the default logger for the process; `level` is trace, debug, info, warn, error or off.
 /// kUsage for another word.
 base::Outcome<void> start_log(std::string_view level, std::string_view program);
+
+/// The process's log, for roles; as the functions below.
+Log& process_log();
 
 void log_debug(std::string_view text);
 void log_info(std::string_view text);

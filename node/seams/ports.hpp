@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/seams/event.hpp"
+#include "node/seams/log.hpp"
 
 namespace assay::node {
 
@@ -64,6 +65,7 @@ struct Seams {
     BlobPort& blobs;
     DiskPort& disk;
     WorkerPort& worker;
+    Log& log;
 };
 
 }  // namespace assay::node

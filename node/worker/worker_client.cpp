@@ -27,11 +27,6 @@ base::Error to_error(const frames::Refusal& refusal) {
     return {base::ErrorKind::kFailure, what, refusal.fix};
 }
 
-std::string step_memory(const frames::Opened& opened) {
-    constexpr std::uint64_t kMebibyte = 1U << 20U;
-    return std::to_string((opened.step_bytes + kMebibyte - 1) / kMebibyte) + " MiB";
-}
-
 base::Outcome<WorkerEvent> call(WorkerClient& worker, frames::Message request,
                                 std::vector<frames::SharedDescriptor> bulk,
                                 const std::function<void(const WorkerEvent&)>& observe) {

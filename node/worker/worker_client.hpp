@@ -52,9 +52,6 @@ public:
 /// A refusal as the error a command prints: its text and its fix, and the exit code by its reason.
 base::Error to_error(const frames::Refusal& refusal);
 
-/// Memory of a step of the job, rounded up: "12 MiB".
-std::string step_memory(const frames::Opened& opened);
-
 /// Sends one request and waits for its end; `observe` sees the events before the last. For commands, not for
 /// roles. REQUIRES not to be called from a handler.
 base::Outcome<WorkerEvent> call(WorkerClient& worker, frames::Message request,

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "node/devnet/demo_audit.hpp"
-#include "node/devnet/drill_spec.hpp"
+#include "node/roles/drill_spec.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"

@@ -2,8 +2,8 @@
 // Planted cheats of each kind, in the first segment of a round and in the last one, whose end the update is
 // made from.
 #include "node/audit/run_record.hpp"
-#include "node/devnet/drill_spec.hpp"
 #include "node/devnet/story.hpp"
+#include "node/roles/drill_spec.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
 

@@ -2,7 +2,7 @@
 // Jobs of the other family and the other profile: bought, trained, one of the miners cheating by one ulp,
 // recomputed, paid, and trained again alone on every instruction set of this machine.
 #include "node/audit/run_record.hpp"
-#include "node/devnet/drill_spec.hpp"
+#include "node/roles/drill_spec.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
 #include "trainer/host/targets.hpp"

@@ -6,7 +6,7 @@
 
 #include "contracts/program/initial.hpp"
 #include "node/audit/run_record.hpp"
-#include "node/devnet/drill_spec.hpp"
+#include "node/roles/drill_spec.hpp"
 #include "tests/scenarios/run_assay.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/scenarios/small_text.hpp"

@@ -13,6 +13,7 @@
 #include "node/audit/run_record.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/key/key_file.hpp"
+#include "node/views/supply.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
 #include "tests/scenarios/small_text.hpp"

@@ -31,10 +31,8 @@ base::Failed<base::Error> refuse(const std::string& what) {
 
 }  // namespace
 
-const TokenForm& token_form(std::uint32_t vocabulary) { return vocabulary <= 65'536 ? kForms[0] : kForms[1]; }
-
-std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t vocabulary) {
-    return kTokenFileHeader + token_form(vocabulary).width * tokens;
+const TokenForm& token_form(std::uint32_t vocabulary) {
+    return program::token_bytes(vocabulary) == kForms[0].width ? kForms[0] : kForms[1];
 }
 
 base::Bytes token_file_bytes(std::span<const std::uint32_t> tokens, std::uint32_t vocabulary) {

@@ -12,11 +12,13 @@
 
 #include "contracts/base/bytes.hpp"
 #include "contracts/base/error.hpp"
+#include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/limits.hpp"
 
 namespace assay::trainer {
 
-inline constexpr std::uint64_t kTokenFileHeader = 1024;
+using program::kTokenFileHeader;
+using program::token_file_size;
 /// The header's count is a signed 32-bit number; a job's streams have that many at most.
 inline constexpr std::uint64_t kTokenFileMaxTokens = program::kMaxTokens;
 
@@ -28,9 +30,6 @@ struct TokenForm {
     std::string_view type;    ///< as manifests say it: "uint16", "uint32"
 };
 const TokenForm& token_form(std::uint32_t vocabulary);
-
-/// Bytes of the file of so many tokens.
-std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t vocabulary);
 
 /// REQUIRES tokens below `vocabulary`, at most kTokenFileMaxTokens of them.
 base::Bytes token_file_bytes(std::span<const std::uint32_t> tokens, std::uint32_t vocabulary);

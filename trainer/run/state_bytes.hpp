@@ -9,14 +9,14 @@
 
 #include "contracts/base/bytes.hpp"
 #include "contracts/base/error.hpp"
+#include "contracts/program/blob_sizes.hpp"
 #include "trainer/run/state.hpp"
 
 namespace assay::trainer {
 
-/// Bytes of each file of a model of `parameters` numbers.
-constexpr std::uint64_t base_state_bytes(std::uint64_t parameters) { return 16 + 8 * parameters; }
-constexpr std::uint64_t slot_state_bytes(std::uint64_t parameters) { return 24 + 12 * parameters; }
-constexpr std::uint64_t update_bytes(std::uint64_t parameters) { return 8 + 8 * parameters; }
+using program::base_state_bytes;
+using program::slot_state_bytes;
+using program::update_bytes;
 
 base::Bytes encode_base_state(const BaseState& state);
 base::Bytes encode_slot_state(const SlotState& state);

@@ -7,7 +7,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
-#include "node/roles/receipt_keeper.hpp"
+#include "node/processes/receipt_files.hpp"
 
 namespace assay::node {
 namespace {

@@ -8,7 +8,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
 #include "node/cli/state_source.hpp"
-#include "node/devnet/report.hpp"
+#include "node/views/supply.hpp"
 
 namespace assay::node {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
-#include "node/roles/purchase.hpp"
+#include "node/processes/purchase.hpp"
 #include "node/runtime/shutdown.hpp"
 
 namespace assay::node {

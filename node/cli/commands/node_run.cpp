@@ -4,7 +4,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
-#include "node/roles/node_process.hpp"
+#include "node/processes/node_process.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/shutdown.hpp"
 

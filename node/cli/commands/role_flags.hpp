@@ -5,7 +5,7 @@
 #include <string>
 
 #include "node/cli/context.hpp"
-#include "node/roles/role_process.hpp"
+#include "node/processes/role_process.hpp"
 
 namespace CLI {
 class App;

@@ -4,7 +4,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
-#include "node/devnet/drill_spec.hpp"
+#include "node/roles/drill_spec.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/runtime/shutdown.hpp"

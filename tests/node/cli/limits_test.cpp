@@ -8,7 +8,7 @@
 #include "contracts/program/spec_check.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "node/config/job_keys.hpp"
-#include "node/roles/purchase.hpp"
+#include "node/processes/purchase.hpp"
 #include "tests/node/cli/judges.hpp"
 
 namespace assay::test {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "node/processes/store_files.hpp"
 #include "node/roles/following_role.hpp"
 #include "tests/node/memory_ledger.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
@@ -18,6 +19,7 @@ using ledger::testing::Fault;
 using ledger::testing::Faults;
 using ledger::testing::MemoryProvider;
 using test::HandClock;
+using test::KeptLog;
 using test::key_of;
 using test::MemoryLedger;
 using test::NoBlobs;
@@ -51,7 +53,7 @@ private:
 /// One life of a role's process in a home that holds `store`.
 struct Life {
     Life(const MemoryLedger& ledger, ledger::KeyValueProvider& state_store) : ledger_(ledger) {
-        parts.emplace(RoleParts{.seams = {clock, random, timers, port, blobs, disk, worker},
+        parts.emplace(RoleParts{.seams = {clock, random, timers, port, blobs, disk, worker, log},
                                 .files = *files,
                                 .genesis = genesis,
                                 .node_key = key,
@@ -88,6 +90,7 @@ struct Life {
     NoBlobs blobs;
     NoDisk disk;
     NoWorker worker;
+    KeptLog log;
     std::optional<base::Error> ended;
     std::optional<RoleParts> parts;
     std::optional<Onlooker> role;

@@ -17,6 +17,7 @@ namespace {
 namespace frames = worker;
 using contracts::test::bytes_of;
 using test::HandClock;
+using test::KeptLog;
 using test::NoDisk;
 using test::NoRandom;
 using test::NoTimers;
@@ -154,9 +155,10 @@ struct Bench {
     NoDisk disk;
     SlowBlobs blobs;
     SlowWorker worker;
+    KeptLog log;
     Store store;
     Requests requests;
-    JobBench bench{{clock, random, timers, ledger, blobs, disk, worker}, store, requests, "test-chain"};
+    JobBench bench{{clock, random, timers, ledger, blobs, disk, worker, log}, store, requests, "test-chain"};
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 
 #include "contracts/program/initial.hpp"
 #include "contracts/program/state_root.hpp"
@@ -17,12 +16,11 @@
 #include "ledger/chain.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/blob/fetch.hpp"
+#include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
-#include "node/runtime/log.hpp"
 #include "node/worker/worker_process.hpp"
-#include "tests/node/captured_log.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -36,9 +34,10 @@ namespace {
 
 namespace frames = worker;
 using test::HandClock;
+using test::KeptLog;
 using test::key_of;
+using test::MemoryDisk;
 using test::NoTimers;
-using test_market::CapturedLog;
 
 constexpr const char* kBuyersPlace = "127.0.0.1:1";
 
@@ -54,21 +53,6 @@ struct Mempool final : LedgerPort {
     void scan(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
     void subscribe(std::uint64_t) override {}
     std::vector<std::pair<RequestId, Bytes>> sent;
-};
-struct MemoryDisk final : DiskPort {
-    Outcome<void> write(std::string_view name, ByteView content) override {
-        files[std::string(name)] = base::to_bytes(content);
-        return {};
-    }
-    Outcome<std::optional<Bytes>> read(std::string_view name) override {
-        const auto found = files.find(std::string(name));
-        return found == files.end() ? std::nullopt : std::optional(found->second);
-    }
-    Outcome<void> remove(std::string_view name) override {
-        files.erase(std::string(name));
-        return {};
-    }
-    std::map<std::string, Bytes> files;
 };
 struct AskedBlobs final : BlobPort {
     struct Asked {
@@ -169,7 +153,7 @@ struct Stage {
     /// beginning.
     void start(const std::string& endpoint) { start(endpoint, &owner); }
     void start(const std::string& endpoint, const base::SecretKey* owner_key) {
-        const RoleParts parts{.seams = {clock, random, timers, mempool, blobs, notes, worker},
+        const RoleParts parts{.seams = {clock, random, timers, mempool, blobs, notes, worker, log},
                               .files = *files,
                               .genesis = genesis,
                               .node_key = node,
@@ -275,27 +259,15 @@ struct Stage {
             return contracts::read_ask(chain->state(), id, node.public_key()).has_value();
         return takes_part(*contracts::read_job(chain->state(), id), node.public_key());
     }
-    /// Whether one line of the log has both.
     [[nodiscard]] bool said(const std::string& about, const std::string& what) const {
-        std::istringstream lines(log.text());
-        for (std::string line; std::getline(lines, line);) {
-            if (line.find(about) != std::string::npos && line.find(what) != std::string::npos) return true;
-        }
-        return false;
+        return log.said(about, what);
     }
-
-    [[nodiscard]] int lines_about(const BlobId& blob) const {
-        std::istringstream lines(log.text());
-        int count = 0;
-        for (std::string line; std::getline(lines, line);) {
-            if (line.find(blob.brief()) != std::string::npos) ++count;
-        }
-        return count;
+    [[nodiscard]] std::ptrdiff_t lines_about(const BlobId& blob) const {
+        return log.lines_with(blob.brief());
     }
 
     Part part;
     test::TemporaryFolder folder;
-    CapturedLog log{folder / "log"};
     tests::TinyJob job = tests::tiny_job();
     const ledger::Genesis genesis = test::small_genesis();
     ledger::testing::Faults faults;
@@ -326,6 +298,7 @@ struct Stage {
     AskedBlobs blobs;
     MemoryDisk notes;
     WaitingWorker worker;
+    KeptLog log;
     std::unique_ptr<Role> role;
 };
 

@@ -3,7 +3,6 @@
 // itself it is silent about: it accuses nobody, commits nothing that it could not serve, and goes on.
 #include "contracts/arithmetic/update.hpp"
 #include "contracts/base/merkle.hpp"
-#include "tests/node/captured_log.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -160,11 +159,10 @@ TEST_CASE("a verifier whose store is full says of nobody that it was not served,
     options.rounds = 1;
     Market market(options);
     market.start();
-    const assay::test::TemporaryFolder folder;
-    const CapturedLog log(folder / "log");
     REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
     (void)fill(market.party("vera"), options.quota, 4096);
     REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    const auto& log = market.party("vera").log;
     INFO(log.text());
     for (const auto& claim : market.claims("vera", 0)) CHECK_FALSE(claim.unavailable);
     CHECK_FALSE(market.party("vera").ended);

@@ -3,7 +3,6 @@
 // left. Everybody else goes on, and nobody honest is accused.
 #include <bit>
 
-#include "node/runtime/log.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -12,9 +11,6 @@ namespace {
 using namespace test_market;
 using contracts::Reason;
 using contracts::RoundPhase;
-
-// Ten thousand lines of honest work would hide the one that matters.
-const bool kQuiet = start_log("error", "market").ok();
 
 /// The miner's trace in a round, as it will be committed, and the files that it will serve.
 struct Forgery {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seams of a role for tests that do not look at them: a clock that the test moves, and no randomness,
-// timers, disk, worker or peers.
+// timers, disk, worker or peers. And two that keep what they get: a disk and a log in memory.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +52,49 @@ struct NoBlobs final : node::BlobPort {
 struct NoWorker final : node::WorkerPort {
     void submit(node::RequestId, worker::Message, std::vector<worker::SharedDescriptor>) override {}
     void cancel(node::RequestId) override {}
+};
+
+/// Keeps every note in memory; refuses new ones while the test says so.
+struct MemoryDisk final : node::DiskPort {
+    base::Outcome<void> write(std::string_view name, base::ByteView content) override {
+        if (refuses) return base::fail(base::ErrorKind::kFailure, "no space left on the notes' disk");
+        files[std::string(name)] = base::to_bytes(content);
+        return {};
+    }
+    base::Outcome<std::optional<base::Bytes>> read(std::string_view name) override {
+        const auto found = files.find(std::string(name));
+        return found == files.end() ? std::nullopt : std::optional(found->second);
+    }
+    base::Outcome<void> remove(std::string_view name) override {
+        files.erase(std::string(name));
+        return {};
+    }
+    bool refuses = false;
+    std::map<std::string, base::Bytes> files;
+};
+
+/// Keeps what was said, debug lines left out.
+struct KeptLog final : node::Log {
+    void write(node::LogLevel level, std::string_view text) override {
+        if (level != node::LogLevel::kDebug) lines.emplace_back(text);
+    }
+    /// Lines that hold `words`.
+    [[nodiscard]] std::ptrdiff_t lines_with(const std::string& words) const {
+        return std::count_if(lines.begin(), lines.end(),
+                             [&](const std::string& line) { return line.find(words) != std::string::npos; });
+    }
+    /// Whether one line has both.
+    [[nodiscard]] bool said(const std::string& about, const std::string& what) const {
+        return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+            return line.find(about) != std::string::npos && line.find(what) != std::string::npos;
+        });
+    }
+    [[nodiscard]] std::string text() const {
+        std::string all;
+        for (const std::string& line : lines) all += line + "\n";
+        return all;
+    }
+    std::vector<std::string> lines;
 };
 
 }  // namespace assay::test

@@ -18,6 +18,7 @@
 #include "ledger/evidence.hpp"
 #include "ledger/rules_machine.hpp"
 #include "node/blob/fetch.hpp"
+#include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
@@ -36,6 +37,8 @@ namespace assay::node::test_market {
 namespace frames = worker;
 using assay::test::key_of;
 using test::HandClock;
+using test::KeptLog;
+using test::MemoryDisk;
 using test::NoTimers;
 
 inline SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
@@ -58,23 +61,19 @@ struct Mempool final : LedgerPort {
     void subscribe(std::uint64_t) override {}
     std::vector<std::pair<RequestId, Bytes>> sent;
 };
-struct MemoryDisk final : DiskPort {
-    Outcome<void> write(std::string_view name, ByteView content) override {
-        if (refuses) return base::fail(base::ErrorKind::kFailure, "no space left on the notes' disk");
-        files[std::string(name)] = base::to_bytes(content);
-        return {};
-    }
-    Outcome<std::optional<Bytes>> read(std::string_view name) override {
-        const auto found = files.find(std::string(name));
-        return found == files.end() ? std::nullopt : std::optional(found->second);
-    }
-    Outcome<void> remove(std::string_view name) override {
-        files.erase(std::string(name));
-        return {};
-    }
-    bool refuses = false;
-    std::map<std::string, Bytes> files;
-};
+}
+Outcome<std::optional<Bytes>> read(std::string_view name) override {
+    const auto found = files.find(std::string(name));
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+}
+Outcome<void> remove(std::string_view name) override {
+    files.erase(std::string(name));
+    return {};
+}
+bool refuses = false;
+std::map<std::string, Bytes> files;
+}
+;
 struct AskedBlobs final : BlobPort {
     struct Asked {
         RequestId request = 0;
@@ -175,7 +174,7 @@ struct Party {
           store(
               BlobStore::open({.folder = folder / name, .quota_bytes = quota, .free_bytes_min = 0}).value()),
           files(make_blob_files(*store)),
-          parts{.seams = {clock, random, timers, mempool, blobs, notes, worker},
+          parts{.seams = {clock, random, timers, mempool, blobs, notes, worker, log},
                 .files = *files,
                 .genesis = genesis,
                 .node_key = node,
@@ -196,6 +195,7 @@ struct Party {
     AskedBlobs blobs;
     MemoryDisk notes;
     LocalWorker worker;
+    KeptLog log;
     std::unique_ptr<BlobStore> store;
     std::unique_ptr<BlobFiles> files;
     std::set<BlobId> withheld;  ///< in its store, and not served

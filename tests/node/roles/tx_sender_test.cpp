@@ -5,6 +5,7 @@
 
 #include "contracts/rules/apply.hpp"
 #include "ledger/rules_machine.hpp"
+#include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 
@@ -64,11 +65,13 @@ struct SenderBench {
     contracts::MemoryState state;
     std::uint64_t height = 1;
     SlowLedger ledger;
+    test::KeptLog log;
     Requests requests;
     base::SecretKey key = key_of("alice");
     std::vector<RefusedOffer> told;
-    TxSender sender{ledger, requests, key, test::kChainId,
-                    [this](const RefusedOffer& offer) { told.push_back(offer); }};
+    TxSender sender{ledger,         log,
+                    requests,       key,
+                    test::kChainId, [this](const RefusedOffer& offer) { told.push_back(offer); }};
 };
 
 SubmitReply accepted_at(std::uint64_t height) { return {.accepted = true, .height = height}; }

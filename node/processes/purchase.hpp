@@ -3,11 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 
 #include "contracts/rules/job/records.hpp"
+#include "node/processes/role_process.hpp"
 #include "node/roles/refusal.hpp"
-#include "node/roles/role_process.hpp"
 
 namespace assay::node {
 

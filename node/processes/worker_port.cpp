@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/roles/worker_port.hpp"
+#include "node/processes/worker_port.hpp"
 
 namespace assay::node {
 

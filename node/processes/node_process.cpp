@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/roles/node_process.hpp"
+#include "node/processes/node_process.hpp"
 
 #include <cstdlib>
 #include <fstream>
 
 #include "ledger/rules_machine.hpp"
-#include "node/roles/role_process.hpp"
+#include "node/processes/role_process.hpp"
+#include "node/processes/store_files.hpp"
+#include "node/processes/worker_port.hpp"
 #include "node/roles/sequencer.hpp"
-#include "node/roles/worker_port.hpp"
 #include "node/rpc/client.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/runtime/ledger_link.hpp"
@@ -55,7 +56,8 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
                                     .ledger = *ledger_port,
                                     .blobs = *blob_port,
                                     .disk = *disk,
-                                    .worker = worker},
+                                    .worker = worker,
+                                    .log = process_log()},
                           .files = *files,
                           .genesis = genesis,
                           .node_key = key,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/roles/role_process.hpp"
+#include "node/processes/role_process.hpp"
 
 #include "ledger/posix_disk.hpp"
+#include "node/processes/store_files.hpp"
+#include "node/processes/worker_port.hpp"
 #include "node/roles/registrar.hpp"
-#include "node/roles/worker_port.hpp"
 #include "node/rpc/client.hpp"
 #include "node/rpc/port.hpp"
 #include "node/rpc/self_probe.hpp"
@@ -164,7 +165,8 @@ base::Outcome<void> RoleProcess::State::assemble(const std::string& endpoint) {
                                       .ledger = *ledger_port,
                                       .blobs = *blob_port,
                                       .disk = *disk_port,
-                                      .worker = *worker_port},
+                                      .worker = *worker_port,
+                                      .log = process_log()},
                             .files = *files,
                             .genesis = genesis,
                             .node_key = *node_key,

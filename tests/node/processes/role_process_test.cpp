@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two phases of a role's process: the owner signs while nobody can reach it; who can be reached has no
 // owner key.
-#include "node/roles/role_process.hpp"
+#include "node/processes/role_process.hpp"
 
 #include <fstream>
 

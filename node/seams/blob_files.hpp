@@ -5,7 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "node/blob/blob_store.hpp"
+#include "contracts/base/error.hpp"
+#include "node/seams/blob_service.hpp"
 #include "node/worker/wire/descriptor.hpp"
 
 namespace assay::node {
@@ -21,22 +22,19 @@ public:
     /// The blob's file, open for reading; kNotFound when it is not in the store.
     virtual base::Outcome<SharedDescriptor> open(const BlobId& id) = 0;
     [[nodiscard]] virtual bool has(const BlobId& id) const = 0;
-    /// As BlobStore::remove; nothing happens when it is not here.
+    /// Removes the blob; nothing happens when it is not here.
     virtual void drop(const BlobId& id) = 0;
     /// Blobs here that may be dropped to make room.
     [[nodiscard]] virtual std::vector<BlobId> evictable() const = 0;
     [[nodiscard]] virtual bool is_evictable(const BlobId& id) const = 0;
     /// kNotFound for a blob that is not here, kFailure when the disk does not take it: the pin is as before.
     virtual base::Outcome<void> set_pin(const BlobId& id, Pin pin) = 0;
-    /// As BlobStore::pin_only.
+    /// From now on no blob but these stays (BlobStore::pin_only).
     virtual base::Outcome<void> pin_only(const std::set<BlobId>& ids) = 0;
     /// Whether the disk still holds what was stored under this name; false when it is not here.
     [[nodiscard]] virtual bool is_intact(const BlobId& id) const = 0;
-    /// As BlobStore::percent_full.
+    /// How much of the room for blobs that stay is taken, by the quota or by the disk, whichever is fuller.
     [[nodiscard]] virtual unsigned percent_full() const = 0;
 };
-
-/// Over a store that outlives it.
-std::unique_ptr<BlobFiles> make_blob_files(BlobStore& store);
 
 }  // namespace assay::node

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/roles/purchase.hpp"
+#include "node/processes/purchase.hpp"
 
 #include "node/config/job_file.hpp"
+#include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
-#include "node/runtime/log.hpp"
 #include "node/worker/local_training.hpp"
 
 namespace assay::node {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/devnet/drill_spec.hpp"
+#include "node/roles/drill_spec.hpp"
 
 #include "contracts/program/tensors.hpp"
 #include "tests/support/catch.hpp"

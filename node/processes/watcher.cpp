@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/devnet/watcher.hpp"
+#include "node/processes/watcher.hpp"
 
 #include "node/rpc/client.hpp"
 

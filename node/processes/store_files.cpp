@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/roles/blob_files.hpp"
+#include "node/processes/store_files.hpp"
 
 #include "contracts/worker/frames.hpp"
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives a role its blob store as files (node/seams/blob_files.hpp).
+#pragma once
+
+#include <memory>
+
+#include "node/blob/blob_store.hpp"
+#include "node/seams/blob_files.hpp"
+
+namespace assay::node {
+
+/// Over a store that outlives it.
+std::unique_ptr<BlobFiles> make_blob_files(BlobStore& store);
+
+}  // namespace assay::node
