@@ -3,11 +3,13 @@
 
 #include <sys/random.h>
 
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <map>
-#include <mutex>
 #include <set>
 
 namespace assay::node {
@@ -37,53 +39,52 @@ public:
 
 }  // namespace
 
-// Timers live on the strand only: armed and cancelled by the role, fired by run(). The queue is the one
-// thing that other threads touch.
+// One thread runs the context, which makes it a strand. Timers are armed, cancelled and fired there alone:
+// one timer of the context stands for the earliest of ours, so that equal deadlines fire in the order in
+// which they were asked for, and a cancelled one never does.
 struct Loop::State final : public Timers {
     TimerId at(std::uint64_t mono_ns) override {
         const TimerId id = ++last_timer;
         due.emplace(mono_ns, id);
         deadline_of.emplace(id, mono_ns);
+        if (due.begin()->second == id) arm();
         return id;
     }
     void cancel(TimerId id) override {
         const auto found = deadline_of.find(id);
         if (found == deadline_of.end()) return;
+        const bool first = due.begin()->second == id;
         due.erase({found->second, id});
         deadline_of.erase(found);
+        if (first) arm();
     }
-    // The earliest timer that is due at `now`, taken out.
-    TimerId take_due(std::uint64_t now) {
-        if (due.empty() || due.begin()->first > now) return 0;
-        const TimerId id = due.begin()->second;
-        cancel(id);
-        return id;
-    }
-    // The next thing to do, or nothing when a timer is due or the loop stops first.
-    std::function<void()> next() {
-        std::unique_lock lock(mutex);
-        const auto ready = [this] { return stopped || !queue.empty(); };
+    void arm() {
         if (due.empty()) {
-            wake.wait(lock, ready);
-        } else {
-            const auto until =
-                std::chrono::steady_clock::time_point(std::chrono::nanoseconds(due.begin()->first));
-            wake.wait_until(lock, until, ready);
+            earliest.cancel();
+            return;
         }
-        if (stopped || queue.empty()) return {};
-        auto work = std::move(queue.front());
-        queue.pop_front();
-        return work;
+        earliest.expires_at(
+            std::chrono::steady_clock::time_point(std::chrono::nanoseconds(due.begin()->first)));
+        earliest.async_wait([this](const boost::system::error_code& cancelled) {
+            if (!cancelled) ring();
+        });
     }
-    bool is_stopped() {
-        const std::lock_guard lock(mutex);
-        return stopped;
+    // At most one timer: what others posted meanwhile comes before the next. A wait that was replaced when it
+    // was over already rings too early, and finds nothing due.
+    void ring() {
+        if (!due.empty() && due.begin()->first <= system_clock().mono_ns()) {
+            const TimerId id = due.begin()->second;
+            deadline_of.erase(id);
+            due.erase(due.begin());
+            if (role != nullptr) role->step(TimerFired{id});
+        }
+        arm();
     }
 
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::deque<std::function<void()>> queue;
-    bool stopped = false;
+    boost::asio::io_context context{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay{context.get_executor()};
+    boost::asio::steady_timer earliest{context};
+    std::atomic<bool> stopped = false;
 
     Role* role = nullptr;
     std::set<std::pair<std::uint64_t, TimerId>> due;
@@ -95,12 +96,7 @@ Loop::Loop() : state_(std::make_unique<State>()) {}
 Loop::~Loop() = default;
 
 void Loop::post(std::function<void()> work) {
-    {
-        const std::lock_guard lock(state_->mutex);
-        if (state_->stopped) return;
-        state_->queue.push_back(std::move(work));
-    }
-    state_->wake.notify_one();
+    if (!state_->stopped) boost::asio::post(state_->context, std::move(work));
 }
 
 void Loop::post(Event event) {
@@ -113,21 +109,12 @@ void Loop::attach(Role& role) { state_->role = &role; }
 
 void Loop::run() {
     if (state_->role != nullptr) state_->role->step(Started{});
-    while (!state_->is_stopped()) {
-        if (const auto work = state_->next()) work();
-        // Between two pieces of work at most one timer: neither can starve the other.
-        const TimerId id = state_->take_due(system_clock().mono_ns());
-        if (id != 0 && state_->role != nullptr && !state_->is_stopped()) state_->role->step(TimerFired{id});
-    }
+    state_->context.run();
 }
 
 void Loop::stop() {
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->stopped = true;
-        state_->queue.clear();
-    }
-    state_->wake.notify_all();
+    state_->stopped = true;
+    state_->context.stop();
 }
 
 Timers& Loop::timers() { return *state_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strand a role runs on: one thread takes one thing at a time, so a role core needs no locks. Adapters
-// do their waiting on threads of their own and post what came of it.
+// The strand a role runs on (Boost.Asio): one thread takes one thing at a time, so a role core needs no
+// locks. Adapters do their waiting on threads of their own and post what came of it.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ public:
     /// Delivers Started to the role, then work and events until stop(). An exception out of the role is a
     /// bug of ours and ends the process.
     void run();
-    /// run() returns after what it is doing now; what is queued is dropped.
+    /// run() returns after what it is doing now; what is queued is dropped, and so is what comes later.
     void stop();
 
     [[nodiscard]] Timers& timers();  ///< its timers fire as TimerFired on the strand

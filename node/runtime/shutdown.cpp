@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <thread>
 
@@ -24,17 +26,19 @@ std::stop_token stop_on_signals() {
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // threads made later inherit this
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // threads made later inherit this: no call is interrupted
     static std::stop_source source;
     std::thread([signals] {
-        int number = 0;
-        if (sigwait(&signals, &number) != 0) return;
-        first_signal().store(number);
-        source.request_stop();
-        // From here on the default action: whoever asks twice does not want to wait.
-        std::signal(SIGINT, SIG_DFL);
-        std::signal(SIGTERM, SIG_DFL);
-        pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+        boost::asio::io_context context{1};
+        boost::asio::signal_set asked{context, SIGINT, SIGTERM};
+        pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // this thread alone takes them
+        asked.async_wait([&](const boost::system::error_code& failed, int number) {
+            if (failed) return;
+            asked.clear();  // the default action again: whoever asks twice does not want to wait
+            first_signal().store(number);
+            source.request_stop();
+        });
+        context.run();
         while (true) pause();
     }).detach();
     return source.get_token();

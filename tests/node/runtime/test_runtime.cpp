@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -13,6 +17,8 @@
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/loop.hpp"
 #include "node/runtime/process.hpp"
+#include "node/runtime/shutdown.hpp"
+#include "node/runtime/strand_thread.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -169,6 +175,112 @@ TEST_CASE("timers fire in order, once, cancelled ones not at all; posts arrive f
     other.join();
     REQUIRE(role.fired == std::vector<TimerId>{role.early, role.late});
     REQUIRE(role.posted);
+}
+
+TEST_CASE(
+    "timers of one deadline fire in the order in which they were asked for, and one that has passed fires") {
+    struct Asker final : Role {
+        explicit Asker(Loop& the_loop) : loop(the_loop) {}
+        void step(const Event& event) override {
+            if (std::holds_alternative<Started>(event)) {
+                const std::uint64_t soon = system_clock().mono_ns() + 5'000'000;
+                for (TimerId& id : asked) id = loop.timers().at(soon);
+                past = loop.timers().at(1);
+            }
+            if (const auto* timer = std::get_if<TimerFired>(&event)) fired.push_back(timer->id);
+            if (fired.size() == 1) loop.timers().cancel(asked[1]);  // from inside a timer
+            if (fired.size() == 3) loop.stop();
+        }
+        Loop& loop;
+        std::array<TimerId, 3> asked{};
+        TimerId past = 0;
+        std::vector<TimerId> fired;
+    };
+    Loop loop;
+    Asker role(loop);
+    loop.attach(role);
+    loop.run();
+    REQUIRE(role.fired == std::vector<TimerId>{role.past, role.asked[0], role.asked[2]});
+}
+
+TEST_CASE("neither a stream of posts nor a stream of timers starves the other") {
+    struct Busy final : Role {
+        explicit Busy(Loop& the_loop) : loop(the_loop) {}
+        void step(const Event& event) override {
+            if (std::holds_alternative<Started>(event)) {
+                again();
+                (void)loop.timers().at(1);
+            }
+            if (std::holds_alternative<TimerFired>(event)) {
+                ++timers;
+                (void)loop.timers().at(1);
+            }
+        }
+        void again() {
+            if (++posts >= 1000 && timers >= 100) return loop.stop();
+            loop.post([this] { again(); });
+        }
+        Loop& loop;
+        int posts = 0, timers = 0;
+    };
+    Loop loop;
+    Busy role(loop);
+    loop.attach(role);
+    loop.run();
+    CHECK(role.posts >= 1000);
+    CHECK(role.timers >= 100);
+}
+
+TEST_CASE("after stop nothing that was posted runs, before or after it") {
+    Loop loop;
+    int ran = 0;
+    loop.post([&] {
+        ++ran;
+        loop.post([&] { ++ran; });
+        loop.stop();
+        loop.post([&] { ++ran; });
+    });
+    loop.run();
+    REQUIRE(ran == 1);
+}
+
+TEST_CASE("a strand thread works in order; its end waits for what has begun and drops the rest") {
+    std::vector<int> done;
+    std::atomic<bool> begun = false;
+    bool asked_to_stop = false;
+    {
+        StrandThread thread;
+        for (int i = 0; i < 100; ++i) thread.add([&done, i](const std::stop_token&) { done.push_back(i); });
+        thread.add([&](const std::stop_token& stop) {
+            begun = true;
+            while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+            asked_to_stop = true;
+        });
+        thread.add([&](const std::stop_token&) { done.push_back(-1); });
+        while (!begun) std::this_thread::sleep_for(1ms);
+    }
+    REQUIRE(asked_to_stop);
+    REQUIRE(done.size() == 100);
+    REQUIRE(std::is_sorted(done.begin(), done.end()));
+}
+
+// In a process of its own: stop_on_signals changes the process that calls it for good.
+TEST_CASE(
+    "the first signal requests a stop and is named; the second ends the process by its default action") {
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::stop_token stop = stop_on_signals();
+        kill(getpid(), SIGTERM);
+        for (int i = 0; i < 500 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(10ms);
+        if (!stop.stop_requested() || stop_signal() != SIGTERM) _exit(1);
+        kill(getpid(), SIGINT);
+        std::this_thread::sleep_for(5s);
+        _exit(2);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    REQUIRE(WTERMSIG(status) == SIGINT);
 }
 
 }  // namespace
