@@ -28,6 +28,20 @@ struct BenchRow {
     std::string peer;                  ///< empty: nobody to compare with
     std::optional<double> peer_value;  ///< none: the peer is not on this machine
     std::optional<double> ratio;       ///< above 1: ours is better
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("name", name);
+        visit("shape", shape);
+        visit("profile", profile);
+        visit("target", target);
+        visit("threads", threads);
+        visit("value", value);
+        visit("unit", unit);
+        visit("peer", peer);
+        visit("peer_value", peer_value);
+        visit("ratio", ratio);
+    }
 };
 
 struct BenchReport {

@@ -2,7 +2,6 @@
 #include "node/cli/cli.hpp"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "contracts/base/error_names.hpp"
@@ -10,6 +9,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/context.hpp"
 #include "node/cli/state_source.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 namespace {
@@ -58,17 +58,20 @@ base::Outcome<void> run_action(Context& context) {
 void print_error(std::ostream& err, const Error& error, OutputMode mode,
                  const std::optional<Refusal>& refusal) {
     if (mode == OutputMode::kJson) {
-        nlohmann::ordered_json body;
-        body["code"] = exit_code(error);
-        body["kind"] = std::string(base::to_text(error.kind));
-        body["message"] = error.what;
-        body["fix"] = error.fix;
-        if (refusal) body["reason"] = {{"number", refusal->number}, {"name", refusal->name}};
-        nlohmann::ordered_json object;
-        object["schema"] = "assay.error/v1";
-        object["error"] = body;
-        // Names of files need not be UTF-8: replace what JSON cannot hold.
-        err << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+        JsonFields body;
+        body("code", exit_code(error));
+        body("kind", std::string(base::to_text(error.kind)));
+        body("message", error.what);
+        body("fix", error.fix);
+        if (refusal) {
+            JsonFields reason;
+            reason("number", refusal->number);
+            reason("name", refusal->name);
+            body("reason", reason.take());
+        }
+        JsonFields object;
+        object("error", body.take());
+        err << json_text("assay.error/v1", object.take(), JsonLayout::kOneLine) << '\n';
         return;
     }
     err << "error: " << error.what << '\n';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/context.hpp"
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "node/rpc/client.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 
@@ -15,11 +15,11 @@ base::Outcome<std::unique_ptr<LedgerService>> Context::ledger() const {
 }
 
 void Context::print_json(const std::string& schema, const nlohmann::ordered_json& body) const {
-    nlohmann::ordered_json object;
-    object["schema"] = schema;
-    for (const auto& [key, value] : body.items()) object[key] = value;
-    // Names of files and texts need not be UTF-8: replace what JSON cannot hold.
-    out << object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    out << json_text(schema, body, JsonLayout::kIndented) << '\n';
+}
+
+void Context::print_json_line(const std::string& schema, const nlohmann::ordered_json& body) const {
+    out << json_text(schema, body, JsonLayout::kOneLine) << std::endl;
 }
 
 base::Outcome<PassphraseSource> PassphraseFlags::source() const {

@@ -35,8 +35,10 @@ struct Context {
     [[nodiscard]] const Home& home() const { return settings.home; }
     /// A client of the ledger node that `--node` names. It connects at its first call.
     [[nodiscard]] base::Outcome<std::unique_ptr<LedgerService>> ledger() const;
-    /// Prints one JSON object and a newline on `out`; `schema` becomes its first field.
+    /// Prints one JSON object (node/views/json.hpp) and a newline on `out`; `schema` becomes its first field.
     void print_json(const std::string& schema, const nlohmann::ordered_json& body) const;
+    /// The same on one line, and at once: for one of many.
+    void print_json_line(const std::string& schema, const nlohmann::ordered_json& body) const;
 };
 
 /// `--passphrase-file` and `--passphrase-fd` of one command.

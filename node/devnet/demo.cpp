@@ -73,7 +73,7 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
     }
     if (first_count > 0) report.loss.train_first = std::bit_cast<std::uint32_t>(first_sum / first_count);
     report.tokens = merged_tokens(state, job);
-    if (trained > 0) report.recomputed_share = recomputed / trained;
+    if (trained > 0) report.verification.recomputed_share = recomputed / trained;
 }
 
 // Both profiles learn as well as PyTorch's fp32 (docs/parity.md), so the demo takes the one that is faster.
@@ -133,7 +133,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
         network.stop();
         ASSAY_TRY(outcome);
         report.job = run.job();
-        report.seconds_share = run.auditing_share();
+        report.verification.seconds_share = run.auditing_share();
     }
     progress << "every process has stopped; what follows needs files alone\n";
     ASSAY_ASSIGN(const auto truth, final_state(net));

@@ -232,8 +232,8 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
         ASSAY_ASSIGN(const std::string text, tokenizer.decode(all));
         return one_line(text);
     };
-    ASSAY_ASSIGN(report.sample_before, text_of(before.bytes));
-    ASSAY_ASSIGN(report.sample_after, text_of(after));
+    ASSAY_ASSIGN(report.sample.before, text_of(before.bytes));
+    ASSAY_ASSIGN(report.sample.after, text_of(after));
     ASSAY_ASSIGN(const trainer::Manifest manifest, trainer::read_manifest(file.manifest));
     std::ifstream tokenizer_file(file.tokenizer);
     const std::string tokenizer_json{std::istreambuf_iterator<char>(tokenizer_file), {}};

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/devnet/report.hpp"
 
-#include <bit>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "node/devnet/story.hpp"
 
@@ -42,30 +40,6 @@ MinerReport miner_report(const Devnet& net, std::size_t index, const contracts::
     return report;
 }
 
-nlohmann::ordered_json units_text(base::Amount amount) { return std::to_string(amount.units()); }
-
-double loss_value(std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
-
-nlohmann::ordered_json miners_json(const std::vector<MinerReport>& miners) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const MinerReport& miner : miners) {
-        nlohmann::ordered_json row{{"id", miner.name},
-                                   {"node", miner.node.hex()},
-                                   {"behaviour", miner.behaviour},
-                                   {"paid", units_text(miner.paid)},
-                                   {"forfeited", units_text(miner.forfeited)},
-                                   {"drawn", miner.drawn},
-                                   {"caught_round", nullptr},
-                                   {"reason", miner.reason}};
-        if (miner.caught_round) {
-            row["caught_round"] = *miner.caught_round;
-            row["finding"] = miner.finding;
-        }
-        rows.push_back(std::move(row));
-    }
-    return rows;
-}
-
 }  // namespace
 
 void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateView& state,
@@ -87,48 +61,6 @@ void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateV
         report.verifiers.push_back(verifier);
     }
     report.buyer = {.escrowed = job.spec.market.budget, .spent = job.spent, .refunded = job.refunded};
-}
-
-std::string to_json(const DemoReport& report) {
-    nlohmann::ordered_json verifiers = nlohmann::ordered_json::array();
-    for (const VerifierReport& verifier : report.verifiers) {
-        verifiers.push_back({{"id", verifier.name},
-                             {"node", verifier.node.hex()},
-                             {"paid", units_text(verifier.paid)},
-                             {"recomputed", verifier.recomputed}});
-    }
-    const nlohmann::ordered_json json{
-        {"schema", "assay.devnet.demo/v1"},
-        {"home", report.home},
-        {"job", report.job.hex()},
-        {"profile", report.profile},
-        {"parameters", report.parameters},
-        {"tokens", report.tokens},
-        {"rounds", report.rounds},
-        {"model_root", report.model_root.hex()},
-        {"loss",
-         {{"train_first", loss_value(report.loss.train_first)},
-          {"train_last", loss_value(report.loss.train_last)},
-          {"held_out_first", loss_value(report.loss.held_out_first)},
-          {"held_out_last", loss_value(report.loss.held_out_last)}}},
-        {"miners", miners_json(report.miners)},
-        {"verifiers", std::move(verifiers)},
-        {"buyer",
-         {{"escrowed", units_text(report.buyer.escrowed)},
-          {"spent", units_text(report.buyer.spent)},
-          {"refunded", units_text(report.buyer.refunded)}}},
-        {"audit",
-         {{"ledger", report.audit.ledger},
-          {"payouts", report.audit.payouts},
-          {"replayed", report.audit.replayed},
-          {"supply_delta", report.audit.supply_delta},
-          {"flipped_byte_found", report.audit.flipped_byte_found}}},
-        {"verification",
-         {{"recomputed_share", report.recomputed_share}, {"seconds_share", report.seconds_share}}},
-        {"sample", {{"before", report.sample_before}, {"after", report.sample_after}}},
-        {"seconds", report.seconds}};
-    // What a young model writes need not be UTF-8.
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void print_tables(const DemoReport& report, std::ostream& out) {
@@ -153,7 +85,7 @@ void print_tables(const DemoReport& report, std::ostream& out) {
         << "; money made or lost: " << report.audit.supply_delta << "\n";
     std::snprintf(row, sizeof row,
                   "checking     %.2f of the training steps recomputed, %.0f %% of the rounds' time\n",
-                  report.recomputed_share, 100 * report.seconds_share);
+                  report.verification.recomputed_share, 100 * report.verification.seconds_share);
     out << row;
     out << "loss         training " << loss_text(report.loss.train_first) << " -> "
         << loss_text(report.loss.train_last) << ", held-out " << loss_text(report.loss.held_out_first)
@@ -161,7 +93,7 @@ void print_tables(const DemoReport& report, std::ostream& out) {
     for (const MinerReport& miner : report.miners) {
         if (!miner.finding.empty()) out << "found        " << miner.name << ": " << miner.finding << "\n";
     }
-    out << "before       " << report.sample_before << "\nafter        " << report.sample_after << "\n";
+    out << "before       " << report.sample.before << "\nafter        " << report.sample.after << "\n";
 }
 
 }  // namespace assay::node

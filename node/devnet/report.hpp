@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a demo comes to: one object for scripts ("assay.devnet.demo/v1") and tables for people.
+// What a demo comes to: a view for scripts ("assay.devnet.demo/v1", node/views/json.hpp) and tables for
+// people.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -23,6 +25,19 @@ struct MinerReport {
     std::optional<std::uint32_t> caught_round;
     std::string reason;   ///< of its last settlement line
     std::string finding;  ///< what was found, in one sentence; empty for nothing
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("id", name);
+        visit("node", node);
+        visit("behaviour", behaviour);
+        visit("paid", paid);
+        visit("forfeited", forfeited);
+        visit("drawn", drawn);
+        visit("caught_round", caught_round);
+        visit("reason", reason);
+        if (caught_round) visit("finding", finding);
+    }
 };
 
 struct VerifierReport {
@@ -30,6 +45,14 @@ struct VerifierReport {
     base::PublicKey node;
     base::Amount paid;
     std::uint64_t recomputed = 0;  ///< units
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("id", name);
+        visit("node", node);
+        visit("paid", paid);
+        visit("recomputed", recomputed);
+    }
 };
 
 /// Money of one job: escrowed = spent + refunded, and spent is what the lines below it say.
@@ -37,6 +60,13 @@ struct BuyerReport {
     base::Amount escrowed;
     base::Amount spent;
     base::Amount refunded;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("escrowed", escrowed);
+        visit("spent", spent);
+        visit("refunded", refunded);
+    }
 };
 
 struct AuditOutcome {
@@ -46,10 +76,50 @@ struct AuditOutcome {
     std::int64_t supply_delta = 0;
     bool flipped_byte_found = false;
     std::string flipped_byte_where;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("ledger", ledger);
+        visit("payouts", payouts);
+        visit("replayed", replayed);
+        visit("supply_delta", supply_delta);
+        visit("flipped_byte_found", flipped_byte_found);
+    }
 };
 
 struct LossReport {
     std::uint32_t train_first = 0, train_last = 0, held_out_first = 0, held_out_last = 0;  ///< binary32 bits
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("train_first", std::bit_cast<float>(train_first));
+        visit("train_last", std::bit_cast<float>(train_last));
+        visit("held_out_first", std::bit_cast<float>(held_out_first));
+        visit("held_out_last", std::bit_cast<float>(held_out_last));
+    }
+};
+
+/// What checking cost.
+struct CheckingReport {
+    double recomputed_share = 0;  ///< steps recomputed by verifiers ÷ steps trained
+    double seconds_share = 0;     ///< wall time from reveal to verdict ÷ wall time of the rounds
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("recomputed_share", recomputed_share);
+        visit("seconds_share", seconds_share);
+    }
+};
+
+/// What the model goes on with after the same words.
+struct SampleReport {
+    std::string before, after;  ///< training
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("before", before);
+        visit("after", after);
+    }
 };
 
 struct DemoReport {
@@ -65,18 +135,34 @@ struct DemoReport {
     std::vector<VerifierReport> verifiers;
     BuyerReport buyer;
     AuditOutcome audit;
-    double recomputed_share = 0;  ///< steps recomputed by verifiers ÷ steps trained
-    double seconds_share = 0;     ///< wall time from reveal to verdict ÷ wall time of the rounds
+    CheckingReport verification;
+    SampleReport sample;
     double seconds = 0;
-    std::string sample_before;
-    std::string sample_after;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("home", home);
+        visit("job", job);
+        visit("profile", profile);
+        visit("parameters", parameters);
+        visit("tokens", tokens);
+        visit("rounds", rounds);
+        visit("model_root", model_root);
+        visit("loss", loss);
+        visit("miners", miners);
+        visit("verifiers", verifiers);
+        visit("buyer", buyer);
+        visit("audit", audit);
+        visit("verification", verification);
+        visit("sample", sample);
+        visit("seconds", seconds);
+    }
 };
 
 /// Miners, verifiers and buyer of one job, from the state.
 void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateView& state,
                   const contracts::Job& job);
 
-std::string to_json(const DemoReport& report);
 void print_tables(const DemoReport& report, std::ostream& out);
 
 }  // namespace assay::node

@@ -59,6 +59,13 @@ struct LossPoint {
     std::uint64_t step = 0;
     std::optional<double> train;
     double held_out = 0;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("step", step);
+        visit("train", train);
+        visit("held_out", held_out);
+    }
 };
 
 struct LocalTrainingOptions {

@@ -63,17 +63,18 @@ Outcome<void> audit_ledger_files(const Context& context, const LedgerFlags& flag
     AuditText audit;
     audit.schema = "assay.audit.ledger/v1";
     audit.height = report.height;
-    audit.checked["blocks"] = report.height;
-    audit.checked["transactions"] = report.transactions;
-    audit.checked["refused"] = 0;  // of v1; a block that holds one does not check
-    audit.checked["events"] = report.events;
-    audit.checked["bytes"] = report.bytes;
+    audit.checked = {{"blocks", report.height},
+                     {"transactions", report.transactions},
+                     {"refused", 0},  // of v1; a block that holds one does not check
+                     {"events", report.events},
+                     {"bytes", report.bytes}};
     audit.failures = report.failures;
-    audit.details["chain"] = report.chain_id;
-    audit.details["tip"] = report.tip.hex();
-    audit.details["state_root"] = report.state_root.hex();
-    audit.details["anchored"] =
-        report.anchored ? nlohmann::ordered_json(*report.anchored) : nlohmann::ordered_json();
+    JsonFields details;
+    details("chain", report.chain_id);
+    details("tip", report.tip);
+    details("state_root", report.state_root);
+    details("anchored", report.anchored);
+    audit.details = details.take();
     audit.say = {{"chain", report.chain_id},
                  {"tip", report.tip.hex()},
                  {"state root", report.state_root.hex()},

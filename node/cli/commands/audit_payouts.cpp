@@ -17,23 +17,21 @@ struct PayoutFlags {
     std::string job;
 };
 
-nlohmann::ordered_json money(std::uint64_t units) { return std::to_string(units); }
-
-nlohmann::ordered_json job_json(const ledger::JobPayouts& job) {
-    nlohmann::ordered_json body;
-    body["job"] = job.job.hex();
-    body["rounds"] = job.rounds;
-    body["lines"] = job.lines;
-    body["budget"] = money(job.budget);
-    body["returned"] = money(job.returned);
-    body["to_miners"] = money(job.to_miners);
-    body["to_verifiers"] = money(job.to_verifiers);
-    body["prepaid"] = money(job.prepaid);
-    body["forfeited"] = money(job.forfeited);
-    body["refunded"] = money(job.refunded);
-    body["escrow"] = money(job.escrow);
-    body["delta"] = job.delta;
-    return body;
+Json job_json(const ledger::JobPayouts& job) {
+    JsonFields body;
+    body("job", job.job);
+    body("rounds", job.rounds);
+    body("lines", job.lines);
+    body("budget", Units{job.budget});
+    body("returned", Units{job.returned});
+    body("to_miners", Units{job.to_miners});
+    body("to_verifiers", Units{job.to_verifiers});
+    body("prepaid", Units{job.prepaid});
+    body("forfeited", Units{job.forfeited});
+    body("refunded", Units{job.refunded});
+    body("escrow", Units{job.escrow});
+    body("delta", job.delta);
+    return body.take();
 }
 
 /// Leaves what concerns `job` and what concerns no job.
@@ -82,19 +80,19 @@ base::Outcome<void> audit_payout_files(const Context& context, const PayoutFlags
     }
     std::uint64_t rounds = 0;
     std::uint64_t lines = 0;
-    auto jobs = nlohmann::ordered_json::array();
+    std::vector<Json> jobs;
     for (const ledger::JobPayouts& job : report.jobs) {
         rounds += job.rounds;
         lines += job.lines;
         jobs.push_back(job_json(job));
         describe(job, audit);
     }
-    audit.checked["blocks"] = ledger.height;
-    audit.checked["jobs"] = report.jobs.size();
-    audit.checked["rounds"] = rounds;
-    audit.checked["lines"] = lines;
-    audit.details["supply_delta"] = supply;
-    audit.details["jobs"] = jobs;
+    audit.checked = {
+        {"blocks", ledger.height}, {"jobs", report.jobs.size()}, {"rounds", rounds}, {"lines", lines}};
+    JsonFields details;
+    details("supply_delta", supply);
+    details("jobs", jobs);
+    audit.details = details.take();
     return report_audit(context, audit);
 }
 

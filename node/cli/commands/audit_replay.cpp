@@ -71,40 +71,39 @@ std::string finding(const SlotReplay& slot) {
            verdict + beside(slot);
 }
 
-nlohmann::ordered_json agrees_json(const SlotReplay& slot) {
-    if (slot.judgement == Judgement::kCannotBeMade) return {};
+std::optional<bool> agrees(const SlotReplay& slot) {
+    if (slot.judgement == Judgement::kCannotBeMade) return std::nullopt;
     return slot.judgement != Judgement::kWrong;
 }
 
-nlohmann::ordered_json slot_json(const SlotReplay& slot) {
-    const UnitReplay* wrong = slot.first_wrong();
-    nlohmann::ordered_json body;
-    body["slot"] = slot.slot;
-    body["miner"] = slot.miner.hex();
-    body["units"] = slot.units.size() - slot.count(UnitReplay::State::kUnknown);
-    body["equal"] = wrong == nullptr;
-    body["first_wrong"] = wrong != nullptr ? nlohmann::ordered_json(wrong->unit) : nlohmann::ordered_json();
-    body["claimed"] = wrong != nullptr ? wrong->claimed.hex() : "";
-    body["recomputed"] = wrong != nullptr ? wrong->recomputed.hex() : "";
-    body["verdict"] = verdict_text(slot);
-    body["agrees"] = agrees_json(slot);
-    body["finding"] = finding(slot);
-    auto false_units = nlohmann::ordered_json::array();
-    auto unknown = nlohmann::ordered_json::array();
+Json slot_json(const SlotReplay& slot) {
+    std::vector<std::uint32_t> false_units, unknown;
     for (const UnitReplay& unit : slot.units) {
         if (unit.state == UnitReplay::State::kFalse) false_units.push_back(unit.unit);
         if (unit.state == UnitReplay::State::kUnknown) unknown.push_back(unit.unit);
     }
-    body["false_units"] = false_units;
-    body["not_recomputed"] = unknown;
-    return body;
+    const UnitReplay* wrong = slot.first_wrong();
+    JsonFields body;
+    body("slot", slot.slot);
+    body("miner", slot.miner);
+    body("units", slot.units.size() - slot.count(UnitReplay::State::kUnknown));
+    body("equal", wrong == nullptr);
+    body("first_wrong", wrong != nullptr ? std::optional(wrong->unit) : std::nullopt);
+    body("claimed", wrong != nullptr ? wrong->claimed.hex() : "");
+    body("recomputed", wrong != nullptr ? wrong->recomputed.hex() : "");
+    body("verdict", slot.verdict);
+    body("agrees", agrees(slot));
+    body("finding", finding(slot));
+    body("false_units", false_units);
+    body("not_recomputed", unknown);
+    return body.take();
 }
 
 void describe(const std::vector<SlotReplay>& slots, const std::string& where, AuditText& audit) {
     std::uint64_t units = 0;
     std::uint64_t equal = 0;
     std::uint64_t caught = 0;
-    auto list = nlohmann::ordered_json::array();
+    std::vector<Json> list;
     for (const SlotReplay& slot : slots) {
         const bool is_wrong = slot.first_wrong() != nullptr;
         const bool is_caught = is_wrong && slot.judgement == Judgement::kRight && slot.judged_by.has_value();
@@ -118,12 +117,14 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
         if (slot.judgement == Judgement::kWrong || slot.false_work_paid) audit.failures.push_back(found);
         if (slot.judgement == Judgement::kCannotBeMade) audit.not_judged.push_back(found);
     }
-    audit.checked["slots"] = slots.size();
-    audit.checked["units"] = units;
-    audit.checked["equal"] = equal;
-    audit.checked["cheats_confirmed"] = caught;
-    audit.checked["not_judged"] = audit.not_judged.size();
-    audit.details["slots"] = list;
+    audit.checked = {{"slots", slots.size()},
+                     {"units", units},
+                     {"equal", equal},
+                     {"cheats_confirmed", caught},
+                     {"not_judged", audit.not_judged.size()}};
+    JsonFields details;
+    details("slots", list);
+    audit.details = details.take();
 }
 
 Outcome<std::vector<SlotReplay>> recompute(const Context& context, const contracts::StateView& state,

@@ -10,26 +10,35 @@
 namespace assay::node {
 namespace {
 
+struct FailureView {
+    std::string where, what;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("where", where);
+        visit("what", what);
+    }
+};
+
 void print_audit_json(const Context& context, const AuditText& audit) {
-    nlohmann::ordered_json failures = nlohmann::ordered_json::array();
-    for (const auto& failure : audit.failures)
-        failures.push_back({{"where", failure.where}, {"what", failure.what}});
-    nlohmann::ordered_json body;
-    body["ok"] = audit.failures.empty() && audit.not_judged.empty();
-    body["height"] = audit.height;
-    body["checked"] = audit.checked;
-    body["failures"] = failures;
-    for (const auto& [key, value] : audit.details.items()) body[key] = value;
-    context.print_json(audit.schema, body);
+    std::vector<FailureView> failures;
+    for (const auto& failure : audit.failures) failures.push_back({failure.where, failure.what});
+    JsonFields body;
+    body("ok", audit.failures.empty() && audit.not_judged.empty());
+    body("height", audit.height);
+    body("checked", audit.checked);
+    body("failures", failures);
+    for (const auto& [key, value] : audit.details.items()) body(key.c_str(), value);
+    context.print_json(audit.schema, body.take());
 }
 
 void print_audit_table(const Context& context, const AuditText& audit) {
     auto fields = audit.say;
-    for (const auto& [name, count] : audit.checked.items()) {
+    for (const auto& [name, count] : audit.checked) {
         std::string words = name;
         for (char& c : words)
             if (c == '_') c = ' ';
-        fields.emplace_back(words, count.dump());
+        fields.emplace_back(words, std::to_string(count));
     }
     fields.emplace_back("verdict", !audit.failures.empty()     ? "DOES NOT CHECK"
                                    : !audit.not_judged.empty() ? "what could be judged checks"

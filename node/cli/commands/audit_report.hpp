@@ -6,21 +6,20 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "ledger/audit.hpp"
 #include "node/cli/context.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 
 /// JSON: schema, ok, height, checked, failures, then the members of `details`.
 struct AuditText {
     std::string schema;
-    std::uint64_t height = 0;                              ///< of the ledger that was read
-    nlohmann::ordered_json checked;                        ///< name -> count
+    std::uint64_t height = 0;  ///< of the ledger that was read
+    NamedCounts checked;
     std::vector<ledger::AuditFailure> failures;            ///< empty: everything checks
     std::vector<ledger::AuditFailure> not_judged;          ///< what these files cannot tell
-    nlohmann::ordered_json details;                        ///< what was found, beyond counts; may be null
+    Json details;                                          ///< what was found, beyond counts; may be null
     std::vector<std::pair<std::string, std::string>> say;  ///< for the table, before the counts
     std::string fix;                                       ///< what to do when it does not check
 };

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 
@@ -13,12 +12,11 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
+#include "node/views/json.hpp"
 #include "trainer/host/targets.hpp"
 
 namespace assay::node {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct BenchFlags {
     BenchOptions options;
@@ -46,16 +44,6 @@ std::string number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, value < 100 ? "%.2f" : "%.0f", value);
     return text;
-}
-
-Json to_json(const BenchRow& row) {
-    Json body = {{"name", row.name},     {"shape", row.shape},     {"profile", row.profile},
-                 {"target", row.target}, {"threads", row.threads}, {"value", row.value},
-                 {"unit", row.unit},     {"peer", row.peer},       {"peer_value", nullptr},
-                 {"ratio", nullptr}};
-    if (row.peer_value) body["peer_value"] = *row.peer_value;
-    if (row.ratio) body["ratio"] = *row.ratio;
-    return body;
 }
 
 void print_table(const Context& context, const std::vector<BenchRow>& rows) {
@@ -100,14 +88,15 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
         return {};
     }
     ASSAY_ASSIGN(const int threads, trainer::threads_from_environment());
-    Json body;
-    body["machine"]["cpu"] = cpu_name();
-    body["machine"]["targets"] = trainer::machine_targets();
-    body["machine"]["threads"] = threads;
-    body["machine"]["load"] = load_before;
-    body["rows"] = Json::array();
-    for (const BenchRow& row : rows) body["rows"].push_back(to_json(row));
-    context.print_json("assay.bench/v1", body);
+    JsonFields machine;
+    machine("cpu", cpu_name());
+    machine("targets", trainer::machine_targets());
+    machine("threads", threads);
+    machine("load", load_before);
+    JsonFields body;
+    body("machine", machine.take());
+    body("rows", rows);
+    context.print_json("assay.bench/v1", body.take());
     return {};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay data pack|show
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "node/cli/commands.hpp"
+#include "node/views/json.hpp"
 #include "trainer/data/manifest.hpp"
 #include "trainer/data/pack.hpp"
 
@@ -25,13 +25,13 @@ struct ShowFlags {
     std::string manifest;
 };
 
-nlohmann::ordered_json file_json(const trainer::DataFile& file) {
-    nlohmann::ordered_json body;
-    body["name"] = file.name;
-    body["bytes"] = file.bytes;
-    body["tokens"] = file.tokens;
-    body["id"] = file.id.hex();
-    return body;
+Json file_json(const trainer::DataFile& file) {
+    JsonFields body;
+    body("name", file.name);
+    body("bytes", file.bytes);
+    body("tokens", file.tokens);
+    body("id", file.id);
+    return body.take();
 }
 
 void print_manifest(const Context& context, const trainer::Manifest& manifest,
@@ -40,17 +40,17 @@ void print_manifest(const Context& context, const trainer::Manifest& manifest,
         context.out << trainer::show(manifest);
         return;
     }
-    nlohmann::ordered_json body;
-    body["manifest"] = path.string();
-    body["source"] = manifest.source;
-    body["licence"] = manifest.licence;
-    body["text_bytes"] = manifest.text_bytes;
-    body["documents"] = manifest.documents;
-    body["vocabulary"] = manifest.vocabulary;
-    body["tokenizer"] = file_json(manifest.tokenizer);
-    body["train"] = file_json(manifest.train);
-    body["held_out"] = file_json(manifest.held_out);
-    context.print_json("assay.data.show/v1", body);
+    JsonFields body;
+    body("manifest", path.string());
+    body("source", manifest.source);
+    body("licence", manifest.licence);
+    body("text_bytes", manifest.text_bytes);
+    body("documents", manifest.documents);
+    body("vocabulary", manifest.vocabulary);
+    body("tokenizer", file_json(manifest.tokenizer));
+    body("train", file_json(manifest.train));
+    body("held_out", file_json(manifest.held_out));
+    context.print_json("assay.data.show/v1", body.take());
 }
 
 Outcome<void> pack_text(const Context& context, const PackFlags& flags) {

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/table.hpp"
 #include "node/rpc/client.hpp"
+#include "node/views/json.hpp"
 #include "node/worker/worker_process.hpp"
 #include "trainer/host/targets.hpp"
 
@@ -25,6 +25,14 @@ struct Check {
     bool ok = true;
     std::string found;
     std::string fix;  ///< empty when ok
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("name", name);
+        visit("ok", ok);
+        visit("found", found);
+        visit("fix", fix);
+    }
 };
 
 constexpr std::uint64_t kMebibyte = 1024 * 1024;
@@ -141,16 +149,12 @@ base::Outcome<void> examine(const Context& context) {
     std::size_t problems = 0;
     for (const Check& check : checks) problems += check.ok ? 0 : 1;
     if (context.json()) {
-        nlohmann::ordered_json list = nlohmann::ordered_json::array();
-        for (const Check& check : checks)
-            list.push_back(
-                {{"name", check.name}, {"ok", check.ok}, {"found", check.found}, {"fix", check.fix}});
-        nlohmann::ordered_json body;
-        body["ok"] = problems == 0;
-        body["targets"] = targets;
-        body["self_test"] = self_test ? nlohmann::ordered_json(self_test->hex()) : nlohmann::ordered_json();
-        body["checks"] = list;
-        context.print_json("assay.doctor/v1", body);
+        JsonFields body;
+        body("ok", problems == 0);
+        body("targets", targets);
+        body("self_test", self_test);
+        body("checks", checks);
+        context.print_json("assay.doctor/v1", body.take());
     } else {
         for (const Check& check : checks) {
             context.out << (check.ok ? "ok       " : "PROBLEM  ") << check.name << ": " << check.found

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay job watch|fetch|cancel
 #include <CLI/CLI.hpp>
-#include <bit>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "node/audit/model_output.hpp"
@@ -17,6 +15,8 @@
 #include "node/roles/following_role.hpp"
 #include "node/rpc/client.hpp"
 #include "node/runtime/shutdown.hpp"
+#include "node/views/json.hpp"
+#include "node/views/round_view.hpp"
 #include "trainer/data/manifest.hpp"
 
 namespace assay::node {
@@ -34,47 +34,28 @@ struct FollowFlags {
     PassphraseFlags passphrase;
 };
 
-std::string loss(std::uint32_t bits) {
+std::string loss_text(float loss) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.4f", static_cast<double>(std::bit_cast<float>(bits)));
+    std::snprintf(text, sizeof text, "%.4f", static_cast<double>(loss));
     return text;
 }
 
 // One line, or one JSON object, for what a person who waits wants to know.
-void print_event(const Context& context, const contracts::StateView& state, const contracts::Event& event) {
-    const auto job = contracts::read_job(state, event.job);
-    const bool told = event.kind == EventKind::kRoundStarted || event.kind == EventKind::kVerdict ||
-                      event.kind == EventKind::kMerged || event.kind == EventKind::kJobEnded ||
-                      event.kind == EventKind::kAuctionCleared;
-    if (!job || !told) return;
-    const auto round = contracts::read_round(state, event.job, event.round);
+void print_event(const Context& context, const JobEventView& seen) {
     if (context.json()) {
-        nlohmann::ordered_json line{{"schema", "assay.job.watch/v1"},
-                                    {"event", std::string(contracts::to_text(event.kind))},
-                                    {"round", event.round},
-                                    {"slot", event.slot},
-                                    {"reason", std::string(contracts::to_text(event.reason))},
-                                    {"spent", std::to_string(job->spent.units())},
-                                    {"escrow", std::to_string(job->escrow.units())}};
-        if (event.kind == EventKind::kMerged && round) {
-            line["train_loss"] = nullptr;  // no step of a merged slot was drawn
-            if (round->train_steps > 0) line["train_loss"] = std::bit_cast<float>(round->train_loss);
-            line["held_out_loss"] = std::bit_cast<float>(round->result.held_out_loss);
-        }
-        context.out << line.dump() << std::endl;
+        context.print_json_line("assay.job.watch/v1", json_of(seen));
         return;
     }
-    context.out << contracts::to_text(event.kind) << " round " << event.round;
-    if (event.kind == EventKind::kVerdict) {
-        context.out << " slot " << event.slot << " " << event.node.brief() << " "
-                    << contracts::to_text(event.reason);
+    context.out << to_text(seen.event) << " round " << seen.round;
+    if (seen.event == EventKind::kVerdict) {
+        context.out << " slot " << seen.slot << " " << seen.node.brief() << " " << to_text(seen.reason);
     }
-    if (event.kind == EventKind::kMerged && round) {
-        context.out << " " << event.number << " slots, loss "
-                    << (round->train_steps > 0 ? loss(round->train_loss) : "not audited") << ", held-out "
-                    << loss(round->result.held_out_loss) << ", spent " << base::to_text(job->spent);
+    if (seen.loss) {
+        context.out << " " << seen.slots << " slots, loss "
+                    << (seen.loss->train ? loss_text(*seen.loss->train) : "not audited") << ", held-out "
+                    << loss_text(seen.loss->held_out) << ", spent " << base::to_text(seen.spent);
     }
-    if (event.kind == EventKind::kJobEnded) context.out << " " << contracts::explain(event.reason);
+    if (seen.event == EventKind::kJobEnded) context.out << " " << contracts::explain(seen.reason);
     context.out << std::endl;
 }
 
@@ -90,7 +71,8 @@ Outcome<void> watch(const Context& context, const FollowFlags& flags) {
                            [&](const Follower& ledger, const contracts::Events& events) {
                                for (const contracts::Event& event : events) {
                                    if (event.job != job.id) continue;
-                                   print_event(context, ledger.state(), event);
+                                   const auto seen = job_event_view(ledger.state(), event);
+                                   if (seen) print_event(context, *seen);
                                    ended = ended || event.kind == EventKind::kJobEnded;
                                }
                                return !ended;
@@ -134,11 +116,13 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
                               .rounds = job.rounds_done,
                               .tokens = merged_tokens(*state, job)}));
     if (context.json()) {
-        context.print_json("assay.job.fetch/v1", {{"job", job.id.hex()},
-                                                  {"rounds", job.rounds_done},
-                                                  {"model_root", job.base_root.hex()},
-                                                  {"parameters_root", root.hex()},
-                                                  {"folder", folder}});
+        JsonFields model;
+        model("job", job.id);
+        model("rounds", job.rounds_done);
+        model("model_root", job.base_root);
+        model("parameters_root", root);
+        model("folder", folder);
+        context.print_json("assay.job.fetch/v1", model.take());
         return {};
     }
     context.out << "model after " << job.rounds_done << " rounds written to " << folder << "\n";
@@ -152,7 +136,10 @@ Outcome<void> cancel(const Context& context, const FollowFlags& flags) {
                  submit_as_owner(context, flags.passphrase, contracts::JobCancel{.job = job.id},
                                  "the cancellation", "see the job with: assay job show " + job.id.brief()));
     if (context.json()) {
-        context.print_json("assay.job.cancel/v1", {{"job", job.id.hex()}, {"height", sent.reply.height}});
+        JsonFields cancelled;
+        cancelled("job", job.id);
+        cancelled("height", sent.reply.height);
+        context.print_json("assay.job.cancel/v1", cancelled.take());
         return {};
     }
     context.out << "job " << job.id.brief()

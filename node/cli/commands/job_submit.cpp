@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay job submit
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/processes/purchase.hpp"
 #include "node/runtime/shutdown.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 
@@ -27,13 +27,14 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
                            .on_refused = [&](const Refusal& refusal) { context.refused = refusal; }},
                           stop));
     if (context.json()) {
-        context.print_json("assay.job.submit/v1",
-                           {{"job", job.id.hex()},
-                            {"rounds", job.rounds_done},
-                            {"reason", std::string(contracts::to_text(job.end_reason))},
-                            {"spent", std::to_string(job.spent.units())},
-                            {"refunded", std::to_string(job.refunded.units())},
-                            {"model_root", job.base_root.hex()}});
+        JsonFields bought;
+        bought("job", job.id);
+        bought("rounds", job.rounds_done);
+        bought("reason", job.end_reason);
+        bought("spent", job.spent);
+        bought("refunded", job.refunded);
+        bought("model_root", job.base_root);
+        context.print_json("assay.job.submit/v1", bought.take());
         return {};
     }
     context.out << "job " << job.id.hex() << "\n"

@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "node/cli/commands.hpp"
+#include "node/views/json.hpp"
 #include "trainer/data/files.hpp"
 
 namespace assay::node {
@@ -35,11 +35,11 @@ std::filesystem::path place(const Context& context, const KeyFlags& flags) {
 void print_key(const Context& context, const std::filesystem::path& path, KeyRole role,
                const base::PublicKey& key) {
     if (context.json()) {
-        nlohmann::ordered_json body;
-        body["role"] = to_text(role);
-        body["public_key"] = key.hex();
-        body["file"] = path.string();
-        context.print_json("assay.key/v1", body);
+        JsonFields body;
+        body("role", to_text(role));
+        body("public_key", key);
+        body("file", path.string());
+        context.print_json("assay.key/v1", body.take());
         return;
     }
     context.out << to_text(role) << "  " << key.hex() << "  " << path.string() << '\n';

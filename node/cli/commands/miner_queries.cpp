@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay miner list|status|why, assay verifier status
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "contracts/program/names.hpp"
-#include "contracts/rules/job/costs.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/settlement_lines.hpp"
 #include "node/cli/table.hpp"
+#include "node/views/party_view.hpp"
 
 namespace assay::node {
 namespace {
 
 using base::Outcome;
-using Json = nlohmann::ordered_json;
 
 struct PartyFlags {
     std::string key;  ///< node key or a beginning; empty: the home's node key
@@ -40,64 +36,11 @@ base::Failed<base::Error> not_registered(const base::PublicKey& key, const std::
                       "start it once with: assay " + role + " run");
 }
 
-/// "gpt2 f32 32-63": family, profile, work units of a slot.
-std::string class_name(const contracts::WorkClass& kind) {
-    const std::uint64_t first = std::uint64_t{1} << (std::max<int>(kind.scale, 1) - 1);
-    return std::string(program::to_text(kind.family)) + " " + std::string(program::to_text(kind.profile)) +
-           " " + std::to_string(first) + "-" + std::to_string(2 * first - 1);
-}
-
-/// Work found right since it last lost its standing, of all classes.
-std::uint64_t verified_work(const contracts::StateView& state, const base::PublicKey& key) {
-    std::uint64_t sum = 0;
-    for (const auto& [kind, work] : contracts::list_standing(state, key)) sum += work;
-    return sum;
-}
-
-/// What each job that is open for asks can lock of this miner's stake.
-std::vector<std::pair<contracts::Job, contracts::MinerLock>> open_locks(const contracts::StateView& state,
-                                                                        const contracts::Stake& stake) {
-    std::vector<std::pair<contracts::Job, contracts::MinerLock>> found;
-    const base::Amount whole = stake.free.plus(stake.bonded).value_or(stake.free);
-    for (const base::Hash256& id : contracts::list_active_jobs(state)) {
-        auto job = contracts::read_job(state, id);
-        if (!job || job->phase != contracts::JobPhase::kAskCommit) continue;
-        auto lock = contracts::most_locked(contracts::params_of(state, *job), job->spec, job->slot_work);
-        if (!lock) continue;
-        lock->round = std::min(lock->round, whole);
-        found.emplace_back(std::move(*job), *lock);
-    }
-    return found;
-}
-
-Json miner_json(const contracts::StateView& state, const base::PublicKey& key,
-                const contracts::Miner& miner) {
-    const contracts::Stake stake = contracts::read_stake(state, key);
-    Json body;
-    body["miner"] = key.hex();
-    body["owner"] = miner.owner.hex();
-    body["endpoint"] = miner.endpoint;
-    Json standing = Json::array();
-    for (const auto& [kind, work] : contracts::list_standing(state, key))
-        standing.push_back(Json{{"class", class_name(kind)}, {"verified_work", work}});
-    body["standing"] = standing;
-    body["verified_work"] = verified_work(state, key);
-    body["stake"] = std::to_string(stake.free.units());
-    body["bonded"] = std::to_string(stake.bonded.units());
-    body["earned"] = std::to_string(miner.earned.units());
-    body["forfeited"] = std::to_string(miner.forfeited.units());
-    return body;
-}
-
 Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
     ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
-    const auto miners = contracts::list_miners(*state);
+    const MinerList list = miners_of(*state);
     if (context.json()) {
-        Json list = Json::array();
-        for (const auto& [key, miner] : miners) list.push_back(miner_json(*state, key, miner));
-        Json body;
-        body["miners"] = list;
-        context.print_json("assay.miner.list/v1", body);
+        context.print_json("assay.miner.list/v1", json_of(list));
         return {};
     }
     Table table({{"miner"},
@@ -105,8 +48,8 @@ Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
                  {"verified work", Align::kRight},
                  {"earned", Align::kRight},
                  {"forfeited", Align::kRight}});
-    for (const auto& [key, miner] : miners)
-        table.row({key.brief(), miner.endpoint, std::to_string(verified_work(*state, key)),
+    for (const MinerView& miner : list.miners)
+        table.row({miner.miner.brief(), miner.endpoint, std::to_string(miner.verified_work),
                    base::to_text(miner.earned), base::to_text(miner.forfeited)});
     table.print(context.out);
     return {};
@@ -115,32 +58,27 @@ Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
 Outcome<void> show_miner(const Context& context, const PartyFlags& flags) {
     ASSAY_ASSIGN(const auto state, open_state(context, from(flags)));
     ASSAY_ASSIGN(const auto key, miner_of(context, *state, flags));
-    const auto miner = contracts::read_miner(*state, key);
-    if (!miner) return not_registered(key, "miner");
-    const contracts::Stake stake = contracts::read_stake(*state, key);
+    const auto found = contracts::read_miner(*state, key);
+    if (!found) return not_registered(key, "miner");
+    const MinerStatus status = miner_status(*state, key, *found);
     if (context.json()) {
-        Json body = miner_json(*state, key, *miner);
-        Json open = Json::array();
-        for (const auto& [job, lock] : open_locks(*state, stake))
-            open.push_back(Json{{"job", job.id.hex()},
-                                {"lock_slot", std::to_string(lock.slot.units())},
-                                {"lock_job", std::to_string(lock.round.units())}});
-        body["open_jobs"] = open;
-        context.print_json("assay.miner.status/v1", body);
+        context.print_json("assay.miner.status/v1", json_of(status));
         return {};
     }
+    const MinerView& miner = status.miner;
     std::vector<std::pair<std::string, std::string>> fields = {
-        {"miner", key.hex()}, {"owner", miner->owner.hex()}, {"endpoint", miner->endpoint}};
-    for (const auto& [kind, work] : contracts::list_standing(*state, key))
-        fields.emplace_back("verified work", std::to_string(work) + " units of " + class_name(kind));
-    fields.emplace_back("free stake", base::to_text(stake.free));
-    fields.emplace_back("bonded", base::to_text(stake.bonded));
-    fields.emplace_back("earned", base::to_text(miner->earned));
-    fields.emplace_back("forfeited", base::to_text(miner->forfeited));
-    for (const auto& [job, lock] : open_locks(*state, stake))
-        fields.emplace_back("open job " + job.id.brief(), "can lock up to " + base::to_text(lock.slot) +
-                                                              " a slot, " + base::to_text(lock.round) +
-                                                              " in all");
+        {"miner", key.hex()}, {"owner", miner.owner.hex()}, {"endpoint", miner.endpoint}};
+    for (const StandingView& standing : miner.standing)
+        fields.emplace_back("verified work",
+                            std::to_string(standing.verified_work) + " units of " + standing.work_class);
+    fields.emplace_back("free stake", base::to_text(miner.stake));
+    fields.emplace_back("bonded", base::to_text(miner.bonded));
+    fields.emplace_back("earned", base::to_text(miner.earned));
+    fields.emplace_back("forfeited", base::to_text(miner.forfeited));
+    for (const OpenJobView& open : status.open_jobs)
+        fields.emplace_back("open job " + open.job.brief(), "can lock up to " +
+                                                                base::to_text(open.lock_slot) + " a slot, " +
+                                                                base::to_text(open.lock_job) + " in all");
     print_fields(context.out, fields);
     return {};
 }
@@ -151,7 +89,7 @@ Outcome<void> why_unpaid(const Context& context, const PartyFlags& flags) {
     ASSAY_ASSIGN(filter.node, miner_of(context, *state, flags));
     if (!contracts::read_miner(*state, filter.node)) return not_registered(filter.node, "miner");
     filter.unpaid_only = true;
-    print_lines(context, "assay.miner.why/v1", find_lines(*state, filter));
+    print_lines(context, "assay.miner.why/v1", payout_lines(*state, filter));
     return {};
 }
 
@@ -166,25 +104,19 @@ Outcome<void> show_verifier(const Context& context, const PartyFlags& flags) {
         return base::fail(base::ErrorKind::kUsage, "'" + flags.key + "' is not a public key",
                           "a key is 64 hexadecimal digits in lower case");
     }
-    const auto verifier = contracts::read_verifier(*state, key);
-    if (!verifier) return not_registered(key, "verifier");
+    const auto found = contracts::read_verifier(*state, key);
+    if (!found) return not_registered(key, "verifier");
+    const VerifierView verifier = verifier_view(key, *found);
     if (context.json()) {
-        Json body;
-        body["verifier"] = key.hex();
-        body["owner"] = verifier->owner.hex();
-        body["endpoint"] = verifier->endpoint;
-        body["audited_units"] = verifier->audited_units;
-        body["earned"] = std::to_string(verifier->earned.units());
-        body["penalised"] = std::to_string(verifier->penalised.units());
-        context.print_json("assay.verifier.status/v1", body);
+        context.print_json("assay.verifier.status/v1", json_of(verifier));
         return {};
     }
     print_fields(context.out, {{"verifier", key.hex()},
-                               {"owner", verifier->owner.hex()},
-                               {"endpoint", verifier->endpoint},
-                               {"audited units", std::to_string(verifier->audited_units)},
-                               {"earned", base::to_text(verifier->earned)},
-                               {"penalised", base::to_text(verifier->penalised)}});
+                               {"owner", verifier.owner.hex()},
+                               {"endpoint", verifier.endpoint},
+                               {"audited units", std::to_string(verifier.audited_units)},
+                               {"earned", base::to_text(verifier.earned)},
+                               {"penalised", base::to_text(verifier.penalised)}});
     return {};
 }
 

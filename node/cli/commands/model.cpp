@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay model program|train
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "contracts/program/program.hpp"
@@ -12,6 +11,7 @@
 #include "node/cli/interrupt.hpp"
 #include "node/cli/progress.hpp"
 #include "node/config/job_file.hpp"
+#include "node/views/json.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/wire/descriptor.hpp"
 #include "node/worker/worker_process.hpp"
@@ -32,30 +32,48 @@ struct ModelFlags {
     std::string device;
 };
 
-nlohmann::ordered_json program_json(const program::JobSpec& spec, const program::Program& step) {
+/// An operator of a step, as scripts see it.
+struct OperatorRow {
+    std::size_t index = 0;
+    std::string name;
+    std::string kind;
+    std::vector<std::string> operands, outputs;
+    std::uint64_t operations = 0;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("index", index);
+        visit("name", name);
+        visit("kind", kind);
+        visit("operands", operands);
+        visit("outputs", outputs);
+        visit("operations", operations);
+    }
+};
+
+Json program_json(const program::JobSpec& spec, const program::Program& step) {
     const std::uint32_t batch = spec.train.batch;
     const auto names = [&](const std::vector<program::TensorId>& ids) {
-        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        std::vector<std::string> list;
         for (const program::TensorId id : ids) list.push_back(step.tensors[id].name);
         return list;
     };
-    nlohmann::ordered_json body;
-    body["job"] = spec.name;
-    body["batch"] = batch;
-    body["operations"] = program::operations(step, batch);
-    body["work_units"] = program::work_units(spec);
-    body["operators"] = nlohmann::ordered_json::array();
+    std::vector<OperatorRow> operators;
     for (const program::Operator& op : step.operators) {
-        nlohmann::ordered_json row;
-        row["index"] = body["operators"].size();
-        row["name"] = op.name;
-        row["kind"] = std::string(program::to_text(op.kind));
-        row["operands"] = names(op.operands);
-        row["outputs"] = names(op.outputs);
-        row["operations"] = op.operations.of(batch);
-        body["operators"].push_back(row);
+        operators.push_back({.index = operators.size(),
+                             .name = op.name,
+                             .kind = std::string(program::to_text(op.kind)),
+                             .operands = names(op.operands),
+                             .outputs = names(op.outputs),
+                             .operations = op.operations.of(batch)});
     }
-    return body;
+    JsonFields body;
+    body("job", spec.name);
+    body("batch", batch);
+    body("operations", program::operations(step, batch));
+    body("work_units", program::work_units(spec));
+    body("operators", operators);
+    return body.take();
 }
 
 Outcome<void> show_program(const Context& context, const ModelFlags& flags) {
@@ -108,23 +126,15 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     ASSAY_ASSIGN(const auto result, train_alone(*worker, job.spec, options));
     ASSAY_TRY(write_folder(job, result, flags, job_id));
 
-    nlohmann::ordered_json loss = nlohmann::ordered_json::array();
-    for (const LossPoint& point : result.loss) {
-        nlohmann::ordered_json row;
-        row["step"] = point.step;
-        row["train"] = point.train ? nlohmann::ordered_json(*point.train) : nlohmann::ordered_json();
-        row["held_out"] = point.held_out;
-        loss.push_back(row);
-    }
     if (context.json()) {
-        nlohmann::ordered_json body;
-        body["model_root"] = result.model_root.hex();
-        body["steps"] = result.steps;
-        body["tokens"] = result.tokens;
-        body["tokens_per_second"] = result.tokens_per_second;
-        body["peak_rss_mib"] = result.peak_rss_mib;
-        body["loss"] = loss;
-        context.print_json("assay.model.train/v1", body);
+        JsonFields body;
+        body("model_root", result.model_root);
+        body("steps", result.steps);
+        body("tokens", result.tokens);
+        body("tokens_per_second", result.tokens_per_second);
+        body("peak_rss_mib", result.peak_rss_mib);
+        body("loss", result.loss);
+        context.print_json("assay.model.train/v1", body.take());
     } else {
         context.out << "model root " << result.model_root.hex() << "\n"
                     << result.steps << " steps, " << result.tokens << " tokens, "

@@ -2,7 +2,6 @@
 // assay model show|eval|export
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "contracts/program/names.hpp"
@@ -15,6 +14,7 @@
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
 #include "node/config/job_file.hpp"
+#include "node/views/json.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
 #include "trainer/data/files.hpp"
@@ -47,27 +47,27 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
     const bool llama = c.family == program::Family::kLlama;
     const char* head = c.head == program::Head::kTied ? "tied" : "untied";
     if (context.json()) {
-        nlohmann::ordered_json body;
-        body["folder"] = flags.model;
-        body["family"] = program::to_text(c.family);
-        body["layers"] = c.layers;
-        body["width"] = c.width;
-        body["heads"] = c.heads;
-        body["context"] = c.context;
-        body["vocabulary"] = c.vocabulary;
-        body["kv_heads"] = c.key_value_heads();
-        body["hidden"] = c.hidden_width();
-        body["head"] = head;
-        body["parameters"] = folder.parameters.size();
-        body["parameters_root"] = folder.parameters_root.hex();
-        body["job_name"] = folder.provenance.job_name;
-        body["job"] = folder.provenance.job_id;
-        body["initial_blob"] = folder.provenance.initial_blob;
-        body["rounds"] = folder.provenance.rounds;
-        body["tokens"] = folder.provenance.tokens;
-        body["data_source"] = folder.provenance.data_source;
-        body["data_licence"] = folder.provenance.data_licence;
-        context.print_json("assay.model.show/v1", body);
+        JsonFields body;
+        body("folder", flags.model);
+        body("family", c.family);
+        body("layers", c.layers);
+        body("width", c.width);
+        body("heads", c.heads);
+        body("context", c.context);
+        body("vocabulary", c.vocabulary);
+        body("kv_heads", c.key_value_heads());
+        body("hidden", c.hidden_width());
+        body("head", head);
+        body("parameters", folder.parameters.size());
+        body("parameters_root", folder.parameters_root);
+        body("job_name", folder.provenance.job_name);
+        body("job", folder.provenance.job_id);
+        body("initial_blob", folder.provenance.initial_blob);
+        body("rounds", folder.provenance.rounds);
+        body("tokens", folder.provenance.tokens);
+        body("data_source", folder.provenance.data_source);
+        body("data_licence", folder.provenance.data_licence);
+        context.print_json("assay.model.show/v1", body.take());
         return {};
     }
     print_fields(context.out,
@@ -97,11 +97,11 @@ Outcome<void> eval_model(const Context& context, const ModelFileFlags& flags) {
     char bits[16];
     std::snprintf(bits, sizeof bits, "0x%08x", static_cast<unsigned>(loss.loss_bits));
     if (context.json()) {
-        nlohmann::ordered_json body;
-        body["loss"] = static_cast<double>(loss.loss);
-        body["loss_bits"] = bits;
-        body["tokens"] = loss.tokens;
-        context.print_json("assay.model.eval/v1", body);
+        JsonFields body;
+        body("loss", static_cast<double>(loss.loss));
+        body("loss_bits", bits);
+        body("tokens", loss.tokens);
+        context.print_json("assay.model.eval/v1", body.take());
     } else {
         char text[32];
         std::snprintf(text, sizeof text, "%.6f", static_cast<double>(loss.loss));
@@ -219,12 +219,12 @@ Outcome<void> export_model(const Context& context, const ModelFileFlags& flags) 
         ASSAY_ASSIGN(root, export_state(source, flags, provenance));
     }
     if (context.json()) {
-        nlohmann::ordered_json body;
-        body["folder"] = flags.out;
-        body["parameters_root"] = root.hex();
-        body["rounds"] = provenance.rounds;
-        body["tokens"] = provenance.tokens;
-        context.print_json("assay.model.export/v1", body);
+        JsonFields body;
+        body("folder", flags.out);
+        body("parameters_root", root);
+        body("rounds", provenance.rounds);
+        body("tokens", provenance.tokens);
+        context.print_json("assay.model.export/v1", body.take());
     } else {
         context.out << "model written to " << flags.out << ", parameters root " << root.hex() << '\n';
     }

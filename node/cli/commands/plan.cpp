@@ -2,7 +2,6 @@
 // assay plan
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
@@ -12,6 +11,7 @@
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
 #include "node/config/job_file.hpp"
+#include "node/views/json.hpp"
 #include "node/worker/measure.hpp"
 #include "node/worker/worker_process.hpp"
 
@@ -20,7 +20,6 @@ namespace {
 
 using base::Amount;
 using base::Outcome;
-using Json = nlohmann::ordered_json;
 
 struct PlanFlags {
     std::string job;
@@ -34,6 +33,26 @@ struct Estimate {
     Measured measured;
     double slot_round_seconds = 0;
     double job_seconds = 0;  ///< each slot with a miner like this machine; audits run beside the next round
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("tokens_per_second", measured.tokens_per_second);
+        visit("slot_round_seconds", slot_round_seconds);
+        visit("job_seconds", job_seconds);
+        visit("step_bytes", measured.opened.step_bytes);
+    }
+};
+
+/// What differs between a miner without standing and one with it.
+template <class Value>
+struct ByStanding {
+    Value newcomer, proven;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("newcomer", newcomer);
+        visit("proven", proven);
+    }
 };
 
 Outcome<Estimate> estimate(JobFile job) {
@@ -53,38 +72,30 @@ Outcome<Estimate> estimate(JobFile job) {
     return found;
 }
 
-std::string units(Amount amount) { return std::to_string(amount.units()); }
-
 Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::optional<Estimate>& estimate) {
-    Json body;
-    body["job"] = spec.name;
-    body["parameters"] = plan.parameters;
-    body["tokens"] = plan.tokens;
-    body["rounds"] = spec.rounds;
-    body["slots"] = spec.slots;
-    body["segments"] = spec.segments();
-    body["work_units"] = plan.slot_work;
-    body["max_price"] = units(spec.market.max_price);
-    body["slot_pay"] = units(plan.slot_pay);
-    body["round_pay"] = units(plan.round_pay);
-    body["round_cost"] = units(plan.round_cost);
-    body["spend_max"] = units(plan.spend_max);
-    body["budget"] = units(spec.market.budget);
-    body["rounds_covered"] = plan.rounds_covered;
-    body["deadline_blocks"] = spec.market.deadline_blocks;
-    body["bond"] = Json{{"newcomer", units(plan.bond_newcomer)}, {"proven", units(plan.bond_proven)}};
-    body["audit_rate"] = Json{{"newcomer", 1.0}, {"proven", plan.audit_rate}};
-    body["bad_segment_found"] = Json{{"newcomer", 1.0}, {"proven", plan.audit_rate}};
-    body["cheat_gain"] = Json{{"newcomer", std::to_string(plan.cheat_gain_newcomer)},
-                              {"proven", std::to_string(plan.cheat_gain_proven)}};
-    body["cheating_pays"] = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
-    body["measured"] = Json();
-    if (estimate)
-        body["measured"] = Json{{"tokens_per_second", estimate->measured.tokens_per_second},
-                                {"slot_round_seconds", estimate->slot_round_seconds},
-                                {"job_seconds", estimate->job_seconds},
-                                {"step_bytes", estimate->measured.opened.step_bytes}};
-    return body;
+    JsonFields body;
+    body("job", spec.name);
+    body("parameters", plan.parameters);
+    body("tokens", plan.tokens);
+    body("rounds", spec.rounds);
+    body("slots", spec.slots);
+    body("segments", spec.segments());
+    body("work_units", plan.slot_work);
+    body("max_price", spec.market.max_price);
+    body("slot_pay", plan.slot_pay);
+    body("round_pay", plan.round_pay);
+    body("round_cost", plan.round_cost);
+    body("spend_max", plan.spend_max);
+    body("budget", spec.market.budget);
+    body("rounds_covered", plan.rounds_covered);
+    body("deadline_blocks", spec.market.deadline_blocks);
+    body("bond", ByStanding<Amount>{plan.bond_newcomer, plan.bond_proven});
+    body("audit_rate", ByStanding<double>{1.0, plan.audit_rate});
+    body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
+    body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
+    body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
+    body("measured", estimate);
+    return body.take();
 }
 
 std::string percent(double rate) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "contracts/rules/tables.hpp"
 #include "node/cli/commands.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 
@@ -12,10 +12,10 @@ void add_version_command(CLI::App& app, Context& context) {
     verb(app, "version", "Version of this program and of the ledger's layout", context,
          [&context]() -> base::Outcome<void> {
              if (context.json()) {
-                 nlohmann::ordered_json body;
-                 body["version"] = ASSAY_VERSION;
-                 body["ledger_schema"] = contracts::kSchemaVersion;
-                 context.print_json("assay.version/v1", body);
+                 JsonFields body;
+                 body("version", ASSAY_VERSION);
+                 body("ledger_schema", contracts::kSchemaVersion);
+                 context.print_json("assay.version/v1", body.take());
              } else {
                  context.out << "assay " ASSAY_VERSION " (ledger schema " << contracts::kSchemaVersion
                              << ")\n";

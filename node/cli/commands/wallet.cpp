@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay wallet show|send
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "contracts/rules/transactions.hpp"
@@ -10,6 +8,7 @@
 #include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
+#include "node/views/party_view.hpp"
 
 namespace assay::node {
 namespace {
@@ -38,58 +37,21 @@ Outcome<base::PublicKey> wallet_of(const Context& context, const WalletFlags& fl
     return info.public_key;
 }
 
-/// Money of one owner, and where it is.
-struct Holdings {
-    contracts::Account account;
-    std::uint64_t staked = 0;
-    std::uint64_t bonded = 0;
-    std::uint64_t escrow = 0;
-};
-
-Holdings holdings_of(const contracts::StateView& state, const base::PublicKey& owner) {
-    Holdings held;
-    held.account = contracts::read_account(state, owner);
-    const auto add_stake = [&](const base::PublicKey& node) {
-        const contracts::Stake stake = contracts::read_stake(state, node);
-        held.staked += stake.free.units();
-        held.bonded += stake.bonded.units();
-    };
-    std::vector<base::PublicKey> miners;
-    for (const auto& [node, miner] : contracts::list_miners(state))
-        if (miner.owner == owner) {
-            add_stake(node);
-            miners.push_back(node);
-        }
-    for (const auto& [node, verifier] : contracts::list_verifiers(state))
-        if (verifier.owner == owner && std::find(miners.begin(), miners.end(), node) == miners.end())
-            add_stake(node);
-    for (const contracts::Job& job : contracts::list_jobs(state))
-        if (job.buyer == owner) held.escrow += job.escrow.units();
-    return held;
-}
-
-std::string money(std::uint64_t units) { return base::to_text(Amount::of(units).value_or(Amount{})); }
+std::string money(Units units) { return base::to_text(Amount::of(units.count).value_or(Amount{})); }
 
 Outcome<void> show_wallet(const Context& context, const WalletFlags& flags) {
     ASSAY_ASSIGN(const auto owner, wallet_of(context, flags));
     ASSAY_ASSIGN(const auto state, open_state(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
-    const Holdings held = holdings_of(*state, owner);
+    const WalletView wallet = wallet_view(*state, owner);
     if (context.json()) {
-        nlohmann::ordered_json body;
-        body["owner"] = owner.hex();
-        body["balance"] = std::to_string(held.account.balance.units());
-        body["stake"] = std::to_string(held.staked);
-        body["bonded"] = std::to_string(held.bonded);
-        body["escrow"] = std::to_string(held.escrow);
-        body["nonce"] = held.account.nonce;
-        context.print_json("assay.wallet.show/v1", body);
+        context.print_json("assay.wallet.show/v1", json_of(wallet));
         return {};
     }
     print_fields(context.out, {{"owner", owner.hex()},
-                               {"balance", base::to_text(held.account.balance)},
-                               {"free stake", money(held.staked)},
-                               {"bonded", money(held.bonded)},
-                               {"in escrow", money(held.escrow)}});
+                               {"balance", base::to_text(wallet.balance)},
+                               {"free stake", money(wallet.stake)},
+                               {"bonded", money(wallet.bonded)},
+                               {"in escrow", money(wallet.escrow)}});
     return {};
 }
 
@@ -106,12 +68,12 @@ Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
                  submit_as_owner(context, flags.passphrase, contracts::Transfer{.to = *to, .amount = *amount},
                                  "the transfer", "see your balance with: assay wallet show"));
     if (context.json()) {
-        nlohmann::ordered_json sent;
-        sent["from"] = sent_in.owner.hex();
-        sent["to"] = to->hex();
-        sent["amount"] = std::to_string(amount->units());
-        sent["height"] = sent_in.reply.height;
-        context.print_json("assay.wallet.send/v1", sent);
+        JsonFields sent;
+        sent("from", sent_in.owner);
+        sent("to", *to);
+        sent("amount", *amount);
+        sent("height", sent_in.reply.height);
+        context.print_json("assay.wallet.send/v1", sent.take());
         return {};
     }
     context.out << "sent " << base::to_text(*amount) << " to " << to->brief() << " in block "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay devnet demo|up|down
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "contracts/program/names.hpp"
@@ -10,6 +9,7 @@
 #include "node/devnet/stay_up.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/shutdown.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 
@@ -41,7 +41,7 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
     }
     ASSAY_ASSIGN(const DemoReport report, run_demo(options, context.err, stop));
     if (context.json()) {
-        context.out << to_json(report) << "\n";
+        context.print_json("assay.devnet.demo/v1", json_of(report));
         return {};
     }
     context.out << "\n";
@@ -70,11 +70,13 @@ Home devnet_home(const Context& context) {
 void print_how_to(const Context& context, const Devnet& net, const Network& network) {
     const std::string home = net.plan.home.string();
     if (context.json()) {
-        context.print_json("assay.devnet.up/v1", {{"home", home},
-                                                  {"node", network.node_address()},
-                                                  {"genesis", home + "/ledger/genesis.bin"},
-                                                  {"passphrase_file", home + "/passphrase"},
-                                                  {"buyer_home", net.buyer.home.root.string()}});
+        JsonFields network_up;
+        network_up("home", home);
+        network_up("node", network.node_address());
+        network_up("genesis", home + "/ledger/genesis.bin");
+        network_up("passphrase_file", home + "/passphrase");
+        network_up("buyer_home", net.buyer.home.root.string());
+        context.print_json("assay.devnet.up/v1", network_up.take());
     } else {
         context.out << "ledger node at " << network.node_address() << ", " << net.miners.size() << " miners, "
                     << net.verifiers.size() << " verifiers; play money in every purse\n"
@@ -106,7 +108,9 @@ base::Outcome<void> up(const Context& context, const UpFlags& flags) {
 base::Outcome<void> down(const Context& context) {
     ASSAY_TRY(bring_network_down(devnet_home(context)));
     if (context.json()) {
-        context.print_json("assay.devnet.down/v1", {{"home", devnet_home(context).root.string()}});
+        JsonFields ended;
+        ended("home", devnet_home(context).root.string());
+        context.print_json("assay.devnet.down/v1", ended.take());
     } else {
         context.out << "the network in " << devnet_home(context).root.string() << " has ended\n";
     }

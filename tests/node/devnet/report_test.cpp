@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "node/views/json.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node {
@@ -45,7 +46,8 @@ DemoReport example() {
 }  // namespace
 
 TEST_CASE("the demo's JSON has the promised keys, no fewer, and its additions are known") {
-    const json object = json::parse(to_json(example()));
+    const json object =
+        json::parse(json_text("assay.devnet.demo/v1", json_of(example()), JsonLayout::kIndented));
     REQUIRE(object["schema"] == "assay.devnet.demo/v1");
     const Keys promised{"schema",    "home",   "job",        "profile", "parameters",
                         "tokens",    "rounds", "model_root", "loss",    "miners",
@@ -67,7 +69,8 @@ TEST_CASE("the demo's JSON has the promised keys, no fewer, and its additions ar
 }
 
 TEST_CASE("amounts are strings of base units, losses numbers, and a miner that was not caught says null") {
-    const json object = json::parse(to_json(example()));
+    const json object =
+        json::parse(json_text("assay.devnet.demo/v1", json_of(example()), JsonLayout::kIndented));
     REQUIRE(object["miners"][0]["paid"] == "9007199254740993");
     REQUIRE(object["miners"][0]["forfeited"] == "0");
     REQUIRE(object["miners"][0]["caught_round"].is_null());

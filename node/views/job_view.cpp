@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/views/job_view.hpp"
+
+namespace assay::node {
+
+JobSummary summary_of(const contracts::Job& job) {
+    return {.id = job.id,
+            .name = job.spec.name,
+            .phase = job.phase,
+            .end_reason = job.end_reason,
+            .rounds_done = job.rounds_done,
+            .rounds = job.spec.rounds,
+            .escrow = job.escrow,
+            .spent = job.spent,
+            .refunded = job.refunded};
+}
+
+JobList jobs_of(const contracts::StateView& state) {
+    JobList list;
+    for (const contracts::Job& job : contracts::list_jobs(state)) list.jobs.push_back(summary_of(job));
+    return list;
+}
+
+JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
+    JobView view{.summary = summary_of(job),
+                 .buyer = job.buyer,
+                 .submitted_at = job.submitted_at,
+                 .deadline = job.deadline,
+                 .ended_at = job.ended_at,
+                 .slots = job.spec.slots,
+                 .seed = job.spec.seed,
+                 .work_units = job.slot_work,
+                 .clearing_price = job.auction.clearing_price,
+                 .base_root = job.base_root};
+    if (!job.spec.initial_blob.is_zero()) view.initial_blob = job.spec.initial_blob;
+    for (const contracts::RosterEntry& entry : job.roster)
+        view.roster.push_back({entry.node, entry.ask, entry.dropped, entry.dropped_for});
+    for (const contracts::EnlistedVerifier& entry : job.verifiers) view.verifiers.push_back(entry.node);
+    for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
+        for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round))
+            view.slot_rounds.push_back({round, slot.slot, slot.miner, slot.verdict});
+    }
+    return view;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives commands, pages and metrics what there is to see of a job: its money, who works for it, and how each
+// of its slots was judged.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+
+namespace assay::node {
+
+/// A job in one line.
+struct JobSummary {
+    base::Hash256 id;
+    std::string name;
+    contracts::JobPhase phase = contracts::JobPhase::kAskCommit;
+    contracts::Reason end_reason = contracts::Reason::kNone;
+    std::uint32_t rounds_done = 0;
+    std::uint32_t rounds = 0;
+    base::Amount escrow, spent, refunded;
+
+    /// The reason of its end, or the phase that it is in.
+    [[nodiscard]] std::string_view state() const {
+        return phase == contracts::JobPhase::kEnded ? to_text(end_reason) : to_text(phase);
+    }
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("id", id);
+        visit("name", name);
+        visit("phase", phase);
+        visit("end_reason", end_reason);
+        visit("rounds_done", rounds_done);
+        visit("rounds", rounds);
+        visit("escrow", escrow);
+        visit("spent", spent);
+        visit("refunded", refunded);
+    }
+};
+
+/// Every job of a ledger.
+struct JobList {
+    std::vector<JobSummary> jobs;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("jobs", jobs);
+    }
+};
+
+/// A miner that won the job's auction.
+struct RosterView {
+    base::PublicKey miner;
+    base::Amount ask;
+    bool dropped = false;
+    contracts::Reason dropped_for = contracts::Reason::kNone;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("miner", miner);
+        visit("ask", ask);
+        visit("dropped", dropped);
+        visit("dropped_for", dropped_for);
+    }
+};
+
+/// A slot of a round that was dealt.
+struct SlotView {
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    base::PublicKey miner;
+    contracts::Reason verdict = contracts::Reason::kNone;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("round", round);
+        visit("slot", slot);
+        visit("miner", miner);
+        visit("verdict", verdict);
+    }
+};
+
+/// A job in full.
+struct JobView {
+    JobSummary summary;
+    base::PublicKey buyer;
+    std::uint64_t submitted_at = 0;  ///< height
+    std::uint64_t deadline = 0;      ///< height
+    std::uint64_t ended_at = 0;      ///< height; 0: it has not
+    std::uint32_t slots = 0;
+    std::uint64_t seed = 0;
+    std::uint64_t work_units = 0;  ///< of a slot's round
+    base::Amount clearing_price;   ///< of a work unit
+    base::Hash256 base_root;
+    std::optional<base::Hash256> initial_blob;  ///< nothing: it started from its seed
+    std::vector<RosterView> roster;
+    std::vector<base::PublicKey> verifiers;
+    std::vector<SlotView> slot_rounds;  ///< rounds and slots ascending
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        summary.fields(visit);
+        visit("buyer", buyer);
+        visit("submitted_at", submitted_at);
+        visit("deadline", deadline);
+        visit("ended_at", ended_at);
+        visit("slots", slots);
+        visit("work_units_per_slot_round", work_units);
+        visit("clearing_price", clearing_price);
+        visit("base_root", base_root);
+        visit("initial_blob", initial_blob);
+        visit("roster", roster);
+        visit("verifiers", verifiers);
+        visit("slot_rounds", slot_rounds);
+    }
+};
+
+JobSummary summary_of(const contracts::Job& job);
+JobList jobs_of(const contracts::StateView& state);
+JobView job_view(const contracts::StateView& state, const contracts::Job& job);
+
+}  // namespace assay::node

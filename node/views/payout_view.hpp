@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever was paid, or was not, each line of a settlement with the sentence behind its reason.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+
+namespace assay::node {
+
+struct PayoutLine {
+    base::Hash256 job;
+    std::uint32_t round = 0;
+    contracts::LineKind kind = contracts::LineKind::kSlot;
+    std::uint32_t slot = 0;
+    contracts::Reason reason = contracts::Reason::kNone;
+    std::uint64_t work_units = 0;
+    base::Amount price, paid, from_escrow, from_prepaid, share, lost;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("job", job);
+        visit("round", round);
+        visit("kind", kind);
+        visit("slot", slot);
+        visit("reason", reason);
+        visit("explanation", std::string(contracts::explain(reason)));
+        visit("work_units", work_units);
+        visit("price", price);
+        visit("paid", paid);
+        visit("from_escrow", from_escrow);
+        visit("from_prepaid", from_prepaid);
+        visit("share", share);
+        visit("lost", lost);
+    }
+};
+
+struct PayoutLines {
+    std::vector<PayoutLine> lines;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("lines", lines);
+    }
+};
+
+struct LineFilter {
+    base::PublicKey node;
+    std::optional<std::uint32_t> round;
+    bool unpaid_only = false;  ///< nothing paid, or something lost
+};
+
+/// Lines of every job, jobs and rounds ascending.
+PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& filter);
+
+}  // namespace assay::node

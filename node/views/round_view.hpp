@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever follows a job what each event of its rounds says: who was judged how, what a merge came to,
+// what was spent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "contracts/rules/state/events.hpp"
+#include "contracts/rules/tables.hpp"
+
+namespace assay::node {
+
+/// The losses of a round that was merged.
+struct MergedLoss {
+    std::optional<float> train;  ///< of audited steps; nothing when no step of a merged slot was drawn
+    float held_out = 0;
+};
+
+/// An event of a job that a person who waits wants to know.
+struct JobEventView {
+    contracts::EventKind event = contracts::EventKind::kRoundStarted;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    contracts::Reason reason = contracts::Reason::kNone;
+    base::Amount spent, escrow;
+    std::optional<MergedLoss> loss;  ///< of kMerged
+    base::PublicKey node;            ///< of kVerdict: whose slot
+    std::uint64_t slots = 0;         ///< of kMerged: how many were merged
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("event", event);
+        visit("round", round);
+        visit("slot", slot);
+        visit("reason", reason);
+        visit("spent", spent);
+        visit("escrow", escrow);
+        if (!loss) return;
+        visit("train_loss", loss->train);
+        visit("held_out_loss", loss->held_out);
+    }
+};
+
+/// `state` is the state after the event's block. Nothing for an event that only machines wait for.
+std::optional<JobEventView> job_event_view(const contracts::StateView& state, const contracts::Event& event);
+
+}  // namespace assay::node

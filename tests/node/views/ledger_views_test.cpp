@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the views say of a job that was played to its end under the rules.
+#include <set>
+
+#include "node/views/job_view.hpp"
+#include "node/views/party_view.hpp"
+#include "node/views/payout_view.hpp"
+#include "node/views/round_view.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::node {
+namespace {
+
+using namespace contracts::test;
+
+// Three miners of which one cheats in every round, and three verifiers.
+struct PlayedJob {
+    PlayedJob() {
+        for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        id = env.post(small_job());
+        env.hold_auction(id, {{"m1", 100}, {"m2", 110}, {"m3", 120}}, {"v1", "v2", "v3"});
+        play_job(env, id, {.miners = {{"m1", MinerManner::kCheats}}});
+    }
+    Env env;
+    base::Hash256 id;
+};
+
+std::set<std::string> names_of(const Json& object) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : object.items()) names.insert(name);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("a job's view has its record's money, its roster, and every slot that was dealt") {
+    PlayedJob played;
+    const contracts::Job job = played.env.job(played.id);
+    const JobView view = job_view(played.env.state(), job);
+    CHECK(view.summary.phase == contracts::JobPhase::kEnded);
+    CHECK(view.summary.state() == to_text(job.end_reason));
+    CHECK(view.summary.escrow.is_zero());
+    CHECK(view.summary.spent == job.spent);
+    CHECK_FALSE(view.initial_blob.has_value());
+    CHECK(view.roster.size() == job.roster.size());
+    CHECK(view.verifiers.size() == 3);
+    std::size_t dealt = 0;
+    for (std::uint32_t round = 0; round < job.spec.rounds; ++round)
+        dealt += contracts::list_slots(played.env.state(), played.id, round).size();
+    CHECK(view.slot_rounds.size() == dealt);
+    CHECK(names_of(json_of(view)) == std::set<std::string>{"id",
+                                                           "name",
+                                                           "phase",
+                                                           "end_reason",
+                                                           "rounds_done",
+                                                           "rounds",
+                                                           "escrow",
+                                                           "spent",
+                                                           "refunded",
+                                                           "buyer",
+                                                           "submitted_at",
+                                                           "deadline",
+                                                           "ended_at",
+                                                           "slots",
+                                                           "work_units_per_slot_round",
+                                                           "clearing_price",
+                                                           "base_root",
+                                                           "initial_blob",
+                                                           "roster",
+                                                           "verifiers",
+                                                           "slot_rounds"});
+    CHECK(json_of(jobs_of(played.env.state())).at("jobs").size() == 1);
+}
+
+TEST_CASE("payout lines are the ledger's, and unpaid ones are those of who was not paid") {
+    PlayedJob played;
+    Env& env = played.env;
+    const auto all = payout_lines(env.state(), {.node = env.person("m1").node_key()});
+    const auto unpaid = payout_lines(env.state(), {.node = env.person("m1").node_key(), .unpaid_only = true});
+    REQUIRE_FALSE(unpaid.lines.empty());
+    CHECK(unpaid.lines.size() <= all.lines.size());
+    CHECK(unpaid.lines.front().reason == contracts::Reason::kMismatch);
+    CHECK_FALSE(unpaid.lines.front().lost.is_zero());
+    for (const PayoutLine& line : unpaid.lines) CHECK((line.paid.is_zero() || !line.lost.is_zero()));
+    const auto first = payout_lines(env.state(), {.node = env.person("m2").node_key(), .round = 0});
+    for (const PayoutLine& line : first.lines) CHECK(line.round == 0);
+    CHECK(json_of(unpaid.lines.front()).at("explanation") ==
+          contracts::explain(contracts::Reason::kMismatch));
+}
+
+TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") {
+    PlayedJob played;
+    Env& env = played.env;
+    const auto miners = miners_of(env.state());
+    CHECK(miners.miners.size() == 3);
+    for (const MinerView& miner : miners.miners) {
+        std::uint64_t sum = 0;
+        for (const StandingView& standing : miner.standing) sum += standing.verified_work;
+        CHECK(miner.verified_work == sum);
+    }
+    const WalletView cheat = wallet_view(env.state(), env.person("m1").owner_key());
+    CHECK(cheat.stake.count + cheat.bonded.count == env.stake("m1"));
+    CHECK(cheat.balance.units() == env.balance("m1"));
+    const auto verifier = contracts::read_verifier(env.state(), env.person("v1").node_key());
+    CHECK(verifier_view(env.person("v1").node_key(), *verifier).audited_units == verifier->audited_units);
+
+    const base::Hash256 open = env.post(small_job());
+    const auto key = env.person("m2").node_key();
+    const MinerStatus status = miner_status(env.state(), key, *contracts::read_miner(env.state(), key));
+    REQUIRE(status.open_jobs.size() == 1);
+    CHECK(status.open_jobs[0].job == open);
+    CHECK(status.open_jobs[0].lock_job <= *status.miner.stake.plus(status.miner.bonded));
+    const WalletView buyer = wallet_view(env.state(), env.person("buyer").owner_key());
+    CHECK(buyer.escrow.count == env.job(open).escrow.units());
+}
+
+TEST_CASE("of a job's events, those that a person waits for are told, and a merge has its losses") {
+    PlayedJob played;
+    std::size_t merged = 0, ended = 0;
+    for (const contracts::Event& event : played.env.events()) {
+        const auto seen = job_event_view(played.env.state(), event);
+        if (event.kind == contracts::EventKind::kTransfer || event.kind == contracts::EventKind::kRoundPhase)
+            CHECK_FALSE(seen.has_value());
+        if (event.kind == contracts::EventKind::kJobEnded) ended += seen.has_value() ? 1 : 0;
+        if (event.kind != contracts::EventKind::kMerged) continue;
+        ++merged;
+        REQUIRE(seen.has_value());
+        REQUIRE(seen->loss.has_value());
+        CHECK(json_of(*seen).contains("held_out_loss"));
+        CHECK(json_of(*seen).at("event") == "merged");
+    }
+    CHECK(merged > 0);
+    CHECK(ended == 1);
+}
+
+}  // namespace assay::node
