@@ -5,6 +5,7 @@
 `--root DIR` checks another tree. clang-format is used where it is installed, and its absence is printed.
 """
 import argparse
+import ast
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAX_COLUMNS = 110
 MAX_COLUMNS_SCRIPT = 122  # scripts and protocol files: no formatter breaks their lines
 MAX_LINES = 500
+MAX_FUNCTION_LINES = 70  # between the braces, both included; a lone case label of a switch is a row of a table
 MAX_BYTES = 256 * 1024
 CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake", ".proto")
 PURE = ("contracts/", "ledger/")
@@ -38,6 +40,15 @@ BANNED = [
 ]
 MARKERS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
+# What may hold braces that are none. A quote after a digit separates digits.
+LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"'
+                     r"|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)+'", re.DOTALL)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+# What stands before a brace: a type or namespace, whose inside is looked at; or a function's head.
+SCOPE = re.compile(r"(?:^|[\s>])(?:namespace|class|struct|union|enum|extern)\b")
+FUNCTION = re.compile(r"\)(?:\s*(?:const|noexcept|override|final|mutable|try|&{1,2}))*(?:\s*->[^;={}]*)?$"
+                      r"|\)\s*:(?!:).*[)}]$", re.DOTALL)  # or a constructor's list
+CASE_LABEL = re.compile(r"\s*case [^;{}]*:\s*$")
 
 
 def tracked(root):
@@ -71,6 +82,45 @@ def check_code(name, text):
             yield number, "leftover marker: do it, or open an issue and say nothing here"
     if text and not text.endswith("\n"):
         yield len(lines), "no newline at the end of the file"
+
+
+def cpp_functions(text):
+    """(line of the opening brace, lines) of every function of a file that clang-format has laid out."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0])
+    code = DIRECTIVE.sub(blank, LITERAL.sub(blank, text))
+    lines = code.split("\n")
+    opened, head, line = [], [], 1
+    for char in code:
+        line += char == "\n"
+        inside = opened[-1][0] if opened else "scope"
+        if char == "{":
+            before = "".join(head).strip()
+            kind = ("block" if inside != "scope" else "function" if FUNCTION.search(before)
+                    else "scope" if SCOPE.search(before) else "value")
+            opened.append((kind, line, head))
+            head = []
+        elif char == "}" and opened:
+            kind, first, head_before = opened.pop()
+            head = [*head_before, "{}"] if kind == "value" else []
+            if kind == "function":
+                yield first, sum(not CASE_LABEL.match(each) for each in lines[first - 1:line])
+        elif char == ";":
+            head = []
+        elif inside == "scope":
+            head.append(char)
+
+
+def python_functions(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno - node.lineno + 1
+
+
+def check_functions(name, text):
+    for line, count in python_functions(text) if name.endswith(".py") else cpp_functions(text):
+        if count > MAX_FUNCTION_LINES:
+            yield line, f"a function of {count} lines: at most {MAX_FUNCTION_LINES}; give a part of it a name"
 
 
 def check_calls(name, text):
@@ -116,6 +166,8 @@ def check_tree(root):
         if name.endswith((".cpp", ".hpp")):
             wrong += [(name, line, problem) for line, problem in check_calls(name, text)]
             formatted.append(name)
+        if name.endswith((".cpp", ".hpp", ".py")):
+            wrong += [(name, line, problem) for line, problem in check_functions(name, text)]
     wrong += check_format(root, formatted)
     return wrong, count
 

@@ -200,6 +200,27 @@ class Style(unittest.TestCase):
     def test_rand(self):
         self.refused("node/a.cpp", LICENCE + "int x = rand();\n", "hidden state")
 
+    def lines(self, count):
+        return "    f();\n" * count
+
+    def test_a_long_function(self):
+        self.refused("node/a.cpp", LICENCE + "int one() {\n" + self.lines(69) + "}\n", "a function of 71 lines")
+        self.refused("node/a.hpp", LICENCE + "#pragma once\nclass A {\n    A(int a)\n        : a_{a}, b_(a) {\n"
+                     + self.lines(70) + "    }\n};\n", "node/a.hpp:5: a function of 72 lines")
+        self.refused("node/a.cpp", LICENCE + 'TEST_CASE("{ braces }") {\n' + self.lines(70) + "}\n", "72 lines")
+        self.refused("tests/a.py", "# SPDX-License-Identifier: Apache-2.0\ndef f():\n" + "    pass\n" * 70,
+                     "a function of 71 lines")
+
+    def test_what_is_no_function_may_be_long(self):
+        rows = "    {1, 2},\n" * 80
+        labels = "        case A:\n" * 80
+        code, output = run("check_style.py", {
+            "node/a.cpp": LICENCE + "int one() {\n" + self.lines(68) + "}\n",
+            "node/b.cpp": LICENCE + "const Row kRows[] = {\n" + rows + "};\nconst Row kMore{\n" + rows + "};\n",
+            "node/c.cpp": LICENCE + "struct A {\n" + "    int a;\n" * 80 + "};\n",
+            "node/d.cpp": LICENCE + "int f(int n) {\n    switch (n) {\n" + labels + "            return 1;\n    }\n}\n"})
+        self.assertNotIn("a function of", output)
+
     def test_words_in_comments_are_free(self):
         code, output = run("check_style.py", {"contracts/rules/a.cpp": LICENCE + "// no double here\n"})
         self.assertEqual(code, 0, output)
