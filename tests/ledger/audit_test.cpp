@@ -29,6 +29,77 @@ void replace_block(const std::string& path, std::uint64_t height, const std::fun
     write_file(path, out);
 }
 
+struct Tampering {
+    const char* name;
+    std::function<void(Block&)> change;
+    const char* expected;
+};
+
+void sign_again(Block& block) { block.signature = sign_header(block.header, "toy-1", test_key()); }
+
+// What somebody could make of a block who has the sequencer's key, or has not.
+const std::vector<Tampering> kTamperings = {
+    {"a transaction removed", [](Block& b) { b.transactions.pop_back(); }, "commits to"},
+    {"the time changed", [](Block& b) { ++b.header.time_ms; }, "signature"},
+    {"another parent, signed again",
+     [](Block& b) {
+         b.header.parent = {};
+         sign_again(b);
+     },
+     "follow"},
+    {"another height, signed again",
+     [](Block& b) {
+         b.header.height = 9;
+         sign_again(b);
+     },
+     "height 9"},
+    {"another chain, signed again",
+     [](Block& b) {
+         b.header.chain = chain_hash("x");
+         sign_again(b);
+     },
+     "chain"},
+    {"another version, signed again",
+     [](Block& b) {
+         b.header.version = 2;
+         sign_again(b);
+     },
+     "version"},
+    {"a state root that execution does not give, signed again",
+     [](Block& b) {
+         b.header.state_root.bytes[0] ^= 1U;
+         sign_again(b);
+     },
+     "another state"},
+    {"a results root that execution does not give, signed again",
+     [](Block& b) {
+         b.header.results_root.bytes[0] ^= 1U;
+         sign_again(b);
+     },
+     "other results"},
+    {"a transaction added, signed again",
+     [](Block& b) {
+         b.transactions.push_back(toy_transaction(3, 0, 1));
+         b.header.transactions_root = transactions_root(b.transactions);
+         sign_again(b);
+     },
+     "other results"},
+    {"another proposer, signed by it",
+     [](Block& b) {
+         const base::SecretKey other = test_key(9);
+         b.header.proposer = other.public_key();
+         b.signature = sign_header(b.header, "toy-1", other);
+     },
+     "sequencer"},
+    {"a transaction that breaks an invariant, everything signed again",
+     [](Block& b) {
+         b.transactions = {toy_transaction(1, b.header.height - 1, kBreakingValue)};
+         b.header.transactions_root = transactions_root(b.transactions);
+         sign_again(b);
+     },
+     "sum of the values"},
+};
+
 }  // namespace
 
 TEST_CASE("an untouched ledger passes its audit with the heights, counts and roots of the chain") {
@@ -93,75 +164,7 @@ TEST_CASE("a flip of any byte of the genesis file is found") {
 }
 
 TEST_CASE("changes with correct checksums are found by hashes, signatures and execution") {
-    struct Row {
-        const char* name;
-        std::function<void(Block&)> change;
-        const char* expected;
-    };
-    const base::SecretKey key = test_key();
-    const auto sign = [&](Block& block) { block.signature = sign_header(block.header, "toy-1", key); };
-    const std::vector<Row> rows = {
-        {"a transaction removed", [](Block& b) { b.transactions.pop_back(); }, "commits to"},
-        {"the time changed", [](Block& b) { ++b.header.time_ms; }, "signature"},
-        {"another parent, signed again",
-         [&](Block& b) {
-             b.header.parent = {};
-             sign(b);
-         },
-         "follow"},
-        {"another height, signed again",
-         [&](Block& b) {
-             b.header.height = 9;
-             sign(b);
-         },
-         "height 9"},
-        {"another chain, signed again",
-         [&](Block& b) {
-             b.header.chain = chain_hash("x");
-             sign(b);
-         },
-         "chain"},
-        {"another version, signed again",
-         [&](Block& b) {
-             b.header.version = 2;
-             sign(b);
-         },
-         "version"},
-        {"a state root that execution does not give, signed again",
-         [&](Block& b) {
-             b.header.state_root.bytes[0] ^= 1U;
-             sign(b);
-         },
-         "another state"},
-        {"a results root that execution does not give, signed again",
-         [&](Block& b) {
-             b.header.results_root.bytes[0] ^= 1U;
-             sign(b);
-         },
-         "other results"},
-        {"a transaction added, signed again",
-         [&](Block& b) {
-             b.transactions.push_back(toy_transaction(3, 0, 1));
-             b.header.transactions_root = transactions_root(b.transactions);
-             sign(b);
-         },
-         "other results"},
-        {"another proposer, signed by it",
-         [](Block& b) {
-             const base::SecretKey other = test_key(9);
-             b.header.proposer = other.public_key();
-             b.signature = sign_header(b.header, "toy-1", other);
-         },
-         "sequencer"},
-        {"a transaction that breaks an invariant, everything signed again",
-         [&](Block& b) {
-             b.transactions = {toy_transaction(1, b.header.height - 1, kBreakingValue)};
-             b.header.transactions_root = transactions_root(b.transactions);
-             sign(b);
-         },
-         "sum of the values"},
-    };
-    for (const Row& row : rows) {
+    for (const Tampering& row : kTamperings) {
         const TemporaryHome home;
         make_toy_ledger(home.path(), 4);
         replace_block(Layout(home.path()).log, 3, row.change);

@@ -41,93 +41,96 @@ Change one_head(Profile profile, std::uint64_t head_dim) {
         spec.model.width = static_cast<std::uint32_t>(head_dim);
     };
 }
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// Each breaks one rule of a sound spec.
+const std::vector<Broken> kBroken = {
+    {SpecError::kName, [](JobSpec& s) { s.name.clear(); }},
+    {SpecError::kName, [](JobSpec& s) { s.name = std::string(65, 'a'); }},
+    {SpecError::kNameText, [](JobSpec& s) { s.name = "\xff"; }},
+    {SpecError::kNameText, [](JobSpec& s) { s.name = "a\nb"; }},
+    {SpecError::kLayers, [](JobSpec& s) { s.model.layers = 0; }},
+    {SpecError::kLayers, [](JobSpec& s) { s.model.layers = UINT32_MAX; }},
+    {SpecError::kWidth, [](JobSpec& s) { s.model.width = 0; }},
+    {SpecError::kHeads, [](JobSpec& s) { s.model.heads = 0; }},
+    {SpecError::kHeadsDivideWidth, [](JobSpec& s) { s.model.heads = 4; }},
+    {SpecError::kContext, [](JobSpec& s) { s.model.context = 1; }},
+    {SpecError::kVocabulary, [](JobSpec& s) { s.model.vocabulary = 1; }},
+    {SpecError::kModelTooLarge, [](JobSpec& s) { s.model.width = 65536; }},
+    {SpecError::kInnerSteps, [](JobSpec& s) { s.train.inner_steps = 0; }},
+    {SpecError::kBatch, [](JobSpec& s) { s.train.batch = 0; }},
+    {SpecError::kStepTooLarge,
+     [](JobSpec& s) {
+         s.model.context = 16384;
+         s.data.train_tokens = s.data.held_out_tokens = 20'000;
+         s.train.batch = 1025;
+     }},
+    {SpecError::kWarmup, [](JobSpec& s) { s.train.warmup_steps = UINT32_MAX; }},
+    {SpecError::kLearningRate, [](JobSpec& s) { s.train.learning_rate = 0.0F; }},
+    {SpecError::kLearningRate, [](JobSpec& s) { s.train.learning_rate = kNan; }},
+    {SpecError::kLearningRate, [](JobSpec& s) { s.train.learning_rate = kInfinity; }},
+    {SpecError::kBeta1, [](JobSpec& s) { s.train.beta1 = 1.0F; }},
+    {SpecError::kBeta2, [](JobSpec& s) { s.train.beta2 = -0.0F; }},
+    {SpecError::kEpsilon, [](JobSpec& s) { s.train.epsilon = 0.0F; }},
+    {SpecError::kWeightDecay, [](JobSpec& s) { s.train.weight_decay = -1.0F; }},
+    {SpecError::kClipNorm, [](JobSpec& s) { s.train.clip_norm = 0.0F; }},
+    {SpecError::kOuterLearningRate, [](JobSpec& s) { s.train.outer_learning_rate = kNan; }},
+    {SpecError::kOuterMomentum, [](JobSpec& s) { s.train.outer_momentum = 1.0F; }},
+    {SpecError::kSumExponent, [](JobSpec& s) { s.train.sum_exponent = 1; }},
+    {SpecError::kSumExponent, [](JobSpec& s) { s.train.sum_exponent = INT32_MIN; }},
+    {SpecError::kSlots, [](JobSpec& s) { s.slots = 0; }},
+    {SpecError::kSlots, [](JobSpec& s) { s.slots = 1025; }},
+    {SpecError::kRounds, [](JobSpec& s) { s.rounds = 0; }},
+    {SpecError::kSegmentSteps, [](JobSpec& s) { s.security.segment_steps = 0; }},
+    {SpecError::kSegmentBeyondRound, [](JobSpec& s) { s.security.segment_steps = 6; }},
+    {SpecError::kTooManySegments,
+     [](JobSpec& s) {
+         s.train.inner_steps = kMaxSegments + 1;
+         s.security.segment_steps = 1;
+     }},
+    {SpecError::kTooManyUnits,
+     [](JobSpec& s) {
+         s.slots = kMaxSlots;
+         s.train.inner_steps = kMaxUnits / kMaxSlots;
+         s.security.segment_steps = 1;
+     }},
+    {SpecError::kSeed, [](JobSpec& s) { s.seed = kMaxSeed + 1; }},
+    {SpecError::kTrainTooShort, [](JobSpec& s) { s.data.train_tokens = 5; }},
+    {SpecError::kTrainTokens, [](JobSpec& s) { s.data.train_tokens = UINT64_MAX; }},
+    {SpecError::kTrainTokens, [](JobSpec& s) { s.data.train_tokens = kMaxTokens + 1; }},
+    {SpecError::kHeldOutTokens, [](JobSpec& s) { s.data.held_out_tokens = 0; }},
+    {SpecError::kHeldOutTooShort, [](JobSpec& s) { s.data.held_out_tokens = s.model.context; }},
+    {SpecError::kPrice, [](JobSpec& s) { s.market.max_price = {}; }},
+    {SpecError::kBudget, [](JobSpec& s) { s.market.budget = {}; }},
+    {SpecError::kDeadline, [](JobSpec& s) { s.market.deadline_blocks = 0; }},
+    {SpecError::kAuditThreshold, [](JobSpec& s) { s.security.audit_threshold = 0; }},
+    {SpecError::kKeyValueHeads, [](JobSpec& s) { s.model.kv_heads = s.model.heads; }},
+    {SpecError::kKeyValueHeads, llama([](ModelConfig& m) { m.kv_heads = 0; })},
+    {SpecError::kKeyValueHeadsDivideHeads, llama([](ModelConfig& m) { m.kv_heads = 3; })},
+    {SpecError::kHidden, [](JobSpec& s) { s.model.hidden = 4 * s.model.width; }},
+    {SpecError::kHidden, llama([](ModelConfig& m) { m.hidden = 0; })},
+    {SpecError::kHidden, llama([](ModelConfig& m) { m.hidden = 262'145; })},
+    {SpecError::kHeadIsOdd, llama([](ModelConfig& m) { m.width = 4 * 3; })},
+    {SpecError::kHeadTooWide, one_head(Profile::kI16, arithmetic::kMaxProductBlock + 1)},
+    {SpecError::kHeadTooWide, one_head(Profile::kI16, 20'000)},
+    {SpecError::kRopeTheta, [](JobSpec& s) { s.model.rope_theta = 10'000.0F; }},
+    {SpecError::kRopeTheta, llama([](ModelConfig& m) { m.rope_theta = 0.5F; })},
+    {SpecError::kRopeTheta, llama([](ModelConfig& m) { m.rope_theta = kNan; })},
+    {SpecError::kRopeTheta, llama([](ModelConfig& m) { m.rope_theta = 2e9F; })},
+    {SpecError::kNormEpsilon, [](JobSpec& s) { s.model.norm_epsilon = 1e-6F; }},
+    {SpecError::kNormEpsilon, llama([](ModelConfig& m) { m.norm_epsilon = 0.0F; })},
+    {SpecError::kNormEpsilon, llama([](ModelConfig& m) { m.norm_epsilon = kInfinity; })},
+    {SpecError::kHead, [](JobSpec& s) { s.model.head = Head::kUntied; }},
+};
 }  // namespace
 
 TEST_CASE("a sound spec is accepted") { CHECK(check_spec(tiny::spec()).ok()); }
 
 TEST_CASE("every rule of a spec has an input that breaks only it") {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    const float infinity = std::numeric_limits<float>::infinity();
-    const std::vector<Broken> all = {
-        {SpecError::kName, [](JobSpec& s) { s.name.clear(); }},
-        {SpecError::kName, [](JobSpec& s) { s.name = std::string(65, 'a'); }},
-        {SpecError::kNameText, [](JobSpec& s) { s.name = "\xff"; }},
-        {SpecError::kNameText, [](JobSpec& s) { s.name = "a\nb"; }},
-        {SpecError::kLayers, [](JobSpec& s) { s.model.layers = 0; }},
-        {SpecError::kLayers, [](JobSpec& s) { s.model.layers = UINT32_MAX; }},
-        {SpecError::kWidth, [](JobSpec& s) { s.model.width = 0; }},
-        {SpecError::kHeads, [](JobSpec& s) { s.model.heads = 0; }},
-        {SpecError::kHeadsDivideWidth, [](JobSpec& s) { s.model.heads = 4; }},
-        {SpecError::kContext, [](JobSpec& s) { s.model.context = 1; }},
-        {SpecError::kVocabulary, [](JobSpec& s) { s.model.vocabulary = 1; }},
-        {SpecError::kModelTooLarge, [](JobSpec& s) { s.model.width = 65536; }},
-        {SpecError::kInnerSteps, [](JobSpec& s) { s.train.inner_steps = 0; }},
-        {SpecError::kBatch, [](JobSpec& s) { s.train.batch = 0; }},
-        {SpecError::kStepTooLarge,
-         [](JobSpec& s) {
-             s.model.context = 16384;
-             s.data.train_tokens = s.data.held_out_tokens = 20'000;
-             s.train.batch = 1025;
-         }},
-        {SpecError::kWarmup, [](JobSpec& s) { s.train.warmup_steps = UINT32_MAX; }},
-        {SpecError::kLearningRate, [](JobSpec& s) { s.train.learning_rate = 0.0F; }},
-        {SpecError::kLearningRate, [=](JobSpec& s) { s.train.learning_rate = nan; }},
-        {SpecError::kLearningRate, [=](JobSpec& s) { s.train.learning_rate = infinity; }},
-        {SpecError::kBeta1, [](JobSpec& s) { s.train.beta1 = 1.0F; }},
-        {SpecError::kBeta2, [](JobSpec& s) { s.train.beta2 = -0.0F; }},
-        {SpecError::kEpsilon, [](JobSpec& s) { s.train.epsilon = 0.0F; }},
-        {SpecError::kWeightDecay, [](JobSpec& s) { s.train.weight_decay = -1.0F; }},
-        {SpecError::kClipNorm, [](JobSpec& s) { s.train.clip_norm = 0.0F; }},
-        {SpecError::kOuterLearningRate, [=](JobSpec& s) { s.train.outer_learning_rate = nan; }},
-        {SpecError::kOuterMomentum, [](JobSpec& s) { s.train.outer_momentum = 1.0F; }},
-        {SpecError::kSumExponent, [](JobSpec& s) { s.train.sum_exponent = 1; }},
-        {SpecError::kSumExponent, [](JobSpec& s) { s.train.sum_exponent = INT32_MIN; }},
-        {SpecError::kSlots, [](JobSpec& s) { s.slots = 0; }},
-        {SpecError::kSlots, [](JobSpec& s) { s.slots = 1025; }},
-        {SpecError::kRounds, [](JobSpec& s) { s.rounds = 0; }},
-        {SpecError::kSegmentSteps, [](JobSpec& s) { s.security.segment_steps = 0; }},
-        {SpecError::kSegmentBeyondRound, [](JobSpec& s) { s.security.segment_steps = 6; }},
-        {SpecError::kTooManySegments,
-         [](JobSpec& s) {
-             s.train.inner_steps = kMaxSegments + 1;
-             s.security.segment_steps = 1;
-         }},
-        {SpecError::kTooManyUnits,
-         [](JobSpec& s) {
-             s.slots = kMaxSlots;
-             s.train.inner_steps = kMaxUnits / kMaxSlots;
-             s.security.segment_steps = 1;
-         }},
-        {SpecError::kSeed, [](JobSpec& s) { s.seed = kMaxSeed + 1; }},
-        {SpecError::kTrainTooShort, [](JobSpec& s) { s.data.train_tokens = 5; }},
-        {SpecError::kTrainTokens, [](JobSpec& s) { s.data.train_tokens = UINT64_MAX; }},
-        {SpecError::kTrainTokens, [](JobSpec& s) { s.data.train_tokens = kMaxTokens + 1; }},
-        {SpecError::kHeldOutTokens, [](JobSpec& s) { s.data.held_out_tokens = 0; }},
-        {SpecError::kHeldOutTooShort, [](JobSpec& s) { s.data.held_out_tokens = s.model.context; }},
-        {SpecError::kPrice, [](JobSpec& s) { s.market.max_price = {}; }},
-        {SpecError::kBudget, [](JobSpec& s) { s.market.budget = {}; }},
-        {SpecError::kDeadline, [](JobSpec& s) { s.market.deadline_blocks = 0; }},
-        {SpecError::kAuditThreshold, [](JobSpec& s) { s.security.audit_threshold = 0; }},
-        {SpecError::kKeyValueHeads, [](JobSpec& s) { s.model.kv_heads = s.model.heads; }},
-        {SpecError::kKeyValueHeads, llama([](ModelConfig& m) { m.kv_heads = 0; })},
-        {SpecError::kKeyValueHeadsDivideHeads, llama([](ModelConfig& m) { m.kv_heads = 3; })},
-        {SpecError::kHidden, [](JobSpec& s) { s.model.hidden = 4 * s.model.width; }},
-        {SpecError::kHidden, llama([](ModelConfig& m) { m.hidden = 0; })},
-        {SpecError::kHidden, llama([](ModelConfig& m) { m.hidden = 262'145; })},
-        {SpecError::kHeadIsOdd, llama([](ModelConfig& m) { m.width = 4 * 3; })},
-        {SpecError::kHeadTooWide, one_head(Profile::kI16, arithmetic::kMaxProductBlock + 1)},
-        {SpecError::kHeadTooWide, one_head(Profile::kI16, 20'000)},
-        {SpecError::kRopeTheta, [](JobSpec& s) { s.model.rope_theta = 10'000.0F; }},
-        {SpecError::kRopeTheta, llama([](ModelConfig& m) { m.rope_theta = 0.5F; })},
-        {SpecError::kRopeTheta, llama([=](ModelConfig& m) { m.rope_theta = nan; })},
-        {SpecError::kRopeTheta, llama([](ModelConfig& m) { m.rope_theta = 2e9F; })},
-        {SpecError::kNormEpsilon, [](JobSpec& s) { s.model.norm_epsilon = 1e-6F; }},
-        {SpecError::kNormEpsilon, llama([](ModelConfig& m) { m.norm_epsilon = 0.0F; })},
-        {SpecError::kNormEpsilon, llama([=](ModelConfig& m) { m.norm_epsilon = infinity; })},
-        {SpecError::kHead, [](JobSpec& s) { s.model.head = Head::kUntied; }},
-    };
     std::set<SpecError> broken_once;
-    for (const Broken& broken : all) {
+    for (const Broken& broken : kBroken) {
         JobSpec spec = tiny::spec();
         broken.make(spec);
         const auto result = check_spec(spec);

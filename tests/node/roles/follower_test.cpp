@@ -18,6 +18,60 @@ void sign_again(ledger::Block& block) {
     block.signature = ledger::sign_header(block.header, test::kChainId, key_of("sequencer"));
 }
 
+struct Forgery {
+    const char* name;
+    const char* said;  ///< part of the error
+    std::function<void(ledger::Block&)> forge;
+};
+
+// What a ledger node could make of a block.
+const std::vector<Forgery> kForgeries{
+    {"flipped state root, signed again", "state",
+     [](ledger::Block& block) {
+         Bytes root = base::to_bytes(block.header.state_root.view());
+         root[5] ^= 1;
+         block.header.state_root = base::decode<base::Hash256>(root).value();
+         sign_again(block);
+     }},
+    {"flipped results root, signed again", "results",
+     [](ledger::Block& block) {
+         block.header.results_root = block.header.state_root;
+         sign_again(block);
+     }},
+    {"flipped state root under the old signature", "signature",
+     [](ledger::Block& block) { block.header.state_root = block.header.parent; }},
+    {"signed by somebody else", "signature",
+     [](ledger::Block& block) {
+         block.signature = ledger::sign_header(block.header, test::kChainId, key_of("alice"));
+     }},
+    {"made and signed by somebody else", "",
+     [](ledger::Block& block) {
+         block.header.proposer = key_of("alice").public_key();
+         block.signature = ledger::sign_header(block.header, test::kChainId, key_of("alice"));
+     }},
+    {"signed for another chain", "signature",
+     [](ledger::Block& block) {
+         block.signature = ledger::sign_header(block.header, "other-chain", key_of("sequencer"));
+     }},
+    {"wrong parent", "does not follow",
+     [](ledger::Block& block) {
+         block.header.parent = block.header.state_root;
+         sign_again(block);
+     }},
+    {"wrong height", "height",
+     [](ledger::Block& block) {
+         block.header.height = 3;
+         sign_again(block);
+     }},
+    {"a transaction left out", "transactions", [](ledger::Block& block) { block.transactions.clear(); }},
+    {"a transaction left out, roots made to fit", "results",
+     [](ledger::Block& block) {
+         block.transactions.clear();
+         block.header.transactions_root = ledger::transactions_root({});
+         sign_again(block);
+     }},
+};
+
 }  // namespace
 
 TEST_CASE("a follower that executes every block has the sequencer's state") {
@@ -38,58 +92,7 @@ TEST_CASE("a follower refuses every block that is not the next one of its chain,
     Ledger ledger;
     const ledger::Block first = ledger.extend({transfer(0)});
     const ledger::Block second = ledger.extend({transfer(1)});
-    struct Forgery {
-        const char* name;
-        const char* said;  ///< part of the error
-        std::function<void(ledger::Block&)> forge;
-    };
-    const std::vector<Forgery> forgeries{
-        {"flipped state root, signed again", "state",
-         [](ledger::Block& block) {
-             Bytes root = base::to_bytes(block.header.state_root.view());
-             root[5] ^= 1;
-             block.header.state_root = base::decode<base::Hash256>(root).value();
-             sign_again(block);
-         }},
-        {"flipped results root, signed again", "results",
-         [](ledger::Block& block) {
-             block.header.results_root = block.header.state_root;
-             sign_again(block);
-         }},
-        {"flipped state root under the old signature", "signature",
-         [](ledger::Block& block) { block.header.state_root = block.header.parent; }},
-        {"signed by somebody else", "signature",
-         [](ledger::Block& block) {
-             block.signature = ledger::sign_header(block.header, test::kChainId, key_of("alice"));
-         }},
-        {"made and signed by somebody else", "",
-         [](ledger::Block& block) {
-             block.header.proposer = key_of("alice").public_key();
-             block.signature = ledger::sign_header(block.header, test::kChainId, key_of("alice"));
-         }},
-        {"signed for another chain", "signature",
-         [](ledger::Block& block) {
-             block.signature = ledger::sign_header(block.header, "other-chain", key_of("sequencer"));
-         }},
-        {"wrong parent", "does not follow",
-         [](ledger::Block& block) {
-             block.header.parent = block.header.state_root;
-             sign_again(block);
-         }},
-        {"wrong height", "height",
-         [](ledger::Block& block) {
-             block.header.height = 3;
-             sign_again(block);
-         }},
-        {"a transaction left out", "transactions", [](ledger::Block& block) { block.transactions.clear(); }},
-        {"a transaction left out, roots made to fit", "results",
-         [](ledger::Block& block) {
-             block.transactions.clear();
-             block.header.transactions_root = ledger::transactions_root({});
-             sign_again(block);
-         }},
-    };
-    for (const Forgery& forgery : forgeries) {
+    for (const Forgery& forgery : kForgeries) {
         INFO(forgery.name);
         auto follower = Follower::create(test::small_genesis()).value();
         REQUIRE(follower.apply(base::encode(first)).ok());

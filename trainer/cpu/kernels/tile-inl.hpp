@@ -24,12 +24,12 @@ struct TileRun {
     const float* bias = nullptr;  // of the tile's columns
 };
 
-// c (kRows × kNr) goes on over run.depth terms of a and b. A is rows with k contiguous, or packed: for each k
-// the tile's rows.
-template <std::size_t kRows, bool kPackedA>
-HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
-                       float* HWY_RESTRICT c, Watch& watch) {
-    V sum[kRows][kNv];
+// The tile's accumulators: registers, once everything below is inlined into tile().
+template <std::size_t kRows>
+using Sums = V[kRows][kNv];
+
+template <std::size_t kRows>
+HWY_INLINE void begin_sums(const TileRun& run, float* HWY_RESTRICT c, Sums<kRows>& sum) {
     const std::size_t c_stride = run.c_stride;
     if (run.carry) {
 #pragma GCC unroll 16
@@ -50,86 +50,114 @@ HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const fl
         __builtin_prefetch(c + i * c_stride + kNr, 1);
         __builtin_prefetch(c + i * c_stride + 2 * kNr - 1, 1);
     }
+}
+
+// A packed: for each k the tile's rows.
+template <std::size_t kRows>
+HWY_INLINE void add_packed(const TileRun& run, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                           Sums<kRows>& sum) {
+    const std::size_t b_stride = run.b_stride;
+    const std::size_t a_stride = run.a_stride;
+    for (std::size_t k = 0; k < run.depth; ++k) {
+        const V b0 = load(b);
+        const V b1 = load(b + kN);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < kRows; ++i) {
+            const V x = hn::Set(D(), a[i]);
+            sum[i][0] = hn::MulAdd(x, b0, sum[i][0]);
+            sum[i][1] = hn::MulAdd(x, b1, sum[i][1]);
+        }
+        a += a_stride;
+        b += b_stride;
+    }
+}
+
+// A as rows with k contiguous.
+template <std::size_t kRows>
+HWY_INLINE void add_rows(const TileRun& run, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                         Sums<kRows>& sum) {
     const std::size_t b_stride = run.b_stride;
     const std::size_t a_stride = run.a_stride;
     std::size_t k = 0;
-    if constexpr (kPackedA) {
-        for (; k < run.depth; ++k) {
-            const V b0 = load(b);
-            const V b1 = load(b + kN);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                const V x = hn::Set(D(), a[i]);
-                sum[i][0] = hn::MulAdd(x, b0, sum[i][0]);
-                sum[i][1] = hn::MulAdd(x, b1, sum[i][1]);
-            }
-            a += a_stride;
-            b += b_stride;
-        }
-    } else {
-        // Three rows to a pointer: addresses of the form base + 0, 1 or 2 strides are free.
-        const float* a0 = a;
-        const float* a3 = a + 3 * a_stride;
-        const float* a6 = a + 6 * a_stride;
-        const float* a9 = a + 9 * a_stride;
-        for (; k + 4 <= run.depth; k += 4) {
+    // Three rows to a pointer: addresses of the form base + 0, 1 or 2 strides are free.
+    const float* a0 = a;
+    const float* a3 = a + 3 * a_stride;
+    const float* a6 = a + 6 * a_stride;
+    const float* a9 = a + 9 * a_stride;
+    for (; k + 4 <= run.depth; k += 4) {
 #pragma GCC unroll 4
-            for (std::size_t u = 0; u < 4; ++u) {
-                const V b0 = load(b);
-                const V b1 = load(b + kN);
-#pragma GCC unroll 16
-                for (std::size_t i = 0; i < kRows; ++i) {
-                    const float* base = i < 3 ? a0 : i < 6 ? a3 : i < 9 ? a6 : a9;
-                    const V x = hn::Set(D(), base[i % 3 * a_stride + u]);
-                    sum[i][0] = hn::MulAdd(x, b0, sum[i][0]);
-                    sum[i][1] = hn::MulAdd(x, b1, sum[i][1]);
-                }
-                b += b_stride;
-            }
-            a0 += 4, a3 += 4, a6 += 4, a9 += 4;
-        }
-        for (; k < run.depth; ++k) {
+        for (std::size_t u = 0; u < 4; ++u) {
             const V b0 = load(b);
             const V b1 = load(b + kN);
 #pragma GCC unroll 16
             for (std::size_t i = 0; i < kRows; ++i) {
-                const V x = hn::Set(D(), a[i * a_stride + k]);
+                const float* base = i < 3 ? a0 : i < 6 ? a3 : i < 9 ? a6 : a9;
+                const V x = hn::Set(D(), base[i % 3 * a_stride + u]);
                 sum[i][0] = hn::MulAdd(x, b0, sum[i][0]);
                 sum[i][1] = hn::MulAdd(x, b1, sum[i][1]);
             }
             b += b_stride;
         }
+        a0 += 4, a3 += 4, a6 += 4, a9 += 4;
     }
-    if (run.last) {
-        if (run.scale != 1.0F) {
-            const V scale = L::set(run.scale);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                sum[i][0] = hn::Mul(sum[i][0], scale);
-                sum[i][1] = hn::Mul(sum[i][1], scale);
-            }
-        }
-        if (run.bias != nullptr) {
-            const V b0 = load(run.bias);
-            const V b1 = load(run.bias + kN);
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < kRows; ++i) {
-                sum[i][0] = hn::Add(sum[i][0], b0);
-                sum[i][1] = hn::Add(sum[i][1], b1);
-            }
-        }
-        Watch own;
+    for (; k < run.depth; ++k) {
+        const V b0 = load(b);
+        const V b1 = load(b + kN);
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < kRows; ++i) {
-            own.see(sum[i][0]);
-            own.see(sum[i][1]);
+            const V x = hn::Set(D(), a[i * a_stride + k]);
+            sum[i][0] = hn::MulAdd(x, b0, sum[i][0]);
+            sum[i][1] = hn::MulAdd(x, b1, sum[i][1]);
         }
-        watch.add(own);
+        b += b_stride;
     }
+}
+
+// The end of the chain: scale, bias, look for infinities and NaN.
+template <std::size_t kRows>
+HWY_INLINE void end_sums(const TileRun& run, Sums<kRows>& sum, Watch& watch) {
+    if (run.scale != 1.0F) {
+        const V scale = L::set(run.scale);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < kRows; ++i) {
+            sum[i][0] = hn::Mul(sum[i][0], scale);
+            sum[i][1] = hn::Mul(sum[i][1], scale);
+        }
+    }
+    if (run.bias != nullptr) {
+        const V b0 = load(run.bias);
+        const V b1 = load(run.bias + kN);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < kRows; ++i) {
+            sum[i][0] = hn::Add(sum[i][0], b0);
+            sum[i][1] = hn::Add(sum[i][1], b1);
+        }
+    }
+    Watch own;
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kRows; ++i) {
-        store(sum[i][0], c + i * c_stride);
-        store(sum[i][1], c + i * c_stride + kN);
+        own.see(sum[i][0]);
+        own.see(sum[i][1]);
+    }
+    watch.add(own);
+}
+
+// c (kRows × kNr) goes on over run.depth terms of a and b.
+template <std::size_t kRows, bool kPackedA>
+HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                       float* HWY_RESTRICT c, Watch& watch) {
+    Sums<kRows> sum;
+    begin_sums<kRows>(run, c, sum);
+    if constexpr (kPackedA) {
+        add_packed<kRows>(run, a, b, sum);
+    } else {
+        add_rows<kRows>(run, a, b, sum);
+    }
+    if (run.last) end_sums<kRows>(run, sum, watch);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kRows; ++i) {
+        store(sum[i][0], c + i * run.c_stride);
+        store(sum[i][1], c + i * run.c_stride + kN);
     }
 }
 
