@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 using namespace assay;
 using namespace assay::ledger;
@@ -36,30 +36,34 @@ TEST_CASE("a tree of one key has the root that the definition gives") {
 }
 
 TEST_CASE("the root depends on the content only, whatever puts and erases led to it") {
-    std::mt19937_64 random(20261121);
-    for (int round = 0; round < 20; ++round) {
+    // A key, and its new value or nothing where it is erased.
+    using Step = std::pair<std::uint64_t, rc::Maybe<std::uint64_t>>;
+    const auto steps = rc::gen::resize(300, rc::gen::container<std::vector<Step>>(rc::gen::pair(
+                                                tests::between<std::uint64_t>(0, 119),
+                                                rc::gen::maybe(tests::between<std::uint64_t>(0, 49)))));
+    tests::check_property(40, [&] {
         StateTree tree;
         std::map<Bytes, Bytes> content;
-        for (int step = 0; step < 300; ++step) {
-            const Bytes key = key_of(random() % 120);
-            if (random() % 3 == 0) {
+        for (const auto& [number, value] : *steps) {
+            const Bytes key = key_of(number);
+            if (value) {
+                tree.put(key, key_of(*value));
+                content[key] = key_of(*value);
+            } else {
                 tree.erase(key);
                 content.erase(key);
-            } else {
-                const Bytes value = key_of(random() % 50);
-                tree.put(key, value);
-                content[key] = value;
             }
         }
-        REQUIRE(tree.root() == StateTree::build(content).root());
+        RC_ASSERT(tree.root() == StateTree::build(content).root());
         std::vector<std::pair<Bytes, Bytes>> shuffled(content.begin(), content.end());
+        std::mt19937_64 random(*tests::any_word());
         std::shuffle(shuffled.begin(), shuffled.end(), random);
         StateTree other;
         for (const auto& [key, value] : shuffled) other.put(key, value);
-        REQUIRE(other.root() == tree.root());
+        RC_ASSERT(other.root() == tree.root());
         for (const auto& [key, value] : content) other.erase(key);
-        REQUIRE(other.root().is_zero());
-    }
+        RC_ASSERT(other.root().is_zero());
+    });
 }
 
 TEST_CASE("every key is proven present or absent, and no proof stands for anything else") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/arithmetic/update.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -8,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 namespace {
 using namespace assay::arithmetic;
@@ -51,29 +52,33 @@ TEST_CASE("a merged value is the exact quotient rounded once") {
     CHECK(merged_value(tie, 1, -60) == 16777216.0F);
     CHECK(merged_value(tie + 1, 1, -60) == 16777218.0F);
     CHECK(merged_value(-(tie + 1), 1, -60) == -16777218.0F);
-    std::mt19937_64 random(4242);
-    for (int i = 0; i < 20'000; ++i) {
+    assay::tests::check_property(20'000, [] {
         // Sums below 2^53 and weights below 2^11: the quotient in long double is exact enough to compare.
-        const auto sum = static_cast<std::int64_t>(random() >> 11) - (1LL << 52);
-        const std::uint64_t weight = random() % 2000 + 1;
+        const auto sum = *assay::tests::between<std::int64_t>(-(1LL << 52), (1LL << 52) - 1);
+        const auto weight = *assay::tests::between<std::uint64_t>(1, 2000);
         const long double exact = static_cast<long double>(sum) / static_cast<long double>(weight);
-        REQUIRE(merged_value(sum, weight, -40) == static_cast<float>(std::ldexp(exact, -40)));
-    }
+        RC_ASSERT(merged_value(sum, weight, -40) == static_cast<float>(std::ldexp(exact, -40)));
+    });
 }
 
 TEST_CASE("a merge does not depend on the order of the slots") {
-    std::mt19937_64 random(7);
-    std::vector<std::vector<std::int64_t>> updates(5, std::vector<std::int64_t>(33));
-    for (auto& update : updates) {
-        for (auto& value : update) value = static_cast<std::int64_t>(random() >> 2) - (1LL << 61);
-    }
-    std::vector<float> forward(33);
-    std::vector<float> backward(33);
-    std::vector<WeightedUpdate> slots;
-    for (std::size_t i = 0; i < 5; ++i) slots.push_back({updates[i], i + 1});
-    merge_updates(-40, slots, forward);
-    merge_updates(-40, std::vector<WeightedUpdate>(slots.rbegin(), slots.rend()), backward);
-    CHECK(forward == backward);
+    assay::tests::check_property(100, [] {
+        const auto count = *assay::tests::between<std::size_t>(1, 6);
+        std::vector<std::vector<std::int64_t>> updates(count);
+        std::vector<WeightedUpdate> slots;
+        for (std::size_t i = 0; i < count; ++i) {
+            updates[i] = *rc::gen::container<std::vector<std::int64_t>>(
+                33, assay::tests::between<std::int64_t>(-(1LL << 61), (1LL << 61) - 1));
+            slots.push_back({updates[i], i + 1});
+        }
+        std::vector<float> merged(33);
+        std::vector<float> again(33);
+        merge_updates(-40, slots, merged);
+        std::mt19937_64 random(*assay::tests::any_word());
+        std::shuffle(slots.begin(), slots.end(), random);
+        merge_updates(-40, slots, again);
+        RC_ASSERT(merged == again);
+    });
 }
 
 TEST_CASE("the outer step is Nesterov momentum with every operation rounded") {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/base/codec.hpp"
 
-#include <random>
-
-#include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 namespace {
 enum class Colour : std::uint8_t { kRed = 1, kBlue = 2 };
@@ -120,19 +118,54 @@ TEST_CASE("every shorter prefix and every longer string is refused") {
     CHECK(error_of<Everything>(bytes) == DecodeError::kTrailingBytes);
 }
 
+namespace {
+
+Everything any_record() {
+    const auto word = rc::gen::container<std::string>(rc::gen::inRange<char>('a', 'z'));
+    Everything value;
+    value.flag = *rc::gen::arbitrary<bool>();
+    value.number = *rc::gen::arbitrary<std::int32_t>();
+    value.colour = *rc::gen::element(Colour::kRed, Colour::kBlue);
+    value.amount = Amount::of(*assay::tests::between<std::uint64_t>(0, kAmountMax)).value();
+    value.text = *word;
+    value.bytes = *rc::gen::arbitrary<Bytes>();
+    for (const std::uint16_t number : *rc::gen::arbitrary<std::vector<std::uint16_t>>())
+        value.list.push_back({number});
+    if (*rc::gen::arbitrary<bool>()) value.maybe = *assay::tests::any_word();
+    value.names =
+        *rc::gen::container<std::map<std::uint8_t, std::string>>(rc::gen::arbitrary<std::uint8_t>(), word);
+    for (std::uint8_t& byte : value.hash.bytes) byte = *rc::gen::arbitrary<std::uint8_t>();
+    return value;
+}
+
+}  // namespace
+
+TEST_CASE("any record comes back from its encoding, and no prefix of it does") {
+    assay::tests::check_property(1'000, [] {
+        const Everything value = any_record();
+        const Bytes bytes = encode(value);
+        const auto back = decode<Everything>(bytes);
+        RC_ASSERT(back.ok());
+        RC_ASSERT(*back == value);
+        RC_ASSERT(encode(*back) == bytes);
+        const auto cut = *assay::tests::between<std::size_t>(0, bytes.size() - 1);
+        RC_ASSERT(!decode<Everything>(ByteView(bytes).first(cut)).ok());
+    });
+}
+
 TEST_CASE("whatever decodes encodes to the same bytes") {
-    std::mt19937_64 random(20261121);
     const Bytes original = encode(sample());
     int accepted = 0;
-    for (int i = 0; i < 20'000; ++i) {
+    assay::tests::check_property(20'000, [&] {
         Bytes bytes = original;
-        for (int flips = 0; flips < 1 + i % 3; ++flips) {
-            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+        for (int flips = *assay::tests::between(1, 3); flips > 0; --flips) {
+            const auto place = *assay::tests::between<std::size_t>(0, bytes.size() - 1);
+            bytes[place] = static_cast<std::uint8_t>(*assay::tests::between(0, 255));
         }
         const auto value = decode<Everything>(bytes);
-        if (!value.ok()) continue;
+        if (!value.ok()) return;
         ++accepted;
-        REQUIRE(encode(*value) == bytes);
-    }
+        RC_ASSERT(encode(*value) == bytes);
+    });
     CHECK(accepted > 1000);
 }

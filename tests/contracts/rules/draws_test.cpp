@@ -5,10 +5,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <random>
 
 #include "tests/contracts/rules/env.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 namespace assay::contracts::test {
 
@@ -78,20 +77,20 @@ TEST_CASE("slots are shared in proportion, within caps, and all of them where ca
     CHECK(share(5, {0, 0}, {5, 5}) == std::vector<std::uint32_t>{3, 2});
     CHECK(share(5, {1000, 1}, {2, 9}) == std::vector<std::uint32_t>{2, 3});
     CHECK(share(5, {}, {}).empty());
-    std::mt19937_64 random(11);
-    for (int i = 0; i < 2'000; ++i) {
-        std::vector<std::uint64_t> weights(1 + random() % 6);
+    tests::check_property(2'000, [] {
+        std::vector<std::uint64_t> weights(*tests::between<std::size_t>(1, 6));
         std::vector<std::uint32_t> caps;
         for (auto& weight : weights) {
-            weight = random() >> (random() % 64);
-            caps.push_back(static_cast<std::uint32_t>(random() % 9));
+            weight = *tests::any_word() >> *tests::between(0, 63);
+            caps.push_back(*tests::between<std::uint32_t>(0, 8));
         }
-        const auto total = static_cast<std::uint32_t>(random() % 20);
+        const auto total = *tests::between<std::uint32_t>(0, 19);
         const auto shares = share(total, weights, caps);
-        for (std::size_t k = 0; k < shares.size(); ++k) REQUIRE(shares[k] <= caps[k]);
+        RC_ASSERT(shares.size() == caps.size());
+        for (std::size_t k = 0; k < shares.size(); ++k) RC_ASSERT(shares[k] <= caps[k]);
         const auto room = std::accumulate(caps.begin(), caps.end(), 0U);
-        REQUIRE(std::accumulate(shares.begin(), shares.end(), 0U) == std::min(total, room));
-    }
+        RC_ASSERT(std::accumulate(shares.begin(), shares.end(), 0U) == std::min(total, room));
+    });
 }
 
 TEST_CASE("a chain of links opens backwards from its tip") {

@@ -3,10 +3,8 @@
 // begins and ends, and a walk must read no more than it shows.
 #include "contracts/rules/state/state.hpp"
 
-#include <random>
-
 #include "ledger/counting_view.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 namespace assay::contracts::test {
 
@@ -35,19 +33,21 @@ Pairs expected(const MemoryState& state, const Bytes& prefix, const Bytes& from,
 }
 
 /// Few bytes and short keys, so that keys meet, nest and border on each other.
-Bytes some_key(std::mt19937_64& random) {
-    Bytes key;
-    for (std::size_t length = random() % 4; length > 0; --length)
-        key.push_back(random() % 3 == 0 ? std::uint8_t{0xff} : static_cast<std::uint8_t>(random() % 2));
-    return key;
+rc::Gen<Bytes> some_key() {
+    return rc::gen::resize(
+        3, rc::gen::container<Bytes>(rc::gen::element(std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{0xff})));
 }
 
-void change(State& state, std::mt19937_64& random, int times) {
-    for (int i = 0; i < times; ++i) {
-        if (random() % 3 == 0) {
-            state.erase(some_key(random));
+/// A key, and its new value or nothing where it is erased.
+using Change = std::pair<Bytes, rc::Maybe<std::uint8_t>>;
+
+void change(State& state, int most) {
+    const auto one = rc::gen::pair(some_key(), rc::gen::maybe(rc::gen::arbitrary<std::uint8_t>()));
+    for (const Change& each : *rc::gen::resize(most, rc::gen::container<std::vector<Change>>(one))) {
+        if (each.second) {
+            state.put(each.first, Bytes{*each.second});
         } else {
-            state.put(some_key(random), Bytes{static_cast<std::uint8_t>(random())});
+            state.erase(each.first);
         }
     }
 }
@@ -55,28 +55,27 @@ void change(State& state, std::mt19937_64& random, int times) {
 }  // namespace
 
 TEST_CASE("a walk over overlays shows what a walk over the written state shows, in order, up to its end") {
-    std::mt19937_64 random(7);
-    for (int round = 0; round < 400; ++round) {
+    tests::check_property(400, [] {
         MemoryState state;
-        change(state, random, 20);
+        change(state, 20);
         Overlay block(state);
-        change(block, random, 12);
+        change(block, 12);
         Overlay transaction(block);
-        change(transaction, random, 6);
+        change(transaction, 6);
         MemoryState written;
         for (const auto& [key, value] : state.all()) written.put(key, value);
         block.write_to(written);
         transaction.write_to(written);
         for (int i = 0; i < 10; ++i) {
-            const Bytes prefix = some_key(random);
-            const Bytes from = some_key(random);
-            const std::size_t limit = 1 + random() % 6;
+            const Bytes prefix = *some_key();
+            const Bytes from = *some_key();
+            const auto limit = *tests::between<std::size_t>(1, 6);
             const Pairs wanted = expected(written, prefix, from, limit);
-            REQUIRE(walk(transaction, prefix, from, limit) == wanted);
-            REQUIRE(walk(written, prefix, from, limit) == wanted);
-            REQUIRE(transaction.scan(prefix) == expected(written, prefix, {}, 1000));
+            RC_ASSERT(walk(transaction, prefix, from, limit) == wanted);
+            RC_ASSERT(walk(written, prefix, from, limit) == wanted);
+            RC_ASSERT(transaction.scan(prefix) == expected(written, prefix, {}, 1000));
         }
-    }
+    });
 }
 
 TEST_CASE("a walk that ends early reads what it showed, through any overlay") {

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <random>
 
 #include "contracts/program/spec_check.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "node/config/job_keys.hpp"
 #include "node/processes/purchase.hpp"
 #include "tests/node/cli/judges.hpp"
+#include "tests/support/properties.hpp"
 
 namespace assay::test {
 
@@ -99,23 +99,29 @@ JobSpec sound_for(const Limit& limit) {
     return limit.of == program::Of::kLlama ? sound_llama() : sound_spec();
 }
 
+/// What both judges said.
+struct Judged {
+    bool accepted = false;
+    std::string quarrel;  ///< empty: they agree
+};
+
 class Judges {
 public:
+    Judged ask(const JobSpec& spec) const {
+        const auto planned = plan(spec);
+        const Reason reason = ledger(spec);
+        const std::string said = planned.run.err + "ledger: " + std::string(contracts::to_text(reason));
+        if (!planned.spec) return {false, planned.run.code == 2 && reason != Reason::kNone ? "" : said};
+        // A file in which 0 asks for what the family has, or a rate is a decimal, says a spec of its own.
+        if (ledger(*planned.spec) != Reason::kNone) return {false, "of the planned spec; " + said};
+        if (reason == Reason::kNone && !(*planned.spec == spec)) return {true, "another spec; " + said};
+        return {reason == Reason::kNone, ""};
+    }
     /// Asks both; they must agree. Returns whether they accept.
     bool agree(const JobSpec& spec) const {
-        const auto planned = plan(spec);
-        CAPTURE(planned.run.err);
-        const Reason reason = ledger(spec);
-        CAPTURE(contracts::to_text(reason));
-        if (!planned.spec) {
-            CHECK(planned.run.code == 2);
-            CHECK(reason != Reason::kNone);
-            return false;
-        }
-        // A file in which 0 asks for what the family has, or a rate is a decimal, says a spec of its own.
-        CHECK(ledger(*planned.spec) == Reason::kNone);
-        if (reason == Reason::kNone) CHECK(*planned.spec == spec);
-        return reason == Reason::kNone;
+        const Judged judged = ask(spec);
+        CHECK(judged.quarrel == "");
+        return judged.accepted;
     }
     PlanJudge plan;
     LedgerJudge ledger;
@@ -127,7 +133,7 @@ public:
     JobSpec draw() {
         JobSpec spec = chance(50) ? sound_spec() : sound_llama();
         spec.profile = chance(50) ? program::Profile::kF32 : program::Profile::kI16;
-        spec.seed = random_() >> 12;
+        spec.seed = *tests::any_word() >> 12;
         spec.rounds = between(1, 100);
         spec.slots = between(1, 64);
         spec.train.inner_steps = between(1, 300);
@@ -138,16 +144,14 @@ public:
         spec.model.width = 16 * between(1, 64);
         // Thresholds that a decimal says exactly.
         spec.security.audit_threshold =
-            chance(50) ? std::numeric_limits<std::uint64_t>::max() : random_() >> 11 << 11;
+            chance(50) ? std::numeric_limits<std::uint64_t>::max() : *tests::any_word() >> 11 << 11;
         for (std::uint32_t more = between(0, 2); more > 0; --more) touch(spec);
         if (chance(30)) budget_at_the_border(spec);
         return spec;
     }
 
 private:
-    std::uint32_t between(std::uint32_t low, std::uint32_t high) {
-        return std::uniform_int_distribution<std::uint32_t>(low, high)(random_);
-    }
+    std::uint32_t between(std::uint32_t low, std::uint32_t high) { return *tests::between(low, high); }
     bool chance(std::uint32_t percent) { return between(1, 100) <= percent; }
     /// One field at an end of its range, or one beyond.
     void touch(JobSpec& spec) {
@@ -167,7 +171,6 @@ private:
         spec.market.budget =
             base::Amount::of(budget - std::min<std::uint64_t>(budget, 1)).value_or(base::Amount{});
     }
-    std::mt19937_64 random_{20261122};
 };
 
 }  // namespace
@@ -241,13 +244,13 @@ TEST_CASE("at every end of every range, and one beyond it, plan and ledger agree
 
 TEST_CASE("what plan accepts of random jobs the ledger accepts, and the reverse") {
     const Judges judges;
-    Specs specs;
     constexpr int kJobs = 2000;
     int accepted = 0;
-    for (int i = 0; i < kJobs; ++i) {
-        CAPTURE(i);
-        accepted += judges.agree(specs.draw()) ? 1 : 0;
-    }
+    tests::check_property(kJobs, [&] {
+        const Judged judged = judges.ask(Specs().draw());
+        RC_ASSERT(judged.quarrel == "");
+        accepted += judged.accepted ? 1 : 0;
+    });
     CHECK(accepted * 10 >= kJobs * 3);
     CHECK(accepted * 10 <= kJobs * 9);
 }

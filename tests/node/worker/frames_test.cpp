@@ -7,10 +7,9 @@
 
 #include <array>
 #include <cstring>
-#include <random>
 
 #include "node/worker/wire/channel.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 using namespace assay;
 using namespace assay::worker;
@@ -134,27 +133,31 @@ TEST_CASE("lists longer than their bounds are refused") {
     CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kRefusal), base::encode(refusal)).ok());
 }
 
-TEST_CASE("random bytes never decode to a message that encodes differently") {
-    constexpr unsigned kSeed = 20261121;
-    INFO("seed " << kSeed);
-    std::mt19937 generator(kSeed);
-    std::uniform_int_distribution<int> byte(0, 255);
-    std::uniform_int_distribution<int> change(0, 3);
+TEST_CASE("changed bytes never decode to a message that encodes differently") {
     const auto kinds = all_kinds();
     std::size_t accepted = 0;
-    for (int round = 0; round < 20000; ++round) {
-        const Message& message = kinds[static_cast<std::size_t>(round) % kinds.size()];
+    tests::check_property(20'000, [&] {
+        const Message& message = kinds[*tests::between<std::size_t>(0, kinds.size() - 1)];
         base::Bytes payload = encode_message(message);
-        for (int i = change(generator); i > 0 && !payload.empty(); --i) {
-            const auto place = static_cast<std::size_t>(generator()) % payload.size();
-            payload[place] = static_cast<std::uint8_t>(byte(generator));
+        for (int changes = *tests::between(0, 3); changes > 0 && !payload.empty(); --changes) {
+            const auto place = *tests::between<std::size_t>(0, payload.size() - 1);
+            payload[place] = static_cast<std::uint8_t>(*tests::between(0, 255));
         }
         const auto back = decode_message(static_cast<std::uint16_t>(kind_of(message)), payload);
-        if (!back.ok()) continue;
+        if (!back.ok()) return;
         ++accepted;
-        CHECK(encode_message(*back) == payload);
-    }
+        RC_ASSERT(encode_message(*back) == payload);
+    });
     CHECK(accepted > 0);
+}
+
+TEST_CASE("random bytes of any kind never decode to a message that encodes differently") {
+    tests::check_property(20'000, [] {
+        const auto kind = *tests::between<std::uint16_t>(0, 24);
+        const auto payload = *rc::gen::arbitrary<base::Bytes>();
+        const auto back = decode_message(kind, payload);
+        if (back.ok()) RC_ASSERT(encode_message(*back) == payload);
+    });
 }
 
 TEST_CASE("messages and their descriptors cross a channel") {
