@@ -43,6 +43,7 @@ void add_audit_replay_command(CLI::App& app, Context& context);
 void add_bench_commands(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
 void add_node_commands(CLI::App& app, Context& context);
+void add_node_status_command(CLI::App& app, Context& context);
 void add_work_commands(CLI::App& app, Context& context);
 void add_job_submit_command(CLI::App& app, Context& context);
 void add_job_follow_commands(CLI::App& app, Context& context);

@@ -85,6 +85,19 @@ TEST_CASE("miners, their state and what they were not paid for can be asked for"
     CHECK(network().ask({"job", "list"}).json().at("jobs").empty());
 }
 
+TEST_CASE("a node says what it serves: who takes part, and where the money is") {
+    const CliRun run = network().ask({"node", "status"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(keys_of(run.json()) == std::set<std::string>{"schema", "chain", "height", "state_root", "sequencer",
+                                                       "version", "miners", "verifiers", "jobs",
+                                                       "jobs_active", "money"});
+    CHECK(run.json().at("miners") == 2);
+    CHECK(run.json().at("verifiers") == 2);
+    CHECK(run.json().at("jobs_active") == 0);
+    CHECK(run.json().at("money").at("supply_delta") == 0);
+}
+
 TEST_CASE("a transfer moves money once, and one that is not covered is refused by the ledger") {
     const json before = network().ask({"wallet", "show"}).json();
     CHECK(keys_of(before) ==

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "node/views/job_view.hpp"
+#include "node/views/network_view.hpp"
 #include "node/views/party_view.hpp"
 #include "node/views/payout_view.hpp"
 #include "node/views/round_view.hpp"
@@ -114,6 +115,18 @@ TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") 
     CHECK(status.open_jobs[0].lock_job <= *status.miner.stake.plus(status.miner.bonded));
     const WalletView buyer = wallet_view(env.state(), env.person("buyer").owner_key());
     CHECK(buyer.escrow.count == env.job(open).escrow.units());
+}
+
+TEST_CASE("a network's view counts who takes part, and its money is all somewhere") {
+    PlayedJob played;
+    const base::Hash256 open = played.env.post(small_job());
+    const NetworkView network = network_view(played.env.state());
+    CHECK(network.miners == 3);
+    CHECK(network.verifiers == 3);
+    CHECK(network.jobs == 2);
+    CHECK(network.jobs_active == 1);
+    CHECK(network.money.delta == 0);
+    CHECK(network.money.supply.escrow == played.env.job(open).escrow);
 }
 
 TEST_CASE("of a job's events, those that a person waits for are told, and a merge has its losses") {
