@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "node/blob/blob_store.hpp"
 #include "node/key/key_file.hpp"
 #include "node/roles/following_role.hpp"
 #include "node/rpc/tls.hpp"
