@@ -247,7 +247,7 @@ void add_train(Section keys) {
 void add_market(Section keys) {
     using K = program::MarketConfig;
     constexpr auto kMarket = &JobSpec::market;
-    keys.required("max_price", Type::kMoney, "most that is paid per work unit (10^9 operations)",
+    keys.required("max_price", Type::kMoney, "most that is paid per work unit (10^9 FLOPs)",
                   put_money<kMarket, &K::max_price>, get_money<kMarket, &K::max_price>);
     keys.required("budget", Type::kMoney, "locked in escrow at submission; nothing beyond it is spent",
                   put_money<kMarket, &K::budget>, get_money<kMarket, &K::budget>);
