@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <condition_variable>
+#include <mutex>
+
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/strand_thread.hpp"
 
