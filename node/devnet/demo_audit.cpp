@@ -10,6 +10,7 @@
 #include "ledger/rules_machine.hpp"
 #include "node/audit/model_output.hpp"
 #include "node/audit/run_record.hpp"
+#include "node/blob/blob_store.hpp"
 #include "node/runtime/process.hpp"
 #include "node/views/supply.hpp"
 #include "node/worker/local_training.hpp"

@@ -136,7 +136,7 @@ TEST_CASE("of a job's events, those that a person waits for are told, and a merg
         const auto seen = job_event_view(played.env.state(), event);
         if (event.kind == contracts::EventKind::kTransfer || event.kind == contracts::EventKind::kRoundPhase)
             CHECK_FALSE(seen.has_value());
-        if (event.kind == contracts::EventKind::kJobEnded) ended += seen.has_value() ? 1 : 0;
+        if (event.kind == contracts::EventKind::kJobEnded && seen) ++ended;
         if (event.kind != contracts::EventKind::kMerged) continue;
         ++merged;
         REQUIRE(seen.has_value());
