@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAX_COLUMNS = 110
 MAX_COLUMNS_SCRIPT = 122  # scripts and protocol files: no formatter breaks their lines
 MAX_LINES = 500
-MAX_FUNCTION_LINES = 70  # between the braces, both included; a lone case label of a switch is a row of a table
+MAX_FUNCTION_LINES = 70  # between the braces, both included; rows of tables do not count
 MAX_BYTES = 256 * 1024
 CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake", ".proto")
 PURE = ("contracts/", "ledger/")
@@ -85,30 +85,39 @@ def check_code(name, text):
 
 
 def cpp_functions(text):
-    """(line of the opening brace, lines) of every function of a file that clang-format has laid out."""
+    """(line of the opening brace, lines) of every function of a file that clang-format has laid out. Rows of a table
+    that is assigned, and lone case labels, do not count; a function among the rows counts for itself."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
     code = DIRECTIVE.sub(blank, LITERAL.sub(blank, text))
     lines = code.split("\n")
-    opened, head, line = [], [], 1
+    opened, head, line = [], [], 1  # opened: kind, first line, what stood before, lines that are rows
     for char in code:
         line += char == "\n"
-        inside = opened[-1][0] if opened else "scope"
         if char == "{":
             before = "".join(head).strip()
-            kind = ("block" if inside != "scope" else "function" if FUNCTION.search(before)
-                    else "scope" if SCOPE.search(before) else "value")
-            opened.append((kind, line, head))
+            opened.append((brace_kind(opened[-1][0] if opened else "scope", before), line, head, set()))
             head = []
         elif char == "}" and opened:
-            kind, first, head_before = opened.pop()
-            head = [*head_before, "{}"] if kind == "value" else []
+            kind, first, head_before, rows = opened.pop()
+            head = [*head_before, "{}"] if kind == "table" else []
             if kind == "function":
-                yield first, sum(not CASE_LABEL.match(each) for each in lines[first - 1:line])
+                yield first, sum(n not in rows and not CASE_LABEL.match(lines[n - 1]) for n in range(first, line + 1))
+            elif opened:  # a block's rows are its function's
+                opened[-1][3].update(range(first + 1, line) if kind == "table" else rows)
         elif char == ";":
             head = []
-        elif inside == "scope":
+        else:
             head.append(char)
+
+
+def brace_kind(around, before):
+    """What a brace opens: by what it stands in, and the text between it and the last end of something."""
+    if around in ("function", "block"):
+        return "table" if before.endswith("=") else "block"
+    if FUNCTION.search(before):
+        return "function"
+    return "scope" if around == "scope" and SCOPE.search(before) else "table"
 
 
 def python_functions(text):

@@ -208,6 +208,8 @@ class Style(unittest.TestCase):
         self.refused("node/a.hpp", LICENCE + "#pragma once\nclass A {\n    A(int a)\n        : a_{a}, b_(a) {\n"
                      + self.lines(70) + "    }\n};\n", "node/a.hpp:5: a function of 72 lines")
         self.refused("node/a.cpp", LICENCE + 'TEST_CASE("{ braces }") {\n' + self.lines(70) + "}\n", "72 lines")
+        self.refused("node/a.cpp", LICENCE + "const Row kRows[] = {\n    {1,\n     [](int a) {\n" + self.lines(70)
+                     + "     }},\n};\n", "node/a.cpp:4: a function of 72 lines")
         self.refused("tests/a.py", "# SPDX-License-Identifier: Apache-2.0\ndef f():\n" + "    pass\n" * 70,
                      "a function of 71 lines")
 
@@ -217,6 +219,7 @@ class Style(unittest.TestCase):
         code, output = run("check_style.py", {
             "node/a.cpp": LICENCE + "int one() {\n" + self.lines(68) + "}\n",
             "node/b.cpp": LICENCE + "const Row kRows[] = {\n" + rows + "};\nconst Row kMore{\n" + rows + "};\n",
+            "node/e.cpp": LICENCE + "int f() {\n    static const Row kRows[] = {\n" + rows + "    };\n}\n",
             "node/c.cpp": LICENCE + "struct A {\n" + "    int a;\n" * 80 + "};\n",
             "node/d.cpp": LICENCE + "int f(int n) {\n    switch (n) {\n" + labels + "            return 1;\n    }\n}\n"})
         self.assertNotIn("a function of", output)
