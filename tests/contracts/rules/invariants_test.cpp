@@ -104,6 +104,12 @@ void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const B
         panel([](EnlistedVerifier& v) { ++v.place; });
         panel([](EnlistedVerifier& v) { ++v.missed; });
     }
+    if (table == Table::kAsk) {
+        all.push_back(changing<Ask>(key, value, [](Ask& a) { a.deposit = one_more(a.deposit); }));
+    }
+}
+
+void damage_round(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
     if (table == Table::kRound) {
         all.push_back(changing<RoundProgress>(key, value, [](RoundProgress& r) { ++r.phase_deadline; }));
     }
@@ -137,9 +143,6 @@ void damage_job(std::vector<Damage>& all, Table table, const Bytes& key, const B
             state.put(other, value);
         });
     }
-    if (table == Table::kAsk) {
-        all.push_back(changing<Ask>(key, value, [](Ask& a) { a.deposit = one_more(a.deposit); }));
-    }
 }
 
 void damage_terms(std::vector<Damage>& all, Table table, const Bytes& key, const Bytes& value) {
@@ -168,6 +171,7 @@ std::vector<Damage> damages_of(const StateView& state) {
         const auto table = static_cast<Table>(key.front());
         damage_party(all, table, key, value);
         damage_job(all, table, key, value);
+        damage_round(all, table, key, value);
         damage_terms(all, table, key, value);
     }
     all.emplace_back([](State& changed) { changed.put(active_job_key(bytes_of("no such job")), {}); });
