@@ -54,6 +54,9 @@ class Layers(unittest.TestCase):
     def test_a_clock_in_the_contracts(self):
         self.refused("contracts/base/d.cpp", "#include <chrono>\n", "refused in contracts")
 
+    def test_a_file_in_a_role(self):
+        self.refused("node/roles/d.cpp", "#include <fstream>\n", "refused in node/roles")
+
     def test_a_system_header_in_the_contracts(self):
         self.refused("contracts/base/d.cpp", "#include <unistd.h>\n", "refused here")
 

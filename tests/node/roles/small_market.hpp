@@ -61,19 +61,6 @@ struct Mempool final : LedgerPort {
     void subscribe(std::uint64_t) override {}
     std::vector<std::pair<RequestId, Bytes>> sent;
 };
-}
-Outcome<std::optional<Bytes>> read(std::string_view name) override {
-    const auto found = files.find(std::string(name));
-    return found == files.end() ? std::nullopt : std::optional(found->second);
-}
-Outcome<void> remove(std::string_view name) override {
-    files.erase(std::string(name));
-    return {};
-}
-bool refuses = false;
-std::map<std::string, Bytes> files;
-}
-;
 struct AskedBlobs final : BlobPort {
     struct Asked {
         RequestId request = 0;
