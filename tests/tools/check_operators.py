@@ -5,7 +5,8 @@
 Refuses, with file and line:
   - `OperatorKind`, under whatever alias, and its enumerators outside of the places of PLACES;
   - an alias of it in a header, by which it would travel under another name;
-  - comparing kinds by order, anywhere.
+  - comparing kinds by order, anywhere: outside of those places also any `.kind` beside < or >, and a `.kind` made a
+    number, in a file that includes the program's headers.
 `--root DIR` checks another tree.
 """
 import argparse
@@ -29,6 +30,11 @@ PLACES = {
     "tests/": "tests",
 }
 COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
+# In whoever includes the program: `a.kind < b.kind`, `x > one.kind`, `static_cast<int>(one.kind)`.
+KIND_AS_NUMBER = re.compile(r"(?:\.|->)kind\s*(?:<=?|>=?)(?![<>])|[\w)\]]\s+(?:<=?|>=?)\s*(?:\w+(?:\.|->))+kind\b"
+                            r"|(?:static_cast<[^>]*>|to_underlying)\((?:\w+(?:\.|->))+kind\)")
+PROGRAM_HEADERS = re.compile(r'#\s*include\s*"(?:contracts/program/(?:program|operator_table|models/\w+)|'
+                             r'trainer/step/\w+)\.hpp"')
 ENUM = re.compile(r"\benum class (\w+)[^{;]*\{(.*?)\}", re.S)
 ALIAS = re.compile(r"\b(?:using\s+(\w+)\s*=\s*(?:typename\s+)?([\w:]+)\s*;|typedef\s+([\w:]+)\s+(\w+)\s*;|"
                    r"using\s+enum\s+([\w:]+)\s*;|using\s+([\w:]+)\s*;)")
@@ -89,11 +95,12 @@ def check_tree(root):
         return [f"{TABLE}: OperatorKind has no enumerators"], 0
     wrong = []
     for name, lines in files.items():
-        wrong += check_file(name, lines, kinds, other_enums)
+        includes_program = PROGRAM_HEADERS.search((root / name).read_text(encoding="utf-8")) is not None
+        wrong += check_file(name, lines, kinds, other_enums, includes_program)
     return wrong, len(files)
 
 
-def check_file(name, lines, kinds, other_enums):
+def check_file(name, lines, kinds, other_enums, includes_program):
     names = {"OperatorKind"}  # under which the file knows it
     meant = {}  # other aliases of the file
     for number, alias, target in aliases_in(lines):
@@ -109,7 +116,9 @@ def check_file(name, lines, kinds, other_enums):
     ordered = re.compile(rf"\b(?:{known})::k\w+\s*(?:<=?|>=?)(?![<>])|(?:<|>)=?\s*(?:\w+::)*(?:{known})::k\w+(?!\w|::|>)"
                          r"|\.kind\s*(?:<=?|>=?)(?![<>])")
     for number, line in enumerate(lines, 1):
-        if ordered.search(line) and (is_place(name) or re.search(rf"\b(?:{known})\b", line)):
+        if includes_program and not is_place(name) and KIND_AS_NUMBER.search(line):
+            yield f"{name}:{number}: a kind is compared by order or made a number: ask a field of the operator's row"
+        elif ordered.search(line) and (is_place(name) or re.search(rf"\b(?:{known})\b", line)):
             yield f"{name}:{number}: kinds have no order: ask a field of the operator's row"
         if is_place(name):
             continue

@@ -159,6 +159,12 @@ class Operators(unittest.TestCase):
             self.refused("trainer/step/group.cpp", "using Kind = program::OperatorKind;\n" + text,
                          "group.cpp:2: kinds have no order")
 
+    def test_an_order_of_kinds_where_none_is_named(self):
+        include = '#include "contracts/program/program.hpp"\n'
+        for text in ("bool b = one.kind >= first.kind;\n", "bool b = 40 < one.kind;\n",
+                     "int n = static_cast<int>(one.kind);\n"):
+            self.refused("trainer/step/work_order.cpp", include + text, "work_order.cpp:2: a kind is compared by order")
+
 
 class Style(unittest.TestCase):
     def refused(self, name, text, expected):

@@ -28,6 +28,7 @@ public:
         int adopted = 0;
         int dropped = 0;
         int synced = 0;
+        int allocated = 0;
     };
     explicit DistantDevice(Count& count) : count_(count), cpu_(test::all_targets().front(), 2, nullptr) {}
 
@@ -36,7 +37,10 @@ public:
     [[nodiscard]] std::string_view name() const override { return "distant"; }
     [[nodiscard]] PlanHints hints() const override { return cpu_.hints(); }
     [[nodiscard]] base::Outcome<void> check() override { return cpu_.check(); }
-    float* allocate(std::uint64_t count) override { return cpu_.allocate(count); }
+    float* allocate(std::uint64_t count) override {
+        ++count_.allocated;
+        return cpu_.allocate(count);
+    }
     void zero(float* at, std::uint64_t count) override { cpu_.zero(at, count); }
     void read(const float* from, std::span<float> to) override { cpu_.read(from, to); }
 
@@ -260,6 +264,8 @@ TEST_CASE("a device with memory of its own is given states for a segment and giv
         const BaseState base = runner->initial();
         SlotState state = runner->start(base).value();
         REQUIRE(runner->run_segment(state, {0, 0, 0}, {}).ok());
+        // A step's memory at once: what fails in the middle leaves nothing behind.
+        CHECK(count.allocated == 1);
         // Three arrays, once each, however many steps there are.
         CHECK(count.adopted == 3);
         CHECK(count.synced == 3);

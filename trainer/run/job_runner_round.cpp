@@ -73,12 +73,12 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment);
         const DeviceState arrays = adopted.at();
         if (!is_finite(arrays)) return no_start(kNotFinite);
-        auto outcome = run_steps(state, arrays, place, watch);  // however it ends, the state comes back
+        auto outcome = run_steps(state, arrays, place, watch);
+        adopted.sync();  // however the steps ended, and whatever fails after them
         if (outcome.ok() && root != nullptr) {
             *root = root_of(arrays.parameters, arrays.first_moment, arrays.second_moment, state.step,
                             state.cursor);
         }
-        adopted.sync();
         return outcome;
     } catch (const std::bad_alloc&) {
         return no_memory();
