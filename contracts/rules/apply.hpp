@@ -12,24 +12,36 @@
 
 #include "contracts/rules/state/params.hpp"
 #include "contracts/rules/state/state.hpp"
+#include "contracts/rules/state/validators.hpp"
 #include "contracts/rules/state/work.hpp"
 #include "contracts/rules/transactions.hpp"
 
 namespace assay::contracts {
 
+/// Who makes blocks from the first one on. Its node key is registered, and its owner decides about its stake.
+struct GenesisValidator {
+    PublicKey owner;
+    PublicKey node;
+    std::uint64_t power = 1;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.node, self.power);
+    }
+};
+
 struct GenesisConfig {
     std::string chain_id;  ///< 1 to kMaxChainIdBytes bytes
     Params params;
     std::vector<std::pair<PublicKey, Amount>> balances;  ///< minted; keys ascending
-    PublicKey sequencer_owner;
-    PublicKey sequencer_node;
-    std::string sequencer_endpoint;
+    std::vector<GenesisValidator> validators;            ///< node keys ascending
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.chain_id, self.params, self.balances, self.sequencer_owner, self.sequencer_node,
-              self.sequencer_endpoint);
+        visit(self.chain_id, self.params, self.balances, self.validators);
     }
 };
+
+/// The set that the state keeps and that the genesis file must name as well.
+ValidatorSet validators_of(const GenesisConfig& config);
 
 /// Fills an empty state. The error names what is wrong with `config`; the state is then untouched.
 Result<void, std::string> genesis(State& state, const GenesisConfig& config);

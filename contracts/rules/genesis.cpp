@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/apply.hpp"
-#include "contracts/rules/identity/endpoint.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::contracts {
+
+ValidatorSet validators_of(const GenesisConfig& config) {
+    ValidatorSet set;
+    for (const GenesisValidator& validator : config.validators)
+        set.validators.push_back({validator.node, validator.power});
+    return set;
+}
 
 Result<void, std::string> genesis(State& state, const GenesisConfig& config) {
     const auto wrong = [](std::string what) { return failed(std::move(what)); };
@@ -14,15 +20,18 @@ Result<void, std::string> genesis(State& state, const GenesisConfig& config) {
     }
     if (const auto bad = check_params(config.params)) return wrong("parameter out of range: " + *bad);
     if (config.balances.size() > kMaxGenesisAccounts) return wrong("too many balances");
-    if (!is_endpoint(config.sequencer_endpoint)) return wrong("sequencer_endpoint must be host:port");
-    if (config.sequencer_owner == config.sequencer_node) {
-        return wrong("the sequencer's owner key and node key must differ");
+    const ValidatorSet validators = validators_of(config);
+    if (const auto bad = check_validators(validators)) return wrong(*bad);
+    for (const GenesisValidator& validator : config.validators) {
+        if (validators.power_of(validator.owner) > 0) {
+            return wrong("a validator's owner key and the validators' node keys must differ");
+        }
     }
     Supply supply;
     for (std::size_t i = 0; i < config.balances.size(); ++i) {
         const auto& [owner, balance] = config.balances[i];
         if (i > 0 && !(config.balances[i - 1].first < owner)) return wrong("balances must ascend by key");
-        if (owner == config.sequencer_node) return wrong("a node key cannot hold a balance");
+        if (validators.power_of(owner) > 0) return wrong("a node key cannot hold a balance");
         const auto minted = supply.minted.plus(balance);
         if (!minted) return wrong("the balances add up to more than the largest amount");
         supply.minted = *minted;
@@ -32,9 +41,9 @@ Result<void, std::string> genesis(State& state, const GenesisConfig& config) {
     store(state, meta_key(), Meta{kSchemaVersion, config.chain_id, 0});
     set_current_params(state, config.params);
     store(state, supply_key(), supply);
-    store(state, sequencer_key(),
-          Sequencer{config.sequencer_owner, config.sequencer_node, config.sequencer_endpoint});
-    store(state, node_key(config.sequencer_node), NodeKey{config.sequencer_owner, 0, false});
+    store(state, validators_key(), validators);
+    for (const GenesisValidator& validator : config.validators)
+        store(state, node_key(validator.node), NodeKey{validator.owner, 0, false});
     for (const auto& [owner, balance] : config.balances)
         store(state, account_key(owner), Account{balance, 0});
     return {};

@@ -233,7 +233,7 @@ Finding touch(Touched& touched, ByteView key, bool present) {
             touched.jobs.insert(name);
             return {};
         case Table::kSupply:
-        case Table::kSequencer:
+        case Table::kValidators:
         case Table::kUnbonding:
         case Table::kAsk:
         case Table::kReveal:

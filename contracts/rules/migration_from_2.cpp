@@ -10,6 +10,17 @@ namespace assay::contracts {
 
 namespace {
 
+/// The one who ordered blocks. Its owner stands with its node key; its endpoint served nothing.
+struct SequencerOfSchema2 {
+    PublicKey owner;
+    PublicKey node;
+    std::string endpoint;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.owner, self.node, self.endpoint);
+    }
+};
+
 /// The parts of a list, without the wrapping of their old layout.
 template <class Now, class Old>
 std::vector<Now> unwrapped(std::vector<Old>& old) {
@@ -44,8 +55,11 @@ void open_claims(State& state, Job& job, const Round& round) {
 
 /// A record of a whole job, and of a whole round, becomes one record for each piece that a message changes.
 /// What falls due is listed by height, and the active jobs are counted. What a running round owes and has
-/// locked becomes its claims. Nothing changes its meaning, and no money leaves its bucket.
+/// locked becomes its claims. The sequencer becomes a validator set of one. Nothing changes its meaning, and
+/// no money leaves its bucket.
 void from_2_to_3(State& state) {
+    const auto sequencer = required(load<SequencerOfSchema2>(state, validators_key()));
+    store(state, validators_key(), ValidatorSet::of_one(sequencer.node));
     MetaOfSchema2 meta = stored<MetaOfSchema2>(required(state.get(meta_key())));
     meta.now.active_jobs = static_cast<std::uint32_t>(list_active_jobs(state).size());
     store(state, meta_key(), meta.now);

@@ -26,7 +26,7 @@ Hash256 transaction_id(ByteView body);
 
 using Payload = std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, VerifierRegister,
                              StakeDeposit, StakeWithdraw, EndpointUpdate, JobSubmit, JobCancel, AskCommit,
-                             AskReveal, VerifierEnlist, SequencerEnlist, RoundCommit, BeaconOpen, RoundReveal,
+                             AskReveal, VerifierEnlist, ValidatorEnlist, RoundCommit, BeaconOpen, RoundReveal,
                              AuditSeal, AuditOpen, MergeSeal, MergeOpen>;
 
 /// The job a payload is about; zero for those about none.

@@ -16,7 +16,7 @@ Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(r
 EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
                                const EmbeddedOptions& options)
     : chain_(chain), key_(key), clock_(clock), options_(options), mempool_(options.mempool) {
-    ASSAY_CHECK(key.public_key() == chain.genesis().sequencer);
+    ASSAY_CHECK(key.public_key() == chain.sequencer());
 }
 
 void EmbeddedEngine::submit(Bytes transaction, Done done) {
@@ -24,26 +24,24 @@ void EmbeddedEngine::submit(Bytes transaction, Done done) {
         return done(fail(ErrorKind::kFailure, "the ledger stopped after an earlier failure",
                          "start the node again: it keeps every acknowledged block"));
     }
-    const auto info = chain_.machine().inspect(chain_.genesis().chain_id, transaction);
-    if (!info) return done(refusal(info.error()));
+    const auto checked = chain_.application().check(transaction);
+    if (!checked) return done(base::failed(checked.error()));
+    if (!*checked) return done(refusal(checked->error()));
+    const Admission& admission = **checked;
+    const Hash256 id = admission.info.id;
     // A client that lost the answer asks again: it gets the same receipt, not a complaint about the nonce.
-    const auto place = chain_.find(info->id);
-    if (!place) return done(base::failed(place.error()));
-    if (*place) {
-        auto receipt = receipt_of(**place, info->id);
+    if (admission.place) {
+        auto receipt = receipt_of(*admission.place, id);
         if (!receipt) return done(base::failed(receipt.error()));
         return done(Answer(*std::move(receipt)));
     }
-    // Keys cost nothing: only a sender that the state knows may take room here.
-    const auto nonce = chain_.machine().next_nonce(chain_.state(), info->sender);
-    if (!nonce) return done(refusal(nonce.error()));
-    if (auto added = mempool_.add(*info, *nonce, std::move(transaction)); !added)
+    if (auto added = mempool_.add(admission.info, admission.next_nonce, std::move(transaction)); !added)
         return done(refusal(added.error()));
-    waiting_.insert_or_assign(info->id, std::move(done));
+    waiting_.insert_or_assign(id, std::move(done));
 }
 
 bool EmbeddedEngine::wanted() const {
-    return mempool_.size() > 0 || chain_.machine().next_deadline(chain_.state()).has_value();
+    return mempool_.size() > 0 || chain_.application().next_deadline().has_value();
 }
 
 Outcome<std::optional<std::uint64_t>> EmbeddedEngine::tick() {
@@ -59,19 +57,20 @@ Outcome<std::optional<std::uint64_t>> EmbeddedEngine::tick() {
 
 Outcome<void> EmbeddedEngine::make_block() {
     const std::vector<Bytes> candidates =
-        mempool_.take(options_.max_block_transactions, options_.max_block_bytes);
-    const EmptyBlock empty =
-        chain_.machine().next_deadline(chain_.state()) ? EmptyBlock::kMake : EmptyBlock::kSkip;
+        mempool_.first(options_.max_block_transactions, options_.max_block_bytes);
+    const EmptyBlock empty = chain_.application().next_deadline() ? EmptyBlock::kMake : EmptyBlock::kSkip;
     // Advisory, but never backwards: readers sort by it.
     last_time_ms_ = std::max(last_time_ms_, clock_.wall_ms());
-    auto appended = chain_.append(candidates, empty, last_time_ms_, key_);
+    auto appended = chain_.append(candidates, empty, last_time_ms_, key_, {options_.max_block_bytes});
     if (!appended) {
         // Whatever the cause, the submitters hear of it; a disk that is too full is not the end of the node.
-        refuse(candidates, appended.error());
+        fail_first(candidates.size(), appended.error());
         if (!chain_.stopped()) return {};
         refuse_all(appended.error());
         return base::failed(appended.error());
     }
+    // What found no room stays in front.
+    mempool_.drop(appended->decided);
     for (const TransactionResult& result : appended->refused)
         answer(result.id, refusal(static_cast<contracts::Reason>(result.code)));
     if (!appended->block) return {};
@@ -106,11 +105,8 @@ void EmbeddedEngine::answer(const Hash256& id, Outcome<Answer> outcome) {
     done(std::move(outcome));
 }
 
-void EmbeddedEngine::refuse(const std::vector<Bytes>& transactions, const base::Error& error) {
-    for (const Bytes& transaction : transactions) {
-        const auto info = chain_.machine().inspect(chain_.genesis().chain_id, transaction);
-        if (info) answer(info->id, base::failed(error));
-    }
+void EmbeddedEngine::fail_first(std::size_t count, const base::Error& error) {
+    for (const Hash256& id : mempool_.drop(count)) answer(id, base::failed(error));
 }
 
 void EmbeddedEngine::refuse_all(const base::Error& error) {

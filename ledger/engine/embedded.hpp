@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EmbeddedEngine: one sequencer orders everything. It is trusted for liveness, not for results: blocks and
-// receipts are signed, and anybody can execute the log again. No threads inside: the owner calls it on one
-// strand.
+// EmbeddedEngine: one validator, the sequencer, orders everything, for a node that needs no quorum. It drives
+// the application and knows nothing else of the rules. It is trusted for liveness, not for results: blocks
+// and receipts are signed, and anybody can execute the log again. No threads inside: the owner calls it on
+// one strand.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <optional>
 
 #include "contracts/base/sign.hpp"
-#include "ledger/chain.hpp"
+#include "ledger/engine/chain.hpp"
 #include "ledger/engine/clock.hpp"
 #include "ledger/engine/mempool.hpp"
 
@@ -34,7 +35,7 @@ public:
     using Done = std::function<void(Outcome<Answer>)>;
     using Subscriber = std::function<void(const Committed&)>;
 
-    /// REQUIRES key.public_key() == chain.genesis().sequencer. All three must outlive the engine.
+    /// REQUIRES key.public_key() == chain.sequencer(). All three must outlive the engine.
     EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
                    const EmbeddedOptions& options = {});
 
@@ -59,7 +60,7 @@ private:
     Receipt receipt_for(const Committed& block, std::uint32_t index) const;
     Outcome<Receipt> receipt_of(const TransactionPlace& place, const Hash256& id) const;
     void answer(const Hash256& id, Outcome<Answer> outcome);
-    void refuse(const std::vector<Bytes>& transactions, const base::Error& error);
+    void fail_first(std::size_t count, const base::Error& error);
     void refuse_all(const base::Error& error);
 
     Chain& chain_;

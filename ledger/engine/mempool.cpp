@@ -30,23 +30,31 @@ base::Result<void, Reason> Mempool::add(const TransactionInfo& info, std::uint64
     return {};
 }
 
-std::vector<Bytes> Mempool::take(std::size_t count, std::size_t bytes) {
-    std::vector<Bytes> taken;
-    std::size_t taken_bytes = 0;
-    while (!queue_.empty() && taken.size() < count) {
-        Waiting& next = queue_.front();
-        // The first one always goes: max_transaction_bytes may be above `bytes`.
-        if (!taken.empty() && taken_bytes + next.bytes.size() > bytes) break;
-        taken_bytes += next.bytes.size();
+std::vector<Bytes> Mempool::first(std::size_t count, std::size_t bytes) const {
+    std::vector<Bytes> found;
+    std::size_t found_bytes = 0;
+    for (const Waiting& next : queue_) {
+        if (found.size() == count) break;
+        if (!found.empty() && found_bytes + next.bytes.size() > bytes) break;
+        found_bytes += next.bytes.size();
+        found.push_back(next.bytes);
+    }
+    return found;
+}
+
+std::vector<Hash256> Mempool::drop(std::size_t count) {
+    std::vector<Hash256> dropped;
+    while (!queue_.empty() && dropped.size() < count) {
+        const Waiting& next = queue_.front();
         bytes_ -= next.bytes.size();
         ids_.erase(next.info.id);
         const auto sender = per_sender_.find(next.info.sender);
         sender->second.bytes -= next.bytes.size();
         if (--sender->second.count == 0) per_sender_.erase(sender);
-        taken.push_back(std::move(next.bytes));
+        dropped.push_back(next.info.id);
         queue_.pop_front();
     }
-    return taken;
+    return dropped;
 }
 
 }  // namespace assay::ledger

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "ledger/machine.hpp"
+#include "ledger/application/machine.hpp"
 
 namespace assay::ledger {
 
@@ -30,8 +30,10 @@ public:
     base::Result<void, contracts::Reason> add(const TransactionInfo& info, std::uint64_t state_nonce,
                                               Bytes transaction);
 
-    /// Removes up to `count` transactions of at most `bytes` in total, in order of arrival.
-    std::vector<Bytes> take(std::size_t count, std::size_t bytes);
+    /// The first in order of arrival: up to `count` of at most `bytes` in total, and one whatever its size.
+    [[nodiscard]] std::vector<Bytes> first(std::size_t count, std::size_t bytes) const;
+    /// Removes the first `count`, or all when there are fewer, and returns their ids.
+    std::vector<Hash256> drop(std::size_t count);
 
     [[nodiscard]] bool contains(const Hash256& id) const { return ids_.contains(id); }
     [[nodiscard]] std::size_t size() const { return queue_.size(); }

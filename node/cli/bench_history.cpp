@@ -2,7 +2,7 @@
 #include "node/cli/bench_history.hpp"
 
 #include "contracts/rules/tables.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
 
 namespace assay::node {
 
@@ -164,9 +164,8 @@ base::PublicKey bench_account(std::uint32_t n) {
     return n < kBenchSenders ? bench_sender(n).public_key() : party("account", n);
 }
 
-base::Outcome<void> HistoryMachine::genesis(contracts::State& state, const std::string& chain_id,
-                                            base::ByteView configuration) const {
-    ASSAY_TRY(ledger::rules_machine().genesis(state, chain_id, configuration));
+base::Outcome<void> HistoryMachine::genesis(contracts::State& state, const ledger::Genesis& genesis) const {
+    ASSAY_TRY(ledger::rules_machine().genesis(state, genesis));
     contracts::Supply supply = contracts::read_supply(state);
     for (std::uint32_t n = 0; n < size_.accounts; ++n) {
         store(state, contracts::account_key(bench_account(n)), contracts::Account{kBalance, 0});
@@ -182,6 +181,10 @@ base::Result<ledger::TransactionInfo, contracts::Reason> HistoryMachine::inspect
     const std::string& chain_id, base::ByteView transaction) const {
     return ledger::rules_machine().inspect(chain_id, transaction);
 }
+std::uint64_t HistoryMachine::cost(base::ByteView transaction) const {
+    return ledger::rules_machine().cost(transaction);
+}
+std::uint64_t HistoryMachine::block_limit() const { return ledger::rules_machine().block_limit(); }
 base::Result<std::uint64_t, contracts::Reason> HistoryMachine::next_nonce(
     const contracts::StateView& state, const base::PublicKey& sender) const {
     return ledger::rules_machine().next_nonce(state, sender);

@@ -3,7 +3,7 @@
 // that the ledger keeps of one.
 #pragma once
 
-#include "ledger/machine.hpp"
+#include "ledger/application/machine.hpp"
 
 namespace assay::node {
 
@@ -22,10 +22,11 @@ class HistoryMachine final : public ledger::StateMachine {
 public:
     explicit HistoryMachine(HistorySize size) : size_(size) {}
 
-    base::Outcome<void> genesis(contracts::State& state, const std::string& chain_id,
-                                base::ByteView configuration) const override;
+    base::Outcome<void> genesis(contracts::State& state, const ledger::Genesis& genesis) const override;
     base::Result<ledger::TransactionInfo, contracts::Reason> inspect(
         const std::string& chain_id, base::ByteView transaction) const override;
+    std::uint64_t cost(base::ByteView transaction) const override;
+    std::uint64_t block_limit() const override;
     base::Result<std::uint64_t, contracts::Reason> next_nonce(const contracts::StateView& state,
                                                               const base::PublicKey& sender) const override;
     std::vector<base::Bytes> begin_block(contracts::State& state,

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "contracts/rules/apply.hpp"
-#include "ledger/chain.hpp"
-#include "ledger/counting_view.hpp"
-#include "ledger/posix_disk.hpp"
+#include "ledger/engine/chain.hpp"
+#include "ledger/store/counting_view.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/cli/bench_history.hpp"
 #include "node/roles/follower.hpp"
 
@@ -96,13 +96,9 @@ private:
 ledger::Genesis bench_genesis(const base::SecretKey& sequencer) {
     contracts::GenesisConfig config;
     config.chain_id = kChainId;
-    config.sequencer_owner = bench_sender(kBenchSenders).public_key();
-    config.sequencer_node = sequencer.public_key();
-    config.sequencer_endpoint = "127.0.0.1:1";
-    return {.version = 1,
-            .chain_id = kChainId,
-            .sequencer = config.sequencer_node,
-            .rules = base::encode(config)};
+    config.validators = {{bench_sender(kBenchSenders).public_key(), sequencer.public_key()}};
+    return {
+        .chain_id = kChainId, .validators = contracts::validators_of(config), .rules = base::encode(config)};
 }
 
 /// A ledger with a past, that transfers are sent to.
@@ -143,17 +139,18 @@ public:
         const Bytes transaction = next_transfer();
         const ledger::CountingView counted(chain_->state());
         contracts::Overlay overlay(counted);
-        ASSAY_ASSIGN(const ledger::Execution executed,
-                     ledger::execute(machine_, overlay, {kChainId, chain_->height() + 1}, {transaction},
-                                     ledger::Refused::kLeaveOut));
+        ASSAY_ASSIGN(
+            const ledger::Prepared prepared,
+            ledger::prepare_block(machine_, overlay, {kChainId, chain_->height() + 1}, {transaction}));
         // The tree asks once more for what it may have to take back.
         Counts counts{counted.reads() + overlay.changes().size(), 0};
-        const ledger::StateTree::Hashed before = chain_->hashed();
-        const auto made = chain_->append(executed.included, ledger::EmptyBlock::kSkip, ++turn_, sequencer_);
+        const ledger::StateTree::Hashed before = chain_->application().hashed();
+        const auto made =
+            chain_->append(prepared.transactions, ledger::EmptyBlock::kSkip, ++turn_, sequencer_);
         ASSAY_TRY(check(made));
         // A record: its key's path, its value, its leaf.
-        counts.hashes =
-            3 * (chain_->hashed().records - before.records) + chain_->hashed().nodes - before.nodes;
+        counts.hashes = 3 * (chain_->application().hashed().records - before.records) +
+                        chain_->application().hashed().nodes - before.nodes;
         return counts;
     }
 

@@ -15,7 +15,8 @@ constexpr std::uint64_t kExpiryHeights = 1000;
 base::Outcome<void> keep_receipt(const Context& context, const LedgerStatus& status,
                                  const SubmitReply& reply) {
     ASSAY_ASSIGN(const auto disk, make_disk_port(context.home().jobs()));
-    return ReceiptKeeper(*disk, status.chain_id, status.sequencer).keep(reply.receipt);
+    return ReceiptKeeper(*disk, status.chain_id, contracts::ValidatorSet::of_one(status.sequencer))
+        .keep(reply.receipt);
 }
 }  // namespace
 

@@ -2,8 +2,8 @@
 #include "node/cli/state_source.hpp"
 
 #include "contracts/rules/migration.hpp"
-#include "ledger/audit.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/audit/audit.hpp"
 
 namespace assay::node {
 namespace {

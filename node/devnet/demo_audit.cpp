@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "ledger/audit.hpp"
-#include "ledger/evidence.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/audit/evidence.hpp"
 #include "node/audit/model_output.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/blob/blob_store.hpp"

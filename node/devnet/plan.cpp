@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "contracts/rules/apply.hpp"
-#include "ledger/posix_disk.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/blob/folder.hpp"
 #include "node/key/key_file.hpp"
 #include "node/runtime/loop.hpp"
@@ -78,12 +78,9 @@ ledger::Genesis make_genesis(const Devnet& net) {
     for (const Participant& verifier : net.verifiers) balances.emplace_back(verifier.owner, kPurse);
     std::sort(balances.begin(), balances.end());
     config.balances = std::move(balances);
-    config.sequencer_owner = net.sequencer.owner;
-    config.sequencer_node = net.sequencer.node;
-    config.sequencer_endpoint = "127.0.0.1:1";  // the sequencer serves no blobs
-    return {.version = 1,
-            .chain_id = config.chain_id,
-            .sequencer = net.sequencer.node,
+    config.validators = {{net.sequencer.owner, net.sequencer.node}};
+    return {.chain_id = config.chain_id,
+            .validators = contracts::validators_of(config),
             .rules = base::encode(config)};
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contracts/rules/state/params.hpp"
-#include "ledger/genesis.hpp"
+#include "ledger/store/genesis.hpp"
 #include "node/roles/miner.hpp"
 #include "node/runtime/home.hpp"
 

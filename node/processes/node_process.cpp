@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
 #include "node/processes/role_process.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "contracts/base/error.hpp"
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "node/roles/receipt_keeper.hpp"
 #include "node/runtime/home.hpp"
 

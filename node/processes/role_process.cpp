@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/processes/role_process.hpp"
 
-#include "ledger/posix_disk.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"
 #include "node/roles/registrar.hpp"
@@ -134,7 +134,7 @@ base::Outcome<void> RoleProcess::State::open_ledger() {
     client.deadline = std::chrono::milliseconds(60'000);
     ASSAY_ASSIGN(ledger, connect_ledger(client));
     ASSAY_ASSIGN(const LedgerStatus status, ledger->status());
-    if (status.chain_id != genesis.chain_id || status.sequencer != genesis.sequencer) {
+    if (status.chain_id != genesis.chain_id || genesis.validators.power_of(status.sequencer) == 0) {
         return fail(ErrorKind::kVerification,
                     "the node at " + options.node_address + " runs chain " + status.chain_id +
                         ", this home belongs to " + genesis.chain_id,

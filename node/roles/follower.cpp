@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "ledger/block.hpp"
-#include "ledger/chain.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/execute.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/store/block.hpp"
 
 namespace assay::node {
 
@@ -63,7 +63,7 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
                         " does not decode: " + std::string(base::to_text(decoded.error())));
     }
     const ledger::Block& block = *decoded;
-    auto fits = ledger::check_block(block, genesis_.chain_id, now_.height + 1, now_.tip, genesis_.sequencer);
+    auto fits = ledger::check_block(block, genesis_.chain_id, now_.height + 1, now_.tip, genesis_.validators);
     if (!fits) {
         base::Error error = fits.error();
         // Nothing was executed since the start: this ledger's past is not the one that this home verified.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contracts/rules/state/events.hpp"
-#include "ledger/verified_state.hpp"
+#include "ledger/application/verified_state.hpp"
 
 namespace assay::node {
 

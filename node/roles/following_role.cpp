@@ -11,7 +11,7 @@ constexpr std::uint64_t kTickNs = 500'000'000;
 
 FollowingRole::FollowingRole(const RoleParts& parts)
     : parts_(parts),
-      receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.sequencer),
+      receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.validators),
       node_sender_(parts.seams.ledger, parts.seams.log, requests_, parts.node_key, parts.genesis.chain_id,
                    [this](const RefusedOffer& offer) { refused(offer); }) {
     const auto keep = [this](base::ByteView encoded) { keep_receipt(encoded); };

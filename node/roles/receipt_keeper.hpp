@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The latest receipt of the ledger's sequencer, kept in the home: what shows later that a copy of the ledger
+// The latest receipt of the ledger's validators, kept in the home: what shows later that a copy of the ledger
 // is cut or that it is another one (assay audit ledger).
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/base/sign.hpp"
-#include "ledger/block.hpp"
+#include "ledger/store/block.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
@@ -19,18 +19,18 @@ inline constexpr std::string_view kReceiptFile = "receipt";
 class ReceiptKeeper {
 public:
     /// `disk` must outlive the keeper.
-    ReceiptKeeper(DiskPort& disk, std::string chain_id, const base::PublicKey& sequencer)
-        : disk_(disk), chain_id_(std::move(chain_id)), sequencer_(sequencer) {}
+    ReceiptKeeper(DiskPort& disk, std::string chain_id, contracts::ValidatorSet validators)
+        : disk_(disk), chain_id_(std::move(chain_id)), validators_(std::move(validators)) {}
 
     /// Puts an encoded receipt in the place of the kept one, unless that is of a later block of this ledger;
-    /// one of another ledger gives way. kVerification when the sequencer did not sign it, else the disk's
+    /// one of another ledger gives way. kVerification when no validator signed it, else the disk's
     /// error.
     base::Outcome<void> keep(base::ByteView encoded);
 
 private:
     DiskPort& disk_;
     std::string chain_id_;
-    base::PublicKey sequencer_;
+    contracts::ValidatorSet validators_;
 };
 
 }  // namespace assay::node

@@ -17,7 +17,7 @@ void Sequencer::plan() {
                                         [&](const auto& entry) { return entry.node == me(); });
         if (bidding && !member) {
             offer("enlist sequencer for " + id.brief(),
-                  contracts::SequencerEnlist{.job = id,
+                  contracts::ValidatorEnlist{.job = id,
                                              .beacon_tip = contracts::chain_tip(secret, job->spec.rounds)});
         }
         keep_beacon(state(), *job, me(), secret, [this](const std::string& name, contracts::Payload payload) {

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "contracts/base/codec.hpp"
-#include "ledger/chain.hpp"
+#include "ledger/engine/chain.hpp"
 #include "ledger/engine/embedded.hpp"
-#include "ledger/posix_disk.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/runtime/state_page.hpp"
 
 namespace assay::node {
@@ -48,11 +48,12 @@ public:
         chain_options.log.min_free_bytes = options_.min_free_bytes;
         ASSAY_ASSIGN(chain_,
                      ledger::Chain::open(disk_, *provider_, machine, options_.home.string(), chain_options));
-        if (chain_->genesis().sequencer != key.public_key()) {
-            return fail(
-                ErrorKind::kKey,
-                "this key is not the sequencer's of the chain '" + chain_->genesis().chain_id + "'",
-                "give the key " + chain_->genesis().sequencer.brief() + "…, which the genesis file names");
+        // The embedded engine orders alone: opening the chain refused any other set.
+        const base::PublicKey sequencer = chain_->sequencer();
+        if (sequencer != key.public_key()) {
+            return fail(ErrorKind::kKey,
+                        "this key is not the sequencer's of the chain '" + chain_->genesis().chain_id + "'",
+                        "give the key " + sequencer.brief() + "…, which the genesis file names");
         }
         ledger::EmbeddedOptions engine;
         engine.block_interval_ms = options_.block_interval_ms;
@@ -116,7 +117,7 @@ public:
     Outcome<LedgerStatus> status() override {
         return on_strand<LedgerStatus>([this]() -> Outcome<LedgerStatus> {
             const ledger::Genesis& genesis = chain_->genesis();
-            return LedgerStatus{genesis.chain_id, chain_->height(), chain_->state_root(), genesis.sequencer,
+            return LedgerStatus{genesis.chain_id, chain_->height(), chain_->state_root(), chain_->sequencer(),
                                 options_.version};
         });
     }

@@ -9,7 +9,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/base/sign.hpp"
-#include "ledger/machine.hpp"
+#include "ledger/application/machine.hpp"
 #include "node/rpc/server.hpp"
 #include "node/seams/ledger_service.hpp"
 
@@ -19,7 +19,7 @@ struct LedgerNodeOptions {
     std::filesystem::path home;             ///< holds ledger/, whose genesis file must exist
     std::uint64_t block_interval_ms = 100;  ///< no two blocks closer than this
     ServerOptions server;                   ///< listen address, TLS, limits
-    /// Below this, transactions are refused and nothing else changes (ledger/block_log.hpp).
+    /// Below this, transactions are refused and nothing else changes (ledger/store/block_log.hpp).
     std::uint64_t min_free_bytes = 64ULL << 20U;
     std::string version;  ///< of the program, for status()
     /// Called once, on the strand, when the chain cannot go on (first failed write): end the process, as

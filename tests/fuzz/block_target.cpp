@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks: what decodes encodes to the same bytes, and only the signed original passes check_block.
-#include "ledger/block.hpp"
+#include "ledger/store/block.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace assay::fuzz {
@@ -26,11 +26,11 @@ std::vector<base::Bytes> seeds() { return {good_block()}; }
 
 void run(base::ByteView input) {
     static const base::Bytes good = good_block();
-    static const base::PublicKey sequencer = key().public_key();
+    static const auto validators = contracts::ValidatorSet::of_one(key().public_key());
     const auto block = base::decode<ledger::Block>(input);
     if (!block) return;
     ASSAY_CHECK(base::encode(*block) == base::to_bytes(input));
-    const auto checked = ledger::check_block(*block, "fuzz", 1, {}, sequencer);
+    const auto checked = ledger::check_block(*block, "fuzz", 1, {}, validators);
     ASSAY_CHECK(checked.ok() == (base::to_bytes(input) == good));
 }
 

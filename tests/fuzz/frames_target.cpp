@@ -3,7 +3,7 @@
 // finds nothing left to repair.
 #include <random>
 
-#include "ledger/block_log.hpp"
+#include "ledger/store/block_log.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/support/faulty_disk.hpp"
 

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Genesis files: only what genesis_file() writes is read, and it reads back as it was.
-#include "ledger/genesis.hpp"
+#include "ledger/store/genesis.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace assay::fuzz {
 
 std::vector<base::Bytes> seeds() {
-    ledger::Genesis genesis{1, "fuzz-chain", {}, base::Bytes(64, 5)};
-    genesis.sequencer.bytes.fill(9);
-    return {ledger::genesis_file(genesis)};
+    base::PublicKey one, other;
+    one.bytes.fill(8);
+    other.bytes.fill(9);
+    const auto alone = contracts::ValidatorSet::of_one(one);
+    std::vector<base::Bytes> files;
+    for (const ledger::Genesis& genesis :
+         {ledger::Genesis{ledger::kGenesisOfOneKey, "fuzz-chain", alone, base::Bytes(64, 5)},
+          ledger::Genesis{ledger::kGenesisVersion, "fuzz-chain", alone, base::Bytes(64, 5)},
+          ledger::Genesis{
+              ledger::kGenesisVersion, "fuzz-chain", {{{one, 1}, {other, 7}}}, base::Bytes(64, 5)}})
+        files.push_back(ledger::genesis_file(genesis));
+    return files;
 }
 
 void run(base::ByteView input) {

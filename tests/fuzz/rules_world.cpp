@@ -49,9 +49,7 @@ void RulesWorld::begin() {
     for (const Person& person : people_)
         config.balances.emplace_back(person.owner.public_key(), at_most(300'000'000'000'000'000));
     std::sort(config.balances.begin(), config.balances.end());
-    config.sequencer_owner = people_[0].owner.public_key();
-    config.sequencer_node = people_[0].node.public_key();
-    config.sequencer_endpoint = "127.0.0.1:1";
+    config.validators = {{people_[0].owner.public_key(), people_[0].node.public_key()}};
     ASSAY_CHECK(genesis(state_, config).ok());
     constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
     block_.height = std::array<std::uint64_t, 4>{1, 1, 1ULL << 63, kLast - 500}[choose_(4)];
@@ -192,7 +190,7 @@ void RulesWorld::help_bidding(const Job& job) {
         if (!chance(8) && least)
             send(verifier, VerifierEnlist{job.id, chain_tip(verifier.secret, job.spec.rounds), *least});
     }
-    if (chance(2)) send(people_[0], SequencerEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
+    if (chance(2)) send(people_[0], ValidatorEnlist{job.id, chain_tip(people_[0].secret, job.spec.rounds)});
     if (!chance(4)) pass_to(job.phase_deadline);
 }
 
@@ -366,7 +364,7 @@ void RulesWorld::anything() {
         case 11: return send(who, AskCommit{job, some_hash()});
         case 12: return send(who, AskReveal{job, some_amount(), some_hash()});
         case 13: return send(who, VerifierEnlist{job, some_hash(), Amount{}});
-        case 14: return send(people_[0], SequencerEnlist{job, some_hash()});
+        case 14: return send(people_[0], ValidatorEnlist{job, some_hash()});
         case 15: return send(who, RoundCommit{job, round, slot, some_hash()});
         case 16: return send(who, BeaconOpen{job, round, chance(2) ? some_hash() : Hash256{}});
         case 17: return send(who, RoundReveal{job, round, slot, {}, {}, {}, some_hash()});

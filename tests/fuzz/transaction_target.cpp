@@ -4,7 +4,7 @@
 // money.
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/tables.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace assay::fuzz {
@@ -27,11 +27,12 @@ const contracts::MemoryState& start() {
         contracts::GenesisConfig config;
         config.chain_id = kChain;
         config.balances = {{owner().public_key(), base::units(1'000'000'000'000)}};
-        config.sequencer_owner = owner().public_key();
-        config.sequencer_node = node().public_key();
-        config.sequencer_endpoint = "127.0.0.1:1";
+        config.validators = {{owner().public_key(), node().public_key()}};
         contracts::MemoryState made;
-        ASSAY_CHECK(ledger::rules_machine().genesis(made, kChain, base::encode(config)).ok());
+        const ledger::Genesis genesis{.chain_id = kChain,
+                                      .validators = contracts::validators_of(config),
+                                      .rules = base::encode(config)};
+        ASSAY_CHECK(ledger::rules_machine().genesis(made, genesis).ok());
         return made;
     }();
     return state;

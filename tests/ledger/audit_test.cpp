@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 
 #include <random>
 
@@ -90,7 +90,7 @@ const std::vector<Tampering> kTamperings = {
          b.header.proposer = other.public_key();
          b.signature = sign_header(b.header, "toy-1", other);
      },
-     "sequencer"},
+     "no validator's"},
     {"a transaction that breaks an invariant, everything signed again",
      [](Block& b) {
          b.transactions = {toy_transaction(1, b.header.height - 1, kBreakingValue)};
@@ -186,7 +186,7 @@ namespace {
 void forge_with(const std::string& home, std::uint64_t height, const Bytes& extra) {
     const base::SecretKey key = test_key();
     contracts::MemoryState state;
-    REQUIRE(kMachine.genesis(state, "toy-1", toy_genesis().rules));
+    REQUIRE(kMachine.genesis(state, toy_genesis()));
     StateTree tree = StateTree::build(state.all());
     Hash256 parent = toy_genesis().hash();
     const std::string log = Layout(home).log;
@@ -240,6 +240,32 @@ TEST_CASE("a block that holds a transaction that the rules refuse does not check
     REQUIRE(report);
     CHECK(report->ok());
     CHECK(report->transactions == 9);
+}
+
+TEST_CASE(
+    "a block whose transactions cost more than a block may hold does not check, whatever its roots say") {
+    const TemporaryHome home;
+    make_toy_ledger(home.path(), 4);
+    const Bytes extra = toy_transaction(3, 0, kToyLimit - 2);  // its two neighbours cost one each
+    forge_with(home.path(), 3, extra);
+    const auto full = audit_ledger(kMachine, home.path());
+    REQUIRE(full);
+    CHECK(full->ok());
+    const ToyMachine stricter(kToyLimit - 1);
+    const auto report = audit_ledger(stricter, home.path());
+    REQUIRE(report);
+    REQUIRE(report->failures.size() == 1);
+    CHECK(report->failures[0].where == "block 3");
+    CHECK(report->failures[0].what.find("cost more than the 9999999 units that a block may hold") !=
+          std::string::npos);
+    CHECK(report->height == 2);
+    // Nor does a node that starts go on from it.
+    std::filesystem::remove_all(Layout(home.path()).index);
+    PosixDisk disk;
+    const auto provider = leveldb_provider(Layout(home.path()).index);
+    const auto chain = Chain::open(disk, *provider, stricter, home.path());
+    REQUIRE_FALSE(chain);
+    CHECK(chain.error().what.find("block 3: its transactions") != std::string::npos);
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ledger/chain.hpp"
+#include "ledger/engine/chain.hpp"
 
 #include "tests/ledger/support.hpp"
 #include "tests/support/catch.hpp"
@@ -180,4 +180,27 @@ TEST_CASE("an index whose state was changed is not believed") {
     REQUIRE(chain);
     CHECK(ToyMachine::number((*chain)->state(), "total") == 5);
     CHECK((*chain)->notes().front().find("another root") != std::string::npos);
+}
+
+TEST_CASE("a block counts when its proposer is a validator whose power alone decides") {
+    const base::SecretKey key = test_key();
+    const PublicKey other = test_key(9).public_key();
+    Block block;
+    block.header.chain = chain_hash("toy-1");
+    block.header.height = 1;
+    block.header.transactions_root = transactions_root({});
+    block.header.proposer = key.public_key();
+    block.signature = sign_header(block.header, "toy-1", key);
+    const auto verdict = [&](std::uint64_t power, std::uint64_t of_the_other) {
+        const auto checked =
+            check_block(block, "toy-1", 1, {}, {{{key.public_key(), power}, {other, of_the_other}}});
+        return checked ? std::string() : checked.error().what;
+    };
+    CHECK(check_block(block, "toy-1", 1, {}, contracts::ValidatorSet::of_one(key.public_key())));
+    CHECK(verdict(3, 1).empty());
+    CHECK(verdict(2, 1).find("2 of 3 votes") != std::string::npos);
+    CHECK(verdict(1, 5).find("1 of 6 votes") != std::string::npos);
+    const auto strange = check_block(block, "toy-1", 1, {}, contracts::ValidatorSet::of_one(other));
+    REQUIRE_FALSE(strange);
+    CHECK(strange.error().what.find("no validator's") != std::string::npos);
 }

@@ -4,7 +4,7 @@
 // hits the recovery itself.
 #include <random>
 
-#include "ledger/chain.hpp"
+#include "ledger/engine/chain.hpp"
 #include "tests/ledger/toy_machine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"

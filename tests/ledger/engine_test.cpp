@@ -62,11 +62,11 @@ TEST_CASE("a submitter gets a signed receipt after the block is on disk, and not
     CHECK(receipt.height == 1);
     CHECK(receipt.index == 0);
     CHECK(receipt.header == bench.chain->tip());
-    CHECK(verify_receipt(receipt, "toy-1", bench.key.public_key()));
-    CHECK_FALSE(verify_receipt(receipt, "toy-2", bench.key.public_key()));
+    CHECK(verify_receipt(receipt, "toy-1", bench.chain->genesis().validators));
+    CHECK_FALSE(verify_receipt(receipt, "toy-2", bench.chain->genesis().validators));
     Receipt bent = receipt;
     bent.height = 2;
-    CHECK_FALSE(verify_receipt(bent, "toy-1", bench.key.public_key()));
+    CHECK_FALSE(verify_receipt(bent, "toy-1", bench.chain->genesis().validators));
 }
 
 TEST_CASE("submitting an included transaction again gives the same receipt") {
@@ -228,4 +228,23 @@ TEST_CASE("a full disk refuses transactions without stopping the node") {
     bench.submit(toy_transaction(1, 0, 5));
     REQUIRE(bench.engine->tick());
     CHECK(bench.receipts.size() == 1);
+}
+
+TEST_CASE("what finds no room in a block waits for the next one, and nobody is forgotten") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, kToyLimit - 1));
+    bench.submit(toy_transaction(2, 0, kToyLimit));
+    bench.submit(toy_transaction(3, 0, 5));
+    bench.submit(toy_transaction(4, 0, kToyLimit + 1));
+    CHECK(bench.refusals == std::vector{Reason::kTooCostly});
+    CHECK(bench.engine->pending() == 3);
+    for (std::uint64_t block = 1; block <= 3; ++block, bench.clock.now += 1000) {
+        REQUIRE(bench.engine->tick());
+        CHECK(bench.chain->height() == block);
+        CHECK(bench.engine->pending() == 3 - block);
+    }
+    REQUIRE(bench.receipts.size() == 3);
+    CHECK(bench.receipts[1].height == 2);
+    CHECK(bench.receipts[2].height == 3);
+    CHECK(bench.errors.empty());
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Audits put back what settled rounds left to the blocks, and a block that lacks it is named.
-#include "ledger/evidence.hpp"
+#include "ledger/audit/evidence.hpp"
 
 #include "contracts/rules/evidence.hpp"
-#include "ledger/payout_audit.hpp"
+#include "ledger/audit/payout_audit.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 

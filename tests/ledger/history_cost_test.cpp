@@ -4,9 +4,9 @@
 
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
-#include "ledger/chain.hpp"
-#include "ledger/counting_view.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/engine/chain.hpp"
+#include "ledger/store/counting_view.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -137,10 +137,9 @@ Cost cost_of_block(const MemoryState& state, std::uint64_t height, const std::ve
     const StateTree::Hashed before = tree.hashed();
     const CountingView counted(state);
     contracts::Overlay overlay(counted);
-    const auto executed =
-        execute(rules_machine(), overlay, {"test-chain", height}, transactions, Refused::kForbid);
+    const auto executed = execute_block(rules_machine(), overlay, {"test-chain", height}, transactions);
     REQUIRE(executed.ok());
-    for (const auto& result : executed->results.transactions) REQUIRE(result.reason.empty());
+    REQUIRE(executed->ok());
     (void)rules_machine().next_deadline(overlay);
     (void)tree.update(overlay.changes(), counted);
     return {counted.reads(),

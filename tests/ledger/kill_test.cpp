@@ -10,7 +10,7 @@
 #include <random>
 #include <sstream>
 
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "tests/ledger/support.hpp"
 #include "tests/support/catch.hpp"
 

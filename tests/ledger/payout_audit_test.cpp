@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit of payouts on ledgers that the rules themselves settled: nothing is reported on an untouched one,
 // and one changed record is reported at its place under its rule.
-#include "ledger/payout_audit.hpp"
+#include "ledger/audit/payout_audit.hpp"
 
 #include <algorithm>
 #include <functional>

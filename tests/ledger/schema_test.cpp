@@ -3,7 +3,7 @@
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/state/store.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
 #include "tests/contracts/rules/old_state.hpp"
 #include "tests/ledger/support.hpp"
 #include "tests/support/catch.hpp"
@@ -31,8 +31,7 @@ void write_home(const std::string& home, const Genesis& genesis, const contracts
 contracts::GenesisConfig config_of(const Genesis& genesis) {
     contracts::GenesisConfig config;
     config.chain_id = genesis.chain_id;
-    config.sequencer_node = genesis.sequencer;
-    config.sequencer_endpoint = "127.0.0.1:4000";
+    config.validators = {{test_key(2).public_key(), genesis.validators.validators.front().key}};
     return config;
 }
 

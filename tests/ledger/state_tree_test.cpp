@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ledger/state_tree.hpp"
+#include "ledger/store/state_tree.hpp"
 
 #include <algorithm>
 #include <random>

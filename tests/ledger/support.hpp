@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string>
 
-#include "ledger/chain.hpp"
-#include "ledger/posix_disk.hpp"
+#include "ledger/engine/chain.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "tests/ledger/toy_machine.hpp"
 
 namespace assay::ledger::testing {

@@ -6,15 +6,17 @@
 #include <string>
 
 #include "contracts/base/codec.hpp"
-#include "ledger/chain.hpp"
-#include "ledger/machine.hpp"
+#include "ledger/application/machine.hpp"
+#include "ledger/engine/chain.hpp"
 
 namespace assay::ledger::testing {
 
-inline constexpr std::uint64_t kRefusedValue = 13;    // refused with code 7
-inline constexpr std::uint64_t kBreakingValue = 666;  // breaks the invariant: total = sum of all values
-inline constexpr std::uint8_t kStranger = 0xEE;       // first byte of keys that the state does not know
-inline constexpr std::uint64_t kTimerValue = 1000;    // asks for a deadline three heights later
+inline constexpr std::uint64_t kRefusedValue = 13;      // refused with code 7
+inline constexpr std::uint64_t kBreakingValue = 666;    // breaks the invariant: total = sum of all values
+inline constexpr std::uint8_t kStranger = 0xEE;         // first byte of keys that the state does not know
+inline constexpr std::uint64_t kTimerValue = 1000;      // asks for a deadline three heights later
+inline constexpr std::uint64_t kCostly = 1'000'000;     // from here on a transaction costs its value; else 1
+inline constexpr std::uint64_t kToyLimit = 10'000'000;  // of a block
 
 struct ToyTransaction {
     PublicKey sender;
@@ -28,12 +30,18 @@ struct ToyTransaction {
 
 class ToyMachine final : public StateMachine {
 public:
-    Outcome<void> genesis(contracts::State& state, const std::string&,
-                          ByteView configuration) const override {
+    explicit ToyMachine(std::uint64_t limit = kToyLimit) : limit_(limit) {}
+
+    Outcome<void> genesis(contracts::State& state, const Genesis& genesis) const override {
         put(state, "total", 0);
-        state.put(base::as_bytes("configuration"), base::to_bytes(configuration));
+        state.put(base::as_bytes("configuration"), genesis.rules);
         return {};
     }
+    std::uint64_t cost(ByteView bytes) const override {
+        const auto tx = base::decode<ToyTransaction>(bytes);
+        return tx && tx->value >= kCostly ? tx->value : 1;
+    }
+    std::uint64_t block_limit() const override { return limit_; }
     base::Result<TransactionInfo, contracts::Reason> inspect(const std::string&,
                                                              ByteView bytes) const override {
         const auto tx = base::decode<ToyTransaction>(bytes);
@@ -99,6 +107,7 @@ private:
     static void put(contracts::State& state, const std::string& key, std::uint64_t value) {
         state.put(base::as_bytes(key), base::encode(value));
     }
+    std::uint64_t limit_;
 };
 
 /// It has no state of its own.
@@ -107,7 +116,8 @@ inline const ToyMachine kMachine;
 inline base::SecretKey test_key(std::uint8_t seed = 1) { return base::SecretKey::from_seed(Bytes(32, seed)); }
 
 inline Genesis toy_genesis(const std::string& chain_id = "toy-1") {
-    return Genesis{1, chain_id, test_key().public_key(), Bytes{1, 2, 3}};
+    return Genesis{kGenesisVersion, chain_id, contracts::ValidatorSet::of_one(test_key().public_key()),
+                   Bytes{1, 2, 3}};
 }
 
 inline Bytes toy_transaction(std::uint8_t sender, std::uint64_t nonce, std::uint64_t value) {

@@ -2,8 +2,8 @@
 // A real chain in memory, as the sequencer has it: for tests of those who follow it.
 #pragma once
 
-#include "ledger/chain.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/engine/chain.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"

@@ -8,7 +8,7 @@
 
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/tables.hpp"
-#include "ledger/genesis.hpp"
+#include "ledger/store/genesis.hpp"
 
 namespace assay::test {
 
@@ -30,13 +30,9 @@ inline ledger::Genesis small_genesis(const std::string& chain_id = kChainId) {
         config.balances.emplace_back(key_of(name).public_key(), tokens(1000));
     }
     std::sort(config.balances.begin(), config.balances.end());
-    config.sequencer_owner = key_of("sequencer-owner").public_key();
-    config.sequencer_node = key_of("sequencer").public_key();
-    config.sequencer_endpoint = "127.0.0.1:1";
-    return {.version = 1,
-            .chain_id = chain_id,
-            .sequencer = config.sequencer_node,
-            .rules = base::encode(config)};
+    config.validators = {{key_of("sequencer-owner").public_key(), key_of("sequencer").public_key()}};
+    return {
+        .chain_id = chain_id, .validators = contracts::validators_of(config), .rules = base::encode(config)};
 }
 
 inline base::Bytes signed_by(const base::SecretKey& key, std::uint64_t nonce, contracts::Payload payload,

@@ -6,10 +6,10 @@
 #include <iostream>
 #include <thread>
 
-#include "ledger/audit.hpp"
-#include "ledger/evidence.hpp"
-#include "ledger/payout_audit.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/audit/evidence.hpp"
+#include "ledger/audit/payout_audit.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/devnet/demo_audit.hpp"
 #include "node/key/key_file.hpp"

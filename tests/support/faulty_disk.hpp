@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "ledger/disk.hpp"
-#include "ledger/key_value_store.hpp"
+#include "ledger/store/disk.hpp"
+#include "ledger/store/key_value_store.hpp"
 
 namespace assay::ledger::testing {
 

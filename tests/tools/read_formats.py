@@ -68,15 +68,26 @@ def number(data, at, width):
 
 
 def check_genesis(data):
-    """Returns (hash, chain id, sequencer's node key)."""
+    """Returns (hash, chain id, {validator's node key: power})."""
     need(data[:8] == b"AGENES01", "magic")
     record, seal = data[8:-32], data[-32:]
     need(tagged("assay/genesis", record) == seal, "hash at the end")
-    need(number(record, 0, 4) == 1, "version")
+    version = number(record, 0, 4)
+    need(version in (1, 2), "version")
     length = number(record, 4, 4)
-    after = 8 + length
-    need(after + 36 + number(record, after + 32, 4) == len(record), "length of the rules")
-    return seal, record[8:after], record[after:after + 32]
+    after = at = 8 + length
+    if version == 1:
+        validators = {record[at:at + 32]: 1}
+        at += 32
+    else:
+        count, at = number(record, at, 4), at + 4
+        need(1 <= count <= 128, "number of validators")
+        listed = [(record[i:i + 32], number(record, i + 32, 8)) for i in range(at, at + 40 * count, 40)]
+        validators, at = dict(listed), at + 40 * count
+        need([key for key, _ in listed] == sorted(validators), "order of the validators")
+        need(all(validators.values()) and sum(validators.values()) <= 1 << 60, "powers of the validators")
+    need(at + 4 + number(record, at, 4) == len(record), "length of the rules")
+    return seal, record[8:after], validators
 
 
 def check_transaction(data):
@@ -85,11 +96,11 @@ def check_transaction(data):
     need(1 <= number(data, 4, 2) <= 21, "type of a transaction")
 
 
-def check_block(payload, height, parent, chain, proposer):
+def check_block(payload, height, parent, chain, validators):
     """Returns (header hash, number of transactions)."""
     need(number(payload, 0, 4) == 1 and payload[4:36] == tagged("assay/chain", chain), "version or chain")
     need(number(payload, 36, 8) == height and payload[44:76] == parent, "height or parent")
-    need(payload[180:212] == proposer, "proposer")
+    need(3 * validators.get(payload[180:212], 0) > 2 * sum(validators.values()), "proposer")
     at, leaves = 280, []
     for _ in range(number(payload, 276, 4)):
         length = number(payload, at, 4)
@@ -102,7 +113,7 @@ def check_block(payload, height, parent, chain, proposer):
 
 
 def check_log(folder):
-    parent, chain, sequencer = check_genesis((folder / "genesis.bin").read_bytes())
+    parent, chain, validators = check_genesis((folder / "genesis.bin").read_bytes())
     log = (folder / "blocks.log").read_bytes()
     need(log[:8] == b"ABLOGS01" and log[8:40] == parent and number(log, 40, 4) == crc32c(log[:40]), "log header")
     at, height, transactions = 44, 0, 0
@@ -112,7 +123,7 @@ def check_log(folder):
         payload = log[at + 16:at + 16 + length]
         need(log[at:at + 4] == b"AFRM" and number(log, at + 12, 4) == crc32c(log[at:at + 12]), f"frame {height}")
         need(len(payload) == length and number(log, at + 8, 4) == crc32c(payload), f"payload {height}")
-        parent, count = check_block(payload, height, parent, chain, sequencer)
+        parent, count = check_block(payload, height, parent, chain, validators)
         transactions += count
         at += 16 + length
     return f"{height} blocks, {transactions} transactions"

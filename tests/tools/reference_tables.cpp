@@ -7,6 +7,8 @@
 #include "contracts/rules/state/params.hpp"
 #include "contracts/rules/state/reasons.hpp"
 #include "contracts/rules/state/refusals.hpp"
+#include "contracts/rules/state/transaction_cost.hpp"
+#include "contracts/rules/state/validators.hpp"
 
 namespace assay::docs {
 
@@ -98,7 +100,9 @@ std::string limits_table() {
            limit(contracts::kMaxVerifiers, "verifiers enlisted for a job") +
            limit(contracts::kMaxAsks, "sealed asks for a job") +
            limit(contracts::kMaxClaims, "claims of one opening: slots times units of a slot's round") +
-           limit(contracts::kMaxActiveJobs, "running jobs");
+           limit(contracts::kMaxActiveJobs, "running jobs") +
+           limit(contracts::kBlockCostLimit, "units that the transactions of a block cost together") +
+           limit(contracts::kMaxValidators, "validators");
 }
 
 std::string job_limits_table() {

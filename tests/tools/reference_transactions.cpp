@@ -6,6 +6,7 @@
 #include <map>
 
 #include "contracts/base/check.hpp"
+#include "contracts/rules/state/transaction_cost.hpp"
 #include "tests/tools/reference_tables.hpp"
 
 namespace assay::docs {
@@ -50,8 +51,9 @@ void add(Rows& rows, const std::vector<Field<Tx>>& fields, const std::string& wh
         refusals += (refusals.empty() ? "" : ", ") + std::string(to_text(reason));
     }
     const bool owner = signer_of(Tx::kType) == contracts::Signer::kOwner;
+    const std::string cost = grouped(contracts::type_costs()[static_cast<std::size_t>(Tx::kType) - 1].units);
     rows[Tx::kType] = line({std::to_string(static_cast<int>(Tx::kType)), code(to_text(Tx::kType)), names,
-                            owner ? "owner" : "node", when, refusals});
+                            owner ? "owner" : "node", cost, when, refusals});
 }
 
 void add_identities(Rows& rows) {
@@ -98,9 +100,9 @@ void add_bidding(Rows& rows) {
                                    "bidding",
                                    {kUnknownJob, kJobOver, kWrongPhase, kNotVerifier, kNotParticipant,
                                     kAlreadyDone, kRosterFull, kLockTooSmall, kInsufficientStake});
-    add<contracts::SequencerEnlist>(
-        rows, {ASSAY_FIELD(SequencerEnlist, job), ASSAY_FIELD(SequencerEnlist, beacon_tip)}, "bidding",
-        {kUnknownJob, kJobOver, kWrongPhase, kNotSequencer, kAlreadyDone});
+    add<contracts::ValidatorEnlist>(
+        rows, {ASSAY_FIELD(ValidatorEnlist, job), ASSAY_FIELD(ValidatorEnlist, beacon_tip)}, "bidding",
+        {kUnknownJob, kJobOver, kWrongPhase, kNotValidator, kAlreadyDone});
 }
 
 // What every transaction of a round can be refused with, and `own`.
@@ -162,7 +164,7 @@ std::string transactions_table() {
     add_slots(rows);
     add_audits(rows);
     ASSAY_CHECK(rows.size() == std::variant_size_v<contracts::Payload>);  // a type has no row above
-    std::string text = head({"number", "name", "fields", "signer", "when", "refused with"});
+    std::string text = head({"number", "name", "fields", "signer", "cost", "when", "refused with"});
     for (const auto& [type, row] : rows) text += row;
     return text;
 }

@@ -24,7 +24,8 @@ def run(checker, files):
 
 
 class Layers(unittest.TestCase):
-    good = {"contracts/base/a.hpp": "#include <vector>\n", "ledger/b.cpp": '#include "contracts/base/a.hpp"\n'}
+    good = {"contracts/base/a.hpp": "#include <vector>\n",
+            "ledger/store/b.cpp": '#include "contracts/base/a.hpp"\n'}
 
     def refused(self, name, text, expected):
         code, output = run("check_layers.py", {**self.good, "trainer/run/c.hpp": "\n", name: text})
@@ -39,14 +40,15 @@ class Layers(unittest.TestCase):
         self.assertEqual(run("check_layers.py", {})[0], 1)
 
     def test_the_ledger_never_sees_the_trainer(self):
-        self.refused("ledger/d.cpp", '\n#include "trainer/run/c.hpp"\n',
-                     "ledger/d.cpp:2: ledger may not include trainer/run")
+        self.refused("ledger/store/d.cpp", '\n#include "trainer/run/c.hpp"\n',
+                     "ledger/store/d.cpp:2: ledger/store may not include trainer/run")
 
     def test_the_trainer_never_sees_the_ledger(self):
-        self.refused("trainer/run/d.cpp", '#include "ledger/b.cpp"\n', "trainer/run may not include ledger")
+        self.refused("trainer/run/d.cpp", '#include "ledger/store/b.cpp"\n',
+                     "trainer/run may not include ledger/store")
 
     def test_nothing_includes_tests(self):
-        self.refused("ledger/d.cpp", '#include "tests/x.hpp"\n', "does not exist")
+        self.refused("ledger/store/d.cpp", '#include "tests/x.hpp"\n', "does not exist")
 
     def test_a_library_outside_its_folder(self):
         self.refused("node/cli/d.cpp", "#include <torch/torch.h>\n", "belongs in trainer/torch only")

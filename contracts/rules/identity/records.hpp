@@ -105,15 +105,4 @@ struct Verifier {
     }
 };
 
-/// The one who orders blocks on the embedded engine.
-struct Sequencer {
-    PublicKey owner;
-    PublicKey node;
-    std::string endpoint;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        visit(self.owner, self.node, self.endpoint);
-    }
-};
-
 }  // namespace assay::contracts

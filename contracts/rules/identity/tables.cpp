@@ -5,7 +5,6 @@
 
 namespace assay::contracts {
 
-Bytes sequencer_key() { return table_prefix(Table::kSequencer); }
 Bytes account_key(const PublicKey& owner) { return KeyBuilder(Table::kAccount).add(owner.view()).take(); }
 Bytes node_key(const PublicKey& node) { return KeyBuilder(Table::kNodeKey).add(node.view()).take(); }
 Bytes stake_key(const PublicKey& node) { return KeyBuilder(Table::kStake).add(node.view()).take(); }
@@ -23,7 +22,6 @@ Bytes standing_key(const PublicKey& node, const WorkClass& kind) {
         .take();
 }
 
-Sequencer read_sequencer(const StateView& state) { return required(load<Sequencer>(state, sequencer_key())); }
 Account read_account(const StateView& state, const PublicKey& owner) {
     return load<Account>(state, account_key(owner)).value_or(Account{});
 }

@@ -13,7 +13,6 @@
 
 namespace assay::contracts {
 
-Bytes sequencer_key();
 Bytes account_key(const PublicKey& owner);
 Bytes node_key(const PublicKey& node);
 Bytes stake_key(const PublicKey& node);
@@ -22,8 +21,6 @@ Bytes miner_key(const PublicKey& node);
 Bytes verifier_key(const PublicKey& node);
 Bytes standing_key(const PublicKey& node, const WorkClass& kind);
 
-/// Exists in every state made by genesis().
-Sequencer read_sequencer(const StateView& state);
 /// An account that was never touched is an empty one.
 Account read_account(const StateView& state, const PublicKey& owner);
 std::optional<NodeKey> read_node_key(const StateView& state, const PublicKey& node);

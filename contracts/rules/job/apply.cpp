@@ -119,9 +119,9 @@ void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
 }
 
-void carry_out(Work& work, const Sent& sent, const SequencerEnlist& tx) {
+void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {
     edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
-        join_beacon(work, tx.job, bidding, sent.sender, BeaconRole::kSequencer, tx.beacon_tip);
+        join_beacon(work, tx.job, bidding, sent.sender, BeaconRole::kValidator, tx.beacon_tip);
     });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
 }

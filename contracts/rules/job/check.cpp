@@ -110,9 +110,9 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
     return {};
 }
 
-Checked check(const Case& c, const SequencerEnlist& tx) {
+Checked check(const Case& c, const ValidatorEnlist& tx) {
     ASSAY_TRY(check_bidding(c, tx.job));
-    if (c.sender != read_sequencer(c.state).node) return failed(Reason::kNotSequencer);
+    if (read_validators(c.state).power_of(c.sender) == 0) return failed(Reason::kNotValidator);
     if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     return {};
 }

@@ -15,7 +15,7 @@ Checked check(const Case& c, const JobCancel& tx);
 Checked check(const Case& c, const AskCommit& tx);
 Checked check(const Case& c, const AskReveal& tx);
 Checked check(const Case& c, const VerifierEnlist& tx);
-Checked check(const Case& c, const SequencerEnlist& tx);
+Checked check(const Case& c, const ValidatorEnlist& tx);
 
 // apply.cpp
 void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx);
@@ -24,6 +24,6 @@ void carry_out(Work& work, const Sent& sent, const JobCancel& tx);
 void carry_out(Work& work, const Sent& sent, const AskCommit& tx);
 void carry_out(Work& work, const Sent& sent, const AskReveal& tx);
 void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx);
-void carry_out(Work& work, const Sent& sent, const SequencerEnlist& tx);
+void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx);
 
 }  // namespace assay::contracts

@@ -26,7 +26,7 @@ enum class JobPhase : std::uint8_t {
 };
 std::string_view to_text(JobPhase phase);
 
-enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kSequencer = 3 };
+enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kValidator = 3 };
 
 /// One whose secret chain feeds the job's beacons.
 struct BeaconMember {
@@ -179,5 +179,5 @@ struct Ask {
 
 namespace assay::base {
 ASSAY_ENUM_RANGE(contracts::JobPhase, kAskCommit, kEnded);
-ASSAY_ENUM_RANGE(contracts::BeaconRole, kBuyer, kSequencer);
+ASSAY_ENUM_RANGE(contracts::BeaconRole, kBuyer, kValidator);
 }  // namespace assay::base

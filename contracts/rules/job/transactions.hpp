@@ -88,9 +88,9 @@ struct VerifierEnlist {
     }
 };
 
-/// node (the sequencer of genesis), job phases kAskCommit and kAskReveal.
-struct SequencerEnlist {
-    static constexpr TxType kType = TxType::kSequencerEnlist;
+/// node (a validator), job phases kAskCommit and kAskReveal.
+struct ValidatorEnlist {
+    static constexpr TxType kType = TxType::kValidatorEnlist;
     Hash256 job;
     Hash256 beacon_tip;
     template <class Self, class V>

@@ -14,7 +14,7 @@ namespace assay::contracts {
 namespace {
 
 /// Whoever withheld its link pays for the full audit of the round, as far as it has something locked here:
-/// a verifier its bond, the sequencer its stake, the buyer the audits themselves, out of its escrow.
+/// a verifier its bond, a validator its stake, the buyer the audits themselves, out of its escrow.
 void charge_withheld(RunningRound& running, BeaconMember& member) {
     Work& work = running.work;
     Job& job = running.job;
@@ -25,7 +25,7 @@ void charge_withheld(RunningRound& running, BeaconMember& member) {
     if (member.role == BeaconRole::kVerifier) {
         taken = take_from_bond(running, enlisted_verifier(job, member.node), running.params.link_penalty,
                                &Supply::escrow);
-    } else if (member.role == BeaconRole::kSequencer) {
+    } else if (member.role == BeaconRole::kValidator) {
         taken = smaller(running.params.link_penalty, read_stake(work.state, member.node).free);
         if (!taken.is_zero()) take_free(work.state, member.node, taken, &Supply::escrow);
     }

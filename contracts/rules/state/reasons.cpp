@@ -52,7 +52,7 @@ constexpr std::array kRows = {
     Row{Reason::kAlreadyRegistered, kRefused, "already_registered", "This node key already has that role."},
     Row{Reason::kNotMiner, kRefused, "not_miner", "The node key is not registered as a miner."},
     Row{Reason::kNotVerifier, kRefused, "not_verifier", "The node key is not registered as a verifier."},
-    Row{Reason::kNotSequencer, kRefused, "not_sequencer", "The node key is not the sequencer's."},
+    Row{Reason::kNotValidator, kRefused, "not_sequencer", "The node key is no validator's."},
     Row{Reason::kInsufficientBalance, kRefused, "insufficient_balance",
         "The owner's balance does not cover the amount."},
     Row{Reason::kInsufficientStake, kRefused, "insufficient_stake",
@@ -141,6 +141,8 @@ constexpr std::array kRows = {
         "earn."},
     Row{Reason::kLockTooSmall, kRefused, "lock_too_small",
         "The verifier offers to lock less than the job asks at least."},
+    Row{Reason::kTooCostly, kRefused, "too_costly",
+        "The transaction alone costs more than a block may hold."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -51,7 +51,7 @@ enum class Reason : std::uint16_t {
     kAlreadyRegistered = 19,
     kNotMiner = 20,
     kNotVerifier = 21,
-    kNotSequencer = 22,
+    kNotValidator = 22,
     // Refused: money.
     kInsufficientBalance = 23,
     kInsufficientStake = 24,
@@ -118,8 +118,10 @@ enum class Reason : std::uint16_t {
     // Refused: a job's terms, and what is locked for it.
     kGainBoundTooHigh = 77,
     kLockTooSmall = 78,
+    // Refused: what a block has no room for.
+    kTooCostly = 79,
 };
-inline constexpr Reason kLastReason = Reason::kLockTooSmall;
+inline constexpr Reason kLastReason = Reason::kTooCostly;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -130,5 +132,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kLockTooSmall);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kTooCostly);
 }  // namespace assay::base

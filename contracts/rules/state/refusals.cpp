@@ -19,17 +19,18 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kBudgetTooSmall:
         case Reason::kGainBoundTooHigh:
         case Reason::kLockTooSmall:
+        case Reason::kTooCostly:
         case Reason::kBadKeyProof:
         case Reason::kSealMismatch:
         case Reason::kBadLink:
         case Reason::kBadTrace:
         case Reason::kWrongClaims:
-        // A key is registered, and revoked, once and for ever; the sequencer is the genesis file's.
+        // A key is registered, and revoked, once and for ever; the validators are the genesis file's.
         case Reason::kNeedsOwnerKey:
         case Reason::kKeyRevoked:
         case Reason::kKeyTaken:
         case Reason::kAlreadyRegistered:
-        case Reason::kNotSequencer:
+        case Reason::kNotValidator:
         // What is over or done stays so. Rosters, draws and slots are fixed before the phase in which these
         // are said, and the phase is looked at first; so is the time for a seal that was not set.
         case Reason::kJobOver:

@@ -10,6 +10,7 @@ Bytes meta_key() { return table_prefix(Table::kMeta); }
 Bytes params_key() { return table_prefix(Table::kParams); }
 Bytes param_set_key(const Hash256& set) { return KeyBuilder(Table::kParamSet).add(set.view()).take(); }
 Bytes supply_key() { return table_prefix(Table::kSupply); }
+Bytes validators_key() { return table_prefix(Table::kValidators); }
 
 Meta read_meta(const StateView& state) { return required(load<Meta>(state, meta_key())); }
 Params read_current_params(const StateView& state) {
@@ -19,6 +20,9 @@ std::optional<Params> read_param_set(const StateView& state, const Hash256& set)
     return load<Params>(state, param_set_key(set));
 }
 Supply read_supply(const StateView& state) { return required(load<Supply>(state, supply_key())); }
+ValidatorSet read_validators(const StateView& state) {
+    return required(load<ValidatorSet>(state, validators_key()));
+}
 
 void set_current_params(State& state, const Params& params) {
     const Hash256 set = params_hash(params);

@@ -13,6 +13,7 @@
 #include "contracts/rules/state/params.hpp"
 #include "contracts/rules/state/state.hpp"
 #include "contracts/rules/state/supply.hpp"
+#include "contracts/rules/state/validators.hpp"
 
 namespace assay::contracts {
 
@@ -26,7 +27,7 @@ enum class Table : std::uint8_t {
     kMeta = 0x01,           // -> Meta
     kParams = 0x02,         // -> Hash256: the current set of parameters
     kSupply = 0x03,         // -> Supply
-    kSequencer = 0x04,      // -> Sequencer
+    kValidators = 0x04,     // -> ValidatorSet
     kParamSet = 0x05,       // hash of the set -> Params: every set that was ever current
     kDeadline = 0x06,       // height, kind, subject -> empty: what begin_block must look at, and when
     kAccount = 0x10,        // owner key -> Account
@@ -75,6 +76,7 @@ Bytes meta_key();
 Bytes params_key();
 Bytes param_set_key(const Hash256& set);
 Bytes supply_key();
+Bytes validators_key();
 
 // Reading. Each exists in every state made by genesis().
 Meta read_meta(const StateView& state);
@@ -83,6 +85,7 @@ Meta read_meta(const StateView& state);
 Params read_current_params(const StateView& state);
 std::optional<Params> read_param_set(const StateView& state, const Hash256& set);
 Supply read_supply(const StateView& state);
+ValidatorSet read_validators(const StateView& state);
 
 /// From here on `params` is the current set; jobs go on under theirs. REQUIRES check_params.
 void set_current_params(State& state, const Params& params);

@@ -20,7 +20,7 @@ std::string_view to_text(TxType type) {
         case TxType::kAskCommit: return "ask_commit";
         case TxType::kAskReveal: return "ask_reveal";
         case TxType::kVerifierEnlist: return "verifier_enlist";
-        case TxType::kSequencerEnlist: return "sequencer_enlist";
+        case TxType::kValidatorEnlist: return "sequencer_enlist";
         case TxType::kRoundCommit: return "round_commit";
         case TxType::kBeaconOpen: return "beacon_open";
         case TxType::kRoundReveal: return "round_reveal";
@@ -47,7 +47,7 @@ Signer signer_of(TxType type) {
         case TxType::kAskCommit:
         case TxType::kAskReveal:
         case TxType::kVerifierEnlist:
-        case TxType::kSequencerEnlist:
+        case TxType::kValidatorEnlist:
         case TxType::kRoundCommit:
         case TxType::kBeaconOpen:
         case TxType::kRoundReveal:

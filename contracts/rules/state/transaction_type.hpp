@@ -26,7 +26,7 @@ enum class TxType : std::uint16_t {
     kAskCommit = 11,
     kAskReveal = 12,
     kVerifierEnlist = 13,
-    kSequencerEnlist = 14,
+    kValidatorEnlist = 14,
     kRoundCommit = 15,
     kBeaconOpen = 16,
     kRoundReveal = 17,

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "contracts/rules/tables.hpp"
-#include "ledger/payout_audit.hpp"
+#include "ledger/audit/payout_audit.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
 #include "node/cli/state_source.hpp"

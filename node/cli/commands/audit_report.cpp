@@ -3,8 +3,8 @@
 
 #include <ostream>
 
-#include "ledger/evidence.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/audit/evidence.hpp"
 #include "node/cli/table.hpp"
 
 namespace assay::node {

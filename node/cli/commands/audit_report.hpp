@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "node/cli/context.hpp"
 #include "node/views/json.hpp"
 

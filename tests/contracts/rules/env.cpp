@@ -80,10 +80,9 @@ Env::Env(Params params, std::string chain) : params_(params), block_{std::move(c
         config.balances.emplace_back(people_[name]->owner_key(), amount(100 * kPlenty));
     }
     std::sort(config.balances.begin(), config.balances.end());
-    config.sequencer_owner = person("sequencer").owner_key();
-    config.sequencer_node = person("sequencer").node_key();
-    config.sequencer_endpoint = "127.0.0.1:4000";
+    config.validators = {{person("sequencer").owner_key(), person("sequencer").node_key()}};
     REQUIRE(genesis(state_, config).ok());
+    configuration_ = config;
     check(state_);
 }
 
@@ -143,7 +142,7 @@ ApplyOutcome Env::hand_in(const Bytes& bytes) {
     ApplyOutcome outcome = apply_transaction(state_, block_, bytes);
     if (outcome.applied) {
         note(outcome.events);
-        log_[block_.height].push_back(bytes);
+        sent_[block_.height].push_back(bytes);
     } else {
         reasons_met().insert(outcome.reason);
         CHECK(consequence(outcome.reason) == Consequence::kRefused);
@@ -194,6 +193,12 @@ void Env::next_block() {
     check(before);
 }
 
+std::vector<std::vector<Bytes>> Env::blocks() const {
+    std::vector<std::vector<Bytes>> all(block_.height);
+    for (const auto& [height, transactions] : sent_) all.at(height - 1) = transactions;
+    return all;
+}
+
 void Env::advance_to(std::uint64_t height) {
     while (block_.height < height) next_block();
 }
@@ -238,7 +243,7 @@ void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint6
         enlist(name, id);
     }
     if (with_sequencer) {
-        send(person("sequencer"), SequencerEnlist{id, chain_tip(person("sequencer").secret, rounds)});
+        send(person("sequencer"), ValidatorEnlist{id, chain_tip(person("sequencer").secret, rounds)});
     }
     for (const auto& [name, price] : asks) {
         Person& who = person(name);
@@ -263,8 +268,8 @@ void Env::enlist(const std::string& name, const Hash256& id, std::optional<std::
 }
 
 std::vector<Bytes> Env::applied_at(std::uint64_t height) const {
-    const auto found = log_.find(height);
-    return found == log_.end() ? std::vector<Bytes>{} : found->second;
+    const auto found = sent_.find(height);
+    return found == sent_.end() ? std::vector<Bytes>{} : found->second;
 }
 
 MemoryState Env::with_evidence() const {

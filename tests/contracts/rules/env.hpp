@@ -42,7 +42,7 @@ public:
     /// Goes on from a state at `height`, as the ledger holds it between two blocks: nothing is checked yet.
     Env(MemoryState state, std::uint64_t height, std::string chain = "test-chain");
 
-    /// Funded at genesis: anyone named so is known. "sequencer" is the sequencer.
+    /// Funded at genesis: anyone named so is known. "sequencer" is the one validator.
     Person& person(const std::string& name);
     [[nodiscard]] const StateView& state() const { return state_; }
     [[nodiscard]] const Params& params() const { return params_; }
@@ -104,6 +104,9 @@ public:
     [[nodiscard]] Round round(const Hash256& id) const;
     [[nodiscard]] std::uint64_t balance(const std::string& name);
     [[nodiscard]] std::uint64_t stake(const std::string& name);  ///< free and bonded
+    /// What this chain began with, and the transactions that its blocks hold, the first at height 1.
+    [[nodiscard]] const GenesisConfig& configuration() const { return configuration_; }
+    [[nodiscard]] std::vector<std::vector<Bytes>> blocks() const;
     /// All events since the beginning.
     [[nodiscard]] const Events& events() const { return events_; }
     /// Who owns a node key; for reading results.
@@ -118,8 +121,9 @@ private:
     MemoryState state_;
     Params params_;
     BlockContext block_;
+    GenesisConfig configuration_;
+    std::map<std::uint64_t, std::vector<Bytes>> sent_;  // by height
     Events events_;
-    std::map<std::uint64_t, std::vector<Bytes>> log_;  ///< applied transactions by height
     std::map<std::string, std::unique_ptr<Person>> people_;
 };
 

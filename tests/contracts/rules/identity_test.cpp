@@ -160,12 +160,42 @@ TEST_CASE("free stake comes back after the unbonding delay, even of a revoked ke
     CHECK(next_deadline(env.state()) == std::nullopt);
 }
 
+TEST_CASE("a validator set is ordered by key, weighed and bounded, and more than two thirds of it decide") {
+    const auto key = [](std::uint8_t first) {
+        PublicKey made;
+        made.bytes[0] = first;
+        return made;
+    };
+    CHECK_FALSE(check_validators(ValidatorSet::of_one(key(1))));
+    CHECK(check_validators({}) == "there is no validator");
+    CHECK_FALSE(check_validators({{{key(1), 1}, {key(2), kMaxTotalPower - 1}}}));
+    CHECK(check_validators({{{key(1), 1}, {key(2), kMaxTotalPower}}}).value().find("too much") !=
+          std::string::npos);
+    CHECK(check_validators({{{key(1), 1}, {key(2), UINT64_MAX}}}).value().find("too much") !=
+          std::string::npos);
+    CHECK(check_validators({{{key(2), 1}, {key(1), 1}}}).value().find("ascend") != std::string::npos);
+    CHECK(check_validators({{{key(1), 1}, {key(1), 1}}}).value().find("ascend") != std::string::npos);
+    CHECK(check_validators({{{key(1), 0}}}).value().find("above zero") != std::string::npos);
+    ValidatorSet many;
+    for (std::size_t i = 0; i <= kMaxValidators; ++i)
+        many.validators.push_back({key(static_cast<std::uint8_t>(i)), 1});
+    CHECK(check_validators(many).value().find("at most 128") != std::string::npos);
+    many.validators.pop_back();
+    CHECK_FALSE(check_validators(many));
+
+    CHECK(ValidatorSet::of_one(key(1)).decides(1));
+    const ValidatorSet set{{{key(1), 1}, {key(2), 2}, {key(3), 3}}};
+    CHECK(set.power_of(key(2)) == 2);
+    CHECK(set.power_of(key(4)) == 0);
+    CHECK_FALSE(set.decides(4));  // two thirds are not enough
+    CHECK(set.decides(5));
+}
+
 TEST_CASE("genesis refuses what cannot be, and names it") {
     const auto sequencer = base::SecretKey::from_seed(bytes_of("s").view()).public_key();
     GenesisConfig good;
     good.chain_id = "c";
-    good.sequencer_node = sequencer;
-    good.sequencer_endpoint = "h:1";
+    good.validators = {GenesisValidator{PublicKey{}, sequencer, 1}};
     const auto error_of = [](const GenesisConfig& config) {
         MemoryState state;
         const auto result = genesis(state, config);
@@ -179,6 +209,11 @@ TEST_CASE("genesis refuses what cannot be, and names it") {
     config = good;
     config.balances = {{sequencer, amount(1)}};
     CHECK_FALSE(error_of(config).empty());
+    config = good;
+    config.validators.clear();
+    CHECK(error_of(config) == "there is no validator");
+    config.validators = {GenesisValidator{sequencer, sequencer, 1}};
+    CHECK(error_of(config).find("must differ") != std::string::npos);
     config = good;
     PublicKey second;
     second.bytes[0] = 1;

@@ -160,7 +160,7 @@ void damage_terms(std::vector<Damage>& all, Table table, const Bytes& key, const
     }
     // Without these four there is no state to speak of.
     if (table != Table::kMeta && table != Table::kParams && table != Table::kSupply &&
-        table != Table::kSequencer) {
+        table != Table::kValidators) {
         all.emplace_back([key](State& state) { state.erase(key); });
     }
 }

@@ -69,7 +69,7 @@ TEST_CASE("bidding is sealed, once, in time, and by those who may") {
     m.env.refuse(Reason::kUnknownJob, m1, AskCommit{bytes_of("no job"), {}});
     m.env.refuse(Reason::kNotMiner, m.env.person("v1"), m.sealed_ask("v1", 1));
     m.env.refuse(Reason::kNotVerifier, m1, VerifierEnlist{m.job, {}, {}});
-    m.env.refuse(Reason::kNotSequencer, m1, SequencerEnlist{m.job, {}});
+    m.env.refuse(Reason::kNotValidator, m1, ValidatorEnlist{m.job, {}});
     m.env.refuse(Reason::kWrongPhase, m1, AskReveal{m.job, amount(1), m1.secret});
     m.env.refuse(Reason::kMalformed, m1, AskReveal{m.job, amount(1), {}});
     m.env.send(m1, m.sealed_ask("m1", 500));

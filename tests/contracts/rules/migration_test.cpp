@@ -44,7 +44,7 @@ TEST_CASE(
     CHECK(decodable<Meta>(state, Table::kMeta) == 1);
     CHECK(decodable<Hash256>(state, Table::kParams) == 1);
     CHECK(decodable<Supply>(state, Table::kSupply) == 1);
-    CHECK(decodable<Sequencer>(state, Table::kSequencer) == 1);
+    CHECK(decodable<ValidatorSet>(state, Table::kValidators) == 1);
     CHECK(decodable<Params>(state, Table::kParamSet) == 2);
     CHECK(decodable<Account>(state, Table::kAccount) > 0);
     CHECK(decodable<NodeKey>(state, Table::kNodeKey) > 0);
@@ -124,6 +124,7 @@ TEST_CASE("a state of schema 2, migrated, is byte for byte what the same message
     CHECK(old.height == market.env.height());
     CHECK(old.running == market.running);
     CHECK(read_supply(old.state) == supply);
+    CHECK(read_validators(old.state) == read_validators(market.env.state()));
     // Where older messages stand in the log is not known: what they gave stays in the state.
     const auto kept = [](const Bytes& key) {
         const auto table = static_cast<Table>(key.front());

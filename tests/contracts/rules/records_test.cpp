@@ -66,7 +66,7 @@ TEST_CASE("a message of the bidding writes its own record and the counts, never 
     for (const char* name : {"v1", "v2", "v3", "v4"})
         expect_written(w.env, w.who(name), w.env.enlistment(w.who(name), w.job), enlisting, 900);
     expect_written(w.env, w.who("sequencer"),
-                   SequencerEnlist{w.job, chain_tip(w.who("sequencer").secret, rounds)},
+                   ValidatorEnlist{w.job, chain_tip(w.who("sequencer").secret, rounds)},
                    {{kNodeKey, 1}, {kBidding, 1}, {kBeaconMember, 1}}, 500);
     for (const char* name : {"m1", "m2", "m3"}) {
         Person& miner = w.who(name);

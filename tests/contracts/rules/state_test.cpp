@@ -3,7 +3,7 @@
 // begins and ends, and a walk must read no more than it shows.
 #include "contracts/rules/state/state.hpp"
 
-#include "ledger/counting_view.hpp"
+#include "ledger/store/counting_view.hpp"
 #include "tests/support/properties.hpp"
 
 namespace assay::contracts::test {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay audit ledger` on a ledger that was cut, replaced or filled with refused transactions.
-#include "ledger/chain.hpp"
-#include "ledger/posix_disk.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/engine/chain.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
 #include "tests/node/small_chain.hpp"
 

@@ -49,9 +49,7 @@ public:
         contracts::GenesisConfig config;
         config.chain_id = block_.chain_id;
         config.balances = {{owner_.public_key(), base::Amount::of(base::kAmountMax).value()}};
-        config.sequencer_owner = seeded("sequencer").public_key();
-        config.sequencer_node = seeded("sequencer's node").public_key();
-        config.sequencer_endpoint = "127.0.0.1:4000";
+        config.validators = {{seeded("sequencer").public_key(), seeded("sequencer's node").public_key()}};
         REQUIRE(contracts::genesis(state_, config).ok());
         const auto proof = contracts::prove_node_key(node_, owner_.public_key(), block_.chain_id);
         const auto registered = contracts::apply_transaction(

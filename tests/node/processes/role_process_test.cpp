@@ -5,9 +5,9 @@
 
 #include <fstream>
 
-#include "ledger/chain.hpp"
-#include "ledger/posix_disk.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/engine/chain.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/roles/registrar.hpp"
 #include "node/rpc/client.hpp"
 #include "node/rpc/port.hpp"

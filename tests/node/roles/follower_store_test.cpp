@@ -96,7 +96,7 @@ struct Life {
     std::optional<Onlooker> role;
 };
 
-// Keys of a store, as ledger/index.hpp lays them out.
+// Keys of a store, as ledger/store/index.hpp lays them out.
 const Bytes kHead = base::to_bytes(base::as_bytes("m"));
 Bytes stored_key(const Bytes& key) {
     Bytes stored(key.size() + 1, 's');
@@ -151,7 +151,7 @@ TEST_CASE("a stored state whose content or head was altered is deleted and every
              values.at(stored_key(contracts::account_key(key_of("bob").public_key()))).front() ^= 1;
          }},
         {"a record more", [](Stored& values) { values[stored_key(Bytes(5, 0x77))] = Bytes{1}; }},
-        {"a record less", [](Stored& values) { values.erase(stored_key(contracts::sequencer_key())); }},
+        {"a record less", [](Stored& values) { values.erase(stored_key(contracts::validators_key())); }},
         {"the head's root",
          [](Stored& values) {
              auto head = base::decode<ledger::IndexHead>(values.at(kHead)).value();

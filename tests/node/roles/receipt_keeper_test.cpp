@@ -21,7 +21,7 @@ Bytes receipt_at(std::uint64_t height, const std::string& chain_id = test::kChai
 struct KeptHome {
     test::MemoryDisk disk;
     ReceiptKeeper keeper(const std::string& chain_id = test::kChainId) {
-        return {disk, chain_id, key_of("sequencer").public_key()};
+        return {disk, chain_id, contracts::ValidatorSet::of_one(key_of("sequencer").public_key())};
     }
     [[nodiscard]] std::uint64_t height() const {
         return base::decode<ledger::Receipt>(disk.files.at(std::string(kReceiptFile)))->height;

@@ -14,9 +14,9 @@
 #include "contracts/program/initial.hpp"
 #include "contracts/program/state_root.hpp"
 #include "contracts/program/tensors.hpp"
-#include "ledger/chain.hpp"
-#include "ledger/evidence.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/audit/evidence.hpp"
+#include "ledger/engine/chain.hpp"
 #include "node/blob/fetch.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
@@ -340,17 +340,14 @@ private:
             config.balances.emplace_back(key_of(name).public_key(), assay::test::tokens(1000));
         }
         std::sort(config.balances.begin(), config.balances.end());
-        config.sequencer_owner = key_of("sequencer-owner").public_key();
-        config.sequencer_node = key_of("sequencer").public_key();
-        config.sequencer_endpoint = "127.0.0.1:1";
+        config.validators = {{key_of("sequencer-owner").public_key(), key_of("sequencer").public_key()}};
         config.params.ask_commit_window = config.params.ask_reveal_window = 4;
         config.params.commit_window = config.params.audit_seal_window = config.params.merge_seal_window = 16;
         config.params.beacon_window = config.params.reveal_window = 8;
         config.params.audit_open_window = config.params.merge_open_window = 8;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
-        return {.version = 1,
-                .chain_id = config.chain_id,
-                .sequencer = config.sequencer_node,
+        return {.chain_id = config.chain_id,
+                .validators = contracts::validators_of(config),
                 .rules = base::encode(config)};
     }
     void add(const std::string& name) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "contracts/rules/apply.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -35,7 +35,7 @@ struct SlowLedger final : LedgerPort {
 struct SenderBench {
     SenderBench() {
         const ledger::Genesis genesis = test::small_genesis();
-        REQUIRE(ledger::rules_machine().genesis(state, genesis.chain_id, genesis.rules).ok());
+        REQUIRE(ledger::rules_machine().genesis(state, genesis).ok());
     }
     void offer(const std::string& name, std::uint64_t amount) {
         sender.offer(name,

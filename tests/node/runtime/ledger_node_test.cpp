@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "contracts/base/codec.hpp"
-#include "ledger/chain.hpp"
-#include "ledger/posix_disk.hpp"
-#include "ledger/rules_machine.hpp"
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/engine/chain.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/rpc/client.hpp"
 #include "node/runtime/ledger_node.hpp"
 #include "tests/node/small_chain.hpp"
@@ -79,7 +79,8 @@ TEST_CASE("a submitted transaction comes back with a receipt that proves its blo
     const SubmitReply reply = ledger->submit(transaction).value();
     REQUIRE((reply.accepted && reply.height == 1));
     auto receipt = base::decode<ledger::Receipt>(reply.receipt).value();
-    REQUIRE(ledger::verify_receipt(receipt, test::kChainId, site.sequencer.public_key()));
+    const auto validators = contracts::ValidatorSet::of_one(site.sequencer.public_key());
+    REQUIRE(ledger::verify_receipt(receipt, test::kChainId, validators));
     const auto block = base::decode<ledger::Block>(ledger->block(1).value()).value();
     REQUIRE((receipt.height == 1 && receipt.header == block.header.hash()));
     REQUIRE(block.transactions.at(receipt.index) == transaction);
@@ -87,7 +88,7 @@ TEST_CASE("a submitted transaction comes back with a receipt that proves its blo
     REQUIRE(balance_of(*ledger, "bob") == tokens(1005).units());
 
     receipt.height = 2;
-    REQUIRE_FALSE(ledger::verify_receipt(receipt, test::kChainId, site.sequencer.public_key()));
+    REQUIRE_FALSE(ledger::verify_receipt(receipt, test::kChainId, validators));
 }
 
 TEST_CASE("a refused transaction is answered with the reason's number and name and changes nothing") {

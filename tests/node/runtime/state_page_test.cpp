@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/runtime/state_page.hpp"
 
-#include "ledger/counting_view.hpp"
+#include "ledger/store/counting_view.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node {

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <thread>
 
-#include "ledger/posix_disk.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "node/runtime/home.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/loop.hpp"

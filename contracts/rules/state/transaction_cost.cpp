@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/state/transaction_cost.hpp"
+
+#include <array>
+
+namespace assay::contracts {
+
+namespace {
+
+// A signature, an account or a node key, and the record that is changed, with its path in the state's tree.
+constexpr std::uint64_t kSimple = 5'000;
+// And a job, which is read and written whole, or a record of its own beside it.
+constexpr std::uint64_t kJob = 7'000;
+// And a round with its slots: what may end a phase, draw, deal or settle.
+constexpr std::uint64_t kRound = 9'000;
+// And the program of a job, which is built to be priced.
+constexpr std::uint64_t kProgram = 11'000;
+
+constexpr std::array kTypeCosts = {
+    TypeCost{TxType::kTransfer, kSimple},         TypeCost{TxType::kNodeRegister, kSimple},
+    TypeCost{TxType::kNodeRevoke, kSimple},       TypeCost{TxType::kMinerRegister, kSimple},
+    TypeCost{TxType::kVerifierRegister, kSimple}, TypeCost{TxType::kStakeDeposit, kSimple},
+    TypeCost{TxType::kStakeWithdraw, kSimple},    TypeCost{TxType::kEndpointUpdate, kJob},
+    TypeCost{TxType::kJobSubmit, kProgram},       TypeCost{TxType::kJobCancel, kRound},
+    TypeCost{TxType::kAskCommit, kJob},           TypeCost{TxType::kAskReveal, kJob},
+    TypeCost{TxType::kVerifierEnlist, kJob},      TypeCost{TxType::kValidatorEnlist, kJob},
+    TypeCost{TxType::kRoundCommit, kRound},       TypeCost{TxType::kBeaconOpen, kRound},
+    TypeCost{TxType::kRoundReveal, kProgram},     TypeCost{TxType::kAuditSeal, kRound},
+    TypeCost{TxType::kAuditOpen, kRound},         TypeCost{TxType::kMergeSeal, kRound},
+    TypeCost{TxType::kMergeOpen, kRound},
+};
+
+constexpr bool every_type_once() {
+    for (std::size_t i = 0; i < kTypeCosts.size(); ++i) {
+        if (static_cast<std::size_t>(kTypeCosts[i].type) != i + 1) return false;
+    }
+    return kTypeCosts.back().type == base::EnumRange<TxType>::last;
+}
+static_assert(every_type_once());
+
+/// The transaction's type as a number, where its canonical form has it: behind the body's length. 0: too
+/// short.
+std::size_t type_number(ByteView signed_transaction) {
+    constexpr std::size_t kTypeAt = 4;
+    if (signed_transaction.size() < kTypeAt + 2) return 0;
+    return signed_transaction[kTypeAt] | std::size_t{signed_transaction[kTypeAt + 1]} << 8U;
+}
+
+}  // namespace
+
+std::span<const TypeCost> type_costs() { return kTypeCosts; }
+
+std::uint64_t cost_of(ByteView signed_transaction) {
+    const std::uint64_t bytes = kCostPerByte * signed_transaction.size();
+    const std::size_t number = type_number(signed_transaction);
+    if (number == 0 || number > kTypeCosts.size()) return bytes;
+    return kTypeCosts[number - 1].units + bytes;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a transaction costs those who execute it, in units, and how many units a block may hold: for the
+// mempool, the proposer, and everybody who judges a block. One unit is about one byte read, hashed, kept and
+// sent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "contracts/base/bytes.hpp"
+#include "contracts/rules/state/transaction_type.hpp"
+
+namespace assay::contracts {
+
+using base::ByteView;
+
+inline constexpr std::uint64_t kCostPerByte = 1;
+/// Of all transactions of a block together.
+inline constexpr std::uint64_t kBlockCostLimit = 16'000'000;
+
+/// One row of the table: what a transaction of this type costs besides its bytes.
+struct TypeCost {
+    TxType type;
+    std::uint64_t units;
+};
+/// Every type once, ascending.
+std::span<const TypeCost> type_costs();
+
+/// Of a signed transaction's bytes, from its type and its length alone. Bytes that carry no known type cost
+/// what their length costs; the rules refuse them.
+std::uint64_t cost_of(ByteView signed_transaction);
+
+}  // namespace assay::contracts

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Application: the ledger's state behind one object that any engine drives. An engine decides which
+// transactions stand in which block and keeps the blocks; the application says what they mean. The calls are
+// those of ABCI 2.0, in its order:
+//
+//   info, begin            at start: where the stored state stands; a new one from the genesis
+//   check                  whether a transaction may wait for a block
+//   prepare, process       a block to propose; a verdict on a block that was proposed
+//   execute, commit        a block that was decided on: its roots, then its state made durable
+//   query                  records with proofs, results, places of transactions
+//
+// What is between execute and commit lives in memory. A crash at any point leaves the store at the last
+// commit or at the next, never between: the engine asks info() and executes again what is missing. One
+// strand; no threads, no clock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/rules/state/state.hpp"
+#include "ledger/application/execute.hpp"
+#include "ledger/application/machine.hpp"
+#include "ledger/application/verified_state.hpp"
+#include "ledger/store/block.hpp"
+#include "ledger/store/genesis.hpp"
+#include "ledger/store/index.hpp"
+
+namespace assay::ledger {
+
+/// Where the application stands.
+struct ApplicationInfo {
+    std::uint64_t height = 0;  ///< of the last block committed; 0: the genesis
+    Hash256 block;             ///< as commit() was told of it; the genesis hash at height 0
+    Hash256 app_hash;          ///< root of the state after it
+};
+
+/// What check() found of a transaction.
+struct Admission {
+    TransactionInfo info;
+    std::uint64_t next_nonce = 0;           ///< of its sender, after the last block
+    std::optional<TransactionPlace> place;  ///< set when a block holds it already
+};
+
+/// A block as engines pass it: the header is theirs.
+struct ProposedBlock {
+    std::uint64_t height = 0;
+    std::vector<Bytes> transactions;
+};
+
+/// Success, or why no honest validator votes for the block.
+using Judgement = base::Result<void, Rejection>;
+
+/// What a block did. The same for everybody who executes it on the same state.
+struct Executed {
+    BlockResults results;
+    Hash256 results_root;
+    Hash256 app_hash;  ///< root of the state after it
+};
+
+struct Query {
+    /// "state": the record under the key `data`, with a proof. "transaction": the place of the transaction
+    /// whose id is `data` (encoded TransactionPlace). "results": those of the block whose height is `data`
+    /// (u64; encoded BlockResults).
+    std::string path;
+    Bytes data;
+    std::uint64_t height = 0;  ///< of the state asked for; 0: the last one, the only one that is kept
+};
+
+struct QueryAnswer {
+    std::uint64_t height = 0;         ///< of the state that answered
+    Hash256 app_hash;                 ///< its root, which `proof` leads to
+    std::optional<Bytes> value;       ///< nothing: there is no such record
+    std::optional<StateProof> proof;  ///< of presence or absence; path "state" only
+};
+
+class Application {
+public:
+    /// Opens what `store` holds. begun() is false when nothing usable is there, and notes() says why if
+    /// something is. Error kUsage: another process uses it; kVerification: it is the state of another version
+    /// of the program, and is left as it is. `store` and `machine` must outlive the application.
+    static Outcome<std::unique_ptr<Application>> open(KeyValueProvider& store, const StateMachine& machine,
+                                                      const Genesis& genesis);
+
+    /// Deletes what is stored and stands at the genesis. Everything below REQUIRES begun().
+    Outcome<void> begin();
+    [[nodiscard]] bool begun() const { return index_ != nullptr; }
+    [[nodiscard]] ApplicationInfo info() const { return {now_.height, now_.tip, app_hash_}; }
+
+    /// For the mempool: form, signature, cost, a sender that the state knows, and a nonce that is not used.
+    /// Whether the nonce's turn has come is the mempool's to say. Error: the store does not read.
+    Outcome<base::Result<Admission, contracts::Reason>> check(ByteView transaction) const;
+
+    /// The block to propose next. process() accepts whatever this returns, here and at every other node with
+    /// this state. Error kVerification: the rules broke an invariant, and the node must stop.
+    Outcome<Prepared> prepare(const std::vector<Bytes>& candidates, const ProposalLimits& limits = {});
+    /// The verdict on a proposed block. Changes nothing: what it rejects is lost to nobody, since the engine
+    /// keeps its transactions. Errors as of prepare().
+    Outcome<Judgement> process(const ProposedBlock& block);
+
+    /// What a block does that was decided on. Stores nothing, and may be repeated or followed by another
+    /// block of the same height. Error kVerification: the rules reject the block, which no honest quorum
+    /// decides on.
+    Outcome<Executed> execute(const ProposedBlock& block);
+    /// Makes what was executed last durable, under the engine's name for the block. Returns when it is on
+    /// disk. After an error nobody knows whether it is: stopped() is true and the process must end.
+    Outcome<void> commit(const Hash256& block);
+
+    /// kNotFound: no such path, or the state of another height. kUsage: `data` has the wrong form.
+    Outcome<QueryAnswer> query(const Query& query);
+
+    /// What query() answers under "results" and "transaction", for an engine in the same process.
+    Outcome<std::optional<BlockResults>> results(std::uint64_t height) const {
+        return index_->results(height);
+    }
+    Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const {
+        return index_->find(transaction);
+    }
+
+    /// The next height at which something happens by itself; engines make blocks up to it, if empty ones.
+    [[nodiscard]] std::optional<std::uint64_t> next_deadline() const {
+        return machine_.next_deadline(now_.state);
+    }
+    /// The state after the last commit. Valid until the next one.
+    [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
+    /// What the state's root has cost since it was opened. For measurements.
+    [[nodiscard]] const StateTree::Hashed& hashed() const { return now_.tree.hashed(); }
+    [[nodiscard]] bool stopped() const { return stopped_; }
+    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+private:
+    using Changes = std::map<Bytes, std::optional<Bytes>>;
+    /// A block whose transactions were executed, by whoever asked first: execute() does not do it again.
+    struct Candidate {
+        std::uint64_t height = 0;
+        Hash256 transactions;  ///< transactions_root
+        BlockResults results;
+        Changes changes;
+    };
+    /// A block that was executed and not committed. The tree is its, the state is not.
+    struct Pending {
+        Candidate block;
+        Hash256 app_hash;
+        StateTree::Undo undo;
+    };
+
+    Application(KeyValueProvider& store, const StateMachine& machine, const Genesis& genesis)
+        : store_(store), machine_(machine), genesis_(genesis) {}
+    [[nodiscard]] Position next_position() const { return {genesis_.chain_id, now_.height + 1}; }
+    /// Executes the block if it is not the candidate. The verdict; on acceptance it is the candidate.
+    Outcome<Judgement> run(const ProposedBlock& block);
+    void drop_pending();
+    Outcome<QueryAnswer> prove(ByteView key);
+
+    KeyValueProvider& store_;
+    const StateMachine& machine_;
+    Genesis genesis_;
+    std::unique_ptr<Index> index_;
+    VerifiedState now_;
+    Hash256 app_hash_;
+    std::optional<Candidate> candidate_;
+    std::optional<Pending> pending_;
+    bool stopped_ = false;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace assay::ledger

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a block does to the state, for whoever makes, judges or executes one again: the same code everywhere.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/rules/state/state.hpp"
+#include "ledger/application/machine.hpp"
+#include "ledger/store/block.hpp"
+#include "ledger/store/state_tree.hpp"
+
+namespace assay::ledger {
+
+/// Why the rules allow no such block.
+enum class BlockFault : std::uint8_t {
+    kWrongHeight = 1,         ///< it does not follow the last block
+    kRefusedTransaction = 2,  ///< it holds a transaction that the rules refuse (decision 10)
+    kOverLimit = 3,           ///< its transactions together cost more than a block may hold
+};
+/// "wrong_height", "refused_transaction", "over_limit".
+std::string_view to_text(BlockFault fault);
+
+struct Rejection {
+    BlockFault fault = BlockFault::kWrongHeight;
+    std::string what;  ///< about "the block", without its height
+};
+
+/// Executes a block's transactions on `overlay`: their cost, begin_block, each of them, and the invariants of
+/// what they changed, which must have held under the overlay. A block that is rejected leaves the overlay in
+/// no particular state. Error kVerification names the broken invariant: the program is wrong, not the block.
+Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine& machine,
+                                                             contracts::Overlay& overlay,
+                                                             const Position& position,
+                                                             const std::vector<Bytes>& transactions);
+
+/// What an engine allows a block besides the rules' own limit.
+struct ProposalLimits {
+    std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< of its transactions
+};
+
+/// The transactions of a block that the rules allow, with what they do.
+struct Prepared {
+    std::vector<Bytes> transactions;
+    BlockResults results;                    ///< of `transactions`
+    std::vector<TransactionResult> refused;  ///< candidates that are in no block
+    std::size_t decided = 0;  ///< candidates from the first on that are in either; the rest found no room
+};
+
+/// Takes candidates in their order, leaves out those that the rules refuse, and stops at the first for which
+/// the block has no room. Changes `overlay` as execute_block does on Prepared::transactions; the same errors.
+Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay& overlay,
+                                const Position& position, const std::vector<Bytes>& candidates,
+                                const ProposalLimits& limits = {});
+
+/// Executes a stored block again and checks that the rules allow it, results root and state root; changes
+/// `state` and `tree`, neither when it gives an error. The caller has run check_block.
+Outcome<BlockResults> replay_block(const StateMachine& machine, contracts::MemoryState& state,
+                                   StateTree& tree, const std::string& chain_id, const Block& block,
+                                   std::map<Bytes, std::optional<Bytes>>* changes = nullptr);
+
+/// The error for a block that was decided on and that the rules reject all the same.
+base::Failed<base::Error> rejected(std::uint64_t height, const Rejection& rejection);
+
+/// kVerification when executing a block gave other roots than its header commits to.
+Outcome<void> check_roots(const Header& header, const Hash256& results_root, const Hash256& state_root);
+
+}  // namespace assay::ledger

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// VerifiedState: the state after a block whose predecessors were all executed, with its tree. The ledger's
+// chain and every role's follower stand on one, and keep it in an index to start from.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ledger/application/machine.hpp"
+#include "ledger/store/genesis.hpp"
+#include "ledger/store/index.hpp"
+#include "ledger/store/state_tree.hpp"
+
+namespace assay::ledger {
+
+struct VerifiedState {
+    contracts::MemoryState state;
+    StateTree tree;
+    std::uint64_t height = 0;
+    Hash256 tip;  ///< header hash at `height`; the genesis hash before block 1
+
+    /// What an index records of it.
+    [[nodiscard]] IndexHead head(const Hash256& genesis) const {
+        return {kIndexSchema, genesis, height, tip, tree.root()};
+    }
+};
+
+/// The state before block 1, every invariant checked. Errors as StateMachine::genesis.
+Outcome<VerifiedState> genesis_state(const StateMachine& machine, const Genesis& genesis);
+
+struct StoredState {
+    std::unique_ptr<Index> index;        ///< open and in step with `state`; null when it cannot be used
+    std::optional<VerifiedState> state;  ///< there exactly when `index` is
+    std::string fault;                   ///< why it cannot be used; empty when there is nothing stored yet
+};
+
+/// Loads what `provider` holds, and believes it when it opens, has this schema and this genesis, its state
+/// has the root that its head names, and every invariant holds. Error kUsage: another process uses it;
+/// kVerification: it is the state of a program with another schema, and is left as it is.
+Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& machine,
+                                const Genesis& genesis);
+
+/// Deletes what `provider` holds and begins anew with `state`. REQUIRES that no opened store is alive.
+Outcome<std::unique_ptr<Index>> store_anew(KeyValueProvider& provider, const VerifiedState& state,
+                                           const Genesis& genesis);
+
+}  // namespace assay::ledger

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/audit/draw_audit.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "contracts/rules/job/auction.hpp"
+#include "contracts/rules/job/seals.hpp"
+
+namespace assay::ledger {
+
+using contracts::BeaconLink;
+using contracts::BeaconMember;
+using contracts::Hash256;
+using contracts::Job;
+using contracts::PublicKey;
+using contracts::Round;
+
+namespace {
+
+struct Opening {
+    std::uint32_t round = 0;
+    Hash256 link;
+};
+
+class BeaconAudit {
+public:
+    explicit BeaconAudit(const Job& job) : job_(job) {}
+
+    std::vector<RoundFailure> run(const std::vector<Round>& rounds) {
+        Hash256 before = beacon_zero(rounds);
+        for (const Round& round : rounds) {
+            check_links(round);
+            if (round.phase <= contracts::RoundPhase::kBeacon) continue;
+            check_beacon(round, before);
+            before = round.beacon;
+        }
+        if (before != job_.last_beacon && !rounds.empty())
+            wrong(rounds.back().number, "the job's last beacon is not the last round's");
+        return std::move(failures_);
+    }
+
+private:
+    void wrong(std::uint32_t round, const std::string& what) {
+        failures_.push_back({round, "beacon: " + what});
+    }
+
+    // What the bidding's end made of the registered tips. A member's record holds its last link by now; its
+    // first opened one leads to what it registered.
+    [[nodiscard]] Hash256 beacon_zero(const std::vector<Round>& rounds) const {
+        base::Hasher hasher("assay/beacon-zero/v1");
+        hasher.add(job_.id);
+        for (const BeaconMember& member : job_.beacon) {
+            Hash256 tip = member.tip;
+            for (const Round& round : rounds) {
+                const auto link = std::find_if(
+                    round.links.begin(), round.links.end(),
+                    [&](const BeaconLink& one) { return one.node == member.node && one.opened; });
+                if (link == round.links.end()) continue;
+                tip = contracts::chain_tip(link->link, round.number + 1);
+                break;
+            }
+            hasher.add(tip);
+        }
+        return hasher.finish();
+    }
+
+    // Links withheld in between are stepped over.
+    void check_links(const Round& round) {
+        for (const BeaconLink& link : round.links) {
+            if (!link.opened) continue;
+            const auto last = last_.find(link.node);
+            if (last != last_.end() &&
+                contracts::chain_tip(link.link, round.number - last->second.round) != last->second.link)
+                wrong(round.number, "the link of " + link.node.brief() + " does not lead to the one before");
+            last_[link.node] = {round.number, link.link};
+        }
+    }
+
+    void check_beacon(const Round& round, const Hash256& before) {
+        base::Hasher hasher("assay/beacon/v1");
+        hasher.add(job_.id).add_u64(round.number).add(before);
+        bool missing = round.links.empty();
+        for (const BeaconLink& link : round.links) {
+            if (link.opened) {
+                hasher.add(link.node.view()).add(link.link);
+            } else {
+                missing = true;
+            }
+        }
+        if (hasher.finish() != round.beacon) wrong(round.number, "it is not what the opened links give");
+        if (missing != round.link_missing) wrong(round.number, "a missing link is counted wrong");
+    }
+
+    const Job& job_;
+    std::map<PublicKey, Opening> last_;
+    std::vector<RoundFailure> failures_;
+};
+
+// What the opened salts make of the ties: nobody's choice.
+Hash256 seed_of_ties(const Job& job, const std::vector<contracts::Ask>& asks) {
+    base::Hasher hasher("assay/ask-ties/v2");
+    hasher.add(job.id);
+    for (const contracts::Ask& ask : asks) {
+        if (ask.revealed) hasher.add(ask.miner.view()).add(ask.salt);
+    }
+    return hasher.finish();
+}
+
+// Place of an ask among the feasible ones: by price, then by the tie-break of the auction.
+std::pair<contracts::Amount, Hash256> place_of(const Hash256& seed, contracts::Amount price,
+                                               const PublicKey& miner) {
+    return {price, base::Hasher("assay/ask-tie/v2").add(seed).add(miner.view()).finish()};
+}
+
+// Whether the outcome treats an ask as covered by stake: winners were; of the others those were not that sort
+// before the last winner or that the clearing price passed over.
+bool treated_as_covered(const Job& job, const Hash256& seed, const contracts::Ask& ask) {
+    const bool won = std::any_of(job.roster.begin(), job.roster.end(),
+                                 [&](const auto& entry) { return entry.node == ask.miner; });
+    if (won) return true;
+    if (!job.auction.first_rejected || job.roster.empty()) return false;
+    const contracts::RosterEntry& last = job.roster.back();
+    return ask.price >= job.auction.clearing_price &&
+           place_of(seed, ask.price, ask.miner) > place_of(seed, last.ask, last.node);
+}
+
+}  // namespace
+
+std::vector<RoundFailure> audit_beacons(const Job& job, const std::vector<Round>& rounds) {
+    return BeaconAudit(job).run(rounds);
+}
+
+std::vector<std::string> audit_auction(const std::string& chain, const Job& job,
+                                       const std::vector<contracts::Ask>& asks) {
+    const bool cleared = !job.roster.empty() || job.end_reason == contracts::Reason::kNoAsks;
+    if (!cleared) return {};
+    std::vector<std::string> wrong;
+    const auto& recorded = job.auction;
+    std::vector<contracts::Offer> offers;
+    const Hash256 seed = seed_of_ties(job, asks);
+    for (const contracts::Ask& ask : asks) {
+        if (!ask.revealed) continue;
+        // Salts of asks opened under schema 1 were not kept.
+        if (!ask.salt.is_zero() &&
+            contracts::ask_seal(chain, job.id, ask.miner, ask.price, ask.salt) != ask.seal)
+            wrong.push_back("auction: the ask of " + ask.miner.brief() + " is not the one that was sealed");
+        // When nobody was short, every ask counts; no outcome is taken at its word.
+        offers.push_back(
+            {ask.miner, ask.price, recorded.short_stake == 0 || treated_as_covered(job, seed, ask)});
+    }
+    const auto again = contracts::clear_auction(seed, job.spec.market.max_price, job.spec.slots, offers);
+    const auto expect = [&](const char* what, std::uint64_t found, std::uint64_t expected) {
+        if (found != expected)
+            wrong.push_back("auction: " + std::string(what) + " is " + std::to_string(found) +
+                            ", the revealed asks give " + std::to_string(expected));
+    };
+    expect("the clearing price", recorded.clearing_price.units(), again.outcome.clearing_price.units());
+    expect("the number of sealed asks", recorded.asks_sealed, asks.size());
+    expect("the number of revealed asks", recorded.asks_revealed, again.outcome.asks_revealed);
+    expect("the number of asks above the cap", recorded.above_cap, again.outcome.above_cap);
+    expect("the number of winners", recorded.winners, again.outcome.winners);
+    if (again.outcome.short_stake > recorded.short_stake)
+        wrong.emplace_back("auction: the price passes over more asks than lacked stake");
+    if (recorded.first_rejected != again.outcome.first_rejected)
+        wrong.emplace_back("auction: the first rejected ask is another one");
+    // Ties of asks without a salt were broken by a rule of that time.
+    const bool ties_known = std::none_of(asks.begin(), asks.end(), [](const contracts::Ask& ask) {
+        return ask.revealed && ask.salt.is_zero();
+    });
+    bool same = job.roster.size() == again.winners.size();
+    for (std::size_t i = 0; same && i < again.winners.size(); ++i) {
+        const contracts::Offer& offer = offers[again.winners[i]];
+        same = job.roster[i].ask == offer.price && (!ties_known || job.roster[i].node == offer.miner);
+    }
+    if (!same) wrong.emplace_back("auction: the roster is not the cheapest asks in their order");
+    return wrong;
+}
+
+}  // namespace assay::ledger

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/audit/judge_audit.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/tables.hpp"
+#include "ledger/audit/payout_amounts.hpp"
+
+namespace assay::ledger {
+
+using contracts::Job;
+using contracts::PublicKey;
+using contracts::Round;
+using contracts::SlotRound;
+using contracts::Stage;
+
+namespace {
+
+const contracts::EnlistedVerifier* enlisted(const Job& job, const PublicKey& node) {
+    const auto found = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                    [&](const auto& v) { return v.node == node; });
+    return found == job.verifiers.end() ? nullptr : &*found;
+}
+
+// Judges that no rule excludes. One that is not enlisted is audit_judges' to report.
+std::vector<contracts::Candidate> candidates(const Job& job, const Round& round,
+                                             const std::set<PublicKey>& excluded) {
+    std::vector<contracts::Candidate> found;
+    for (const contracts::Judge& judge : round.judges) {
+        const auto* verifier = enlisted(job, judge.node);
+        if (verifier == nullptr || excluded.contains(verifier->owner)) continue;
+        found.push_back({judge.node, verifier->owner, judge.weight.units()});
+    }
+    return found;
+}
+
+std::set<PublicKey> owners_of(const Job& job, const std::vector<PublicKey>& nodes) {
+    std::set<PublicKey> owners;
+    for (const PublicKey& node : nodes) {
+        if (const auto* verifier = enlisted(job, node)) owners.insert(verifier->owner);
+    }
+    return owners;
+}
+
+// Whether `found` is the pair that the beacon draws and, where it goes on, the third.
+bool is_drawn_again(const Job& job, const Round& round, const std::vector<PublicKey>& found,
+                    std::uint32_t slot, const std::set<PublicKey>& excluded, std::string_view pair_label,
+                    std::string_view third_label) {
+    auto again =
+        contracts::draw_weighted(round.beacon, pair_label, slot, candidates(job, round, excluded), 2);
+    if (found.size() > again.size()) {
+        std::set<PublicKey> others = owners_of(job, again);
+        others.insert(excluded.begin(), excluded.end());
+        const auto third =
+            contracts::draw_weighted(round.beacon, third_label, slot, candidates(job, round, others), 1);
+        again.insert(again.end(), third.begin(), third.end());
+    }
+    return found == again;
+}
+
+}  // namespace
+
+bool is_of_schema_1(const Round& round) { return round.judges.empty(); }
+
+LockedStake::LockedStake(const Job& job) {
+    for (const auto& verifier : job.verifiers) left_[verifier.node] = verifier.locked.units();
+}
+
+std::uint64_t LockedStake::left(const PublicKey& verifier) const {
+    const auto found = left_.find(verifier);
+    return found == left_.end() ? 0 : found->second;
+}
+
+std::uint64_t LockedStake::take(const PublicKey& verifier, std::uint64_t penalty) {
+    const auto found = left_.find(verifier);
+    if (found == left_.end()) return 0;
+    const std::uint64_t taken = std::min(found->second, penalty);
+    found->second -= taken;
+    return taken;
+}
+
+std::vector<std::string> audit_enlistments(const Job& job, const contracts::Params& params) {
+    std::vector<std::string> wrong;
+    const std::uint64_t least = enlistment_of(params, job);
+    for (const auto& verifier : job.verifiers) {
+        if (verifier.locked.units() < least)
+            wrong.push_back("enlistment: " + verifier.node.brief() + " locked " +
+                            std::to_string(verifier.locked.units()) + ", the job asks at least " +
+                            std::to_string(least));
+    }
+    return wrong;
+}
+
+std::vector<std::string> audit_judges(const contracts::StateView& state, const Job& job, const Round& round,
+                                      const LockedStake& locked) {
+    std::vector<std::string> wrong;
+    if (is_of_schema_1(round)) return wrong;
+    std::set<PublicKey> named;
+    for (const contracts::Judge& judge : round.judges) {
+        if (enlisted(job, judge.node) == nullptr || !named.insert(judge.node).second)
+            wrong.push_back("judges: " + judge.node.brief() + " is not enlisted, or named twice");
+        const std::uint64_t left = locked.left(judge.node);
+        if (judge.weight.units() != left)
+            wrong.push_back("judges: " + judge.node.brief() + " weighs " +
+                            std::to_string(judge.weight.units()) + ", what it has locked is " +
+                            std::to_string(left));
+    }
+    // Once dropped or revoked is for ever.
+    for (const auto& verifier : job.verifiers) {
+        const auto key = contracts::read_node_key(state, verifier.node);
+        if (!named.contains(verifier.node) && !verifier.dropped && key && !key->revoked)
+            wrong.push_back("judges: " + verifier.node.brief() + " is left out");
+    }
+    return wrong;
+}
+
+std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot) {
+    if (is_of_schema_1(round)) return {};
+    if (is_drawn_again(job, round, slot.verifiers, slot.slot, {slot.owner}, "pair", "third")) return {};
+    return {"draw: the verifiers are not those that the beacon draws by locked stake"};
+}
+
+std::vector<std::string> audit_drawn_mergers(const Job& job, const Round& round) {
+    if (is_of_schema_1(round)) return {};
+    std::vector<PublicKey> nodes;
+    for (const auto& posting : round.merges) nodes.push_back(posting.verifier);
+    if (is_drawn_again(job, round, nodes, 0, {}, "merge", "merge-third")) return {};
+    return {"draw: the merging verifiers are not those that the beacon draws by locked stake"};
+}
+
+}  // namespace assay::ledger

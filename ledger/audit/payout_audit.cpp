@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// On purpose nothing of contracts/rules' costs, verdicts or settlement is called here: a second opinion that
+// shares the code of the first is none. The pure functions of draws, seals and auction are the rules' text.
+#include "ledger/audit/payout_audit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "contracts/rules/tables.hpp"
+#include "ledger/audit/draw_audit.hpp"
+#include "ledger/audit/judge_audit.hpp"
+#include "ledger/audit/payout_amounts.hpp"
+#include "ledger/audit/settlement_audit.hpp"
+#include "ledger/audit/verdict_audit.hpp"
+
+namespace assay::ledger {
+
+namespace {
+
+using contracts::Job;
+using contracts::LineKind;
+using contracts::Reason;
+using contracts::SettlementLine;
+using contracts::SlotRound;
+using contracts::UnitClaim;
+
+std::string place_of(const Job& job, std::uint32_t round) {
+    return "job " + job.id.brief() + " round " + std::to_string(round);
+}
+
+std::string place_of(const Job& job, std::uint32_t round, std::uint32_t slot) {
+    return place_of(job, round) + " slot " + std::to_string(slot);
+}
+
+class RoundAudit {
+public:
+    RoundAudit(const contracts::StateView& state, const Job& job, const contracts::Params& params,
+               const contracts::Round& round, LockedStake& locked, JobPayouts& sums, PayoutReport& report)
+        : state_(state),
+          job_(job),
+          round_(round),
+          params_(params),
+          locked_(locked),
+          sums_(sums),
+          report_(report),
+          lines_(contracts::list_settlement(state, job.id, round.number)) {
+        for (const SlotRound& slot : contracts::list_slots(state, job.id, round.number))
+            slots_.emplace(slot.slot, gather_evidence(state, job, round, slot));
+    }
+
+    void run() {
+        const bool settled = round_.phase == contracts::RoundPhase::kSettled;
+        const bool drawn = round_.phase > contracts::RoundPhase::kBeacon;
+        const std::string chain = contracts::read_meta(state_).chain_id;
+        const std::string whole = place_of(job_, round_.number);
+        report(whole, audit_judges(state_, job_, round_, locked_));
+        if (drawn) report(whole, audit_drawn_mergers(job_, round_));
+        for (const auto& [number, slot] : slots_) {
+            const std::string place = place_of(job_, round_.number, number);
+            if (drawn) report(place, audit_draw(job_, round_, slot));
+            if (settled) report(place, audit_verdict(chain, job_, round_, slot));
+        }
+        for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
+        if (settled) {
+            report(audit_completeness(round_, slots_, lines_));
+            report(audit_merge(job_, round_, slots_));
+        }
+        sums_.lines += lines_.size();
+        report_.lines += lines_.size();
+    }
+
+private:
+    void report(const std::string& place, const std::vector<std::string>& failures) {
+        for (const std::string& what : failures) report_.failures.push_back({place, what, 0, job_.id});
+    }
+    void report(const std::vector<SlotFailure>& failures) {
+        for (const SlotFailure& one : failures) {
+            report(one.slot ? place_of(job_, round_.number, *one.slot) : place_of(job_, round_.number),
+                   std::vector{one.what});
+        }
+    }
+    // About a line. The rule is the kind of its line.
+    void wrong(std::size_t at, const std::string& what) {
+        const SettlementLine& line = lines_[at];
+        const bool of_slot = line.kind == LineKind::kSlot || line.kind == LineKind::kAudit;
+        const std::string place =
+            of_slot ? place_of(job_, round_.number, line.slot) : place_of(job_, round_.number);
+        report(place + " line " + std::to_string(at),
+               std::vector{std::string(contracts::to_text(line.kind)) + " payment: " + what});
+    }
+    void expect(std::size_t at, const char* what, std::uint64_t found, std::uint64_t expected) {
+        if (found == expected) return;
+        wrong(at, std::string(what) + " is " + std::to_string(found) + ", the rule gives " +
+                      std::to_string(expected));
+    }
+    void expect_reason(std::size_t at, Reason found, Reason expected) {
+        if (found == expected) return;
+        wrong(at, "its reason is " + std::string(contracts::to_text(found)) + ", the records show " +
+                      std::string(contracts::to_text(expected)));
+    }
+
+    void check(std::size_t at, const SettlementLine& line) {
+        if (line.job != job_.id || line.round != round_.number) wrong(at, "belongs to another round");
+        expect(at, "what was paid", line.paid.units(), line.from_escrow.units() + line.from_prepaid.units());
+        expect(at, "what was lost", line.lost.units(),
+               line.lost_to_buyer.units() + line.lost_to_escrow.units() + line.lost_to_verifiers.units() +
+                   line.lost_burned.units());
+        if (line.kind != LineKind::kLink)
+            expect(at, "the price", line.price.units(), job_.auction.clearing_price.units());
+        switch (line.kind) {
+            case LineKind::kSlot: check_slot(at, line); break;
+            case LineKind::kAudit: check_audit(at, line); break;
+            case LineKind::kMerge: check_merge(at, line); break;
+            case LineKind::kLink: check_link(at, line); break;
+        }
+        sums_.returned += line.lost_to_escrow.units();
+        sums_.prepaid += line.from_prepaid.units();
+        sums_.forfeited += line.lost.units();
+        (line.kind == LineKind::kSlot ? sums_.to_miners : sums_.to_verifiers) += line.from_escrow.units();
+    }
+
+    void check_slot(std::size_t at, const SettlementLine& line) {
+        const auto found = slots_.find(line.slot);
+        if (found == slots_.end()) return wrong(at, "there is no such slot");
+        const SlotRound& slot = found->second.slot;
+        if (line.node != slot.miner || line.owner != slot.owner) wrong(at, "is not the slot's miner's");
+        // That the verdict itself is right: audit_verdict.
+        expect_reason(at, line.reason, slot.verdict);
+        expect(at, "the work units", line.work_units, job_.slot_work);
+        const auto consequence = contracts::consequence(line.reason);
+        const bool paid = slot.assigned && consequence == contracts::Consequence::kPaid;
+        const bool forfeit = slot.assigned && consequence == contracts::Consequence::kForfeit;
+        expect(at, "the slot's pay", line.paid.units(),
+               paid ? share(job_.auction.clearing_price.units(), job_.slot_work, 1) : 0);
+        expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
+        expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(params_, job_, slot) : 0);
+        expect(at, "the forfeited bond", line.lost.units(), forfeit ? slot.bond.units() : 0);
+        if (forfeit) check_forfeit(at, line, found->second);
+    }
+
+    void check_forfeit(std::size_t at, const SettlementLine& line, const SlotEvidence& evidence) {
+        const SlotRound& slot = evidence.slot;
+        const bool mismatch = line.reason == Reason::kMismatch;
+        const std::uint64_t provers = mismatch ? evidence.provers() : 0;
+        if (mismatch && (provers < 2 || slot.fault_found == slot.fault_claimed))
+            wrong(at, "forfeits a bond that two recomputations do not stand against");
+        const std::uint64_t pot = share(slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
+        expect(at, "the buyer's part", line.lost_to_buyer.units(),
+               share(slot.bond.units(), params_.forfeit_buyer_ppm, kMillion));
+        expect(at, "the verifiers' part", line.lost_to_verifiers.units(),
+               provers == 0 ? 0 : pot / provers * provers);
+        expect(at, "the part to the escrow", line.lost_to_escrow.units(), 0);
+    }
+
+    struct Worth {
+        Reason reason = Reason::kAuditUndecided;
+        std::uint64_t work = 0;
+    };
+    // Work units of the units that a second verifier confirms; nothing at all for one whom two others
+    // contradict in any unit.
+    [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
+        if (!mine.opened)
+            return {mine.sealed && !is_of_schema_1(round_) ? Reason::kAuditUnopened : Reason::kAuditSilent,
+                    0};
+        Worth worth;
+        bool computed = false;
+        for (const UnitClaim& claim : mine.claims) {
+            if (claim.unavailable) continue;
+            computed = true;
+            const auto root = evidence.decided(claim.unit);
+            if (!root) continue;
+            if (*root != claim.root) return {Reason::kAuditWrong, 0};
+            worth.work += work_of(job_, claim.unit);
+            worth.reason = Reason::kPaidAudit;
+        }
+        if (!computed) worth.reason = Reason::kAuditUnavailable;
+        return worth;
+    }
+
+    void check_audit(std::size_t at, const SettlementLine& line) {
+        const auto found = slots_.find(line.slot);
+        if (found == slots_.end()) return wrong(at, "there is no such slot");
+        const SlotEvidence& evidence = found->second;
+        const DrawnAudit* mine = evidence.by(line.node);
+        if (mine == nullptr || !evidence.slot.revealed)
+            return wrong(at, "names a verifier that had nothing to audit");
+        check_receiver(at, line);
+        const Worth worth = worth_of(evidence, *mine);
+        expect_reason(at, line.reason, worth.reason);
+        expect(at, "the work units", line.work_units, worth.work);
+        const std::uint64_t whole = share(job_.auction.clearing_price.units(), worth.work, 1);
+        expect(at, "the audit fee", line.paid.units(), share(whole, params_.audit_fee_ppm, kMillion));
+        if (!evidence.slot.newcomer)
+            expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
+        check_penalty(at, line, penalty_of(params_, evidence.slot.bond.units()));
+        expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
+        const bool proves = evidence.slot.verdict == Reason::kMismatch && evidence.proves(*mine);
+        const std::uint64_t pot = share(evidence.slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
+        expect(at, "the share of the forfeited bond", line.share.units(),
+               proves ? pot / evidence.provers() : 0);
+    }
+
+    // A word shown wrong or kept back costs the penalty, as far as stake is left.
+    void check_penalty(std::size_t at, const SettlementLine& line, std::uint64_t penalty) {
+        const bool penalised = contracts::consequence(line.reason) == contracts::Consequence::kPenalty;
+        expect(at, "the penalty", line.lost.units(), penalised ? locked_.take(line.node, penalty) : 0);
+    }
+
+    // A verifier's fee goes to the owner under which it enlisted.
+    void check_receiver(std::size_t at, const SettlementLine& line) {
+        const auto enlisted = std::find_if(job_.verifiers.begin(), job_.verifiers.end(),
+                                           [&](const auto& verifier) { return verifier.node == line.node; });
+        if (enlisted == job_.verifiers.end() || enlisted->owner != line.owner)
+            wrong(at, "its receiver is not the enlisted verifier's owner");
+    }
+
+    void check_merge(std::size_t at, const SettlementLine& line) {
+        const auto posting = std::find_if(round_.merges.begin(), round_.merges.end(),
+                                          [&](const auto& one) { return one.verifier == line.node; });
+        if (posting == round_.merges.end()) return wrong(at, "was not drawn for the merge");
+        check_receiver(at, line);
+        const bool any = std::any_of(round_.merges.begin(), round_.merges.end(),
+                                     [&](const auto& one) { return agreeing(round_, one) >= 2; });
+        const bool right = agreeing(round_, *posting) >= 2;
+        expect_reason(at, line.reason,
+                      !posting->opened ? (posting->sealed && !is_of_schema_1(round_) ? Reason::kMergeUnopened
+                                                                                     : Reason::kMergeSilent)
+                      : !any           ? Reason::kMergeUndecided
+                      : right          ? Reason::kPaidMerge
+                                       : Reason::kMergeWrong);
+        const std::uint64_t pay = share(job_.auction.clearing_price.units(), job_.slot_work, 1);
+        expect(at, "the merge fee", line.paid.units(),
+               right ? share(pay, params_.merge_fee_ppm, kMillion) : 0);
+        expect(at, "the part from a registration fee", line.from_prepaid.units(), 0);
+        std::uint64_t dearest = 0;
+        for (const auto& [number, evidence] : slots_) dearest = std::max(dearest, evidence.slot.bond.units());
+        check_penalty(at, line, penalty_of(params_, dearest));
+        expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
+    }
+
+    void check_link(std::size_t at, const SettlementLine& line) {
+        expect(at, "what a withheld link is paid", line.paid.units(), 0);
+        if (line.reason != Reason::kLinkWithheld) wrong(at, "its reason is not a withheld link");
+        check_link_loss(at, line);
+        expect(at, "the part to the escrow", line.lost_to_escrow.units(), line.lost.units());
+        const auto link = std::find_if(round_.links.begin(), round_.links.end(),
+                                       [&](const auto& one) { return one.node == line.node; });
+        if (link == round_.links.end() || link->opened) wrong(at, "names a party that withheld nothing");
+    }
+
+    // A verifier pays from what it locked, the sequencer from free stake that no record of that time shows,
+    // the buyer with the audits.
+    void check_link_loss(std::size_t at, const SettlementLine& line) {
+        const auto member = std::find_if(job_.beacon.begin(), job_.beacon.end(),
+                                         [&](const auto& one) { return one.node == line.node; });
+        if (member == job_.beacon.end()) return wrong(at, "names a party that feeds no beacon");
+        const std::uint64_t penalty = params_.link_penalty.units();
+        switch (member->role) {
+            case contracts::BeaconRole::kVerifier:
+                return expect(at, "the penalty", line.lost.units(), locked_.take(line.node, penalty));
+            case contracts::BeaconRole::kBuyer: return expect(at, "the penalty", line.lost.units(), 0);
+            case contracts::BeaconRole::kValidator:
+                if (line.lost.units() > penalty) wrong(at, "loses more than one penalty");
+        }
+    }
+
+    const contracts::StateView& state_;
+    const Job& job_;
+    const contracts::Round& round_;
+    const contracts::Params& params_;  // of the job
+    LockedStake& locked_;
+    JobPayouts& sums_;
+    PayoutReport& report_;
+    std::vector<SettlementLine> lines_;
+    SlotsEvidence slots_;
+};
+
+JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
+    JobPayouts sums;
+    sums.job = job.id;
+    sums.budget = job.spec.market.budget.units();
+    sums.refunded = job.refunded.units();
+    sums.escrow = job.escrow.units();
+    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) sums.escrow += claim.held.units();
+    const std::string place = "job " + job.id.brief();
+    const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0, job.id}); };
+
+    const std::string chain = contracts::read_meta(state).chain_id;
+    for (const std::string& what : audit_auction(chain, job, contracts::list_asks(state, job.id)))
+        wrong(what);
+    const auto params = contracts::read_param_set(state, job.params);
+    if (!params || contracts::params_hash(*params) != job.params) {
+        wrong("terms: its parameters are not stored under the hash that it names");
+        return sums;
+    }
+    for (const std::string& what : audit_enlistments(job, *params)) wrong(what);
+    LockedStake locked(job);
+    std::vector<contracts::Round> rounds;
+    while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
+        rounds.push_back(std::move(*round));
+    for (const RoundFailure& failure : audit_beacons(job, rounds))
+        report.failures.push_back({place_of(job, failure.round), failure.what, 0, job.id});
+    for (const contracts::Round& round : rounds)
+        RoundAudit(state, job, *params, round, locked, sums, report).run();
+    sums.rounds = rounds.size();
+
+    const std::uint64_t paid = sums.to_miners + sums.to_verifiers;
+    sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
+                 static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
+    if (sums.delta != 0) wrong("escrow: it is off by " + std::to_string(sums.delta) + " base units");
+    if (std::min(paid, base::kAmountMax) != job.spent.units())
+        wrong("escrow: the record of what was spent is not the sum of the lines");
+    if (job.phase == contracts::JobPhase::kEnded && sums.escrow != 0)
+        wrong("escrow: the job ended with money in it");
+    return sums;
+}
+
+}  // namespace
+
+PayoutReport audit_payouts(const contracts::StateView& state) {
+    PayoutReport report;
+    for (const Job& job : contracts::list_jobs(state)) report.jobs.push_back(audit_job(state, job, report));
+    return report;
+}
+
+}  // namespace assay::ledger

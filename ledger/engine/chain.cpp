@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/engine/chain.hpp"
+
+namespace assay::ledger {
+
+using base::ErrorKind;
+using base::fail;
+
+Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provider,
+                                            const StateMachine& machine, const std::string& home,
+                                            const ChainOptions& options) {
+    const Layout layout(home);
+    std::unique_ptr<Chain> chain(new Chain());
+    ASSAY_ASSIGN(chain->genesis_, read_genesis(disk, layout.genesis));
+    if (const auto count = chain->genesis_.validators.validators.size(); count != 1) {
+        return fail(ErrorKind::kUsage,
+                    "the genesis names " + std::to_string(count) +
+                        " validators, and the embedded engine makes blocks for one",
+                    "run an engine on which validators agree");
+    }
+    // The application first: it alone knows what was acknowledged, which tells a torn tail from damage.
+    ASSAY_ASSIGN(chain->application_, Application::open(provider, machine, chain->genesis_));
+    const Application& application = chain->application();
+    chain->notes_ = application.notes();
+    std::optional<std::uint64_t> acknowledged;
+    if (application.begun()) acknowledged = application.info().height;
+    ASSAY_ASSIGN(chain->log_,
+                 BlockLog::open(disk, layout.log, chain->genesis_.hash(), acknowledged, options.log));
+    if (!chain->log_->note().empty()) chain->notes_.push_back(chain->log_->note());
+
+    bool usable = application.begun();
+    if (usable && application.info().height > 0) {
+        const ApplicationInfo info = application.info();
+        ASSAY_ASSIGN(const Block block, chain->log_->read(info.height));
+        usable = block.header.hash() == info.block && block.header.state_root == info.app_hash;
+        if (!usable) chain->notes_.emplace_back("the index does not agree with the block log");
+    }
+    if (!usable) ASSAY_TRY(chain->begin());
+    ASSAY_TRY(chain->replay());
+    return chain;
+}
+
+Outcome<void> Chain::begin() {
+    if (log_->height() > 0)
+        notes_.push_back("the index is rebuilt from " + std::to_string(log_->height()) + " blocks");
+    return application_->begin();
+}
+
+// Executes the blocks that the application does not know yet.
+Outcome<void> Chain::replay() {
+    while (height() < log_->height()) {
+        ASSAY_ASSIGN(const Block block, log_->read(height() + 1));
+        ASSAY_TRY(check_block(block, genesis_.chain_id, height() + 1, tip(), genesis_.validators));
+        ASSAY_ASSIGN(const Executed executed,
+                     application_->execute({block.header.height, block.transactions}));
+        ASSAY_TRY(check_roots(block.header, executed.results_root, executed.app_hash));
+        ASSAY_TRY(application_->commit(block.header.hash()));
+    }
+    return {};
+}
+
+Outcome<Block> Chain::block(std::uint64_t height) const {
+    if (height == 0 || height > this->height())
+        return fail(ErrorKind::kNotFound, "there is no block " + std::to_string(height));
+    return log_->read(height);
+}
+
+Outcome<BlockResults> Chain::results(std::uint64_t height) const {
+    if (height == 0 || height > this->height())
+        return fail(ErrorKind::kNotFound, "there is no block " + std::to_string(height));
+    ASSAY_ASSIGN(auto found, application_->results(height));
+    if (!found) {
+        return fail(ErrorKind::kVerification,
+                    "index: the results of block " + std::to_string(height) + " are missing",
+                    "delete the index directory and start the node again");
+    }
+    return *std::move(found);
+}
+
+Outcome<std::optional<TransactionPlace>> Chain::find(const Hash256& transaction) const {
+    return application_->find(transaction);
+}
+
+base::Failed<base::Error> Chain::stop(const base::Error& cause) {
+    stopped_ = true;
+    return base::failed(cause);
+}
+
+Block Chain::sign(std::vector<Bytes> transactions, const Executed& executed, std::uint64_t time_ms,
+                  const base::SecretKey& key) const {
+    Block block;
+    block.header = Header{kBlockVersion,
+                          chain_hash(genesis_.chain_id),
+                          executed.results.height,
+                          tip(),
+                          transactions_root(transactions),
+                          executed.results_root,
+                          executed.app_hash,
+                          time_ms,
+                          key.public_key()};
+    block.signature = sign_header(block.header, genesis_.chain_id, key);
+    block.transactions = std::move(transactions);
+    return block;
+}
+
+Outcome<Appended> Chain::append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,
+                                const base::SecretKey& key, const ProposalLimits& limits) {
+    if (stopped_) {
+        return fail(ErrorKind::kFailure, "the ledger stopped after an earlier failure",
+                    "start the node again: it keeps every acknowledged block");
+    }
+    ASSAY_CHECK(key.public_key() == sequencer());
+    auto prepared = application_->prepare(candidates, limits);
+    if (!prepared) return stop(prepared.error());
+    Appended out{{}, std::move(prepared->refused), prepared->decided};
+    if (prepared->transactions.empty() && empty == EmptyBlock::kSkip) return out;
+
+    ProposedBlock proposal{height() + 1, std::move(prepared->transactions)};
+    auto executed = application_->execute(proposal);
+    if (!executed) return stop(executed.error());
+    const Block block = sign(std::move(proposal.transactions), *executed, time_ms, key);
+    if (auto logged = log_->append(block); !logged) {
+        if (log_->stopped()) return stop(logged.error());
+        return base::failed(logged.error());
+    }
+    // The block is durable: the state follows.
+    const Hash256 hash = block.header.hash();
+    if (auto done = application_->commit(hash); !done) return stop(done.error());
+    out.block = Committed{block.header, hash, std::move(executed->results)};
+    return out;
+}
+
+}  // namespace assay::ledger

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chain: the blocks of an embedded engine, for the engine, for tests and for benches. It keeps the block log,
+// signs headers, and drives the application through every block. The only writer of a ledger's files. One
+// strand; no threads, no clock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/application/application.hpp"
+#include "ledger/store/block_log.hpp"
+#include "ledger/store/layout.hpp"
+
+namespace assay::ledger {
+
+struct ChainOptions {
+    LogOptions log;
+};
+
+/// A block that is durable, with what it did.
+struct Committed {
+    Header header;
+    Hash256 hash;  ///< header hash
+    BlockResults results;
+};
+
+/// What became of an attempt to make a block.
+struct Appended {
+    std::optional<Committed> block;          ///< nothing when there was nothing to put into one
+    std::vector<TransactionResult> refused;  ///< candidates that the rules refused: they are in no block
+    std::size_t decided = 0;                 ///< candidates from the first on that are in either
+};
+
+/// Whether a block without transactions is worth making: yes while a deadline is pending.
+enum class EmptyBlock : std::uint8_t { kSkip, kMake };
+
+class Chain {
+public:
+    /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it) and name one
+    /// validator (kUsage: several need an engine that agrees on blocks). State is loaded from the index and
+    /// the blocks above it are executed again; an index that refuses or disagrees is deleted and rebuilt from
+    /// the log (notes() says so). The invariants of the whole state are checked here, so that later blocks
+    /// need to check only what they change. Errors: kNotFound (no genesis), kVerification (damaged log, a
+    /// state root that execution does not reproduce, acknowledged blocks missing). `disk`, `provider` and
+    /// `machine` must outlive the chain.
+    static Outcome<std::unique_ptr<Chain>> open(Disk& disk, KeyValueProvider& provider,
+                                                const StateMachine& machine, const std::string& home,
+                                                const ChainOptions& options = {});
+
+    [[nodiscard]] const Genesis& genesis() const { return genesis_; }
+    /// The one who makes this chain's blocks.
+    [[nodiscard]] const PublicKey& sequencer() const { return genesis_.validators.validators.front().key; }
+    /// What the blocks mean.
+    [[nodiscard]] Application& application() { return *application_; }
+    [[nodiscard]] const Application& application() const { return *application_; }
+    [[nodiscard]] std::uint64_t height() const { return application_->info().height; }
+    /// Header hash at height(); the genesis hash when there is no block yet.
+    [[nodiscard]] Hash256 tip() const { return application_->info().block; }
+    [[nodiscard]] Hash256 state_root() const { return application_->info().app_hash; }
+    /// The state after block height(). Valid until the next append.
+    [[nodiscard]] const contracts::StateView& state() const { return application_->state(); }
+
+    Outcome<Block> block(std::uint64_t height) const;
+    /// Results of a block, from the index.
+    Outcome<BlockResults> results(std::uint64_t height) const;
+    /// Where a transaction is and what became of it; nothing when it is in no block.
+    Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
+
+    /// Makes a signed block on top of the tip of those candidates that the application takes; returns when it
+    /// is durable. An error with stopped() false (too little free disk) changed nothing and may be tried
+    /// again. After any other error the chain is stopped: everything is refused and the process must end
+    /// (what is on disk is decided at the next open).
+    Outcome<Appended> append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,
+                             const base::SecretKey& key, const ProposalLimits& limits = {});
+
+    [[nodiscard]] bool stopped() const { return stopped_; }
+    /// What open() had to repair, one sentence each.
+    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+private:
+    Chain() = default;
+    Outcome<void> begin();
+    Outcome<void> replay();
+    [[nodiscard]] Block sign(std::vector<Bytes> transactions, const Executed& executed, std::uint64_t time_ms,
+                             const base::SecretKey& key) const;
+    base::Failed<base::Error> stop(const base::Error& cause);
+
+    Genesis genesis_;
+    std::unique_ptr<BlockLog> log_;
+    std::unique_ptr<Application> application_;
+    bool stopped_ = false;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace assay::ledger

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/store/block_log.hpp"
+
+#include <algorithm>
+
+#include "contracts/base/codec.hpp"
+
+namespace assay::ledger {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+constexpr std::string_view kLogMagic = "ABLOGS01";
+constexpr std::string_view kFrameMagic = "AFRM";
+
+std::uint32_t read_u32(ByteView bytes) {
+    return std::uint32_t{bytes[0]} | std::uint32_t{bytes[1]} << 8U | std::uint32_t{bytes[2]} << 16U |
+           std::uint32_t{bytes[3]} << 24U;
+}
+
+// Not vector::insert: GCC 12 warns there of an overflow that cannot happen.
+void append_to(Bytes& out, ByteView bytes) {
+    const std::size_t before = out.size();
+    out.resize(before + bytes.size());
+    std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(before));
+}
+
+void put_u32(Bytes& out, std::uint32_t value) {
+    for (unsigned shift = 0; shift < 32; shift += 8) out.push_back(static_cast<std::uint8_t>(value >> shift));
+}
+
+bool begins_with(ByteView bytes, std::string_view magic) {
+    return bytes.size() >= magic.size() && base::as_text(bytes.first(magic.size())) == magic;
+}
+
+bool header_checks(ByteView header) {
+    return begins_with(header, kFrameMagic) &&
+           read_u32(header.subspan(12)) == base::crc32c(header.first(12)) &&
+           read_u32(header.subspan(4)) <= kMaxBlockBytes;
+}
+
+// True when a whole frame that checks begins anywhere in (offset, size): then what lies before it is damage
+// and not a torn tail, for only the last append can be torn.
+Outcome<bool> frame_follows(const LogFile& file, std::uint64_t offset, std::uint64_t size) {
+    ASSAY_ASSIGN(const Bytes rest, file.read(offset, static_cast<std::size_t>(size - offset)));
+    const ByteView view = rest;
+    for (std::size_t at = 1; at + kFrameHeaderSize <= view.size(); ++at) {
+        const ByteView header = view.subspan(at, kFrameHeaderSize);
+        if (!header_checks(header)) continue;
+        const std::size_t length = read_u32(header.subspan(4));
+        const ByteView after = view.subspan(at + kFrameHeaderSize);
+        if (length <= after.size() && base::crc32c(after.first(length)) == read_u32(header.subspan(8)))
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Bytes log_header(const Hash256& genesis) {
+    Bytes out;
+    out.reserve(kLogHeaderSize);
+    append_to(out, base::as_bytes(kLogMagic));
+    append_to(out, genesis.view());
+    put_u32(out, base::crc32c(out));
+    return out;
+}
+
+Bytes make_frame(ByteView payload) {
+    Bytes out;
+    out.reserve(kFrameHeaderSize + payload.size());
+    append_to(out, base::as_bytes(kFrameMagic));
+    put_u32(out, static_cast<std::uint32_t>(payload.size()));
+    put_u32(out, base::crc32c(payload));
+    put_u32(out, base::crc32c(out));
+    append_to(out, payload);
+    return out;
+}
+
+Outcome<base::Result<Frame, FrameFault>> read_frame(const LogFile& file, std::uint64_t offset,
+                                                    Bytes& payload) {
+    using Read = base::Result<Frame, FrameFault>;
+    ASSAY_ASSIGN(const Bytes header, file.read(offset, kFrameHeaderSize));
+    if (header.empty()) return Read(base::failed(FrameFault::kEnd));
+    if (header.size() < kFrameHeaderSize) return Read(base::failed(FrameFault::kShort));
+    if (!header_checks(header)) return Read(base::failed(FrameFault::kHeader));
+    const std::uint32_t length = read_u32(ByteView(header).subspan(4));
+    ASSAY_ASSIGN(Bytes bytes, file.read(offset + kFrameHeaderSize, length));
+    if (bytes.size() < length) return Read(base::failed(FrameFault::kShort));
+    if (base::crc32c(bytes) != read_u32(ByteView(header).subspan(8)))
+        return Read(base::failed(FrameFault::kPayload));
+    payload = std::move(bytes);
+    return Read(Frame{offset, length});
+}
+
+Outcome<std::unique_ptr<BlockLog>> BlockLog::open(Disk& disk, const std::string& path, const Hash256& genesis,
+                                                  std::optional<std::uint64_t> acknowledged,
+                                                  const LogOptions& options) {
+    ASSAY_TRY(disk.make_directories(directory_of(path)));
+    ASSAY_ASSIGN(auto file, disk.open(path));
+    ASSAY_ASSIGN(const std::uint64_t size, file->size());
+    std::unique_ptr<BlockLog> log(new BlockLog(disk, path, std::move(file), options));
+    // Before anything is written: a refusal leaves the file as it was.
+    const auto ends_early = [&](std::uint64_t height) {
+        return fail(ErrorKind::kVerification,
+                    path + ": ends at block " + std::to_string(height) + ", but block " +
+                        std::to_string(*acknowledged) + " was acknowledged",
+                    "restore the log from a backup or from a follower");
+    };
+    if (acknowledged && *acknowledged > 0 && size <= kLogHeaderSize) return ends_early(0);
+    ASSAY_TRY(log->start(genesis, size));
+    if (size > kLogHeaderSize) ASSAY_TRY(log->scan(size, acknowledged));
+    if (acknowledged && log->height() < *acknowledged) return ends_early(log->height());
+    return log;
+}
+
+// The file header: written when the file is new or when a crash left only a part of it.
+Outcome<void> BlockLog::start(const Hash256& genesis, std::uint64_t size) {
+    const Bytes wanted = log_header(genesis);
+    ASSAY_ASSIGN(const Bytes present, file_->read(0, kLogHeaderSize));
+    if (present == wanted) return {};
+    // No frame was ever written behind an unfinished header, as it is synced first.
+    if (size > kLogHeaderSize || (size == kLogHeaderSize && begins_with(present, kLogMagic))) {
+        return fail(ErrorKind::kVerification, path_ + ": its header is damaged or of another genesis",
+                    "use the genesis file that this log was made with, or restore the log from a backup");
+    }
+    if (size > 0) note_ = path_ + ": an unfinished file header was written again";
+    ASSAY_TRY(cut(0));
+    ASSAY_TRY(file_->append(wanted));
+    ASSAY_TRY(file_->sync());
+    return disk_.sync_directory(directory_of(path_));
+}
+
+Outcome<void> BlockLog::scan(std::uint64_t size, std::optional<std::uint64_t> acknowledged) {
+    std::uint64_t offset = kLogHeaderSize;
+    Bytes payload;
+    while (true) {
+        ASSAY_ASSIGN(const auto read, read_frame(*file_, offset, payload));
+        if (!read) {
+            if (read.error() == FrameFault::kEnd) return {};
+            return handle_fault(read.error(), offset, size, acknowledged);
+        }
+        frames_.push_back(*read);
+        offset += kFrameHeaderSize + read->length;
+    }
+}
+
+Outcome<void> BlockLog::handle_fault(FrameFault fault, std::uint64_t offset, std::uint64_t size,
+                                     std::optional<std::uint64_t> acknowledged) {
+    const std::string block = "block " + std::to_string(height() + 1);
+    const std::string where = path_ + ": " + block + " at byte " + std::to_string(offset);
+    const std::string fix = "restore the log from a backup or from a follower";
+    if (acknowledged && *acknowledged > height())
+        return fail(ErrorKind::kVerification, where + " is damaged, and it was acknowledged", fix);
+    ASSAY_ASSIGN(const bool inside, frame_follows(*file_, offset, size));
+    if (inside) return fail(ErrorKind::kVerification, where + " is damaged, and blocks follow it", fix);
+    // The index is synced only after the log, so a crash tears one of them at most: when the index cannot say
+    // what was acknowledged, a frame of full length that does not check is taken for damage.
+    if (!acknowledged && fault != FrameFault::kShort)
+        return fail(ErrorKind::kVerification, where + " is damaged", fix);
+    note_ =
+        where + " was never acknowledged; its torn " + std::to_string(size - offset) + " bytes were cut off";
+    return cut(offset);
+}
+
+Outcome<void> BlockLog::cut(std::uint64_t size) {
+    ASSAY_TRY(file_->truncate(size));
+    return file_->sync();
+}
+
+base::Failed<base::Error> BlockLog::stop(const base::Error& cause) {
+    stopped_ = true;
+    return base::failed(base::Error{
+        cause.kind, cause.what + "; block " + std::to_string(height() + 1) + " is not acknowledged",
+        cause.fix.empty() ? "start the node again: it keeps every acknowledged block" : cause.fix});
+}
+
+Outcome<void> BlockLog::append(const Block& block) {
+    if (stopped_) {
+        return fail(ErrorKind::kFailure, path_ + ": an earlier write failed, nothing more is accepted",
+                    "start the node again: it keeps every acknowledged block");
+    }
+    const Bytes frame = make_frame(base::encode(block));
+    if (frame.size() - kFrameHeaderSize > kMaxBlockBytes)
+        return fail(ErrorKind::kFailure,
+                    "a block of " + std::to_string(frame.size()) + " bytes is too large");
+    ASSAY_ASSIGN(const std::uint64_t free, disk_.free_bytes(directory_of(path_)));
+    if (free < options_.min_free_bytes + frame.size()) {
+        return fail(ErrorKind::kFailure,
+                    "only " + std::to_string(free >> 20U) + " MiB are free where " + path_ +
+                        " is; at least " + std::to_string(options_.min_free_bytes >> 20U) +
+                        " MiB are kept in reserve",
+                    "free space on that file system");
+    }
+    const std::uint64_t offset =
+        frames_.empty() ? kLogHeaderSize : frames_.back().offset + kFrameHeaderSize + frames_.back().length;
+    if (auto written = file_->append(frame); !written) return stop(written.error());
+    if (options_.sync_before_acknowledge) {
+        if (auto synced = file_->sync(); !synced) return stop(synced.error());
+    }
+    frames_.push_back(Frame{offset, static_cast<std::uint32_t>(frame.size() - kFrameHeaderSize)});
+    return {};
+}
+
+Outcome<Block> BlockLog::read(std::uint64_t height) const {
+    ASSAY_CHECK(height >= 1 && height <= frames_.size());
+    const std::string where = path_ + ": block " + std::to_string(height);
+    Bytes payload;
+    ASSAY_ASSIGN(const auto frame, read_frame(*file_, frames_[height - 1].offset, payload));
+    if (!frame) return fail(ErrorKind::kVerification, where + " is damaged", "restore the log from a backup");
+    auto block = base::decode<Block>(payload);
+    if (!block) {
+        return fail(ErrorKind::kVerification,
+                    where + " is not canonical: " + std::string(base::to_text(block.error())),
+                    "restore the log from a backup");
+    }
+    return std::move(block).value();
+}
+
+}  // namespace assay::ledger

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlockLog: the truth of a ledger. One append-only file:
+//   file header   "ABLOGS01" ‖ genesis hash (32) ‖ crc32c of those 40 bytes (u32)
+//   frame         magic "AFRM" ‖ payload length u32 ‖ crc32c(payload) u32 ‖ crc32c of the 12 bytes before u32
+//                 ‖ payload = encode(Block)
+// All integers little-endian. The n-th frame holds the block of height n. The header's own checksum tells a
+// damaged length from a missing tail.
+//
+// Fail-stop: after the first failed write or sync every further append is refused, because what reached the
+// disk is unknown; the process must end and open() decides at the next start.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/store/block.hpp"
+#include "ledger/store/disk.hpp"
+
+namespace assay::ledger {
+
+inline constexpr std::size_t kLogHeaderSize = 44;
+inline constexpr std::size_t kFrameHeaderSize = 16;
+inline constexpr std::uint32_t kMaxBlockBytes = 16U << 20U;
+
+/// Why a place in a log does not hold a frame.
+enum class FrameFault : std::uint8_t {
+    kEnd = 1,      ///< no byte is left: the regular end
+    kShort = 2,    ///< the file ends inside the frame
+    kHeader = 3,   ///< frame header damaged
+    kPayload = 4,  ///< payload checksum wrong
+};
+
+struct Frame {
+    std::uint64_t offset = 0;  ///< of the frame header
+    std::uint32_t length = 0;  ///< of the payload
+};
+
+/// Reads the frame at `offset`; the payload goes to `payload` when it is complete and checks.
+Outcome<base::Result<Frame, FrameFault>> read_frame(const LogFile& file, std::uint64_t offset,
+                                                    Bytes& payload);
+
+Bytes log_header(const Hash256& genesis);
+Bytes make_frame(ByteView payload);
+
+struct LogOptions {
+    /// Refuse to append when the file system has less than this left, so that the machine can still be
+    /// repaired: the refusal changes nothing on disk and does not latch.
+    std::uint64_t min_free_bytes = 64ULL << 20U;
+    /// Only tests turn this off, to show that their crash harness notices.
+    bool sync_before_acknowledge = true;
+};
+
+class BlockLog {
+public:
+    /// Opens or makes the log in `path`; verifies every frame checksum. `acknowledged` is the last height
+    /// known from elsewhere to be acknowledged (the index). A tail that a crash tore off is cut and described
+    /// in note(); damage anywhere else, or to an acknowledged block, gives kVerification naming the block.
+    /// Without `acknowledged`, a complete last frame with a bad checksum counts as damage. `disk` must
+    /// outlive the log.
+    static Outcome<std::unique_ptr<BlockLog>> open(Disk& disk, const std::string& path,
+                                                   const Hash256& genesis,
+                                                   std::optional<std::uint64_t> acknowledged,
+                                                   const LogOptions& options = {});
+
+    [[nodiscard]] std::uint64_t height() const { return frames_.size(); }
+    /// Appends the block of height()+1 and returns when it is on the device.
+    Outcome<void> append(const Block& block);
+    /// REQUIRES 1 <= height <= height().
+    Outcome<Block> read(std::uint64_t height) const;
+    [[nodiscard]] bool stopped() const { return stopped_; }
+    /// What open() repaired; empty when nothing.
+    [[nodiscard]] const std::string& note() const { return note_; }
+
+private:
+    BlockLog(Disk& disk, std::string path, std::unique_ptr<LogFile> file, const LogOptions& options)
+        : disk_(disk), path_(std::move(path)), file_(std::move(file)), options_(options) {}
+    Outcome<void> start(const Hash256& genesis, std::uint64_t size);
+    Outcome<void> scan(std::uint64_t size, std::optional<std::uint64_t> acknowledged);
+    Outcome<void> handle_fault(FrameFault fault, std::uint64_t offset, std::uint64_t size,
+                               std::optional<std::uint64_t> acknowledged);
+    Outcome<void> cut(std::uint64_t size);
+    base::Failed<base::Error> stop(const base::Error& cause);
+
+    Disk& disk_;
+    std::string path_;
+    std::unique_ptr<LogFile> file_;
+    LogOptions options_;
+    std::vector<Frame> frames_;
+    bool stopped_ = false;
+    std::string note_;
+};
+
+}  // namespace assay::ledger

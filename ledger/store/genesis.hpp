@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The genesis file: what a chain is before its first block. File = "AGENES01" ‖ encode(Genesis) ‖ its hash.
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "contracts/base/codec.hpp"
+#include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+#include "contracts/rules/state/validators.hpp"
+#include "ledger/store/disk.hpp"
+
+namespace assay::ledger {
+
+using base::Hash256;
+using base::PublicKey;
+
+inline constexpr std::uint32_t kGenesisVersion = 2;
+/// Named one key, whose power is 1. A ledger that began under it goes on under the same hash.
+inline constexpr std::uint32_t kGenesisOfOneKey = 1;
+
+struct Genesis {
+    std::uint32_t version = kGenesisVersion;
+    std::string chain_id;  ///< 1 to 64 bytes of a-z, 0-9, '-'
+    contracts::ValidatorSet validators;
+    Bytes rules;  ///< encoded genesis configuration of the state machine
+
+    [[nodiscard]] Hash256 hash() const { return base::hash("assay/genesis", base::encode(*this)); }
+
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.version, self.chain_id);
+        if (self.version == kGenesisOfOneKey) {
+            if constexpr (!std::is_const_v<Self>) self.validators = contracts::ValidatorSet::of_one({});
+            visit(self.validators.validators.front().key);
+        } else {
+            visit(self.validators);
+        }
+        visit(self.rules);
+    }
+};
+
+/// Strict: wrong magic, damage, an unknown version, a bad chain id or bad validators give kVerification.
+Outcome<Genesis> parse_genesis(ByteView file);
+Bytes genesis_file(const Genesis& genesis);
+
+/// Writes durably; refuses (kUsage) to replace a file that holds another genesis.
+Outcome<void> write_genesis(Disk& disk, const std::string& path, const Genesis& genesis);
+/// kNotFound when there is none.
+Outcome<Genesis> read_genesis(Disk& disk, const std::string& path);
+
+}  // namespace assay::ledger

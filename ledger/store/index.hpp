@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Index: what can be asked without executing the log again. Tables, all in one key-value store (keys: one
+// byte, then the field; heights big-endian so that they sort):
+//   'm'               -> IndexHead (schema version, genesis, height, header hash, state root)
+//   's' ‖ key         -> value                     state after block `height`
+//   'r' ‖ height u64  -> encode(BlockResults)
+//   't' ‖ tx id       -> encode(TransactionPlace)
+// Schema 1: first version. Another version is not migrated but rebuilt.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "contracts/rules/state/state.hpp"
+#include "ledger/store/block.hpp"
+#include "ledger/store/key_value_store.hpp"
+
+namespace assay::ledger {
+
+inline constexpr std::uint32_t kIndexSchema = 1;
+
+struct IndexHead {
+    std::uint32_t schema = kIndexSchema;
+    Hash256 genesis;
+    std::uint64_t height = 0;
+    Hash256 header;
+    Hash256 state_root;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.schema, self.genesis, self.height, self.header, self.state_root);
+    }
+};
+
+struct TransactionPlace {
+    std::uint64_t height = 0;
+    std::uint32_t index = 0;
+    std::uint16_t code = 0;
+    std::string reason;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.height, self.index, self.code, self.reason);
+    }
+};
+
+class Index {
+public:
+    explicit Index(std::unique_ptr<KeyValueStore> store) : store_(std::move(store)) {}
+
+    /// Nothing when the store is new.
+    Outcome<std::optional<IndexHead>> head() const;
+    /// Adds every pair of the stored state to `state`.
+    Outcome<void> load_state(contracts::MemoryState& state) const;
+    Outcome<std::optional<BlockResults>> results(std::uint64_t height) const;
+    Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
+
+    /// One durable write: the state changes, the results and the new head. `results` is null for genesis.
+    Outcome<void> commit(const IndexHead& head, const BlockResults* results,
+                         const std::map<Bytes, std::optional<Bytes>>& changes);
+
+private:
+    std::unique_ptr<KeyValueStore> store_;
+};
+
+}  // namespace assay::ledger

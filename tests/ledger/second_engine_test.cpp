@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two engines, one application: the blocks of the embedded engine, and of a whole job, through a scripted
+// engine to the same roots, whenever that one is killed.
+#include "ledger/application/rules_machine.hpp"
+#include "ledger/engine/chain.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/ledger/scripted_engine.hpp"
+#include "tests/ledger/toy_machine.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace assay;
+using namespace assay::ledger;
+using namespace assay::ledger::testing;
+
+namespace {
+
+using Blocks = std::vector<std::vector<Bytes>>;
+
+struct Script {
+    const StateMachine& machine;
+    Genesis genesis;
+    Blocks blocks;
+    std::map<std::uint64_t, Roots> roots;
+};
+
+/// What the embedded engine's chain says of the blocks that it makes of these.
+void embed(Script& script) {
+    Faults faults;
+    FaultyDisk disk(faults);
+    MemoryProvider provider(faults);
+    REQUIRE(write_genesis(disk, Layout("home").genesis, script.genesis));
+    const auto chain = Chain::open(disk, provider, script.machine, "home");
+    REQUIRE(chain);
+    for (const auto& transactions : script.blocks) {
+        const auto made = (*chain)->append(transactions, EmptyBlock::kMake, 1, test_key());
+        REQUIRE(made);
+        REQUIRE(made->refused.empty());
+        const Header& header = made->block->header;
+        script.roots[header.height] = {header.results_root, header.state_root};
+    }
+}
+
+/// Two senders, a deadline with empty blocks before it, and a block of many.
+Script toy_script() {
+    Script script{kMachine, toy_genesis(), {}, {}};
+    std::vector<Bytes> many;
+    for (std::uint64_t nonce = 1; nonce < 20; ++nonce) many.push_back(toy_transaction(2, nonce, 100 + nonce));
+    script.blocks = {{toy_transaction(1, 0, 5), toy_transaction(2, 0, 7)},
+                     {toy_transaction(1, 1, kTimerValue)},
+                     {},
+                     {many},
+                     {},
+                     {toy_transaction(1, 2, 5)}};
+    embed(script);
+    return script;
+}
+
+/// A job of three rounds from its submission to its end.
+Script job_script() {
+    contracts::test::Env env;
+    for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+    const Hash256 job = env.post(contracts::test::small_job());
+    env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 700}}, {"v1", "v2", "v3"});
+    contracts::test::play_job(env, job);
+    REQUIRE(env.job(job).phase == contracts::JobPhase::kEnded);
+    Genesis genesis{.chain_id = env.chain(),
+                    .validators = contracts::validators_of(env.configuration()),
+                    .rules = base::encode(env.configuration())};
+    Script script{rules_machine(), std::move(genesis), env.blocks(), {}};
+    // The state that the rules' own language came to, block by block or not.
+    StateTree tree;
+    for (const auto& [key, value] : env.state().scan({})) tree.put(key, value);
+    script.roots[env.height()].app_hash = tree.root();
+    return script;
+}
+
+struct Campaign {
+    std::uint64_t calls = 0, runs = 0, behind = 0;
+};
+
+/// Plays the script without a crash, and once for every point at which it can be killed.
+Campaign play(const Script& script, Fault fault) {
+    Campaign campaign;
+    std::map<std::uint64_t, Roots> undisturbed;
+    {
+        Faults faults;
+        MemoryProvider store(faults);
+        ScriptedEngine engine(script.blocks, script.machine, script.genesis, store, faults);
+        REQUIRE(engine.run());
+        REQUIRE(engine.faults_found().empty());
+        undisturbed = engine.roots();
+        campaign.calls = faults.calls;
+    }
+    REQUIRE(undisturbed.size() == script.blocks.size());
+    for (const auto& [height, roots] : script.roots) {
+        REQUIRE(undisturbed.at(height).app_hash == roots.app_hash);
+        if (!roots.results_root.is_zero()) REQUIRE(undisturbed.at(height).results_root == roots.results_root);
+    }
+    for (std::uint64_t at = 1; at <= campaign.calls; ++at) {
+        Faults faults;
+        faults.at = at;
+        faults.fault = fault;
+        MemoryProvider store(faults);
+        ScriptedEngine engine(script.blocks, script.machine, script.genesis, store, faults);
+        CAPTURE(at);
+        REQUIRE_FALSE(engine.run());
+        // The next process dies as well, one call into its work, if there is work left.
+        faults.restart();
+        faults.at = faults.calls + 1;
+        const bool nothing_left = engine.run();
+        faults.restart();
+        if (!nothing_left) REQUIRE(engine.run());
+        for (const std::string& found : engine.faults_found()) FAIL(found);
+        REQUIRE(engine.roots() == undisturbed);
+        campaign.behind += engine.restarts_behind();
+        ++campaign.runs;
+    }
+    return campaign;
+}
+
+}  // namespace
+
+TEST_CASE("a second engine that is killed at every call comes to the roots of the embedded one") {
+    const Script script = toy_script();
+    for (const Fault fault : {Fault::kKillBefore, Fault::kKillAfter}) {
+        const Campaign campaign = play(script, fault);
+        CAPTURE(campaign.calls, campaign.runs, campaign.behind);
+        CHECK(campaign.runs == campaign.calls);
+        CHECK(campaign.runs > 5 * script.blocks.size());
+        CHECK(campaign.behind > script.blocks.size());  // killed between the decision and the commit
+    }
+}
+
+TEST_CASE("a whole job through the second engine comes to the state that the rules alone come to") {
+    const Script script = job_script();
+    REQUIRE(script.blocks.size() > 10);
+    for (const Fault fault : {Fault::kKillBefore, Fault::kKillAfter}) {
+        const Campaign campaign = play(script, fault);
+        CHECK(campaign.runs == campaign.calls);
+    }
+}
