@@ -19,8 +19,8 @@ void keep_receipt_at(const Home& home, std::uint64_t height) {
     receipt.height = height;
     ledger::sign_receipt(receipt, test::kChainId, key_of("sequencer"));
     const auto disk = make_disk_port(home.jobs()).value();
-    REQUIRE(
-        ReceiptKeeper(*disk, test::kChainId, key_of("sequencer").public_key()).keep(base::encode(receipt)));
+    const auto validators = contracts::ValidatorSet::of_one(key_of("sequencer").public_key());
+    REQUIRE(ReceiptKeeper(*disk, test::kChainId, validators).keep(base::encode(receipt)));
 }
 
 }  // namespace
