@@ -6,6 +6,7 @@
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/contradiction.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "trainer/run/state_bytes.hpp"
 #include "verifier/compare.hpp"
 
@@ -27,6 +28,7 @@ struct Attempt {
     std::vector<Fingerprint> fingerprints;
     std::optional<trainer::SlotState> end;
     std::optional<trainer::Update> update;
+    base::Hash256 carried_out;
 };
 
 Attempt unavailable(std::string why) {
@@ -57,9 +59,42 @@ bool diverged_before(const program::TraceRecord& trace, std::uint32_t step) {
     return trace.divergence && trace.divergence->step < step;
 }
 
+/// The state that segment 0 starts from, or the attempt when there is none.
+struct FirstState {
+    std::optional<trainer::SlotState> state;
+    Attempt instead;
+};
+
+Outcome<FirstState> first_state(const JobRunner& runner, const UnitInput& input) {
+    FirstState first;
+    const bool carries = input.claimed.carried && !input.claimed.carried->in.is_zero();
+    if (!carries) {
+        ASSAY_ASSIGN(first.state, runner.start(*input.base));
+        return first;
+    }
+    const base::Hash256& claimed = input.claimed.carried->in;
+    if (!input.carried) {
+        first.instead = unavailable("no state was served for what the slot carries");
+        return first;
+    }
+    const trainer::CarriedState carried = trainer::carried_of(*input.carried);
+    if (const base::Hash256 root = runner.carried_root(carried); root != claimed) {
+        first.instead = unavailable("the state served for what the slot carries has root " + root.brief() +
+                                    ", the trace says " + claimed.brief());
+        return first;
+    }
+    auto started = runner.start(*input.base, &carried);
+    if (started.ok()) {
+        first.state = std::move(started).value();
+    } else {
+        first.instead = unavailable(started.error().what);
+    }
+    return first;
+}
+
 Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
     const std::uint32_t segment = input.place.unit;
-    if (diverged_before(input.claimed, program::segment_steps(runner.spec(), segment).first)) {
+    if (diverged_before(input.claimed, program::RoundPlan(runner.spec()).steps(segment).first)) {
         Attempt repeated;
         repeated.root = program::segment_unit_root(input.claimed.boundaries[segment], {}, std::nullopt);
         return repeated;
@@ -67,7 +102,9 @@ Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, cons
     trainer::SlotState start;
     if (segment == 0) {
         if (!input.base) return unavailable("the round's base state is missing");
-        ASSAY_ASSIGN(start, runner.start(*input.base));
+        ASSAY_ASSIGN(auto first, first_state(runner, input));
+        if (!first.state) return std::move(first.instead);
+        start = std::move(*first.state);
     } else {
         if (auto attempt = without_start(runner, input, segment)) return std::move(*attempt);
         start = *input.start;
@@ -82,19 +119,22 @@ Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, cons
 
 Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
     const program::JobSpec& spec = runner.spec();
+    const program::RoundPlan plan(spec);
     Attempt attempt;
     if (diverged_before(input.claimed, spec.train.inner_steps)) {
-        attempt.root = program::finalise_unit_root({});
+        attempt.root = input.claimed.carried ? program::finalise_unit_root({}, {})
+                                             : program::finalise_unit_root(base::Hash256());
         return attempt;
     }
     if (!input.base) return unavailable("the round's base state is missing");
-    if (auto unfit = without_start(runner, input, spec.segments())) return std::move(*unfit);
+    if (auto unfit = without_start(runner, input, plan.last_boundary())) return std::move(*unfit);
     ASSAY_ASSIGN(auto replayed, runner.replay_finalise(*input.base, *input.start));
     attempt.root = replayed.unit_root;
     attempt.update = std::move(replayed.update);
-    const bool right = attempt.root == program::unit_root(input.claimed, spec, spec.segments());
+    attempt.carried_out = replayed.carried_out;
+    const bool right = attempt.root == program::unit_root(input.claimed, spec, plan.finalise());
     if (!right || !attempt.update || input.update_blob.is_zero()) return attempt;
-    const base::Hash256 file = base::blob_id(trainer::encode_update(*attempt.update));
+    const base::Hash256 file = base::blob_id(trainer::encode_update(*attempt.update, spec));
     if (file == input.update_blob) return attempt;
     attempt.root = program::misnamed_unit_root(file);
     attempt.contradiction = "the update is the claimed one, and the reveal names blob " +
@@ -103,7 +143,8 @@ Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
 }
 
 Outcome<Attempt> attempt_unit(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
-    if (input.place.unit == runner.spec().segments()) return finalise_attempt(runner, input);
+    if (program::RoundPlan(runner.spec()).is_finalise(input.place.unit))
+        return finalise_attempt(runner, input);
     return segment_attempt(runner, input, watch);
 }
 
@@ -160,6 +201,11 @@ Named in_finalise(const JobRunner& runner, const UnitInput& input, const UnitRes
         if (!named.empty()) return {std::move(named), true};
     }
     const base::Hash256 root = recomputed.update ? runner.update_root(*recomputed.update) : base::Hash256{};
+    if (root == input.claimed.update && input.claimed.carried) {
+        return {"carried state: claimed root " + input.claimed.carried->out.brief() + ", recomputed " +
+                    recomputed.carried_out.brief(),
+                true};
+    }
     return {"update: claimed root " + input.claimed.update.brief() + ", recomputed " + root.brief(), false};
 }
 
@@ -168,13 +214,13 @@ Named in_finalise(const JobRunner& runner, const UnitInput& input, const UnitRes
 Named name_difference(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
                       const std::vector<Fingerprint>& fingerprints) {
     const std::uint32_t unit = input.place.unit;
-    if (unit == runner.spec().segments()) return in_finalise(runner, input, recomputed);
+    if (program::RoundPlan(runner.spec()).is_finalise(unit)) return in_finalise(runner, input, recomputed);
     const base::Hash256& claimed_root = input.claimed.boundaries[unit + 1];
     if (input.claimed_end && recomputed.end && runner.state_root(*input.claimed_end) == claimed_root) {
         std::string named = in_state(runner, *input.claimed_end, *recomputed.end);
         if (!named.empty()) return {std::move(named), true};
     }
-    std::string named = in_fingerprints(input, program::segment_steps(runner.spec(), unit), fingerprints);
+    std::string named = in_fingerprints(input, program::RoundPlan(runner.spec()).steps(unit), fingerprints);
     const base::Hash256 root =
         recomputed.end ? runner.state_root(*recomputed.end) : input.claimed.boundaries[unit];
     std::string roots = "boundary " + std::to_string(unit + 1) + ": claimed root " + claimed_root.brief() +
@@ -189,9 +235,9 @@ Named name_difference(const JobRunner& runner, const UnitInput& input, const Uni
 Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const trainer::Watch& watch) {
     const program::JobSpec& spec = runner.spec();
     const std::uint32_t unit = input.place.unit;
-    if (unit >= spec.audit_units()) {
+    if (const program::RoundPlan plan(spec); unit >= plan.units()) {
         return fail(ErrorKind::kUsage, "unit " + std::to_string(unit) + " does not exist; the job has " +
-                                           std::to_string(spec.audit_units()) + " units per slot and round");
+                                           std::to_string(plan.units()) + " units per slot and round");
     }
     if (!program::is_well_formed(input.claimed, spec)) {
         return fail(ErrorKind::kUsage, "the claimed trace is not one of this job: its counts do not fit");
@@ -216,6 +262,7 @@ Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const 
     result.unit_root = *first.root;
     result.end = std::move(first.end);
     result.update = std::move(first.update);
+    result.carried_out = first.carried_out;
     const bool match = result.unit_root == result.claimed_root;
     result.verdict = match ? UnitVerdict::kMatch : UnitVerdict::kDiffers;
     if (match) return result;

@@ -25,6 +25,9 @@ struct UnitInput {
     program::TraceRecord claimed;
     std::optional<trainer::BaseState> base;
     std::optional<trainer::SlotState> start;
+    /// For segment 0 of a slot that carries: the end of its last accepted round. Missing, or with another
+    /// root than the claimed trace's, it is kUnavailable.
+    std::optional<trainer::SlotState> carried;
     /// The end that the miner serves, to name the first number that differs; may be missing or false.
     std::optional<trainer::SlotState> claimed_end;
     std::optional<trainer::Update> claimed_update;
@@ -42,6 +45,7 @@ struct UnitResult {
     std::uint32_t steps = 0;                ///< inner steps recomputed once
     std::optional<trainer::SlotState> end;  ///< recomputed end of a segment
     std::optional<trainer::Update> update;  ///< recomputed update of finalise
+    base::Hash256 carried_out;              ///< of what it hands on, as recomputed; zero: nothing
 };
 
 /// Recomputes and compares. A first mismatch is computed a second time before it is claimed: two different

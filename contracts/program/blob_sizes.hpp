@@ -18,9 +18,9 @@ constexpr std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t voca
     return kTokenFileHeader + token_bytes(vocabulary) * tokens;
 }
 
-/// Bytes of each state of a model of `parameters` numbers (trainer/run/state_bytes.hpp).
+/// Bytes of each state of a model, without an age of moments, of `parameters` numbers
+/// (trainer/run/state_bytes.hpp).
 constexpr std::uint64_t base_state_bytes(std::uint64_t parameters) { return 16 + 8 * parameters; }
 constexpr std::uint64_t slot_state_bytes(std::uint64_t parameters) { return 24 + 12 * parameters; }
-constexpr std::uint64_t update_bytes(std::uint64_t parameters) { return 8 + 8 * parameters; }
 
 }  // namespace assay::program

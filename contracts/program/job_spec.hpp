@@ -9,6 +9,7 @@
 #include <string>
 
 #include "contracts/base/codec.hpp"
+#include "contracts/program/strategies/strategy.hpp"
 
 namespace assay::program {
 
@@ -33,10 +34,6 @@ enum class Family : std::uint8_t { kGpt2 = 1, kLlama = 2 };
 enum class Profile : std::uint8_t { kF32 = 1, kI16 = 2 };
 /// Whether the logits are made with the embedding's matrix or with one of their own.
 enum class Head : std::uint8_t { kTied = 1, kUntied = 2 };
-enum class Engine : std::uint8_t { kLocal = 1 };
-enum class Strategy : std::uint8_t { kDiloco = 1 };
-/// What becomes of a slot's AdamW moments at a round border.
-enum class InnerState : std::uint8_t { kReset = 1 };
 /// When an update may be merged: only after its verdict.
 enum class MergeMode : std::uint8_t { kVerified = 1 };
 
@@ -146,8 +143,8 @@ inline constexpr std::uint64_t kHeldOutSequences = 64;
 struct JobSpec {
     std::string name;  ///< 1 to 64 bytes
     Profile profile = Profile::kF32;
-    Engine engine = Engine::kLocal;
-    Strategy strategy = Strategy::kDiloco;
+    Engine engine = kStandardEngine;
+    Strategy strategy = kStandardStrategy;
     InnerState inner_state = InnerState::kReset;
     MergeMode merge = MergeMode::kVerified;
     std::uint32_t slots = 0;  ///< virtual slots, fixed for the life of the job
@@ -170,13 +167,6 @@ struct JobSpec {
               self.rounds, self.seed, self.model, self.train, self.data, self.market, self.security,
               self.initial_root, self.initial_blob);
     }
-
-    /// Segments of one slot's round: ceil(inner_steps / segment_steps).
-    [[nodiscard]] std::uint32_t segments() const {
-        return (train.inner_steps + security.segment_steps - 1) / security.segment_steps;
-    }
-    /// Audit units of one slot's round: its segments, then `finalise` (numbered segments()).
-    [[nodiscard]] std::uint32_t audit_units() const { return segments() + 1; }
 };
 
 }  // namespace assay::program
@@ -185,8 +175,5 @@ namespace assay::base {
 ASSAY_ENUM_RANGE(program::Family, kGpt2, kLlama);
 ASSAY_ENUM_RANGE(program::Profile, kF32, kI16);
 ASSAY_ENUM_RANGE(program::Head, kTied, kUntied);
-ASSAY_ENUM_RANGE(program::Engine, kLocal, kLocal);
-ASSAY_ENUM_RANGE(program::Strategy, kDiloco, kDiloco);
-ASSAY_ENUM_RANGE(program::InnerState, kReset, kReset);
 ASSAY_ENUM_RANGE(program::MergeMode, kVerified, kVerified);
 }  // namespace assay::base

@@ -11,6 +11,7 @@
 #include "contracts/base/check.hpp"
 #include "contracts/base/wide.hpp"
 #include "contracts/program/batch_map.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/tensors.hpp"
 
 namespace assay::program {
@@ -143,7 +144,23 @@ bool is_shown(const std::string& name) {
 
 bool is_gpt2(const JobSpec& spec) { return spec.model.family == Family::kGpt2; }
 
-std::uint64_t units(const JobSpec& spec) { return std::uint64_t{spec.slots} * spec.audit_units(); }
+std::uint64_t units(const JobSpec& spec) { return std::uint64_t{spec.slots} * RoundPlan(spec).units(); }
+
+const StrategyRow* row_of(const JobSpec& spec) { return find_strategy(spec.engine, spec.strategy); }
+
+std::string known_strategies() {
+    std::string known;
+    for (const StrategyRow* row : strategies()) {
+        known += (known.empty() ? "" : ", ") + std::string(row->engine_word) + " " + std::string(row->word) +
+                 " with codec " + std::string(row->codec->word);
+    }
+    return known;
+}
+
+std::string strategy_found(const JobSpec& spec) {
+    return "engine " + std::to_string(static_cast<unsigned>(spec.engine)) + ", strategy " +
+           std::to_string(static_cast<unsigned>(spec.strategy));
+}
 
 std::uint64_t step_tokens(const JobSpec& spec) {
     return std::uint64_t{spec.train.batch} * spec.model.context;
@@ -167,6 +184,25 @@ constexpr std::array kRules = {
              [] { return std::string("name is UTF-8 without control characters"); }, RuleOf::kLedger,
              [](const JobSpec& s) { return is_shown(s.name); },
              [](const JobSpec&) { return std::string("another byte"); }},
+    SpecRule{E::kStrategyUnknown, Part::kJob, "job.strategy",
+             [] { return "engine and strategy are ones that this version knows: " + known_strategies(); },
+             RuleOf::kProgram, [](const JobSpec& s) { return row_of(s) != nullptr; }, strategy_found},
+    SpecRule{E::kExponentOfCodec, Parts(Part::kJob).with(Part::kTrain), "train.sum_exponent",
+             [] {
+                 std::string text = "updates are exact at sum_exponent:";
+                 for (const StrategyRow* row : strategies()) {
+                     text += (row == strategies().front() ? " " : ", ") + std::string(row->codec->word) +
+                             " from " + std::to_string(row->codec->exponents.least) + " to " +
+                             std::to_string(row->codec->exponents.most);
+                 }
+                 return text;
+             },
+             RuleOf::kArithmetic,
+             [](const JobSpec& s) {
+                 const ExponentRange& range = row_of(s)->codec->exponents;
+                 return s.train.sum_exponent >= range.least && s.train.sum_exponent <= range.most;
+             },
+             [](const JobSpec& s) { return "codec " + std::string(row_of(s)->codec->word); }},
     SpecRule{E::kHeadsDivideWidth, Part::kModel, "model.heads",
              [] { return std::string("heads divides width"); }, RuleOf::kProgram,
              [](const JobSpec& s) { return s.model.width % s.model.heads == 0; },
@@ -219,8 +255,8 @@ constexpr std::array kRules = {
                  return "a slot's round has at most " + counted(kMaxSegments, "segments") +
                         ": inner_steps / segment_steps, rounded up";
              },
-             RuleOf::kLedger, [](const JobSpec& s) { return s.segments() <= kMaxSegments; },
-             [](const JobSpec& s) { return counted(s.segments(), "segments"); }},
+             RuleOf::kLedger, [](const JobSpec& s) { return RoundPlan(s).segments() <= kMaxSegments; },
+             [](const JobSpec& s) { return counted(RoundPlan(s).segments(), "segments"); }},
     SpecRule{E::kTooManyUnits, Parts(Part::kSecurity).with(Part::kTrain).with(Part::kJob),
              "security.segment_steps",
              [] {
@@ -229,7 +265,7 @@ constexpr std::array kRules = {
              },
              RuleOf::kLedger, [](const JobSpec& s) { return units(s) <= kMaxUnits; },
              [](const JobSpec& s) {
-                 return counted(s.slots, "slots of ") + counted(s.audit_units(), "units, together ") +
+                 return counted(s.slots, "slots of ") + counted(RoundPlan(s).units(), "units, together ") +
                         std::to_string(units(s));
              }},
 };

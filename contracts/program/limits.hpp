@@ -73,8 +73,10 @@ enum class SpecError : std::uint8_t {
     kTooManyUnits = 44,
     kTrainTooShort = 45,
     kHeldOutTooShort = 46,
+    kStrategyUnknown = 47,
+    kExponentOfCodec = 48,
 };
-inline constexpr SpecError kLastSpecError = SpecError::kHeldOutTooShort;
+inline constexpr SpecError kLastSpecError = SpecError::kExponentOfCodec;
 
 /// Whose rule a limit is: what stops to work beyond it.
 enum class RuleOf : std::uint8_t {

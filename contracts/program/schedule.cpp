@@ -1,26 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/schedule.hpp"
 
+#include <algorithm>
+
 #include "contracts/base/check.hpp"
+#include "contracts/program/round_law.hpp"
 
 namespace assay::program {
 
-Schedule::Schedule(const TrainConfig& train) : train_(train) {
+Schedule::Schedule(const TrainConfig& train) : Schedule(train, train.inner_steps) {}
+
+Schedule::Schedule(const JobSpec& spec)
+    : Schedule(spec.train, std::uint64_t{carries_state(spec) ? spec.rounds : 1} * spec.train.inner_steps) {}
+
+Schedule::Schedule(const TrainConfig& train, std::uint64_t steps) : train_(train) {
     const double beta1 = static_cast<double>(train.beta1.value());
     const double beta2 = static_cast<double>(train.beta2.value());
     double power1 = 1.0;
     double power2 = 1.0;
-    corrections_.reserve(train.inner_steps);
-    for (std::uint32_t t = 0; t < train.inner_steps; ++t) {
+    for (std::uint64_t t = 0; t < steps; ++t) {
         power1 = power1 * beta1;
         power2 = power2 * beta2;
         corrections_.push_back(
             {static_cast<float>(1.0 / (1.0 - power1)), static_cast<float>(1.0 / (1.0 - power2))});
+        // Powers only fall: from here on every correction is 1.
+        if (1.0 - power1 == 1.0 && 1.0 - power2 == 1.0) break;
     }
 }
 
 arithmetic::AdamWCoefficients Schedule::at(std::uint64_t round, std::uint32_t step) const {
-    ASSAY_CHECK(step < corrections_.size());
+    return at(round, step, step);
+}
+
+arithmetic::AdamWCoefficients Schedule::at(std::uint64_t round, std::uint32_t step, std::uint64_t age) const {
+    ASSAY_CHECK(step < train_.inner_steps);
+    const Corrections& correction =
+        corrections_[static_cast<std::size_t>(std::min<std::uint64_t>(age, corrections_.size() - 1))];
     const std::uint64_t global = round * train_.inner_steps + step;
     double rate = static_cast<double>(train_.learning_rate.value());
     if (global < train_.warmup_steps) {
@@ -33,8 +48,8 @@ arithmetic::AdamWCoefficients Schedule::at(std::uint64_t round, std::uint32_t st
     c.one_minus_beta1 = static_cast<float>(1.0 - static_cast<double>(c.beta1));
     c.beta2 = train_.beta2.value();
     c.one_minus_beta2 = static_cast<float>(1.0 - static_cast<double>(c.beta2));
-    c.correction1 = corrections_[step].first;
-    c.correction2 = corrections_[step].second;
+    c.correction1 = correction.first;
+    c.correction2 = correction.second;
     c.epsilon = train_.epsilon.value();
     return c;
 }

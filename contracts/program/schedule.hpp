@@ -12,24 +12,31 @@
 namespace assay::program {
 
 /// Everything below is in binary64 on the exact values of the spec's binary32 numbers:
-///   correction_k(t) = 1 / (1 − beta_k^t), t = 1 … inner_steps (moments restart every round), the power by
-///   t−1 multiplications; one_minus_beta_k = 1 − beta_k;
+///   correction_k(t) = 1 / (1 − beta_k^t), t counting the steps of the moments (they restart every round, or
+///   are carried), the power by t−1 multiplications; one_minus_beta_k = 1 − beta_k;
 ///   lr(g) = learning_rate · (g + 1) / warmup_steps for global step g = round·inner_steps + step below
 ///   warmup_steps, then learning_rate; decay = lr(g) (unrounded) · weight_decay.
 class Schedule {
 public:
-    /// REQUIRES a TrainConfig that check_spec accepts.
+    /// Of moments that restart every round. REQUIRES a TrainConfig that check_spec accepts.
     explicit Schedule(const TrainConfig& train);
+    /// Of the job's moments. REQUIRES a spec that check_spec accepts.
+    explicit Schedule(const JobSpec& spec);
 
     /// Coefficients of inner step `step` (from 0) of `round`; `decay` is that of decaying tensors, callers
-    /// put 0 for the others. REQUIRES step < inner_steps.
+    /// put 0 for the others. REQUIRES step < inner_steps, moments that restart every round.
     [[nodiscard]] arithmetic::AdamWCoefficients at(std::uint64_t round, std::uint32_t step) const;
+    /// The same for moments that have `age` steps behind them.
+    [[nodiscard]] arithmetic::AdamWCoefficients at(std::uint64_t round, std::uint32_t step,
+                                                   std::uint64_t age) const;
 
 private:
     struct Corrections {
         float first;
         float second;
     };
+    Schedule(const TrainConfig& train, std::uint64_t steps);
+
     TrainConfig train_;
     std::vector<Corrections> corrections_;
 };

@@ -113,7 +113,14 @@ Hash256 state_root(const StateRoots& roots) {
     add(roots.outer);
     add(roots.data_cursor);
     add(roots.generator_counter);
+    if (roots.moment_age) add(*roots.moment_age);
     return base::merkle_root(leaves);
+}
+
+Hash256 carried_root(const Hash256& first_moment, const Hash256& second_moment, std::uint64_t moment_age) {
+    base::Encoder encoder;
+    encoder(first_moment, second_moment, moment_age);
+    return base::hash("assay/carried", std::move(encoder).take());
 }
 
 Hash256 base_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,7 +37,7 @@ Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float
 Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update,
                     base::BatchHash hash = base::hash_one_by_one);
 
-/// The eight components of a state, in the order of their leaves. An absent root is zero.
+/// The components of a state, in the order of their leaves. An absent root is zero.
 /// Base state of a round: parameters, outer; step_count = round·inner_steps. Slot state inside a round:
 /// parameters, moments; step_count = inner steps done in this round; data_cursor = round·inner_steps + those.
 struct StateRoots {
@@ -48,12 +49,19 @@ struct StateRoots {
     Hash256 outer;
     std::uint64_t data_cursor = 0;
     std::uint64_t generator_counter = 0;
+    /// AdamW steps that the moments have behind them. A ninth component, only where moments outlive a round:
+    /// elsewhere it is step_count.
+    std::optional<std::uint64_t> moment_age;
 
     friend bool operator==(const StateRoots&, const StateRoots&) = default;
 };
 
-/// Merkle root over eight leaves merkle_leaf(u8 position ‖ root or u64 little-endian).
+/// Merkle root over the components' leaves merkle_leaf(u8 position ‖ root or u64 little-endian).
 Hash256 state_root(const StateRoots& roots);
+
+/// Root of what a slot carries over a round border: H("assay/carried", root of the first moment ‖ root of the
+/// second ‖ u64 age).
+Hash256 carried_root(const Hash256& first_moment, const Hash256& second_moment, std::uint64_t moment_age);
 
 /// Root of the base state of a round.
 Hash256 base_state_root(const std::vector<TensorInfo>& tensors, std::span<const float> parameters,

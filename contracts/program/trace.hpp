@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "contracts/base/codec.hpp"
@@ -36,41 +37,68 @@ struct Divergence {
     }
 };
 
-struct TraceRecord {
-    std::vector<Hash256> boundaries;        ///< segments()+1 state roots
-    std::vector<Fingerprint> fingerprints;  ///< of the completed steps; fewer than inner_steps when diverged
-    std::optional<Divergence> divergence;
-    Hash256 update;  ///< zero when diverged
+/// Roots of what a slot takes over from its last accepted round and of what it hands on (carried_root, in
+/// state_root.hpp); zero: nothing. Only in jobs that carry (round_law.hpp).
+struct Carried {
+    Hash256 in;
+    Hash256 out;
 
-    friend bool operator==(const TraceRecord&, const TraceRecord&) = default;
+    friend bool operator==(const Carried&, const Carried&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.boundaries, self.fingerprints, self.divergence, self.update);
+        visit(self.in, self.out);
+    }
+};
+
+struct TraceRecord {
+    std::vector<Hash256> boundaries;        ///< a state root for each boundary of the plan
+    std::vector<Fingerprint> fingerprints;  ///< of the completed steps; fewer than inner_steps when diverged
+    std::optional<Divergence> divergence;
+    Hash256 update;                  ///< zero when diverged
+    std::optional<Carried> carried;  ///< there in jobs that carry; its `out` is zero when diverged
+
+    friend bool operator==(const TraceRecord&, const TraceRecord&) = default;
+    /// One byte says which of the optional fields follow: 1 the divergence, 2 what is carried.
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.boundaries, self.fingerprints);
+        auto present = static_cast<std::uint8_t>((self.divergence ? 1 : 0) + (self.carried ? 2 : 0));
+        visit(present);
+        if constexpr (!std::is_const_v<Self>) self.expect(present, visit);
+        if (self.divergence) visit(*self.divergence);
+        visit(self.update);
+        if (self.carried) visit(*self.carried);
+    }
+
+private:
+    template <class V>
+    void expect(std::uint8_t present, V& visit) {
+        if (present > 3) visit.refuse(base::DecodeError::kBadBool);
+        divergence.reset();
+        carried.reset();
+        if ((present & 1U) != 0) divergence.emplace();
+        if ((present & 2U) != 0) carried.emplace();
     }
 };
 
 /// H("assay/trace", encoding).
 Hash256 trace_root(const TraceRecord& trace);
 
-/// True when counts fit the job: segments()+1 boundaries; inner_steps fingerprints, or as many as the
-/// diverged step's number; boundaries after a divergence repeat the state before it; update root zero exactly
-/// when diverged. Everything below REQUIRES it.
+/// True when counts fit the job's round plan: a root for each boundary; inner_steps fingerprints, or as many
+/// as the diverged step's number; boundaries after a divergence repeat the state before it; update root zero
+/// exactly when diverged; what is carried there exactly in jobs that carry, its `out` zero exactly when
+/// diverged. Everything below REQUIRES it.
 bool is_well_formed(const TraceRecord& trace, const JobSpec& spec);
 
-/// Steps [first, last) of a segment. REQUIRES segment < spec.segments().
-struct StepRange {
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
-};
-StepRange segment_steps(const JobSpec& spec, std::uint32_t segment);
-
 /// Root of an audit unit. Segment s: H("assay/unit", encoding of: boundary s+1, the fingerprints of its
-/// completed steps, the divergence if it fell in it). Unit segments(): H("assay/unit/finalise", update root).
+/// completed steps, the divergence if it fell in it). Unit `finalise`: H("assay/unit/finalise", update root).
 Hash256 unit_root(const TraceRecord& trace, const JobSpec& spec, std::uint32_t unit);
 
 /// The same from the parts that a verifier computed.
 Hash256 segment_unit_root(const Hash256& end_boundary, const std::vector<Fingerprint>& fingerprints,
                           const std::optional<Divergence>& divergence);
 Hash256 finalise_unit_root(const Hash256& update);
+/// In jobs that carry: H("assay/unit/finalise/carried", update root ‖ root of what is handed on).
+Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out);
 
 }  // namespace assay::program

@@ -242,6 +242,7 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kJudges:
         case Table::kRevealPlace:
         case Table::kAuditPlace:
+        case Table::kHandedOn:
         case Table::kBeaconLink: return {};
     }
     return broken("a key of no table");

@@ -25,8 +25,9 @@ namespace assay::worker {
 
 /// 2: JobSpec names a profile, another family and an initial blob; Initial may carry a file; Refusal has a
 /// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
-/// kUnsound.
-inline constexpr std::uint32_t kProtocolVersion = 3;
+/// kUnsound. 4: Train says what the slot carries; Train and Replay may bring its file; a trace may hold what
+/// is carried.
+inline constexpr std::uint32_t kProtocolVersion = 4;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -169,18 +170,20 @@ struct Drill {
     }
 };
 
-/// Trains one slot for one round. Descriptors: base state of the round; when resuming, the slot state of
-/// boundary `resume->boundaries.size() - 1`, as a Boundary frame gave it.
-/// Answers: Progress after each step, Boundary at each segment's end, then Trained.
+/// Trains one slot for one round. Descriptors: base state of the round; with `carried_in`, the slot state at
+/// the end of the slot's last accepted round; when resuming, the slot state of boundary
+/// `resume->boundaries.size() - 1`, as a Boundary frame gave it. Answers: Progress after each step, Boundary
+/// at each segment's end, then Trained.
 struct Train {
     static constexpr FrameKind kKind = FrameKind::kTrain;
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     std::optional<program::TraceRecord> resume;  ///< Boundary::so_far of the boundary to go on from
     std::vector<Drill> drills;
+    base::Hash256 carried_in = {};  ///< root of what the slot goes on with; zero: nothing
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.round, self.slot, self.resume, self.drills);
+        visit(self.round, self.slot, self.resume, self.drills, self.carried_in);
     }
 };
 
@@ -221,7 +224,8 @@ struct Trained {
 };
 
 /// Recomputes one audit unit of a revealed trace and compares.
-/// Descriptors: segment 0: base state of the round. Segment s > 0: slot state of boundary s. Finalise: base
+/// Descriptors: segment 0: base state of the round and, where the claimed trace carries something in, the
+/// slot state that it comes from. Segment s > 0: slot state of boundary s. Finalise: base
 /// state of the round, slot state of the last boundary. Then, with `has_claimed_end`, the claimed end: slot
 /// state of boundary s + 1, or for finalise the update file; it serves to name the first difference.
 struct Replay {

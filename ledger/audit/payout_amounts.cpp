@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "contracts/base/wide.hpp"
+#include "contracts/program/round_plan.hpp"
 
 namespace assay::ledger {
 
@@ -51,12 +52,10 @@ std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Jo
 }
 
 std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit) {
+    const program::StepRange range = program::RoundPlan(job.spec).steps(unit);
+    if (range.first == range.last) return 1;
     const std::uint64_t steps = job.spec.train.inner_steps;
-    const std::uint64_t length = job.spec.security.segment_steps;
-    const std::uint64_t first = unit * length;
-    if (first >= steps) return 1;
-    const std::uint64_t count = std::min(length, steps - first);
-    return saturated((Uint128{job.slot_work} * count + steps - 1) / steps);
+    return saturated((Uint128{job.slot_work} * (range.last - range.first) + steps - 1) / steps);
 }
 
 }  // namespace assay::ledger

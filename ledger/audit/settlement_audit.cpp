@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/program/mean_loss.hpp"
+#include "contracts/program/round_plan.hpp"
 
 namespace assay::ledger {
 
@@ -61,11 +62,11 @@ namespace {
 std::vector<std::uint32_t> audited_losses(const contracts::Job& job, const SlotEvidence& evidence) {
     std::vector<std::uint32_t> losses;
     if (!evidence.reveal) return losses;
-    const std::uint32_t length = job.spec.security.segment_steps;
+    const program::RoundPlan plan(job.spec);
     const auto& steps = evidence.reveal->trace.fingerprints;
     for (std::size_t step = 0; step < steps.size(); ++step) {
         const auto& units = evidence.slot.drawn_units;
-        const auto unit = static_cast<std::uint32_t>(step / length);
+        const std::uint32_t unit = plan.unit_of(static_cast<std::uint32_t>(step));
         if (std::find(units.begin(), units.end(), unit) != units.end()) losses.push_back(steps[step].loss);
     }
     return losses;

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/audit/judge_audit.hpp"
@@ -57,6 +59,13 @@ Verdict judge_again(const contracts::Job& job, const SlotEvidence& evidence) {
 
 std::string quoted(Reason reason) { return std::string(contracts::to_text(reason)); }
 
+// What the slot's round before left it to go on with; zero: nothing.
+Hash256 handed_on(const SlotEvidence& evidence) {
+    const bool accepted = evidence.before && evidence.before->verdict == Reason::kPaid;
+    if (!accepted || !evidence.reveal_before || !evidence.reveal_before->trace.carried) return {};
+    return evidence.reveal_before->trace.carried->out;
+}
+
 // Empty: the reveal is what was sealed.
 std::string check_reveal(const std::string& chain, const contracts::Job& job, const contracts::Round& round,
                          const SlotEvidence& evidence) {
@@ -70,10 +79,13 @@ std::string check_reveal(const std::string& chain, const contracts::Job& job, co
     statement.slot = slot.slot;
     statement.miner = slot.miner;
     statement.base_root = round.base_root;
-    statement.segments = job.spec.segments();
+    statement.segments = program::RoundPlan(job.spec).segments();
     statement.trace_root = program::trace_root(reveal.trace);
     statement.update_root = reveal.trace.update;
     statement.salt = reveal.salt;
+    statement.carried = reveal.trace.carried;
+    if (reveal.trace.carried && reveal.trace.carried->in != handed_on(evidence))
+        return "reveal: the slot goes on with another state than its last accepted round handed on";
     if (contracts::commit_seal(chain, statement) != slot.seal)
         return "reveal: the trace is not the one that was sealed";
     if (slot.diverged != reveal.trace.divergence.has_value())
@@ -114,10 +126,7 @@ Reason unrevealed(const SlotRound& slot) {
 // The unit in which the miner says its work ended; nothing for a trace that did not diverge.
 std::optional<std::uint32_t> divergence_unit(const contracts::Job& job, const SlotEvidence& evidence) {
     if (!evidence.reveal || !evidence.reveal->trace.divergence) return std::nullopt;
-    const std::uint32_t step = evidence.reveal->trace.divergence->step;
-    if (step >= job.spec.train.inner_steps || job.spec.security.segment_steps == 0)
-        return job.spec.segments();
-    return static_cast<std::uint32_t>(step / job.spec.security.segment_steps);
+    return program::RoundPlan(job.spec).unit_of(evidence.reveal->trace.divergence->step);
 }
 
 std::string listed(const std::vector<std::uint32_t>& units) {
@@ -173,6 +182,10 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
     SlotEvidence evidence;
     evidence.slot = slot;
     if (slot.revealed) evidence.reveal = contracts::read_reveal(state, job.id, round.number, slot.slot);
+    if (program::carries_state(job.spec) && round.number > 0) {
+        evidence.before = contracts::read_slot(state, job.id, round.number - 1, slot.slot);
+        evidence.reveal_before = contracts::read_reveal(state, job.id, round.number - 1, slot.slot);
+    }
     for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
         const auto stage = i < 2 ? contracts::Stage::kPair : contracts::Stage::kThird;
         DrawnAudit audit;
@@ -221,7 +234,8 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
     const bool all = slot.newcomer || round.link_missing;
     const std::uint64_t threshold =
         all ? std::numeric_limits<std::uint64_t>::max() : job.spec.security.audit_threshold;
-    auto drawn = contracts::draw_units(round.beacon, slot.slot, job.spec.segments(), threshold);
+    auto drawn =
+        contracts::draw_units(round.beacon, slot.slot, program::RoundPlan(job.spec).finalise(), threshold);
     // A claim that ends the work early and is paid in full is never left to the draw.
     const auto claimed_end = divergence_unit(job, evidence);
     if (claimed_end && round.phase > contracts::RoundPhase::kReveal) {

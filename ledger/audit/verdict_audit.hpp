@@ -26,6 +26,9 @@ struct DrawnAudit {
 struct SlotEvidence {
     contracts::SlotRound slot;
     std::optional<contracts::Reveal> reveal;
+    /// The same slot's record and reveal in the round before, in jobs that carry.
+    std::optional<contracts::SlotRound> before;
+    std::optional<contracts::Reveal> reveal_before;
     std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third if there is one
 
     [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;

@@ -2,9 +2,11 @@
 #include "node/audit/replay.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <utility>
 
+#include "contracts/program/round_plan.hpp"
 #include "node/worker/local_training.hpp"
 
 namespace assay::node {
@@ -26,13 +28,17 @@ base::Outcome<std::filesystem::path> blob_path(const BlobStore& blobs, const Blo
 
 /// Sends one request and waits for its last frame.
 base::Outcome<WorkerEvent> ask(WorkerClient& worker, frames::Message message,
-                               std::vector<frames::SharedDescriptor> bulk) {
+                               std::vector<frames::SharedDescriptor> bulk,
+                               const std::function<void(const WorkerEvent&)>& observe = {}) {
     std::mutex mutex;
     std::condition_variable answered;
     std::optional<WorkerEvent> last;
     (void)worker.submit(std::move(message), std::move(bulk), [&](WorkerEvent event) {
-        if (!event.last) return;
         const std::scoped_lock lock(mutex);
+        if (!event.last) {
+            if (observe) observe(event);
+            return;
+        }
         last = std::move(event);
         answered.notify_one();
     });
@@ -44,20 +50,114 @@ base::Outcome<WorkerEvent> ask(WorkerClient& worker, frames::Message message,
     return std::move(*last);
 }
 
+base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const BlobStore& blobs,
+                                                   const program::JobSpec& spec,
+                                                   const contracts::Round& round) {
+    frames::SharedDescriptor file;
+    if (!round.base_blob.is_zero()) {
+        ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
+        ASSAY_ASSIGN(file, worker::open_file(path.string()));
+    }
+    if (round.base_blob == spec.initial_blob) {
+        ASSAY_ASSIGN(const StateFile initial, initial_state(worker, file));
+        if (initial.root != round.base_root) {
+            return fail(ErrorKind::kVerification, "the job's initial state has the root " +
+                                                      initial.root.hex() + ", the ledger names " +
+                                                      round.base_root.hex());
+        }
+        return initial.bytes;
+    }
+    ASSAY_ASSIGN(const WorkerEvent rooted,
+                 ask(worker, frames::Root{.kind = frames::BulkKind::kBaseState}, {file}));
+    const auto* root = std::get_if<frames::Rooted>(&rooted.message);
+    if (root == nullptr || root->root != round.base_root) {
+        return fail(ErrorKind::kVerification,
+                    "blob " + round.base_blob.hex() + " is not the base state that the ledger names");
+    }
+    return file;
+}
+
+/// Makes the states that slots go on with, where the store has none: by training again from the last round in
+/// which the slot went on with nothing.
+class CarriedStates {
+public:
+    CarriedStates(WorkerClient& worker, const contracts::StateView& state, const BlobStore& blobs,
+                  const contracts::Job& job)
+        : worker_(worker), state_(state), blobs_(blobs), job_(job) {}
+
+    /// Of a slot that goes on with something in `round`.
+    base::Outcome<frames::SharedDescriptor> at(std::uint32_t round, std::uint32_t slot) const {
+        frames::SharedDescriptor file;
+        std::uint32_t from = round;
+        while (!contracts::carried_in(state_, job_.id, from, slot).nothing()) {
+            const auto path = blobs_.path(contracts::carried_in(state_, job_.id, from, slot).blob);
+            if (path.ok()) {
+                ASSAY_ASSIGN(file, worker::open_file(path->string()));
+                break;
+            }
+            --from;
+        }
+        for (; from < round; ++from) {
+            ASSAY_ASSIGN(file, train_again(from, slot, file));
+        }
+        return file;
+    }
+
+private:
+    base::Outcome<frames::SharedDescriptor> train_again(std::uint32_t round, std::uint32_t slot,
+                                                        const frames::SharedDescriptor& carried) const {
+        const auto record = contracts::read_round(state_, job_.id, round);
+        if (!record) return fail(ErrorKind::kNotFound, "the ledger has no round " + std::to_string(round));
+        frames::Train request;
+        request.round = round;
+        request.slot = slot;
+        request.carried_in = contracts::carried_in(state_, job_.id, round, slot).root;
+        ASSAY_ASSIGN(auto base, base_state(worker_, blobs_, job_.spec, *record));
+        std::vector<frames::SharedDescriptor> start{std::move(base)};
+        if (carried != nullptr) start.push_back(carried);
+        frames::SharedDescriptor end;
+        ASSAY_ASSIGN(const WorkerEvent last,
+                     ask(worker_, std::move(request), std::move(start), [&](const WorkerEvent& event) {
+                         if (std::holds_alternative<frames::Boundary>(event.message) && !event.bulk.empty())
+                             end = event.bulk.front();
+                     }));
+        const auto* trained = std::get_if<frames::Trained>(&last.message);
+        const base::Hash256 wanted = contracts::carried_in(state_, job_.id, round + 1, slot).root;
+        if (trained == nullptr || !trained->trace.carried || trained->trace.carried->out != wanted) {
+            return fail(ErrorKind::kVerification,
+                        "round " + std::to_string(round) + ", slot " + std::to_string(slot) +
+                            ": trained again here, it hands on another state than the ledger accepted");
+        }
+        return end;
+    }
+
+    WorkerClient& worker_;
+    const contracts::StateView& state_;
+    const BlobStore& blobs_;
+    const contracts::Job& job_;
+};
+
 class RoundReplay {
 public:
     RoundReplay(WorkerClient& worker, const BlobStore& blobs, const contracts::Job& job, std::uint32_t round,
-                frames::SharedDescriptor base)
-        : worker_(worker), blobs_(blobs), job_(job), round_(round), base_(std::move(base)) {}
+                frames::SharedDescriptor base, const CarriedStates& carried_states)
+        : worker_(worker),
+          blobs_(blobs),
+          job_(job),
+          round_(round),
+          base_(std::move(base)),
+          carried_states_(carried_states) {}
 
     base::Outcome<SlotReplay> run(const contracts::SlotRound& slot, const contracts::Reveal& reveal,
+                                  const contracts::CarriedIn& carried,
                                   const std::optional<std::uint32_t>& segment) {
         SlotReplay result;
         result.slot = slot.slot;
         result.miner = slot.miner;
         result.verdict = slot.verdict;
         end_.reset();
-        const std::uint32_t last = segment ? *segment : job_.spec.segments();
+        carried_ = carried;
+        const std::uint32_t last = segment ? *segment : program::RoundPlan(job_.spec).finalise();
         for (std::uint32_t unit = 0; unit <= last; ++unit) {
             ASSAY_ASSIGN(UnitReplay replayed, replay_unit(slot.slot, unit, reveal));
             result.units.push_back(std::move(replayed));
@@ -84,10 +184,11 @@ private:
 
     base::Outcome<UnitReplay> replay_unit(std::uint32_t slot, std::uint32_t unit,
                                           const contracts::Reveal& reveal) {
-        const bool from_claim = unit != 0 && !end_;
+        const bool goes_on = unit == 0 && !carried_.nothing();
+        const bool from_claim = (unit != 0 || goes_on) && !end_;
         frames::SharedDescriptor start = std::exchange(end_, nullptr);
         if (from_claim) {
-            auto claimed = claimed_start(reveal, unit);
+            auto claimed = goes_on ? carried_states_.at(round_, slot) : claimed_start(reveal, unit);
             if (!claimed) return unknown(unit, claimed.error().what);
             start = *std::move(claimed);
         }
@@ -122,8 +223,9 @@ private:
                                           const contracts::Reveal& reveal,
                                           const frames::SharedDescriptor& start) {
         std::vector<frames::SharedDescriptor> bulk;
-        if (unit == 0 || unit == job_.spec.segments()) bulk.push_back(base_);
-        if (unit != 0) bulk.push_back(start);
+        const program::UnitStart from = program::RoundPlan(job_.spec).start(unit);
+        if (from.base) bulk.push_back(base_);
+        if (start != nullptr) bulk.push_back(start);
         return ask(worker_,
                    frames::Replay{.round = round_,
                                   .slot = slot,
@@ -140,35 +242,10 @@ private:
     const contracts::Job& job_;
     std::uint32_t round_;
     frames::SharedDescriptor base_;
+    CarriedStates carried_states_;
+    contracts::CarriedIn carried_;  ///< of the slot at hand
     frames::SharedDescriptor end_;  ///< of the unit before, where it is the claimed one
 };
-
-base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const BlobStore& blobs,
-                                                   const program::JobSpec& spec,
-                                                   const contracts::Round& round) {
-    frames::SharedDescriptor file;
-    if (!round.base_blob.is_zero()) {
-        ASSAY_ASSIGN(const auto path, blob_path(blobs, round.base_blob, "the round's base state"));
-        ASSAY_ASSIGN(file, worker::open_file(path.string()));
-    }
-    if (round.base_blob == spec.initial_blob) {
-        ASSAY_ASSIGN(const StateFile initial, initial_state(worker, file));
-        if (initial.root != round.base_root) {
-            return fail(ErrorKind::kVerification, "the job's initial state has the root " +
-                                                      initial.root.hex() + ", the ledger names " +
-                                                      round.base_root.hex());
-        }
-        return initial.bytes;
-    }
-    ASSAY_ASSIGN(const WorkerEvent rooted,
-                 ask(worker, frames::Root{.kind = frames::BulkKind::kBaseState}, {file}));
-    const auto* root = std::get_if<frames::Rooted>(&rooted.message);
-    if (root == nullptr || root->root != round.base_root) {
-        return fail(ErrorKind::kVerification,
-                    "blob " + round.base_blob.hex() + " is not the base state that the ledger names");
-    }
-    return file;
-}
 
 }  // namespace
 
@@ -182,16 +259,16 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
                     "job " + request.job.brief() + " has no round " + std::to_string(request.round),
                     "rounds count from 0; `assay job show " + request.job.brief() + "` lists them");
     }
-    if (request.segment && *request.segment > job->spec.segments()) {
-        return fail(ErrorKind::kNotFound, "a round has segments 0 to " +
-                                              std::to_string(job->spec.segments() - 1) + " and finalise, " +
-                                              std::to_string(job->spec.segments()));
+    const program::RoundPlan plan(job->spec);
+    if (request.segment && *request.segment >= plan.units()) {
+        return fail(ErrorKind::kNotFound, "a round has segments 0 to " + std::to_string(plan.segments() - 1) +
+                                              " and finalise, " + std::to_string(plan.finalise()));
     }
     ASSAY_ASSIGN(const auto train, blob_path(blobs, job->spec.data.train, "the training tokens"));
     ASSAY_ASSIGN(const auto held_out, blob_path(blobs, job->spec.data.held_out, "the held-out tokens"));
     ASSAY_TRY(open_job(worker, job->spec, {.train = train.string(), .held_out = held_out.string()}));
     ASSAY_ASSIGN(auto base, base_state(worker, blobs, job->spec, *round));
-    RoundReplay replay(worker, blobs, *job, request.round, std::move(base));
+    RoundReplay replay(worker, blobs, *job, request.round, std::move(base), {worker, state, blobs, *job});
     std::vector<SlotReplay> replays;
     bool known = false;
     for (const contracts::SlotRound& slot : contracts::list_slots(state, request.job, request.round)) {
@@ -199,7 +276,10 @@ base::Outcome<std::vector<SlotReplay>> replay_round(WorkerClient& worker, const 
         known = true;
         const auto reveal = contracts::read_reveal(state, request.job, request.round, slot.slot);
         if (!reveal) continue;
-        ASSAY_ASSIGN(SlotReplay result, replay.run(slot, *reveal, request.segment));
+        ASSAY_ASSIGN(
+            SlotReplay result,
+            replay.run(slot, *reveal, contracts::carried_in(state, job->id, request.round, slot.slot),
+                       request.segment));
         replays.push_back(std::move(result));
     }
     if (!known) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/audit/run_record.hpp"
 
+#include "contracts/program/round_law.hpp"
+
 namespace assay::node {
 
 RunRecord run_record(const contracts::StateView& state, const contracts::Job& job) {
@@ -13,8 +15,12 @@ RunRecord run_record(const contracts::StateView& state, const contracts::Job& jo
                         .accepted = {},
                         .clip_bits = std::nullopt,
                         .result_root = round->result.base_root};
-        for (const std::uint32_t slot : round->merged_slots)
+        for (const std::uint32_t slot : round->merged_slots) {
             row.accepted.push_back({.slot = slot, .weight = 1});
+            if (program::carries_state(job.spec)) {
+                row.accepted.back().carried_in = contracts::carried_in(state, job.id, number, slot).root;
+            }
+        }
         record.rounds.push_back(std::move(row));
     }
     return record;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "contracts/program/names.hpp"
+#include "contracts/program/strategies/strategy.hpp"
 
 namespace assay::node {
 namespace {
@@ -88,6 +89,59 @@ bool put_head(JobFile& job, const JobValue& value) {
     return put_word(program::parse_head(std::get<std::string>(value)), job.spec.model.head);
 }
 JobValue get_head(const JobFile& job) { return std::string(program::to_text(job.spec.model.head)); }
+/// The words that rows of strategies have, each once, the standard's first.
+std::vector<std::string> words_of(std::string_view (*word)(const program::StrategyRow&)) {
+    std::vector<std::string> words;
+    for (const program::StrategyRow* row : program::strategies()) {
+        if (std::find(words.begin(), words.end(), word(*row)) == words.end()) words.emplace_back(word(*row));
+    }
+    return words;
+}
+std::string_view engine_word(const program::StrategyRow& row) { return row.engine_word; }
+std::string_view strategy_word(const program::StrategyRow& row) { return row.word; }
+std::string_view codec_word(const program::StrategyRow& row) { return row.codec->word; }
+
+/// Each of the three keys changes one word of the row that the job has so far.
+using Rename = void (*)(std::string_view& engine, std::string_view& strategy, std::string_view& codec,
+                        std::string_view word);
+template <Rename rename>
+bool put_row(JobFile& job, const JobValue& value) {
+    const program::StrategyRow* row = program::find_strategy(job.spec.engine, job.spec.strategy);
+    if (row == nullptr) return false;
+    std::string_view engine = row->engine_word, strategy = row->word, codec = row->codec->word;
+    rename(engine, strategy, codec, std::get<std::string>(value));
+    row = program::find_strategy(engine, strategy, codec);
+    if (row == nullptr) return false;
+    job.spec.engine = row->engine;
+    job.spec.strategy = row->number;
+    return true;
+}
+template <std::string_view (*word)(const program::StrategyRow&)>
+JobValue get_row(const JobFile& job) {
+    const program::StrategyRow* row = program::find_strategy(job.spec.engine, job.spec.strategy);
+    return std::string(row == nullptr ? "unknown" : word(*row));
+}
+void rename_engine(std::string_view& engine, std::string_view&, std::string_view&, std::string_view word) {
+    engine = word;
+}
+void rename_strategy(std::string_view&, std::string_view& strategy, std::string_view&,
+                     std::string_view word) {
+    strategy = word;
+}
+void rename_codec(std::string_view&, std::string_view&, std::string_view& codec, std::string_view word) {
+    codec = word;
+}
+
+bool put_inner_state(JobFile& job, const JobValue& value) {
+    for (const auto state : {program::InnerState::kReset, program::InnerState::kCarried}) {
+        if (program::to_text(state) != std::get<std::string>(value)) continue;
+        job.spec.inner_state = state;
+        return true;
+    }
+    return false;
+}
+JobValue get_inner_state(const JobFile& job) { return std::string(program::to_text(job.spec.inner_state)); }
+
 // Choices with one word so far: the default member value is that word's.
 bool put_only(JobFile&, const JobValue&) { return true; }
 
@@ -160,10 +214,10 @@ void add_job(Section keys) {
     keys.choice("profile", {"f32", "i16"},
                 "arithmetic of matrix products: binary32 chains, or exact integers over 16-bit fixed point",
                 put_profile, get_profile);
-    keys.choice("engine", {"local"}, "how machines divide the work: each trains slots alone", put_only,
-                [](const JobFile&) { return text("local"); });
-    keys.choice("strategy", {"diloco"}, "how the slots' updates become the next model", put_only,
-                [](const JobFile&) { return text("diloco"); });
+    keys.choice("engine", words_of(engine_word), "how machines divide the work: each trains slots alone",
+                put_row<rename_engine>, get_row<engine_word>);
+    keys.choice("strategy", words_of(strategy_word), "how the slots' updates become the next model",
+                put_row<rename_strategy>, get_row<strategy_word>);
     keys.required("slots", Type::kWhole, "virtual workers per round, fixed for the job",
                   put_top<&JobSpec::slots>, get_top<&JobSpec::slots>);
     keys.required("rounds", Type::kWhole, "rounds to train", put_top<&JobSpec::rounds>,
@@ -240,8 +294,12 @@ void add_train(Section keys) {
                  put_float<kTrain, &T::outer_momentum>, get_float<kTrain, &T::outer_momentum>);
     keys.limited("sum_exponent", Type::kWhole, whole(-40), "updates are summed as integers at 2^sum_exponent",
                  put_whole<kTrain, &T::sum_exponent>, get_whole<kTrain, &T::sum_exponent>);
-    keys.choice("inner_state", {"reset"}, "AdamW's moments at the start of a round", put_only,
-                [](const JobFile&) { return text("reset"); });
+    keys.choice("codec", words_of(codec_word),
+                "how an update is rounded and sent: whole numbers of 8 bytes, or FP16 of 2 bytes",
+                put_row<rename_codec>, get_row<codec_word>);
+    keys.choice("inner_state", {"reset", "carried"},
+                "AdamW's moments at the start of a round: zero, or those of the slot's last accepted round",
+                put_inner_state, get_inner_state);
 }
 
 void add_market(Section keys) {

@@ -21,6 +21,7 @@ base::Outcome<AcceptedSlot> slot_from(const json& value, const std::string& wher
     AcceptedSlot slot;
     slot.slot = static_cast<std::uint32_t>(reader.number("slot", 0, slots - 1));
     slot.weight = reader.number("weight", 1, UINT64_MAX);
+    if (value.is_object() && value.contains("carried_in")) slot.carried_in = reader.hash("carried_in");
     ASSAY_TRY(reader.finish());
     return slot;
 }
@@ -58,6 +59,7 @@ std::string record_to_json(const RunRecord& record) {
         ordered_json accepted = ordered_json::array();
         for (const AcceptedSlot& slot : round.accepted) {
             accepted.push_back(ordered_json{{"slot", slot.slot}, {"weight", slot.weight}});
+            if (slot.carried_in) accepted.back()["carried_in"] = slot.carried_in->hex();
         }
         rounds.push_back(ordered_json{
             {"round", round.round},

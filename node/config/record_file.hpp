@@ -19,6 +19,8 @@ namespace assay::node {
 struct AcceptedSlot {
     std::uint32_t slot = 0;
     std::uint64_t weight = 1;  ///< at least 1
+    /// Root of what the slot went on with, zero for nothing; none in jobs that carry nothing.
+    std::optional<base::Hash256> carried_in = std::nullopt;
     friend bool operator==(const AcceptedSlot&, const AcceptedSlot&) = default;
 };
 

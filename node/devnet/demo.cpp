@@ -7,6 +7,7 @@
 
 #include "contracts/program/names.hpp"
 #include "contracts/program/program.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/audit/job_plan.hpp"
 #include "node/audit/run_record.hpp"
@@ -62,8 +63,8 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
         }
         for (const auto& audit : contracts::list_audits(state, job.id, number)) {
             for (const auto& claim : audit.claims) {
-                if (claim.unavailable || claim.unit >= job.spec.segments()) continue;
-                const auto steps = program::segment_steps(job.spec, claim.unit);
+                if (claim.unavailable) continue;
+                const auto steps = program::RoundPlan(job.spec).steps(claim.unit);
                 recomputed += static_cast<double>(steps.last - steps.first);
             }
         }

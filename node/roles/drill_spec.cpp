@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/tensors.hpp"
 
 namespace assay::node {
@@ -106,10 +107,10 @@ base::Outcome<void> check_drill(const PlannedDrill& planned, const program::JobS
         return fail(ErrorKind::kUsage, "sabotage names round " + std::to_string(*planned.round) +
                                            ", the job has rounds 0 to " + std::to_string(spec.rounds - 1));
     }
-    if (planned.drill.segment >= spec.segments()) {
+    if (const program::RoundPlan plan(spec); planned.drill.segment >= plan.segments()) {
         return fail(ErrorKind::kUsage, "sabotage names segment " + std::to_string(planned.drill.segment) +
                                            ", a round has segments 0 to " +
-                                           std::to_string(spec.segments() - 1));
+                                           std::to_string(plan.segments() - 1));
     }
     if (planned.drill.kind == DrillKind::kLazy) return {};
     const auto tensors = program::parameter_tensors(spec.model);

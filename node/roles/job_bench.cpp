@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "contracts/program/blob_sizes.hpp"
-#include "contracts/program/tensors.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "node/roles/following_role.hpp"
 
 namespace assay::node {
@@ -24,15 +24,15 @@ std::vector<BlobId> blobs_of(const contracts::Job& job) {
 }  // namespace
 
 FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
-    return {.size = program::base_state_bytes(program::parameter_count(spec.model)), .pin = pin};
+    return {.size = program::file_sizes(spec).base_state, .pin = pin};
 }
 
 FetchTerms boundary_terms(const program::JobSpec& spec) {
-    return {.size = program::slot_state_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
+    return {.size = program::file_sizes(spec).slot_state, .pin = Pin::kPinned};
 }
 
 FetchTerms update_terms(const program::JobSpec& spec) {
-    return {.size = program::update_bytes(program::parameter_count(spec.model)), .pin = Pin::kPinned};
+    return {.size = program::file_sizes(spec).update, .pin = Pin::kPinned};
 }
 
 bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms) {
@@ -179,8 +179,12 @@ std::optional<SharedDescriptor> JobBench::prepare(const contracts::StateView& st
 }
 
 std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
+    return stored_base(job, job.base_blob);
+}
+
+std::optional<BlobId> JobBench::stored_base(const contracts::Job& job, const BlobId& named) const {
     // What a merge made, two verifiers have agreed on. A first state is asked for, or checked, here.
-    if (job.base_blob != job.spec.initial_blob) return job.base_blob;
+    if (named != job.spec.initial_blob) return named;
     const auto found = initial_blobs_.find(job.id);
     if (found == initial_blobs_.end()) return std::nullopt;
     return found->second;

@@ -107,6 +107,10 @@ public:
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 
+    /// Under which name the base state that a round record names is stored: its own, or for the state of
+    /// round 0 that of the one that was asked for or checked here.
+    [[nodiscard]] std::optional<BlobId> stored_base(const contracts::Job& job, const BlobId& named) const;
+
     /// What follows when the worker did not do a request for the job. With kAgain, ready() and vouched() give
     /// nothing for a pause, and open the job again if the worker has lost it.
     Remedy after_refusal(const base::Hash256& job, const worker::Refusal& refusal);

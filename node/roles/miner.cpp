@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/limits.hpp"
@@ -57,7 +58,7 @@ bool Miner::checked_before_asking(const contracts::Job& job) {
         contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).ask_deposit) {
         return false;
     }
-    return bench_.vouched(state(), job, training_ ? Worker::kAtWork : Worker::kFree);
+    return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
 }
 
 bool Miner::locks_within_limits(const contracts::Job& job) {
@@ -120,6 +121,7 @@ void Miner::plan_bidding(const contracts::Job& job) {
 void Miner::plan_round(const contracts::Job& job) {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
+    note_updates(job, *round);
     if (training_ && (std::get<0>(*training_) != job.id || std::get<1>(*training_) != job.round ||
                       round->phase != contracts::RoundPhase::kCommit)) {
         if (std::get<0>(*training_) == job.id && training_request_) {
@@ -140,7 +142,11 @@ void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
         if (work.complete && !can_be_served(work)) lose(work);
         if (work.complete) return commit(job, slot, work);
         if (training_ || failed_.contains(key)) return;
-        if (const auto base = bench_.ready(state(), job)) train(job, slot, *base);
+        const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
+        const auto holds = carried.nothing() ? std::nullopt : carried_file(carried, job);
+        if (!carried.nothing() && !holds) return;  // withheld: the slot stays unpaid, and restarts from zero
+        if (makes_base(job)) return;
+        if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
     }
     if (round.phase == contracts::RoundPhase::kReveal && slot.committed && !slot.revealed) {
         const SlotWork& work = work_of(key);
@@ -148,11 +154,22 @@ void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
     }
 }
 
-void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, const SharedDescriptor& base) {
+std::optional<SharedDescriptor> Miner::carried_file(const contracts::CarriedIn& carried,
+                                                    const contracts::Job& job) {
+    const auto holder = contracts::read_miner(state(), carried.holder);
+    return bench_.wants().want(carried.blob, {holder ? holder->endpoint : Endpoint{}},
+                               boundary_terms(job.spec));
+}
+
+void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start) {
     const SlotKey key{job.id, job.round, slot.slot};
     SlotWork& work = work_of(key);
     frames::Train request{.round = job.round, .slot = slot.slot, .resume = std::nullopt, .drills = {}};
-    std::vector<SharedDescriptor> bulk{base};
+    std::vector<SharedDescriptor> bulk{start.base};
+    if (start.carried) {
+        request.carried_in = start.carried_root;
+        bulk.push_back(*start.carried);
+    }
     if (!work.boundary_blobs.empty()) {
         // A trace that diverged has no further segment to go on with.
         auto boundary = parts().files.open(work.boundary_blobs.back());
@@ -264,13 +281,14 @@ void Miner::commit(const contracts::Job& job, const contracts::SlotRound& slot, 
                                                .slot = slot.slot,
                                                .miner = me(),
                                                .base_root = job.base_root,
-                                               .segments = job.spec.segments(),
+                                               .segments = program::RoundPlan(job.spec).segments(),
                                                .trace_root = program::trace_root(work.trace),
                                                .update_root = work.trace.update,
                                                .ciphertext_root = {},
                                                .key_commitment = {},
                                                .confession = {},
-                                               .salt = work.salt};
+                                               .salt = work.salt,
+                                               .carried = work.trace.carried};
     offer("commit " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
           contracts::RoundCommit{.job = job.id,
                                  .round = job.round,
@@ -316,15 +334,25 @@ void Miner::keep_own(std::set<BlobId>& needed) {
         const auto job = contracts::read_job(state(), id);
         if (job->phase != contracts::JobPhase::kRounds) continue;
         for (const contracts::SlotRound& slot : contracts::list_slots(state(), id, job->round)) {
+            // Whoever goes on with what a slot of ours handed on fetches it here.
+            const auto carried = contracts::carried_in(state(), id, job->round, slot.slot);
+            if (!carried.nothing() && carried.holder == me()) needed.insert(carried.blob);
             if (!slot.assigned || slot.miner != me()) continue;
             const SlotWork& work = work_of({id, job->round, slot.slot});
             needed.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
             needed.insert(work.update_blob);
+            needed.insert(carried.blob);
         }
     }
 }
 
 void Miner::forget_ended_jobs() {
+    const auto is_over = [this](const base::Hash256& id) {
+        const auto job = contracts::read_job(state(), id);
+        return job && job->phase == contracts::JobPhase::kEnded;
+    };
+    std::erase_if(updates_, [&](const auto& entry) { return is_over(entry.first.first); });
+    std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
     // The states lose their pins with the round's settlement, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;
@@ -336,6 +364,11 @@ void Miner::forget_ended_jobs() {
 }
 
 void Miner::forget_old_rounds(const contracts::Job& job) {
+    std::erase_if(updates_, [&](const auto& entry) {
+        return entry.first.first == job.id && entry.first.second + 1 < job.round;
+    });
+    std::erase_if(base_not_made_,
+                  [&](const auto& key) { return key.first == job.id && key.second < job.round; });
     // Two rounds back everything is settled; any state can be computed again from the base states.
     std::erase_if(works_, [&](const auto& entry) {
         const SlotWork& work = entry.second;

@@ -64,7 +64,26 @@ private:
     void plan_slot(const contracts::Job& job, const contracts::Round& round,
                    const contracts::SlotRound& slot);
 
-    void train(const contracts::Job& job, const contracts::SlotRound& slot, const SharedDescriptor& base);
+    /// What a slot is trained from: the base state, and the state that it goes on with, if any.
+    struct SlotStart {
+        SharedDescriptor base;
+        base::Hash256 carried_root;
+        std::optional<SharedDescriptor> carried;
+    };
+    /// The state that a slot goes on with, once it is here; fetched from whoever handed it on.
+    std::optional<SharedDescriptor> carried_file(const contracts::CarriedIn& carried,
+                                                 const contracts::Job& job);
+    void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
+    /// Whether the base state of the running round is being made here, or what that takes is being fetched:
+    /// only where others would have to send more than the updates, and the state before is here.
+    bool makes_base(const contracts::Job& job);
+    bool make_base(const contracts::Job& job);
+    /// Keeps what the round's updates are called, for the merge of its accepted ones.
+    void note_updates(const contracts::Job& job, const contracts::Round& round);
+    [[nodiscard]] bool may_make_base(const contracts::Job& job) const;
+    void on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer);
+    /// Where the update of a slot can be had: its verifiers, then its miner.
+    [[nodiscard]] std::vector<Endpoint> holders_of_update(const contracts::SlotRound& slot) const;
     void on_train_frame(const SlotKey& key, const WorkerAnswered& answer);
     void on_boundary(SlotWork& work, const WorkerAnswered& answer);
     void on_trained(SlotWork& work, const WorkerAnswered& answer);
@@ -88,6 +107,14 @@ private:
     std::map<SlotKey, SlotWork> works_;
     std::optional<SlotKey> training_;
     std::optional<RequestId> training_request_;
+    std::optional<RequestId> making_base_;  ///< at work in the worker
+    struct NamedUpdate {
+        base::Hash256 root;
+        BlobId blob;
+    };
+    /// By job and round, then by slot.
+    std::map<std::pair<base::Hash256, std::uint32_t>, std::map<std::uint32_t, NamedUpdate>> updates_;
+    std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;  ///< jobs whose locks the log has named
 };

@@ -119,6 +119,10 @@ private:
     /// The start was not the one that the trace says: the miner's doing, unless our own disk changed it
     /// since.
     void on_unavailable(const contracts::Job& job, Audit& audit);
+    [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
+    /// Where the states that a slot's units start from can be had.
+    [[nodiscard]] std::vector<Endpoint> holders_of_start(const contracts::Job& job,
+                                                         const contracts::SlotRound& slot) const;
     void ask_for_starts(const contracts::Job& job, Audit& audit);
     void name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
     void claim_difference(const contracts::Job& job, Audit& audit, const worker::Replayed& replayed);
@@ -139,8 +143,13 @@ private:
     bool missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base);
     void check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
                       const SharedDescriptor& file);
-    void train_again(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
-                     const SharedDescriptor& base);
+    /// Roots of the update that training a slot again must give, and of what the slot goes on with.
+    struct Retraining {
+        base::Hash256 update;
+        base::Hash256 carried_in;
+    };
+    void train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
+                     std::vector<SharedDescriptor> start);
     void evaluate(const contracts::Job& job, const SharedDescriptor& merged);
     /// Stores the merged state and claims it; nothing while the store does not take it.
     void claim_merge(const contracts::Job& job, MergeWork& work);

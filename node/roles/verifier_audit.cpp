@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "contracts/program/round_plan.hpp"
 #include "node/roles/verifier.hpp"
 
 namespace assay::node {
@@ -24,10 +25,12 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
 }
 
 /// The blobs whose bytes a unit starts from, besides the base state.
-std::vector<BlobId> start_blobs(const contracts::Reveal& reveal, std::uint32_t unit, std::uint32_t segments) {
-    if (unit == segments) return {reveal.boundary_blobs.back()};
-    if (unit == 0) return {};
-    return {reveal.boundary_blobs[unit - 1]};
+std::vector<BlobId> start_blobs(const contracts::Reveal& reveal, std::uint32_t unit,
+                                const program::JobSpec& spec, const contracts::CarriedIn& carried) {
+    const program::UnitStart start = program::RoundPlan(spec).start(unit);
+    if (start.boundary) return {reveal.boundary_blobs[*start.boundary - 1]};
+    if (start.carried && !carried.nothing()) return {carried.blob};
+    return {};
 }
 
 struct UnitEnd {
@@ -35,7 +38,7 @@ struct UnitEnd {
     FetchTerms terms;
 };
 UnitEnd end_of(const contracts::Reveal& reveal, std::uint32_t unit, const program::JobSpec& spec) {
-    if (unit == spec.segments()) return {reveal.update_blob, update_terms(spec)};
+    if (program::RoundPlan(spec).is_finalise(unit)) return {reveal.update_blob, update_terms(spec)};
     return {reveal.boundary_blobs[unit], boundary_terms(spec)};
 }
 
@@ -77,6 +80,23 @@ void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 
+contracts::CarriedIn Verifier::carried_in(const contracts::Job& job, std::uint32_t slot) const {
+    return contracts::carried_in(state(), job.id, job.round, slot);
+}
+
+// The slot's miner, and for what the slot carries also whoever handed it on.
+std::vector<Endpoint> Verifier::holders_of_start(const contracts::Job& job,
+                                                 const contracts::SlotRound& slot) const {
+    std::vector<Endpoint> holders;
+    const auto miner = contracts::read_miner(state(), slot.miner);
+    holders.push_back(miner ? miner->endpoint : Endpoint{});
+    const contracts::CarriedIn carried = carried_in(job, slot.slot);
+    if (carried.nothing() || carried.holder == slot.miner) return holders;
+    if (const auto before = contracts::read_miner(state(), carried.holder))
+        holders.push_back(before->endpoint);
+    return holders;
+}
+
 // All at once, so that a holder that is slow holds up its own unit alone.
 void Verifier::ask_for_starts(const contracts::Job& job, Audit& audit) {
     if (std::exchange(audit.starts_asked, true)) return;
@@ -87,10 +107,8 @@ void Verifier::ask_for_starts(const contracts::Job& job, Audit& audit) {
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
         const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
         if (follows || !reveal || !slot) continue;
-        const auto miner = contracts::read_miner(state(), slot->miner);
-        for (const BlobId& start : start_blobs(*reveal, unit.unit, job.spec.segments())) {
-            (void)bench_.wants().here(start, {miner ? miner->endpoint : Endpoint{}},
-                                      boundary_terms(job.spec));
+        for (const BlobId& start : start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot))) {
+            (void)bench_.wants().here(start, holders_of_start(job, *slot), boundary_terms(job.spec));
         }
     }
 }
@@ -106,11 +124,10 @@ void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const 
     const bool follows_last = !audit.claims.empty() && audit.claims.back().slot == unit.slot &&
                               audit.claims.back().unit + 1 == unit.unit;
     if (!follows_last) audit.end_state.reset();
-    const auto starts = start_blobs(*reveal, unit.unit, job.spec.segments());
+    const auto starts = start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
     if (audit.end_state || starts.empty()) return replay(job, key, base, std::nullopt);
-    const auto miner = contracts::read_miner(state(), slot->miner);
-    if (const auto file = bench_.wants().want(starts.front(), {miner ? miner->endpoint : Endpoint{}},
-                                              boundary_terms(job.spec))) {
+    if (const auto file =
+            bench_.wants().want(starts.front(), holders_of_start(job, *slot), boundary_terms(job.spec))) {
         audit.end_state = *file;
         return replay(job, key, base, std::nullopt);
     }
@@ -123,8 +140,9 @@ void Verifier::replay(const contracts::Job& job, const AuditKey& key, const Shar
     const contracts::AssignedUnit unit = audit.next();
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     std::vector<SharedDescriptor> bulk;
-    if (unit.unit == 0 || unit.unit == job.spec.segments()) bulk.push_back(base);
-    if (unit.unit != 0) bulk.push_back(*audit.end_state);
+    const program::UnitStart start = program::RoundPlan(job.spec).start(unit.unit);
+    if (start.base) bulk.push_back(base);
+    if (audit.end_state) bulk.push_back(*audit.end_state);
     if (claimed_end) bulk.push_back(*claimed_end);
     computing_ = true;
     const RequestId request = requests().on_worker([this, key](const WorkerAnswered& answer) {
@@ -169,7 +187,8 @@ void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
 void Verifier::on_unavailable(const contracts::Job& job, Audit& audit) {
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, audit.next().slot);
     if (!reveal) return;
-    for (const BlobId& start : start_blobs(*reveal, audit.next().unit, job.spec.segments())) {
+    for (const BlobId& start :
+         start_blobs(*reveal, audit.next().unit, job.spec, carried_in(job, audit.next().slot))) {
         if (parts().files.is_intact(start)) continue;
         audit.end_state.reset();
         parts().files.drop(start);
@@ -183,7 +202,7 @@ void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAns
     audit.end_state.reset();
     if (!answer.bulk.empty()) {
         audit.end_state = answer.bulk.front();
-        if (audit.next().unit == job.spec.segments()) {
+        if (program::RoundPlan(job.spec).is_finalise(audit.next().unit)) {
             right_updates_[{job.id, job.round, audit.next().slot}] = {answer.bulk.front(), std::nullopt};
         }
     }

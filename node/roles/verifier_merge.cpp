@@ -111,7 +111,15 @@ bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, con
     const auto record = contracts::read_slot(state(), job.id, job.round, slot);
     if (!reveal || !record) return true;
     if (work.recompute.contains(slot) && !work.elsewhere.contains(slot)) {
-        train_again(key, slot, reveal->trace.update, base);
+        const contracts::CarriedIn carried = carried_in(job, slot);
+        std::vector<SharedDescriptor> start{base};
+        if (!carried.nothing()) {
+            const auto file =
+                bench_.wants().want(carried.blob, holders_of_start(job, *record), boundary_terms(job.spec));
+            if (!file) return true;
+            start.push_back(*file);
+        }
+        train_again(key, slot, {reveal->trace.update, carried.root}, std::move(start));
         return true;
     }
     if (work.false_files.contains(slot)) return true;
@@ -152,10 +160,11 @@ void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base:
     parts().seams.worker.submit(id, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
 }
 
-void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
-                           const SharedDescriptor& base) {
+void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
+                           std::vector<SharedDescriptor> start) {
     computing_ = true;
-    const RequestId id = requests().on_worker([this, key, slot, root](const WorkerAnswered& answer) {
+    const RequestId id = requests().on_worker([this, key, slot,
+                                               root = roots.update](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
         MergeWork& work = merges_[key];
@@ -174,8 +183,13 @@ void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const base::
                    "false, or its two verifiers judged wrong; without the accepted update nothing is merged "
                    "here");
     });
-    parts().seams.worker.submit(
-        id, frames::Train{.round = key.second, .slot = slot, .resume = std::nullopt, .drills = {}}, {base});
+    parts().seams.worker.submit(id,
+                                frames::Train{.round = key.second,
+                                              .slot = slot,
+                                              .resume = std::nullopt,
+                                              .drills = {},
+                                              .carried_in = roots.carried_in},
+                                std::move(start));
 }
 
 void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merged) {

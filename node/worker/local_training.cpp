@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "contracts/program/spec_check.hpp"
 
@@ -32,6 +33,12 @@ Outcome<void> must_be(const base::Hash256& computed, const base::Hash256& record
             ", the record says " + recorded.hex(),
         "the record, the job file or the data are not those of the run, or somebody's bits are wrong");
 }
+
+/// What a slot goes on with in the next round.
+struct HandedOn {
+    base::Hash256 root;
+    frames::SharedDescriptor end;
+};
 
 /// Runs the rounds and keeps what the result needs.
 class LocalRun {
@@ -94,8 +101,12 @@ private:
         loss_count_ = 0;
         frames::Merge merge;
         merge.round = round;
+        std::map<std::uint32_t, HandedOn> handed_on;
         std::vector<frames::SharedDescriptor> bulk{state.bytes};
         for (const AcceptedSlot& slot : accepted_in(spec_, options_, round)) {
+            if (slot.carried_in) {
+                ASSAY_TRY(must_be(carried_root(slot.slot), *slot.carried_in, round, "carried"));
+            }
             ASSAY_ASSIGN(auto trained, train_slot(round, slot.slot, state));
             if (trained.second.empty()) {
                 if (!options_.record) continue;  // it diverged: it adds nothing
@@ -106,7 +117,12 @@ private:
             }
             merge.accepted.push_back({slot.slot, slot.weight, trained.first.trace.update});
             bulk.push_back(trained.second.front());
+            if (trained.first.trace.carried) {
+                handed_on[slot.slot] = {trained.first.trace.carried->out, end_};
+            }
         }
+        // A slot that was not accepted starts from nothing in the next round.
+        handed_on_ = std::move(handed_on);
         ASSAY_ASSIGN(auto merged, call_for<frames::BaseState>(worker_, std::move(merge), std::move(bulk)));
         return StateFile{merged.first.root, merged.second.front()};
     }
@@ -115,14 +131,20 @@ private:
         std::uint32_t round, std::uint32_t slot, const StateFile& state) {
         const std::uint64_t before = result_.steps;
         const auto observe = [&](const WorkerEvent& event) {
+            if (std::holds_alternative<frames::Boundary>(event.message) && !event.bulk.empty()) {
+                end_ = event.bulk.front();
+            }
             const auto* step = std::get_if<frames::Progress>(&event.message);
             if (step != nullptr && options_.progress) options_.progress(before + step->step + 1, all_steps_);
         };
         frames::Train request;
         request.round = round;
         request.slot = slot;
+        std::vector<frames::SharedDescriptor> start{state.bytes};
+        request.carried_in = carried_root(slot);
+        if (!request.carried_in.is_zero()) start.push_back(handed_on_.at(slot).end);
         ASSAY_ASSIGN(auto trained,
-                     call_for<frames::Trained>(worker_, std::move(request), {state.bytes}, observe));
+                     call_for<frames::Trained>(worker_, std::move(request), std::move(start), observe));
         result_.steps += trained.first.trace.fingerprints.size();
         nanoseconds_ += trained.first.nanoseconds;
         peak_rss_bytes_ = std::max(peak_rss_bytes_, trained.first.peak_rss_bytes);
@@ -131,6 +153,11 @@ private:
             ++loss_count_;
         }
         return trained;
+    }
+
+    [[nodiscard]] base::Hash256 carried_root(std::uint32_t slot) const {
+        const auto found = handed_on_.find(slot);
+        return found == handed_on_.end() ? base::Hash256() : found->second.root;
     }
 
     std::optional<double> mean_train_loss() const {
@@ -149,6 +176,8 @@ private:
     const program::JobSpec& spec_;
     const LocalTrainingOptions& options_;
     LocalTrainingResult result_;
+    std::map<std::uint32_t, HandedOn> handed_on_;  ///< by slot, of the round before
+    frames::SharedDescriptor end_;                 ///< last boundary of the slot at hand
     std::uint32_t rounds_ = 0;
     std::uint64_t all_steps_ = 0;
     std::uint64_t nanoseconds_ = 0;

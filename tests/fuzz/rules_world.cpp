@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "contracts/program/program.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -229,7 +230,7 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
 TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const PublicKey& miner) {
     const std::uint64_t place = job.round * 256ULL + slot;
     TraceRecord trace;
-    for (std::uint32_t i = 0; i <= job.spec.segments(); ++i)
+    for (std::uint32_t i = 0; i <= program::RoundPlan(job.spec).segments(); ++i)
         trace.boundaries.push_back(derived("boundary", job.id, PublicKey{}, place * 64 + i));
     for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
         trace.fingerprints.push_back({0x3f800000U + i * 12'345U, slot});
@@ -258,7 +259,7 @@ void RulesWorld::commit(const Job& job, const SlotRound& slot) {
     statement.slot = slot.slot;
     statement.miner = slot.miner;
     statement.base_root = job.base_root;
-    statement.segments = job.spec.segments();
+    statement.segments = program::RoundPlan(job.spec).segments();
     statement.trace_root = program::trace_root(trace);
     statement.update_root = trace.update;
     statement.salt = derived("salt", job.id, slot.miner, job.round);
@@ -273,7 +274,7 @@ void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
     tx.round = job.round;
     tx.slot = slot.slot;
     tx.trace = trace_of(job, slot.slot, slot.miner);
-    tx.boundary_blobs.resize(job.spec.segments(), derived("blob", job.id, slot.miner));
+    tx.boundary_blobs.resize(program::RoundPlan(job.spec).segments(), derived("blob", job.id, slot.miner));
     tx.salt = derived("salt", job.id, slot.miner, job.round);
     if (chance(12)) tx.boundary_blobs.resize(choose_(300));
     if (chance(12)) tx.trace.fingerprints.resize(choose_(20));

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "contracts/base/sign.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "tests/parity/dump.hpp"
 #include "tests/parity/parity_job.hpp"
 
@@ -66,7 +67,7 @@ base::Outcome<void> train(const ParityJob& job) {
     };
     const auto start = std::chrono::steady_clock::now();
     ASSAY_ASSIGN(float loss, held_out_loss(*runner, job, state, curve));
-    for (std::uint32_t segment = 0; segment < job.spec.segments(); ++segment) {
+    for (std::uint32_t segment = 0; segment < program::RoundPlan(job.spec).segments(); ++segment) {
         ASSAY_ASSIGN(const auto outcome, runner->run_segment(state, {0, 0, segment}, watch));
         if (outcome.divergence) {
             return base::fail(ErrorKind::kFailure,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planted cheats of each kind, in the first segment of a round and in the last one, whose end the update is
 // made from.
+#include "contracts/program/round_plan.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/devnet/story.hpp"
 #include "node/roles/drill_spec.hpp"
@@ -95,7 +96,7 @@ TEST_CASE("cheats in the first segment are caught, named, unpaid and forfeited, 
 }
 
 TEST_CASE("cheats in the last segment are caught, named, unpaid and forfeited, and harm nobody else") {
-    check_cheats_in(small_plan().job.segments() - 1);
+    check_cheats_in(program::RoundPlan(small_plan().job).segments() - 1);
 }
 
 }  // namespace assay::tests

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "contracts/program/round_plan.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/runtime/process.hpp"
 #include "tests/scenarios/small_network.hpp"
@@ -85,7 +86,7 @@ TEST_CASE("an honest run pays every slot, loses nothing and checks from its file
     CHECK(replays.size() == slots.size());
     for (const auto& replay : replays) {
         CHECK(replay.judgement == node::Judgement::kRight);
-        CHECK(replay.count(node::UnitReplay::State::kEqual) == job.spec.audit_units());
+        CHECK(replay.count(node::UnitReplay::State::kEqual) == program::RoundPlan(job.spec).units());
     }
 }
 

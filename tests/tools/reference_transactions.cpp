@@ -130,7 +130,8 @@ void add_slots(Rows& rows) {
          ASSAY_FIELD(RoundReveal, trace), ASSAY_FIELD(RoundReveal, boundary_blobs),
          ASSAY_FIELD(RoundReveal, update_blob), ASSAY_FIELD(RoundReveal, salt)},
         "`reveal`",
-        with_list(in_round({kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kBadTrace, kSealMismatch})));
+        with_list(in_round(
+            {kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kBadTrace, kWrongCarried, kSealMismatch})));
 }
 
 void add_audits(Rows& rows) {

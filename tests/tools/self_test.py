@@ -69,6 +69,30 @@ class Layers(unittest.TestCase):
         self.refused("contracts/base/d.hpp", '#include "contracts/base/d.hpp"\n', "cycle between files")
 
 
+class Strategies(unittest.TestCase):
+    def refused(self, name, text):
+        code, output = run("check_strategies.py", {name: text})
+        self.assertEqual(code, 1, output)
+        self.assertIn("names a strategy", output)
+
+    def test_a_tree_that_reads_rows_passes(self):
+        code, output = run("check_strategies.py", {"contracts/rules/a.cpp": "auto row = strategy_of(spec);\n",
+                                                   "contracts/program/strategies/b.cpp": "kDilocoRow\n",
+                                                   "tests/c.cpp": "diloco\n"})
+        self.assertEqual(code, 0, output)
+
+    def test_an_empty_tree_fails(self):
+        self.assertEqual(run("check_strategies.py", {})[0], 1)
+
+    def test_a_rule_that_knows_a_strategy(self):
+        self.refused("contracts/rules/a.cpp", "if (s == Strategy::kDiloco) {}\n")
+
+    def test_a_frame_that_knows_an_optimizer(self):
+        self.refused("contracts/worker/a.hpp", "// Nesterov\n")
+
+    def test_a_file_size_that_knows_a_codec(self):
+        self.refused("node/roles/a.cpp", "size = is_fp16 ? 2 : 8;\n")
+
 
 class Checks(unittest.TestCase):
     source = "void f(int n) {\n    ASSAY_CHECK(n > 0);\n}\n"

@@ -9,6 +9,7 @@
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/reference_step.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/schedule.hpp"
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
@@ -145,15 +146,15 @@ TEST_CASE("a replayed unit has the root that the trace claims", "[trainer][runne
                              [&](const BoundaryReport& report) { boundaries.push_back(report.state); }, {})
             .value();
     REQUIRE(program::is_well_formed(round.trace, f.spec));
-    REQUIRE(boundaries.size() == f.spec.segments() + 1);
+    REQUIRE(boundaries.size() == program::RoundPlan(f.spec).segments() + 1);
     Fixture other(test::on_cpu(2, test::all_targets().front(), 1));
-    for (std::uint32_t s = 0; s < f.spec.segments(); ++s) {
+    for (std::uint32_t s = 0; s < program::RoundPlan(f.spec).segments(); ++s) {
         const auto replay = other.runner->replay_segment(boundaries[s], {1, 1, s}, {}).value();
         CHECK(replay.unit_root == program::unit_root(round.trace, f.spec, s));
         CHECK(replay.end == boundaries[s + 1]);
     }
     const auto end = other.runner->replay_finalise(next, boundaries.back()).value();
-    CHECK(end.unit_root == program::unit_root(round.trace, f.spec, f.spec.segments()));
+    CHECK(end.unit_root == program::unit_root(round.trace, f.spec, program::RoundPlan(f.spec).segments()));
     CHECK(end.update == round.update);
 
     SECTION("and not when one bit of the start differs") {

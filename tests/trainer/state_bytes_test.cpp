@@ -7,7 +7,16 @@ namespace assay::trainer {
 namespace {
 const BaseState kBase{10, {1.0F, -0.0F, 3.5F}, {0.0F, 1e-40F, -2.0F}};
 const SlotState kSlot{2, 12, {1.0F, 2.0F, 3.0F}, {4.0F, 5.0F, 6.0F}, {7.0F, 8.0F, 9.0F}};
-const Update kUpdate{{1, -1, INT64_MIN}};
+const Update kUpdate{{1, -1, 1 - (std::int64_t{1} << 62)}};
+
+/// A job whose updates are coded by this row.
+program::JobSpec coded(program::Strategy strategy) {
+    program::JobSpec spec;
+    spec.strategy = strategy;
+    return spec;
+}
+const program::JobSpec kWhole = coded(program::Strategy::kDiloco);
+const program::JobSpec kHalf = coded(program::Strategy::kDilocoHalf);
 
 std::string why(const base::Error& error) { return error.what; }
 }  // namespace
@@ -15,7 +24,9 @@ std::string why(const base::Error& error) { return error.what; }
 TEST_CASE("state files come back as they were written", "[trainer][state]") {
     CHECK(decode_base_state(encode_base_state(kBase), 3).value() == kBase);
     CHECK(decode_slot_state(encode_slot_state(kSlot), 3).value() == kSlot);
-    CHECK(decode_update(encode_update(kUpdate), 3).value() == kUpdate);
+    CHECK(decode_update(encode_update(kUpdate, kWhole), 3, kWhole).value() == kUpdate);
+    const Update halves{{1LL << 40, -(3LL << 16), 0}};  // 1, -3·2^-24 and 0
+    CHECK(decode_update(encode_update(halves, kHalf), 3, kHalf).value() == halves);
 }
 
 TEST_CASE("state files have the documented bytes", "[trainer][state]") {
@@ -31,9 +42,13 @@ TEST_CASE("state files have the documented bytes", "[trainer][state]") {
           "0000803f"
           "00000000"
           "000000c0");
-    CHECK(base::to_hex(encode_update({{-2}})) ==
+    CHECK(base::to_hex(encode_update({{-2}}, kWhole)) ==
           "4155504454303031"
           "feffffffffffffff");
+    CHECK(base::to_hex(encode_update({{1LL << 40, -(1LL << 16)}}, kHalf)) ==
+          "4148414c46303031"
+          "003c"
+          "0180");
 }
 
 TEST_CASE("how long a state file is follows from the number of parameters", "[trainer][state]") {
@@ -41,7 +56,9 @@ TEST_CASE("how long a state file is follows from the number of parameters", "[tr
         const std::vector<float> numbers(count);
         CHECK(encode_base_state({1, numbers, numbers}).size() == base_state_bytes(count));
         CHECK(encode_slot_state({1, 2, numbers, numbers, numbers}).size() == slot_state_bytes(count));
-        CHECK(encode_update({std::vector<std::int64_t>(count)}).size() == update_bytes(count));
+        const Update update{std::vector<std::int64_t>(count)};
+        CHECK(encode_update(update, kWhole).size() == 8 + 8 * count);
+        CHECK(encode_update(update, kHalf).size() == 8 + 2 * count);
     }
 }
 
@@ -60,7 +77,24 @@ TEST_CASE("state files of a wrong kind, length or with numbers that are not fini
     bad.second_moment[1] = __builtin_inff();
     CHECK_THAT(why(decode_slot_state(encode_slot_state(bad), 3).error()),
                Catch::Contains("second moment, element 1"));
-    CHECK_THAT(why(decode_update(encode_base_state(kBase), 3).error()), Catch::Contains("AUPDT001"));
+    CHECK_THAT(why(decode_update(encode_base_state(kBase), 3, kWhole).error()), Catch::Contains("AUPDT001"));
+}
+
+TEST_CASE("update files of another codec, or with numbers that no codec writes, are refused",
+          "[trainer][state]") {
+    CHECK_THAT(why(decode_update(encode_update({{0}}, kWhole), 1, kHalf).error()),
+               Catch::Contains("AHALF001"));
+    const auto refused = [](base::Bytes bytes, const program::JobSpec& spec) {
+        return why(decode_update(bytes, 1, spec).error());
+    };
+    base::Bytes file = encode_update({{0}}, kHalf);
+    for (const int high : {0x7c, 0x7e, 0xfc, 0x80}) {  // infinities, a NaN, -0
+        file[9] = static_cast<std::uint8_t>(high);
+        CHECK_THAT(refused(file, kHalf), Catch::Contains("codec fp16 never writes"));
+    }
+    base::Bytes whole = encode_update({{0}}, kWhole);
+    whole.back() = 0x40;  // 2^62
+    CHECK_THAT(refused(whole, kWhole), Catch::Contains("codec int64 never writes"));
 }
 
 }  // namespace assay::trainer

@@ -7,6 +7,7 @@
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/contradiction.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "node/worker/program/drill.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/tiny_job.hpp"
@@ -53,9 +54,9 @@ struct Bench {
         verifier::UnitInput input;
         input.place = {0, slot, unit};
         input.claimed = round.work.trace;
-        if (unit == 0 || unit == job.spec.segments()) input.base = round.base;
+        if (unit == 0 || unit == program::RoundPlan(job.spec).segments()) input.base = round.base;
         if (unit > 0) input.start = round.boundaries[unit];
-        if (unit < job.spec.segments()) {
+        if (unit < program::RoundPlan(job.spec).segments()) {
             input.claimed_end = round.boundaries[unit + 1];
         } else {
             input.claimed_update = round.work.update;
@@ -85,7 +86,7 @@ TEST_CASE("a round without drills is the round of an honest miner") {
 TEST_CASE("every unit of an honest round replays to a match") {
     Bench bench;
     const Round round = bench.train({});
-    for (std::uint32_t unit = 0; unit < bench.job.spec.audit_units(); ++unit) {
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         const auto result = bench.check(bench.input(round, unit));
         INFO("unit " << unit << ": " << result.difference);
         CHECK(result.verdict == UnitVerdict::kMatch);
@@ -98,7 +99,7 @@ TEST_CASE("a flipped bit is found in its segment alone and named") {
     Bench bench;
     const Drill flip{DrillKind::kFlip, 1, "h.1.mlp.c_fc.weight", 70, 3};
     const Round round = bench.train({flip});
-    for (std::uint32_t unit = 0; unit < bench.job.spec.audit_units(); ++unit) {
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         const auto result = bench.check(bench.input(round, unit));
         INFO("unit " << unit << ": " << result.difference);
         CHECK(result.verdict == (unit == 1 ? UnitVerdict::kDiffers : UnitVerdict::kMatch));
@@ -146,7 +147,7 @@ TEST_CASE("a false update is found in finalise and named") {
     REQUIRE(round.work.update.has_value());
     round.work.update->values[5] ^= 1;
     round.work.trace.update = bench.runner->update_root(*round.work.update);
-    const auto result = bench.check(bench.input(round, bench.job.spec.segments()));
+    const auto result = bench.check(bench.input(round, program::RoundPlan(bench.job.spec).segments()));
     CHECK(result.verdict == UnitVerdict::kDiffers);
     CHECK(result.difference.find("differs in bit 0") != std::string::npos);
     REQUIRE(result.update.has_value());
@@ -208,7 +209,7 @@ TEST_CASE(
     Bench bench;
     const Round honest = bench.train({});
     for (const auto& [name, change] : misplacings()) {
-        for (std::uint32_t unit = 1; unit <= bench.job.spec.segments(); ++unit) {
+        for (std::uint32_t unit = 1; unit <= program::RoundPlan(bench.job.spec).segments(); ++unit) {
             const Round round = with_boundary(bench, honest, unit, change);
             INFO(name << " before unit " << unit);
             const auto judged = verifier::check_unit(*bench.runner, bench.input(round, unit), {});
@@ -243,9 +244,9 @@ TEST_CASE("the boundary that is told right by what follows it is a mismatch all 
 TEST_CASE("an update whose reveal names another file is a mismatch, and the right name is none") {
     Bench bench;
     const Round round = bench.train({});
-    const std::uint32_t finalise = bench.job.spec.segments();
+    const std::uint32_t finalise = program::RoundPlan(bench.job.spec).segments();
     auto input = bench.input(round, finalise);
-    const base::Hash256 file = base::blob_id(trainer::encode_update(*round.work.update));
+    const base::Hash256 file = base::blob_id(trainer::encode_update(*round.work.update, bench.job.spec));
     input.update_blob = file;
     CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
     input.update_blob = base::hash("test", base::as_bytes("another file"));
@@ -262,7 +263,7 @@ TEST_CASE("no trace can claim the root of a contradiction") {
     Bench bench;
     const Round round = bench.train({});
     std::set<base::Hash256> roots;
-    for (std::uint32_t unit = 0; unit < bench.job.spec.audit_units(); ++unit) {
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         roots.insert(program::unit_root(round.work.trace, bench.job.spec, unit));
     }
     for (const base::Hash256& root : round.work.trace.boundaries) {
@@ -290,7 +291,7 @@ TEST_CASE("a trace that does not fit the job is refused") {
     input.claimed.boundaries.pop_back();
     CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
     input = bench.input(round, 1);
-    input.place.unit = bench.job.spec.audit_units();
+    input.place.unit = program::RoundPlan(bench.job.spec).units();
     CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
 }
 
@@ -302,4 +303,77 @@ TEST_CASE("drills that do not fit the job are refused by name") {
     CHECK(fault({DrillKind::kFlip, 0, "nothing", 0, 0}).find("nothing") != std::string::npos);
     CHECK(fault({DrillKind::kUlp, 0, "wte.weight", 29 * 16, 0}).find("464") != std::string::npos);
     CHECK(fault({DrillKind::kFlip, 0, "wte.weight", 0, 32}).find("bit 32") != std::string::npos);
+}
+
+namespace {
+
+/// A second round of slot 1 of a job that carries, after an honest first.
+struct CarryingBench {
+    Bench bench;
+    trainer::SlotState before;  ///< end of the first round
+    Round round;
+
+    CarryingBench() {
+        bench.job.spec.inner_state = program::InnerState::kCarried;
+        bench.runner = Bench::make(bench.job);
+        const Round first = bench.train({});
+        before = first.work.end;
+        round.base =
+            bench.runner->merge(first.base, std::vector<trainer::AcceptedUpdate>{{1, 1, &*first.work.update}})
+                .value();
+        const trainer::CarriedState carried = trainer::carried_of(before);
+        round.boundaries.push_back(bench.runner->start(round.base, &carried).value());
+        const auto keep = [&](const trainer::BoundaryReport& boundary) {
+            round.boundaries.push_back(boundary.state);
+        };
+        round.work = bench.runner->run_slot_round(round.base, 1, 1, std::nullopt, keep, {}, &carried).value();
+    }
+    verifier::UnitInput input(std::uint32_t unit) {
+        verifier::UnitInput input = bench.input(round, unit);
+        input.place.round = 1;
+        if (unit == 0) input.carried = before;
+        return input;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("every unit of a round that carries replays to a match") {
+    CarryingBench carrying;
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(carrying.bench.job.spec).units(); ++unit) {
+        const auto result = carrying.bench.check(carrying.input(unit));
+        INFO("unit " << unit << ": " << result.difference);
+        CHECK(result.verdict == UnitVerdict::kMatch);
+    }
+}
+
+TEST_CASE("a carried state that is not served, or is another, is unavailable") {
+    CarryingBench carrying;
+    verifier::UnitInput input = carrying.input(0);
+    input.carried.reset();
+    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kUnavailable);
+    input.carried = carrying.before;
+    input.carried->second_moment[5] += 1.0F;
+    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kUnavailable);
+    input.carried = carrying.before;
+    *input.carried->age += 1;
+    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kUnavailable);
+}
+
+TEST_CASE("a round that does not go on with what it says is found in its first segment") {
+    CarryingBench carrying;
+    verifier::UnitInput input = carrying.input(0);
+    input.claimed.carried->in = {};  // it says that it began with nothing
+    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kDiffers);
+}
+
+TEST_CASE("handing on another state than the round's end is found in finalise and named") {
+    CarryingBench carrying;
+    const std::uint32_t finalise = program::RoundPlan(carrying.bench.job.spec).finalise();
+    verifier::UnitInput input = carrying.input(finalise);
+    input.claimed.carried->out = carrying.before.age ? base::hash("assay/test", {}) : base::Hash256();
+    const auto result = carrying.bench.check(input);
+    CHECK(result.verdict == UnitVerdict::kDiffers);
+    CHECK(result.named);
+    CHECK(result.difference.find("carried state: claimed root") == 0);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "contracts/program/initial.hpp"
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/spec_check.hpp"
 #include "contracts/program/state_root.hpp"
 #include "trainer/run/job_runner_impl.hpp"
@@ -48,8 +49,9 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
       tensors(program::parameter_tensors(job.model)),
       parameters(program::parameter_count(job.model)),
       batches(job),
-      schedule(job.train),
-      device(std::move(opened)) {}
+      schedule(job),
+      device(std::move(opened)),
+      law(program::strategy_of(spec), program::round_settings(spec), *device) {}
 
 base::Outcome<void> JobRunner::Impl::plan() {
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -95,7 +97,7 @@ bool JobRunner::Impl::is_finite(const DeviceState& state) {
 }
 
 base::Hash256 JobRunner::Impl::root_of(const float* parameter_array, const float* first_moment,
-                                       const float* second_moment, std::uint64_t step, std::uint64_t cursor) {
+                                       const float* second_moment, const SlotState& state) {
     const std::array<const float*, 3> arrays = {parameter_array, first_moment, second_moment};
     std::array<base::Hash256, 3> roots;
     device->roots(tensors, arrays, roots);
@@ -103,8 +105,9 @@ base::Hash256 JobRunner::Impl::root_of(const float* parameter_array, const float
     all.parameters = roots[0];
     all.first_moment = roots[1];
     all.second_moment = roots[2];
-    all.step_count = step;
-    all.data_cursor = cursor;
+    all.step_count = state.step;
+    all.data_cursor = state.cursor;
+    all.moment_age = state.age;
     return program::state_root(all);
 }
 
@@ -158,20 +161,55 @@ BaseState JobRunner::initial() const {
     return first_state(program::initial_parameters(impl_->spec.model, impl_->spec.seed));
 }
 
-base::Outcome<SlotState> JobRunner::start(const BaseState& base) const {
+base::Outcome<SlotState> JobRunner::start(const BaseState& base, const CarriedState* carried) const {
     if (base.parameters.size() != impl_->parameters || base.step % impl_->spec.train.inner_steps != 0) {
         return base::fail(ErrorKind::kFailure, "the base state is not one of this job",
                           "fetch the base state that the ledger names for the round");
     }
-    return SlotState{0, base.step, base.parameters, std::vector<float>(impl_->parameters, 0.0F),
-                     std::vector<float>(impl_->parameters, 0.0F)};
+    const std::uint64_t count = impl_->parameters;
+    const bool carries = program::carries_state(impl_->spec);
+    if (carried != nullptr &&
+        (!carries || carried->first_moment.size() != count || carried->second_moment.size() != count ||
+         !impl_->is_finite(carried->first_moment) || !impl_->is_finite(carried->second_moment))) {
+        return base::fail(ErrorKind::kUsage, "what the slot carries is not of this job",
+                          "fetch the state that the ledger names for the slot");
+    }
+    SlotState state{0, base.step, std::vector<float>(count), std::vector<float>(count),
+                    std::vector<float>(count)};
+    program::CarriedArrays arrays;
+    if (carries) state.age = 0;
+    if (carried != nullptr) {
+        state.age = carried->age;
+        arrays = {carried->first_moment, carried->second_moment};
+    }
+    program::strategy_of(impl_->spec)
+        .adopt(base.parameters, arrays, {state.parameters, state.first_moment, state.second_moment});
+    return state;
+}
+
+base::Hash256 JobRunner::carried_root(const CarriedState& carried) const {
+    const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment);
+    const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment);
+    const std::array<const float*, 2> arrays = {first_moment.at(), second_moment.at()};
+    std::array<base::Hash256, 2> roots;
+    impl_->device->roots(impl_->tensors, arrays, roots);
+    return program::carried_root(roots[0], roots[1], carried.age);
+}
+
+program::TraceRecord JobRunner::first_trace(const SlotState& start, const CarriedState* carried) const {
+    program::TraceRecord trace;
+    trace.boundaries.push_back(state_root(start));
+    if (program::carries_state(impl_->spec)) {
+        trace.carried = {carried == nullptr ? base::Hash256() : carried_root(*carried), {}};
+    }
+    return trace;
 }
 
 base::Hash256 JobRunner::state_root(const SlotState& state) const {
     const AdoptedReadOnly parameters(*impl_->device, state.parameters);
     const AdoptedReadOnly first_moment(*impl_->device, state.first_moment);
     const AdoptedReadOnly second_moment(*impl_->device, state.second_moment);
-    return impl_->root_of(parameters.at(), first_moment.at(), second_moment.at(), state.step, state.cursor);
+    return impl_->root_of(parameters.at(), first_moment.at(), second_moment.at(), state);
 }
 
 base::Hash256 JobRunner::base_root(const BaseState& state) const {
@@ -207,13 +245,10 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     BaseState next = base;
     next.step = base.step + impl_->spec.train.inner_steps;
     if (accepted.empty()) return next;
-    const program::TrainConfig& train = impl_->spec.train;
-    std::vector<arithmetic::WeightedUpdate> updates;
-    for (const AcceptedUpdate& one : accepted) updates.push_back({one.update->values, one.weight});
+    std::vector<program::Contribution> contributions;
+    for (const AcceptedUpdate& one : accepted) contributions.push_back({one.update->values, one.weight});
     ASSAY_TRY(impl_->device->check());
-    const bool finite = impl_->device->merge(
-        train.sum_exponent, updates, {train.outer_learning_rate.value(), train.outer_momentum.value()},
-        next.parameters, next.outer_momentum);
+    const bool finite = impl_->law.merge(contributions, next.parameters, next.outer_momentum);
     ASSAY_TRY(impl_->device->check());
     if (!finite) {
         return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",

@@ -89,6 +89,7 @@ struct SegmentReplay {
 struct FinaliseReplay {
     base::Hash256 unit_root;
     std::optional<Update> update;  ///< none when it is out of range
+    base::Hash256 carried_out;     ///< of what is handed on; zero when nothing is
 };
 
 struct AcceptedUpdate {
@@ -136,8 +137,15 @@ public:
 
     /// Base state of round 0: initial weights, zero outer momentum.
     [[nodiscard]] BaseState initial() const;
-    /// The slot's start in the round whose base state is `base`: θ_r, zero moments.
-    [[nodiscard]] base::Outcome<SlotState> start(const BaseState& base) const;
+    /// The slot's start in the round whose base state is `base`: θ_r, and the moments that it carries or, by
+    /// default, zero moments. kFailure when `base` is of another job; kUsage when `carried` is, or the job
+    /// carries nothing.
+    [[nodiscard]] base::Outcome<SlotState> start(const BaseState& base,
+                                                 const CarriedState* carried = nullptr) const;
+    /// program::carried_root.
+    [[nodiscard]] base::Hash256 carried_root(const CarriedState& carried) const;
+    /// A trace with boundary 0 alone, of a slot that starts so.
+    [[nodiscard]] program::TraceRecord first_trace(const SlotState& start, const CarriedState* carried) const;
 
     [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
     [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
@@ -156,12 +164,13 @@ public:
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
                                               const Watch& watch);
 
-    /// A whole slot's round, from `base` or from `resume`. `on_boundary` (may be empty) is called at the end
-    /// of each segment worked here, never for boundary 0. After a divergence no further segment is reported.
+    /// A whole slot's round, from `base` and what the slot carries, or from `resume`. `on_boundary` (may be
+    /// empty) is called at the end of each segment worked here, never for boundary 0. After a divergence no
+    /// further segment is reported.
     base::Outcome<SlotRound> run_slot_round(const BaseState& base, std::uint32_t round, std::uint32_t slot,
                                             const std::optional<ResumePoint>& resume,
                                             const std::function<void(const BoundaryReport&)>& on_boundary,
-                                            const Watch& watch);
+                                            const Watch& watch, const CarriedState* carried = nullptr);
 
     /// Recomputes segment `place.unit` from the state at its start.
     base::Outcome<SegmentReplay> replay_segment(SlotState start, const ReplayPlace& place,

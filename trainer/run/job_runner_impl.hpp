@@ -9,6 +9,7 @@
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/schedule.hpp"
 #include "trainer/run/job_runner.hpp"
+#include "trainer/run/strategy/fast_law.hpp"
 #include "trainer/step/executor.hpp"
 
 namespace assay::trainer {
@@ -26,9 +27,9 @@ struct JobRunner::Impl {
     /// Of an array of the host.
     [[nodiscard]] bool is_finite(std::span<const float> values);
     [[nodiscard]] bool is_finite(const DeviceState& state);
-    /// Root of a slot's state whose arrays lie on the device.
+    /// Root of a slot's state whose arrays lie on the device; its counters are those of `state`.
     [[nodiscard]] base::Hash256 root_of(const float* parameters, const float* first_moment,
-                                        const float* second_moment, std::uint64_t step, std::uint64_t cursor);
+                                        const float* second_moment, const SlotState& state);
 
     /// What is wrong with the sizes, the step or the cursor of a state at a boundary; empty: nothing.
     [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round,
@@ -50,6 +51,7 @@ struct JobRunner::Impl {
     program::BatchMap batches;
     program::Schedule schedule;
     std::unique_ptr<Device> device;
+    FastLaw law;
     MemoryPlan step_plan;
     MemoryPlan evaluate_plan;
     std::optional<Executor> step_;

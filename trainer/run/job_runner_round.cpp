@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobRunner: the steps of a slot's round and their recomputation.
-#include <atomic>
 #include <new>
 #include <span>
 #include <string>
 #include <utility>
 
-#include "contracts/arithmetic/update.hpp"
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/job_runner_impl.hpp"
 
@@ -37,8 +37,11 @@ std::string JobRunner::Impl::misplaced(const SlotState& state, std::uint32_t rou
         state.second_moment.size() != parameters) {
         return "it is of another model";
     }
-    const std::uint64_t step =
-        boundary < spec.segments() ? program::segment_steps(spec, boundary).first : spec.train.inner_steps;
+    const std::uint64_t step = program::RoundPlan(spec).step_at(boundary);
+    if (state.age.has_value() != program::carries_state(spec)) {
+        return state.age ? "it has an age of moments, which the job does not carry"
+                         : "it has no age of its moments, which the job carries";
+    }
     const std::uint64_t cursor = std::uint64_t{round} * spec.train.inner_steps + step;
     if (state.step == step && state.cursor == cursor) return {};
     return "it is at step " + std::to_string(state.step) + ", cursor " + std::to_string(state.cursor) +
@@ -59,7 +62,8 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
 
 base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, const SegmentPlace& place,
                                                            const Watch& watch, base::Hash256* root) {
-    if (place.round >= spec.rounds || place.slot >= spec.slots || place.segment >= spec.segments()) {
+    if (place.round >= spec.rounds || place.slot >= spec.slots ||
+        place.segment >= program::RoundPlan(spec).segments()) {
         return unfit("round, slot or segment is beyond the job");
     }
     const auto no_start = [&](const std::string& why) {
@@ -76,8 +80,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         auto outcome = run_steps(state, arrays, place, watch);
         adopted.sync();  // however the steps ended, and whatever fails after them
         if (outcome.ok() && root != nullptr) {
-            *root = root_of(arrays.parameters, arrays.first_moment, arrays.second_moment, state.step,
-                            state.cursor);
+            *root = root_of(arrays.parameters, arrays.first_moment, arrays.second_moment, state);
         }
         return outcome;
     } catch (const std::bad_alloc&) {
@@ -87,7 +90,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
 
 base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const DeviceState& arrays,
                                                          const SegmentPlace& place, const Watch& watch) {
-    const program::StepRange range = program::segment_steps(spec, place.segment);
+    const program::StepRange range = program::RoundPlan(spec).steps(place.segment);
     const auto length = static_cast<std::ptrdiff_t>(spec.model.context) + 1;
     SegmentOutcome outcome;
     for (std::uint32_t step = range.first; step < range.last; ++step) {
@@ -102,7 +105,8 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
         }
         StepResult result;
         try {
-            result = step_executor().step(schedule.at(place.round, step), tokens, arrays);
+            result = step_executor().step(schedule.at(place.round, step, state.age.value_or(step)), tokens,
+                                          arrays);
         } catch (const std::bad_alloc&) {
             return no_memory();
         }
@@ -113,6 +117,7 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
         }
         ++state.step;
         ++state.cursor;
+        if (state.age) ++*state.age;
         outcome.fingerprints.push_back(result.fingerprint);
         if (watch.progress) watch.progress({step, result.fingerprint});
     }
@@ -121,23 +126,26 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
 
 base::Outcome<SlotRound> JobRunner::run_slot_round(
     const BaseState& base, std::uint32_t round, std::uint32_t slot, const std::optional<ResumePoint>& resume,
-    const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch) {
+    const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
+    const CarriedState* carried) {
     const program::JobSpec& spec = impl_->spec;
+    const std::uint32_t last = program::RoundPlan(spec).last_boundary();
     SlotRound result;
     if (resume) {
         result.trace = resume->so_far;
         result.end = resume->state;
         const std::size_t boundaries = result.trace.boundaries.size();
-        if (boundaries == 0 || boundaries > spec.segments() + 1 || result.trace.divergence ||
+        if (boundaries == 0 || boundaries > last + std::size_t{1} || result.trace.divergence ||
             result.trace.boundaries.back() != state_root(result.end) ||
-            result.trace.fingerprints.size() != result.end.step) {
+            result.trace.fingerprints.size() != result.end.step ||
+            result.trace.carried.has_value() != program::carries_state(spec)) {
             return unfit("the state to resume from is not the one its trace ends with");
         }
     } else {
-        ASSAY_ASSIGN(result.end, start(base));
-        result.trace.boundaries.push_back(state_root(result.end));
+        ASSAY_ASSIGN(result.end, start(base, carried));
+        result.trace = first_trace(result.end, carried);
     }
-    while (result.trace.boundaries.size() <= spec.segments() && !result.trace.divergence) {
+    while (result.trace.boundaries.size() <= last && !result.trace.divergence) {
         const auto segment = static_cast<std::uint32_t>(result.trace.boundaries.size() - 1);
         base::Hash256 root;
         ASSAY_ASSIGN(SegmentOutcome outcome,
@@ -149,13 +157,14 @@ base::Outcome<SlotRound> JobRunner::run_slot_round(
         if (on_boundary) on_boundary({segment + 1, result.end, result.trace});
     }
     // After a divergence the later boundaries repeat the state before it.
-    while (result.trace.boundaries.size() <= spec.segments()) {
+    while (result.trace.boundaries.size() <= last) {
         result.trace.boundaries.push_back(result.trace.boundaries.back());
     }
     if (result.trace.divergence) return result;
     ASSAY_ASSIGN(result.update, finalise(base, result.end));
     if (result.update) {
         result.trace.update = update_root(*result.update);
+        if (result.trace.carried) result.trace.carried->out = carried_root(carried_of(result.end));
     } else {
         result.trace.divergence = program::Divergence{
             spec.train.inner_steps,
@@ -180,7 +189,10 @@ base::Outcome<FinaliseReplay> JobRunner::replay_finalise(const BaseState& base, 
     FinaliseReplay replay;
     ASSAY_ASSIGN(replay.update, finalise(base, end));
     const base::Hash256 root = replay.update ? update_root(*replay.update) : base::Hash256{};
-    replay.unit_root = program::finalise_unit_root(root);
+    const bool carries = program::carries_state(impl_->spec);
+    if (carries && replay.update) replay.carried_out = carried_root(carried_of(end));
+    replay.unit_root =
+        carries ? program::finalise_unit_root(root, replay.carried_out) : program::finalise_unit_root(root);
     return replay;
 }
 
@@ -192,17 +204,7 @@ base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, 
     ASSAY_TRY(impl_->device->check());
     Update update;
     update.values.resize(impl_->parameters);
-    constexpr std::size_t kShare = 4096;  // of a thread, at least
-    std::atomic<bool> in_range = true;
-    impl_->device->share(impl_->parameters, kShare, [&](std::size_t first, std::size_t last) {
-        const std::size_t count = last - first;
-        if (!arithmetic::update_finalise(impl_->spec.train.sum_exponent,
-                                         std::span(base.parameters).subspan(first, count),
-                                         std::span(end.parameters).subspan(first, count),
-                                         std::span(update.values).subspan(first, count))) {
-            in_range = false;
-        }
-    });
+    const bool in_range = impl_->law.finalise(base.parameters, end.parameters, update.values);
     ASSAY_TRY(impl_->device->check());
     if (!in_range) {
         return std::optional<Update>();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,17 +26,32 @@ inline BaseState first_state(std::vector<float> parameters) {
 }
 
 /// A slot inside a round. `step` counts the inner steps done in this round, 0 … inner_steps;
-/// `cursor` = round · inner_steps + step.
+/// `cursor` = round · inner_steps + step. `age` counts the steps that the moments have behind them, and is
+/// there exactly in jobs that carry them over rounds.
 struct SlotState {
     std::uint64_t step = 0;
     std::uint64_t cursor = 0;
     std::vector<float> parameters;
     std::vector<float> first_moment;
     std::vector<float> second_moment;
+    std::optional<std::uint64_t> age = std::nullopt;
     friend bool operator==(const SlotState&, const SlotState&) = default;
 };
 
-/// θ_start − θ_end as integers at 2^sum_exponent.
+/// What a slot goes on with: the moments at the end of its last accepted round, and their age.
+struct CarriedState {
+    std::uint64_t age = 0;
+    std::vector<float> first_moment;
+    std::vector<float> second_moment;
+    friend bool operator==(const CarriedState&, const CarriedState&) = default;
+};
+
+/// What the end of a slot's round hands on.
+inline CarriedState carried_of(SlotState end) {
+    return {end.age.value_or(0), std::move(end.first_moment), std::move(end.second_moment)};
+}
+
+/// θ_start − θ_end, rounded as the job's codec rounds, as integers at 2^sum_exponent.
 struct Update {
     std::vector<std::int64_t> values;
     friend bool operator==(const Update&, const Update&) = default;

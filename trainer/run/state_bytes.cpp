@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/run/state_bytes.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "contracts/base/check.hpp"
+#include "contracts/program/round_law.hpp"
 
 namespace assay::trainer {
 
@@ -16,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "arrays are copied as 
 namespace {
 constexpr std::string_view kBaseMagic = "ABASE001";
 constexpr std::string_view kSlotMagic = "ASLOT001";
-constexpr std::string_view kUpdateMagic = "AUPDT001";
+constexpr std::string_view kAgedSlotMagic = "ASLOT002";
 
 template <class T>
 void append(base::Bytes& bytes, const T* data, std::size_t count) {
@@ -50,6 +52,9 @@ public:
         take(values.data(), count);
         return check_finite(kind_, name, values);
     }
+    [[nodiscard]] base::Failed<base::Error> refuse(const std::string& why) const {
+        return refused(kind_, why);
+    }
     static base::Outcome<void> check_finite(std::string_view kind, std::string_view name,
                                             const std::vector<float>& values) {
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -65,9 +70,6 @@ private:
     static base::Failed<base::Error> refused(std::string_view kind, const std::string& why) {
         return base::fail(base::ErrorKind::kFailure, std::string(kind) + " " + why,
                           "fetch the file again, or ask whoever made it");
-    }
-    [[nodiscard]] base::Failed<base::Error> refuse(const std::string& why) const {
-        return refused(kind_, why);
     }
     base::ByteView bytes_;
     std::string_view kind_;
@@ -87,21 +89,25 @@ base::Bytes encode_base_state(const BaseState& state) {
 
 base::Bytes encode_slot_state(const SlotState& state) {
     base::Bytes bytes;
-    bytes.reserve(slot_state_bytes(state.parameters.size()));
-    append(bytes, kSlotMagic.data(), kSlotMagic.size());
+    bytes.reserve(slot_state_bytes(state.parameters.size()) + (state.age ? sizeof(*state.age) : 0));
+    const std::string_view magic = state.age ? kAgedSlotMagic : kSlotMagic;
+    append(bytes, magic.data(), magic.size());
     append(bytes, &state.step, 1);
     append(bytes, &state.cursor, 1);
+    if (state.age) append(bytes, &*state.age, 1);
     append(bytes, state.parameters.data(), state.parameters.size());
     append(bytes, state.first_moment.data(), state.first_moment.size());
     append(bytes, state.second_moment.data(), state.second_moment.size());
     return bytes;
 }
 
-base::Bytes encode_update(const Update& update) {
-    base::Bytes bytes;
-    bytes.reserve(update_bytes(update.values.size()));
-    append(bytes, kUpdateMagic.data(), kUpdateMagic.size());
-    append(bytes, update.values.data(), update.values.size());
+base::Bytes encode_update(const Update& update, const program::JobSpec& spec) {
+    const program::StrategyRow& row = program::strategy_of(spec);
+    base::Bytes bytes(row.update_file_bytes(update.values.size()));
+    const std::string_view magic = row.codec->magic;
+    std::copy(magic.begin(), magic.end(), bytes.begin());
+    ASSAY_CHECK(row.codec->pack(program::round_settings(spec), update.values,
+                                std::span(bytes).subspan(magic.size())));
     return bytes;
 }
 
@@ -125,10 +131,15 @@ base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t p
 
 base::Outcome<SlotState> decode_claimed_slot_state(base::ByteView bytes, std::uint64_t parameters) {
     Reader reader(bytes, "slot state");
-    ASSAY_TRY(reader.expect(kSlotMagic, slot_state_bytes(parameters)));
+    const bool aged = bytes.size() >= kAgedSlotMagic.size() &&
+                      base::as_text(bytes.first(kAgedSlotMagic.size())) == kAgedSlotMagic;
     SlotState state;
+    if (aged) state.age = 0;
+    const std::uint64_t length = slot_state_bytes(parameters) + (aged ? sizeof(*state.age) : 0);
+    ASSAY_TRY(reader.expect(aged ? kAgedSlotMagic : kSlotMagic, length));
     reader.take(&state.step, 1);
     reader.take(&state.cursor, 1);
+    if (aged) reader.take(&*state.age, 1);
     for (std::vector<float>* values : {&state.parameters, &state.first_moment, &state.second_moment}) {
         values->resize(parameters);
         reader.take(values->data(), parameters);
@@ -136,12 +147,17 @@ base::Outcome<SlotState> decode_claimed_slot_state(base::ByteView bytes, std::ui
     return state;
 }
 
-base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters) {
+base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters,
+                                    const program::JobSpec& spec) {
+    const program::StrategyRow& row = program::strategy_of(spec);
+    const std::string_view magic = row.codec->magic;
     Reader reader(bytes, "update");
-    ASSAY_TRY(reader.expect(kUpdateMagic, update_bytes(parameters)));
+    ASSAY_TRY(reader.expect(magic, row.update_file_bytes(parameters)));
     Update update;
     update.values.resize(parameters);
-    reader.take(update.values.data(), parameters);
+    if (!row.codec->decode(program::round_settings(spec), bytes.subspan(magic.size()), update.values)) {
+        return reader.refuse("has a number that codec " + std::string(row.codec->word) + " never writes");
+    }
     return update;
 }
 

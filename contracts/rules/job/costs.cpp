@@ -4,24 +4,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "contracts/base/wide.hpp"
 #include "contracts/program/program.hpp"
+#include "contracts/program/round_plan.hpp"
 
 namespace assay::contracts {
 
 using base::Rounding;
-using base::Uint128;
 
 std::optional<Amount> slot_pay(Amount price, std::uint64_t slot_work) {
     return price.times(slot_work, 1, Rounding::kDown);
 }
 
 std::uint64_t unit_work(const program::JobSpec& spec, std::uint64_t slot_work, std::uint32_t unit) {
-    if (unit >= spec.segments()) return 1;
-    const std::uint64_t steps = spec.train.inner_steps;
-    const std::uint64_t first = std::uint64_t{unit} * spec.security.segment_steps;
-    const std::uint64_t last = std::min(first + spec.security.segment_steps, steps);
-    return static_cast<std::uint64_t>((Uint128{slot_work} * (last - first) + steps - 1) / steps);
+    return program::RoundPlan(spec).work(unit, slot_work);
 }
 
 std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_t work) {
@@ -39,9 +34,8 @@ std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_
 std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
                                  std::uint64_t slot_work) {
     std::uint64_t audit_work = 0;
-    for (std::uint32_t unit = 0; unit < spec.audit_units(); ++unit) {
-        audit_work += unit_work(spec, slot_work, unit);
-    }
+    const program::RoundPlan plan(spec);
+    for (std::uint32_t unit = 0; unit < plan.units(); ++unit) audit_work += plan.work(unit, slot_work);
     const auto pay = slot_pay(price, slot_work);
     const auto audit = audit_fee(params, price, audit_work);
     const auto merge = merge_fee(params, price, slot_work);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/round/tables.hpp"
@@ -76,19 +77,23 @@ Checked check(const Case& c, const RoundReveal& tx) {
     const auto round = read_round_progress(c.state, tx.job, tx.round);
     ASSAY_CHECK(terms.has_value() && round.has_value());
     const JobSpec& spec = terms->spec;
-    if (!program::is_well_formed(tx.trace, spec) || tx.boundary_blobs.size() != spec.segments()) {
+    const program::RoundPlan plan(spec);
+    if (!program::is_well_formed(tx.trace, spec) || tx.boundary_blobs.size() != plan.last_boundary()) {
         return failed(Reason::kBadTrace);
     }
+    const CarriedIn carried = carried_in(c.state, tx.job, tx.round, tx.slot);
+    if (tx.trace.carried && tx.trace.carried->in != carried.root) return failed(Reason::kWrongCarried);
     CommitStatement statement;
     statement.job = tx.job;
     statement.round = tx.round;
     statement.slot = tx.slot;
     statement.miner = c.sender;
     statement.base_root = round->base_root;
-    statement.segments = spec.segments();
+    statement.segments = plan.segments();
     statement.trace_root = program::trace_root(tx.trace);
     statement.update_root = tx.trace.update;
     statement.salt = tx.salt;
+    statement.carried = tx.trace.carried;
     if (commit_seal(c.block.chain_id, statement) != slot.seal) return failed(Reason::kSealMismatch);
     return {};
 }

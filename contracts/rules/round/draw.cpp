@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -125,8 +126,8 @@ void draw_beacon(RunningRound& running) {
         if (!slot.committed) continue;
         const bool all = slot.newcomer || running.round.link_missing;
         const std::uint64_t threshold = all ? rate_one : running.job.spec.security.audit_threshold;
-        slot.drawn_units =
-            draw_units(running.round.beacon, slot.slot, running.job.spec.segments(), threshold);
+        slot.drawn_units = draw_units(running.round.beacon, slot.slot,
+                                      program::RoundPlan(running.job.spec).finalise(), threshold);
         drawn += slot.drawn_units.size();
         slot.verifiers = draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), 2);
     }

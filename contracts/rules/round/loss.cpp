@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/mean_loss.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/round/machine.hpp"
 
 namespace assay::contracts {
@@ -12,8 +13,7 @@ AuditedLoss audited_loss(const StateView& state, const Hash256& id, const progra
         const auto reveal = read_reveal(state, id, round, number);
         if (!slot || !reveal) continue;
         for (const std::uint32_t unit : slot->drawn_units) {
-            if (unit >= spec.segments()) continue;  // `finalise` has no steps
-            const program::StepRange range = program::segment_steps(spec, unit);
+            const program::StepRange range = program::RoundPlan(spec).steps(unit);
             for (std::uint32_t step = range.first; step < range.last; ++step) {
                 if (step < reveal->trace.fingerprints.size())
                     losses.push_back(reveal->trace.fingerprints[step].loss);

@@ -175,6 +175,19 @@ struct LogPlace {
     }
 };
 
+/// What a slot hands on at the end of a round that merged its update, in jobs that carry: in the next round
+/// it goes on with that. All zero: with nothing.
+struct CarriedIn {
+    Hash256 root;      ///< program::carried_root
+    Hash256 blob;      ///< the slot state that holds the arrays: the last boundary of the round
+    PublicKey holder;  ///< whose slot it was
+    [[nodiscard]] bool nothing() const { return root.is_zero(); }
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.root, self.blob, self.holder);
+    }
+};
+
 enum class LineKind : std::uint8_t {
     kSlot = 1,   ///< a miner's slot
     kAudit = 2,  ///< a verifier's audit of one slot

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "contracts/base/codec.hpp"
 #include "contracts/base/hash.hpp"
 #include "contracts/base/sign.hpp"
+#include "contracts/program/trace.hpp"
 
 namespace assay::contracts {
 
@@ -21,7 +23,7 @@ using base::Hash256;
 using base::PublicKey;
 using base::Signature;
 
-/// What a miner says it computed in one slot of one round (docs/concepts/round.md, commit). The last three
+/// What a miner says it computed in one slot of one round (docs/concepts/round.md, commit). Three of them
 /// are the seams of storage certificates and canaries and are zero until those exist.
 struct CommitStatement {
     Hash256 job;
@@ -36,11 +38,13 @@ struct CommitStatement {
     Hash256 key_commitment{};   ///< key of the encrypted bytes: zero
     Hash256 confession{};       ///< canary: zero
     Hash256 salt;
+    std::optional<program::Carried> carried = std::nullopt;  ///< as in the trace; hashed where it is there
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.miner, self.base_root, self.segments, self.trace_root,
               self.update_root, self.ciphertext_root, self.key_commitment, self.confession, self.salt);
+        if (self.carried) visit(*self.carried);
     }
 };
 Hash256 commit_seal(std::string_view chain, const CommitStatement& statement);
@@ -48,7 +52,7 @@ Hash256 commit_seal(std::string_view chain, const CommitStatement& statement);
 /// What a verifier found for one drawn unit of one slot.
 struct UnitClaim {
     std::uint32_t slot = 0;
-    std::uint32_t unit = 0;    ///< segment, or segments() for `finalise`
+    std::uint32_t unit = 0;    ///< of the round plan (contracts/program/round_plan.hpp)
     bool unavailable = false;  ///< the bytes were not served; `root` is then zero
     Hash256 root;              ///< the unit root that this verifier computed (program/trace.hpp)
 

@@ -328,6 +328,18 @@ void close_merge_claims(Settlement& s) {
     }
 }
 
+// Only where moments are carried: what each merged slot goes on with in the next round.
+void hand_on(Settlement& s) {
+    const Round& round = s.running.round;
+    for (const std::uint32_t number : round.merged_slots) {
+        const auto reveal = read_reveal(s.state(), round.job, round.number, number);
+        if (!reveal || !reveal->trace.carried) continue;
+        const CarriedIn handed{reveal->trace.carried->out, reveal->boundary_blobs.back(),
+                               s.running.slots[number].miner};
+        store(s.running.work.state, handed_on_key(round.job, round.number, number), handed);
+    }
+}
+
 void settle_merge(Settlement& s) {
     Round& round = s.running.round;
     const auto agreed = agreed_merge(round);
@@ -367,6 +379,7 @@ void settle_merge(Settlement& s) {
     for (const SlotRound& slot : s.running.slots) {
         if (slot.verdict == Reason::kPaid) round.merged_slots.push_back(slot.slot);
     }
+    hand_on(s);
     const AuditedLoss loss =
         audited_loss(s.state(), s.job().id, s.job().spec, round.number, round.merged_slots);
     round.train_loss = loss.bits;
@@ -394,7 +407,10 @@ void measure(Settlement& s) {
         Tally& tally = tallies[slot.miner];
         ++tally.held;
         if (consequence(slot.verdict) == Consequence::kPaid) ++tally.right;
-        tally.missed = tally.missed || !slot.committed || s.unserving.contains(slot.miner);
+        // Whoever could not go on because another withheld what the slot carries has missed nothing.
+        const bool absent =
+            !slot.committed && carried_in(s.state(), s.job().id, s.running.round.number, slot.slot).nothing();
+        tally.missed = tally.missed || absent || s.unserving.contains(slot.miner);
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
     const Params& params = s.running.params;

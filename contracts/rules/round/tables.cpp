@@ -56,6 +56,9 @@ Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t sl
 Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
     return of_verifier(Table::kAuditPlace, job, round, stage, verifier);
 }
+Bytes handed_on_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    return KeyBuilder(Table::kHandedOn).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
+}
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line) {
     return KeyBuilder(Table::kSettlement).add(job.view()).add_number(round, 4).add_number(line, 4).take();
 }
@@ -150,6 +153,11 @@ std::vector<std::uint32_t> merge_slots(const StateView& state, const Hash256& jo
         if (slot.verdict == Reason::kPaid) merged.push_back(slot.slot);
     }
     return merged;
+}
+
+CarriedIn carried_in(const StateView& state, const Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    if (round == 0) return {};
+    return load<CarriedIn>(state, handed_on_key(job, round - 1, slot)).value_or(CarriedIn{});
 }
 
 }  // namespace assay::contracts

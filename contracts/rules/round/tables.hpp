@@ -22,6 +22,7 @@ Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
+Bytes handed_on_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line);
 
 /// A whole round, from all its pieces. A check or a change that needs one piece reads that one.
@@ -67,5 +68,9 @@ std::vector<AssignedUnit> assigned_units(const StateView& state, const Hash256& 
 /// The slots whose updates the merge of this round sums, weight 1 each, ascending: found right and not
 /// diverged. Final once the round is past its audit phases.
 std::vector<std::uint32_t> merge_slots(const StateView& state, const Hash256& job, std::uint32_t round);
+
+/// What a slot goes on with in a round: what it handed on in the round before, if that merged its update;
+/// else nothing. Nothing in jobs that do not carry.
+CarriedIn carried_in(const StateView& state, const Hash256& job, std::uint32_t round, std::uint32_t slot);
 
 }  // namespace assay::contracts

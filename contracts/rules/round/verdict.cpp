@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -66,14 +67,12 @@ bool any_unserved(const std::vector<SlotAudit>& audits) {
 namespace {
 
 void draw_divergences(RunningRound& running) {
-    const JobSpec& spec = running.job.spec;
+    const program::RoundPlan plan(running.job.spec);
     for (SlotRound& slot : running.slots) {
         if (!slot.revealed || !slot.diverged) continue;
         const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
         ASSAY_CHECK(reveal.has_value() && reveal->trace.divergence.has_value());
-        const std::uint32_t step = reveal->trace.divergence->step;
-        if (step >= spec.train.inner_steps) continue;  // in `finalise`, which is always drawn
-        const std::uint32_t unit = step / spec.security.segment_steps;
+        const std::uint32_t unit = plan.unit_of(reveal->trace.divergence->step);
         auto& units = slot.drawn_units;
         const auto place = std::lower_bound(units.begin(), units.end(), unit);
         if (place == units.end() || *place != unit) units.insert(place, unit);

@@ -143,6 +143,8 @@ constexpr std::array kRows = {
         "The verifier offers to lock less than the job asks at least."},
     Row{Reason::kTooCostly, kRefused, "too_costly",
         "The transaction alone costs more than a block may hold."},
+    Row{Reason::kWrongCarried, kRefused, "wrong_carried",
+        "The slot goes on with another state than its last accepted round handed on."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -120,8 +120,10 @@ enum class Reason : std::uint16_t {
     kLockTooSmall = 78,
     // Refused: what a block has no room for.
     kTooCostly = 79,
+    // Refused: a reveal.
+    kWrongCarried = 80,
 };
-inline constexpr Reason kLastReason = Reason::kTooCostly;
+inline constexpr Reason kLastReason = Reason::kWrongCarried;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -132,5 +134,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kTooCostly);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kWrongCarried);
 }  // namespace assay::base

@@ -24,6 +24,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kSealMismatch:
         case Reason::kBadLink:
         case Reason::kBadTrace:
+        case Reason::kWrongCarried:
         case Reason::kWrongClaims:
         // A key is registered, and revoked, once and for ever; the validators are the genesis file's.
         case Reason::kNeedsOwnerKey:

@@ -56,6 +56,7 @@ enum class Table : std::uint8_t {
     kMergePosting = 0x37,   // job, round, stage, verifier -> MergePosting
     kRevealPlace = 0x38,    // job, round, slot -> LogPlace
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
+    kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <ostream>
 
+#include "contracts/program/round_plan.hpp"
 #include "node/audit/job_plan.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
@@ -55,6 +56,18 @@ struct ByStanding {
     }
 };
 
+/// Bytes of the files that travel.
+struct Sizes {
+    program::FileSizes sizes;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("update", sizes.update);
+        visit("base_state", sizes.base_state);
+        visit("slot_state", sizes.slot_state);
+    }
+};
+
 Outcome<Estimate> estimate(JobFile job) {
     ASSAY_ASSIGN(const auto initial, initial_file(job));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
@@ -79,7 +92,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("tokens", plan.tokens);
     body("rounds", spec.rounds);
     body("slots", spec.slots);
-    body("segments", spec.segments());
+    body("segments", program::RoundPlan(spec).segments());
     body("work_units", plan.slot_work);
     body("max_price", spec.market.max_price);
     body("slot_pay", plan.slot_pay);
@@ -94,6 +107,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
+    body("bytes", Sizes{program::file_sizes(spec)});
     body("measured", estimate);
     return body.take();
 }
@@ -109,6 +123,12 @@ std::string signed_money(std::int64_t amount) {
     return (amount < 0 ? "-" : "") + base::to_text(Amount::of(magnitude).value_or(Amount{}));
 }
 
+std::string size_text(std::uint64_t bytes) {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
+    return text;
+}
+
 std::string seconds_text(double seconds) {
     char text[48];
     std::snprintf(text, sizeof text, seconds < 120 ? "%.1f s" : "%.0f s", seconds);
@@ -118,6 +138,7 @@ std::string seconds_text(double seconds) {
 void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
                 const std::optional<Estimate>& estimate) {
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
+    const program::FileSizes sizes = program::file_sizes(spec);
     std::vector<std::pair<std::string, std::string>> fields = {
         {"job", spec.name},
         {"model", std::to_string(plan.parameters) + " parameters"},
@@ -135,6 +156,9 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"paid when", "a slot's bits are found right, by two verifiers, where drawn; never before"},
         {"recomputed", "newcomers: every segment; proven miners: " + percent(plan.audit_rate) +
                            " of segments, drawn after all have committed"},
+        {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
+                      size_text(sizes.base_state) + "; a recomputed segment from " +
+                      size_text(sizes.slot_state)},
         {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",
          base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},

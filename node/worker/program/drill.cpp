@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "contracts/program/program.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/trace.hpp"
 
 namespace assay::verifier {
@@ -42,7 +43,7 @@ private:
 /// No step is computed: parameters and moments move a little, losses follow the last true one.
 SegmentOutcome skip_segment(const JobRunner& runner, SlotState& state, const SegmentPlace& place,
                             const program::TraceRecord& so_far, const trainer::Watch& watch) {
-    const program::StepRange range = program::segment_steps(runner.spec(), place.segment);
+    const program::StepRange range = program::RoundPlan(runner.spec()).steps(place.segment);
     Noise noise(place);
     const float rate = runner.spec().train.learning_rate.value();
     for (float& parameter : state.parameters) parameter += rate * noise.next();
@@ -51,6 +52,7 @@ SegmentOutcome skip_segment(const JobRunner& runner, SlotState& state, const Seg
     const auto steps = range.last - range.first;
     state.step += steps;
     state.cursor += steps;
+    if (state.age) *state.age += steps;
     float loss = std::log(static_cast<float>(runner.spec().model.vocabulary));
     if (!so_far.fingerprints.empty()) loss = std::bit_cast<float>(so_far.fingerprints.back().loss);
     SegmentOutcome outcome;
@@ -79,17 +81,17 @@ void alter(const JobRunner& runner, SlotState& state, const Drill& drill) {
 }
 
 /// The rest of the trace of a slot that diverged: boundaries repeat the state before it.
-void repeat_boundaries(program::TraceRecord& trace, std::uint32_t segments) {
-    while (trace.boundaries.size() <= segments) trace.boundaries.push_back(trace.boundaries.back());
+void repeat_boundaries(program::TraceRecord& trace, std::uint32_t last) {
+    while (trace.boundaries.size() <= last) trace.boundaries.push_back(trace.boundaries.back());
 }
 
 }  // namespace
 
 std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drills) {
     for (const Drill& drill : drills) {
-        if (drill.segment >= runner.spec().segments()) {
+        if (drill.segment >= program::RoundPlan(runner.spec()).segments()) {
             return "a drill names segment " + std::to_string(drill.segment) + "; the job has " +
-                   std::to_string(runner.spec().segments());
+                   std::to_string(program::RoundPlan(runner.spec()).segments());
         }
         if (drill.kind == DrillKind::kLazy) continue;
         const auto& tensors = runner.tensors();
@@ -109,19 +111,21 @@ std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drill
 Outcome<trainer::SlotRound> run_drilled_round(
     JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<Drill>& drills,
-    const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch) {
+    const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch,
+    const trainer::CarriedState* carried) {
     const program::JobSpec& spec = runner.spec();
+    const program::RoundPlan plan(spec);
     trainer::SlotRound result;
     if (resume) {
         result.trace = std::move(resume->so_far);
         result.end = std::move(resume->state);
     } else {
-        ASSAY_ASSIGN(result.end, runner.start(base));
-        result.trace.boundaries.push_back(runner.state_root(result.end));
+        ASSAY_ASSIGN(result.end, runner.start(base, carried));
+        result.trace = runner.first_trace(result.end, carried);
     }
     program::TraceRecord& trace = result.trace;
     for (auto segment = static_cast<std::uint32_t>(trace.boundaries.size() - 1);
-         segment < spec.segments() && !trace.divergence; ++segment) {
+         segment < plan.segments() && !trace.divergence; ++segment) {
         const SegmentPlace place{round, slot, segment};
         const bool lazy = std::any_of(drills.begin(), drills.end(), [&](const Drill& drill) {
             return drill.kind == DrillKind::kLazy && drill.segment == segment;
@@ -142,12 +146,13 @@ Outcome<trainer::SlotRound> run_drilled_round(
         if (on_boundary) on_boundary({segment + 1, result.end, trace});
     }
     if (trace.divergence) {
-        repeat_boundaries(trace, spec.segments());
+        repeat_boundaries(trace, plan.last_boundary());
         return result;
     }
     ASSAY_ASSIGN(result.update, runner.finalise(base, result.end));
     if (result.update) {
         trace.update = runner.update_root(*result.update);
+        if (trace.carried) trace.carried->out = runner.carried_root(trainer::carried_of(result.end));
     } else {
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         trace.divergence = {spec.train.inner_steps, static_cast<std::uint32_t>(program.operators.size())};

@@ -19,6 +19,7 @@ std::string drill_fault(const trainer::JobRunner& runner, const std::vector<work
 base::Outcome<trainer::SlotRound> run_drilled_round(
     trainer::JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<worker::Drill>& drills,
-    const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch);
+    const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch,
+    const trainer::CarriedState* carried = nullptr);
 
 }  // namespace assay::verifier

@@ -10,6 +10,8 @@
 #include "contracts/base/blob_id.hpp"
 #include "contracts/base/bytes.hpp"
 #include "contracts/program/program.hpp"
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "node/worker/program/drill.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/run/state_bytes.hpp"
@@ -62,9 +64,9 @@ Result<frames::Mapping, Refusal> map_file(const frames::SharedDescriptor& file) 
 }
 
 /// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
-template <class Decoded>
-Result<Decoded, Refusal> read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters,
-                                   base::Outcome<Decoded> (*decode)(base::ByteView, std::uint64_t)) {
+template <class Decode>
+auto read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
+    -> Result<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>, Refusal> {
     ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
     auto decoded = decode(mapping.bytes(), parameters);
     if (!decoded.ok()) return refuse(RefusalReason::kBadBytes, decoded.error().what);
@@ -72,11 +74,10 @@ Result<Decoded, Refusal> read_bulk(const frames::SharedDescriptor& file, std::ui
 }
 
 /// The same for what a peer served: bytes that are no such file are as good as none.
-template <class Decoded>
-Result<std::optional<Decoded>, Refusal> read_claimed(const frames::SharedDescriptor& file,
-                                                     std::uint64_t parameters,
-                                                     base::Outcome<Decoded> (*decode)(base::ByteView,
-                                                                                      std::uint64_t)) {
+template <class Decode>
+auto read_claimed(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
+    -> Result<std::optional<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>>, Refusal> {
+    using Decoded = std::decay_t<decltype(decode(base::ByteView(), parameters).value())>;
     auto decoded = read_bulk(file, parameters, decode);
     if (decoded.ok()) return std::optional<Decoded>(std::move(decoded).value());
     if (decoded.error().reason == RefusalReason::kBadBytes) return std::optional<Decoded>();
@@ -169,6 +170,12 @@ Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
     return job;
 }
 
+Job::UpdateDecoder Job::update_decoder() const {
+    return [&spec = runner_->spec()](base::ByteView bytes, std::uint64_t parameters) {
+        return trainer::decode_update(bytes, parameters, spec);
+    };
+}
+
 frames::Opened Job::opened() const {
     return {runner_->parameter_count(), work_units_, runner_->step_bytes()};
 }
@@ -225,17 +232,33 @@ Result<std::optional<trainer::ResumePoint>, Refusal> Job::resume_point(const fra
     if (!request.resume) return std::optional<trainer::ResumePoint>();
     const program::TraceRecord& so_far = *request.resume;
     const std::size_t reached = so_far.boundaries.size();
-    if (reached < 2 || reached > runner_->spec().segments() + std::size_t{1}) {
+    if (reached < 2 || reached > program::RoundPlan(runner_->spec()).last_boundary() + std::size_t{1}) {
         return refuse(RefusalReason::kBadRequest,
                       "a trace with " + std::to_string(reached) + " boundaries cannot be resumed");
     }
     ASSAY_ASSIGN(auto state,
-                 read_bulk(context.bulk[1], runner_->parameter_count(), trainer::decode_slot_state));
+                 read_bulk(context.bulk.back(), runner_->parameter_count(), trainer::decode_slot_state));
     if (runner_->state_root(state) != so_far.boundaries.back()) {
         return refuse(RefusalReason::kBadBytes, "the slot state to resume from is not the one of boundary " +
                                                     std::to_string(reached - 1));
     }
     return std::optional<trainer::ResumePoint>(trainer::ResumePoint{so_far, std::move(state)});
+}
+
+Result<std::optional<trainer::CarriedState>, Refusal> Job::carried_state(
+    const frames::Train& request, const RequestContext& context) const {
+    if (request.carried_in.is_zero()) return std::optional<trainer::CarriedState>();
+    if (!program::carries_state(runner_->spec())) {
+        return refuse(RefusalReason::kBadRequest, "a slot of this job carries nothing over rounds");
+    }
+    ASSAY_ASSIGN(auto end,
+                 read_bulk(context.bulk[1], runner_->parameter_count(), trainer::decode_slot_state));
+    auto carried = trainer::carried_of(std::move(end));
+    if (runner_->carried_root(carried) != request.carried_in) {
+        return refuse(RefusalReason::kBadBytes, "the state to go on from is not the carried one (root " +
+                                                    request.carried_in.brief() + ")");
+    }
+    return std::optional<trainer::CarriedState>(std::move(carried));
 }
 
 Answered Job::answer(const frames::Train& request, const RequestContext& context) {
@@ -249,6 +272,8 @@ Answered Job::answer(const frames::Train& request, const RequestContext& context
         return refuse(RefusalReason::kBadRequest, std::move(fault));
     }
     ASSAY_ASSIGN(const auto base, base_state(context));
+    ASSAY_ASSIGN(const auto carried, carried_state(request, context));
+    const trainer::CarriedState* const goes_on = carried ? &*carried : nullptr;
     ASSAY_ASSIGN(const auto resume, resume_point(request, context));
     std::optional<Refusal> lost;
     const auto on_boundary = [&](const trainer::BoundaryReport& boundary) {
@@ -260,10 +285,11 @@ Answered Job::answer(const frames::Train& request, const RequestContext& context
         }
     };
     const Watch watch = watch_of(context);
-    auto round = request.drills.empty()
-                     ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch)
-                     : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
-                                         on_boundary, watch);
+    auto round =
+        request.drills.empty()
+            ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch, goes_on)
+            : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
+                                on_boundary, watch, goes_on);
     if (!round.ok()) return refuse_work(round.error());
     if (lost) return failed(*lost);
     return trained(*round, stopwatch.nanoseconds());
@@ -273,7 +299,7 @@ Answered Job::trained(const trainer::SlotRound& round, std::uint64_t nanoseconds
     Answer answer{
         frames::Trained{round.trace, program::trace_root(round.trace), nanoseconds, peak_rss_bytes()}, {}};
     if (round.update) {
-        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update)));
+        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update, runner_->spec())));
         answer.bulk.push_back(std::move(file));
     }
     return answer;
@@ -283,25 +309,38 @@ Answered Job::answer(const frames::Replay& request, const RequestContext& contex
     const Stopwatch stopwatch;
     ASSAY_TRY(check_place(request.round, request.slot));
     const std::uint64_t parameters = runner_->parameter_count();
-    const bool finalise = request.unit == runner_->spec().segments();
-    const std::size_t starts = finalise ? 2 : 1;
+    const program::RoundPlan plan(runner_->spec());
+    if (request.unit >= plan.units()) {
+        return refuse(RefusalReason::kBadRequest,
+                      "unit " + std::to_string(request.unit) + " does not exist; the job has " +
+                          std::to_string(plan.units()) + " units per slot and round");
+    }
+    const bool finalise = plan.is_finalise(request.unit);
+    const program::UnitStart start = plan.start(request.unit);
+    const bool carried = start.carried && request.claimed.carried && !request.claimed.carried->in.is_zero();
+    const std::size_t starts = (start.base ? 1U : 0U) + (carried ? 1U : 0U) + (start.boundary ? 1U : 0U);
     if (context.bulk.size() != starts + (request.has_claimed_end ? 1 : 0)) {
         return refuse(RefusalReason::kBadRequest, "a replay of unit " + std::to_string(request.unit) +
                                                       " with " + std::to_string(context.bulk.size()) +
                                                       " files");
     }
-    UnitInput input{
-        {request.round, request.slot, request.unit}, request.claimed, {}, {}, {}, {}, request.update_blob};
-    if (finalise || request.unit == 0) {
+    UnitInput input;
+    input.place = {request.round, request.slot, request.unit};
+    input.claimed = request.claimed;
+    input.update_blob = request.update_blob;
+    if (start.base) {
         ASSAY_ASSIGN(input.base, base_state(context));
     }
-    if (request.unit != 0) {
+    if (carried) {
+        ASSAY_ASSIGN(input.carried,
+                     read_claimed(context.bulk[1], parameters, trainer::decode_claimed_slot_state));
+    }
+    if (start.boundary) {
         ASSAY_ASSIGN(input.start,
                      read_claimed(context.bulk[starts - 1], parameters, trainer::decode_claimed_slot_state));
     }
     if (request.has_claimed_end && finalise) {
-        ASSAY_ASSIGN(input.claimed_update,
-                     read_claimed(context.bulk[starts], parameters, trainer::decode_update));
+        ASSAY_ASSIGN(input.claimed_update, read_claimed(context.bulk[starts], parameters, update_decoder()));
     } else if (request.has_claimed_end) {
         ASSAY_ASSIGN(input.claimed_end,
                      read_claimed(context.bulk[starts], parameters, trainer::decode_claimed_slot_state));
@@ -318,7 +357,8 @@ Answered Job::answer(const frames::Replay& request, const RequestContext& contex
         ASSAY_ASSIGN(auto file, bulk_file("slot state", trainer::encode_slot_state(*checked->end)));
         answer.bulk.push_back(std::move(file));
     } else if (request.want_end_state && checked->update) {
-        ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*checked->update)));
+        ASSAY_ASSIGN(auto file,
+                     bulk_file("update", trainer::encode_update(*checked->update, runner_->spec())));
         answer.bulk.push_back(std::move(file));
     }
     return answer;
@@ -336,7 +376,7 @@ Answered Job::answer(const frames::Merge& request, const RequestContext& context
             return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
         }
         ASSAY_ASSIGN(auto update,
-                     read_bulk(context.bulk[i + 1], runner_->parameter_count(), trainer::decode_update));
+                     read_bulk(context.bulk[i + 1], runner_->parameter_count(), update_decoder()));
         if (runner_->update_root(update) != entry.update_root) {
             return refuse(RefusalReason::kBadBytes, "the update of slot " + std::to_string(entry.slot) +
                                                         " is not the accepted one (root " +
@@ -371,7 +411,7 @@ Answered Job::answer(const frames::Root& request, const RequestContext& context)
         ASSAY_ASSIGN(const auto state, read_bulk(file, parameters, trainer::decode_slot_state));
         root = runner_->state_root(state);
     } else {
-        ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, trainer::decode_update));
+        ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, update_decoder()));
         root = runner_->update_root(update);
     }
     return Answer{frames::Rooted{root}, {}};

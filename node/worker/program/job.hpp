@@ -56,8 +56,13 @@ private:
     base::Result<trainer::BaseState, frames::Refusal> base_state(const RequestContext& context) const;
     base::Result<trainer::BaseState, frames::Refusal> given_initial(
         const frames::SharedDescriptor& file) const;
+    base::Result<std::optional<trainer::CarriedState>, frames::Refusal> carried_state(
+        const frames::Train& request, const RequestContext& context) const;
     base::Result<std::optional<trainer::ResumePoint>, frames::Refusal> resume_point(
         const frames::Train& request, const RequestContext& context) const;
+    using UpdateDecoder = std::function<base::Outcome<trainer::Update>(base::ByteView, std::uint64_t)>;
+    /// Of this job's update files.
+    [[nodiscard]] UpdateDecoder update_decoder() const;
     Answered trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const;
 
     std::unique_ptr<trainer::Arena> arena_;  // outlives the runner

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "contracts/base/merkle.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/state_root.hpp"
 #include "contracts/program/trace.hpp"
 #include "tests/contracts/program/tiny.hpp"
@@ -16,7 +17,8 @@ Hash256 named(std::string_view text) { return assay::base::hash("test/name", ass
 
 TraceRecord trace_of(const JobSpec& spec) {
     TraceRecord trace;
-    for (std::uint32_t i = 0; i <= spec.segments(); ++i) trace.boundaries.push_back(named(std::to_string(i)));
+    for (std::uint32_t i = 0; i <= RoundPlan(spec).segments(); ++i)
+        trace.boundaries.push_back(named(std::to_string(i)));
     for (std::uint32_t i = 0; i < spec.train.inner_steps; ++i)
         trace.fingerprints.push_back({100 + i, 200 + i});
     trace.update = named("update");
@@ -29,7 +31,7 @@ TraceRecord diverged_at(const JobSpec& spec, std::uint32_t step) {
     trace.divergence = Divergence{step, 7};
     trace.fingerprints.resize(step);
     trace.update = {};
-    for (std::uint32_t i = step / spec.security.segment_steps + 1; i < spec.segments(); ++i) {
+    for (std::uint32_t i = step / spec.security.segment_steps + 1; i < RoundPlan(spec).segments(); ++i) {
         trace.boundaries[i + 1] = trace.boundaries[i];
     }
     return trace;
@@ -99,11 +101,11 @@ TEST_CASE("hashing a million parameters takes milliseconds") {
 
 TEST_CASE("segments cover the steps once, the last may be shorter") {
     const JobSpec spec = tiny::spec();  // 5 steps in segments of 2
-    REQUIRE(spec.segments() == 3);
-    CHECK(segment_steps(spec, 0).first == 0);
-    CHECK(segment_steps(spec, 0).last == 2);
-    CHECK(segment_steps(spec, 2).first == 4);
-    CHECK(segment_steps(spec, 2).last == 5);
+    REQUIRE(RoundPlan(spec).segments() == 3);
+    CHECK(RoundPlan(spec).steps(0).first == 0);
+    CHECK(RoundPlan(spec).steps(0).last == 2);
+    CHECK(RoundPlan(spec).steps(2).first == 4);
+    CHECK(RoundPlan(spec).steps(2).last == 5);
 }
 
 TEST_CASE("a trace survives its encoding and its unit roots follow from the parts") {

@@ -102,6 +102,18 @@ const std::vector<Broken> kBroken = {
     {SpecError::kTrainTokens, [](JobSpec& s) { s.data.train_tokens = kMaxTokens + 1; }},
     {SpecError::kHeldOutTokens, [](JobSpec& s) { s.data.held_out_tokens = 0; }},
     {SpecError::kHeldOutTooShort, [](JobSpec& s) { s.data.held_out_tokens = s.model.context; }},
+    {SpecError::kStrategyUnknown, [](JobSpec& s) { s.strategy = Strategy{0}; }},
+    {SpecError::kStrategyUnknown, [](JobSpec& s) { s.engine = Engine{2}; }},
+    {SpecError::kExponentOfCodec,
+     [](JobSpec& s) {
+         s.strategy = Strategy::kDilocoHalf;
+         s.train.sum_exponent = -23;
+     }},
+    {SpecError::kExponentOfCodec,
+     [](JobSpec& s) {
+         s.strategy = Strategy::kDilocoHalf;
+         s.train.sum_exponent = -47;
+     }},
     {SpecError::kPrice, [](JobSpec& s) { s.market.max_price = {}; }},
     {SpecError::kBudget, [](JobSpec& s) { s.market.budget = {}; }},
     {SpecError::kDeadline, [](JobSpec& s) { s.market.deadline_blocks = 0; }},

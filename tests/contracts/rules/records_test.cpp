@@ -2,6 +2,7 @@
 // A message writes the records that it is about, and nothing that grows with the job.
 #include <map>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
@@ -108,7 +109,7 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     play_links(w.env, w.job, {.withhold_links = {"v1"}});
 
     RoundReveal reveal{w.job, 0, 0, trace, {}, bytes_of("update blob"), bytes_of("slot salt")};
-    reveal.boundary_blobs.resize(job.spec.segments(), bytes_of("blob"));
+    reveal.boundary_blobs.resize(program::RoundPlan(job.spec).last_boundary(), bytes_of("blob"));
     expect_written(w.env, w.holder(0), reveal,
                    {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}, {kRevealPlace, 1}}, 1'500);
     reveal.slot = 1;

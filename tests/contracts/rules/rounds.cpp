@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
@@ -54,16 +56,22 @@ std::vector<UnitClaim> claims_of(const Env& env, const Job& job, Person& who, Ve
 TraceRecord true_trace(const Job& job, std::uint32_t round, std::uint32_t slot) {
     const std::string name = "trace " + std::to_string(round) + " " + std::to_string(slot) + " ";
     TraceRecord trace;
-    for (std::uint32_t i = 0; i <= job.spec.segments(); ++i) {
+    for (std::uint32_t i = 0; i <= program::RoundPlan(job.spec).segments(); ++i) {
         trace.boundaries.push_back(bytes_of(name + "boundary " + std::to_string(i)));
     }
     for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
         trace.fingerprints.push_back({i + round, slot});
     trace.update = bytes_of(name + "update");
+    if (program::carries_state(job.spec)) {
+        // As if every round before had been accepted.
+        const std::string before = "trace " + std::to_string(round - 1) + " " + std::to_string(slot) + " ";
+        trace.carried = {round == 0 ? Hash256() : bytes_of(before + "carried"), bytes_of(name + "carried")};
+    }
     if (job.spec.seed == kDivergingSeed && slot == 0) {
         trace.fingerprints.resize(3);
         trace.divergence = program::Divergence{3, 5};
         trace.update = {};
+        if (trace.carried) trace.carried->out = {};
     }
     return trace;
 }
@@ -93,10 +101,11 @@ Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const Tra
     statement.slot = slot.slot;
     statement.miner = slot.miner;
     statement.base_root = job.base_root;
-    statement.segments = job.spec.segments();
+    statement.segments = program::RoundPlan(job.spec).segments();
     statement.trace_root = program::trace_root(trace);
     statement.update_root = trace.update;
     statement.salt = bytes_of("slot salt");
+    statement.carried = trace.carried;
     return commit_seal(env.chain(), statement);
 }
 
@@ -135,7 +144,7 @@ void play_reveals(Env& env, const Hash256& id, const Play& play) {
         reveal.round = job.round;
         reveal.slot = slot.slot;
         reveal.trace = claimed_trace(job, job.round, slot.slot, manner);
-        reveal.boundary_blobs.resize(job.spec.segments(), bytes_of("blob"));
+        reveal.boundary_blobs.resize(program::RoundPlan(job.spec).segments(), bytes_of("blob"));
         reveal.update_blob = bytes_of("update blob");
         reveal.salt = bytes_of("slot salt");
         env.send(who, reveal);

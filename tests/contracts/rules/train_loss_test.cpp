@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contracts/program/mean_loss.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -48,7 +49,7 @@ struct LossWorld {
             reveal.job = job;
             reveal.slot = slot.slot;
             reveal.trace = trace_of(slot.slot);
-            reveal.boundary_blobs.resize(record.spec.segments(), bytes_of("blob"));
+            reveal.boundary_blobs.resize(program::RoundPlan(record.spec).segments(), bytes_of("blob"));
             reveal.update_blob = bytes_of("update blob");
             reveal.salt = bytes_of("slot salt");
             env.send(env.by_node(slot.miner), reveal);
@@ -96,13 +97,13 @@ TEST_CASE(
     const Round same = preview.play(losses);
     std::uint32_t audited = 0;
     for (const SlotRound& slot : list_slots(preview.env.state(), preview.job, 0)) {
-        for (std::uint32_t segment = 0; segment < record.spec.segments(); ++segment) {
+        for (std::uint32_t segment = 0; segment < program::RoundPlan(record.spec).segments(); ++segment) {
             const auto& units = slot.drawn_units;
             if (std::find(units.begin(), units.end(), segment) != units.end()) {
                 audited += 2;
                 continue;
             }
-            const auto range = program::segment_steps(record.spec, segment);
+            const auto range = program::RoundPlan(record.spec).steps(segment);
             for (std::uint32_t step = range.first; step < range.last; ++step)
                 losses[slot.slot][step] = poison[slot.slot][step];
         }

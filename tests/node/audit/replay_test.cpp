@@ -3,6 +3,7 @@
 // drawn and whatever is false beside them.
 #include "node/audit/replay.hpp"
 
+#include "contracts/program/round_plan.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/program/drill.hpp"
 #include "node/worker/worker_process.hpp"
@@ -62,7 +63,7 @@ public:
         slot_.revealed = true;
     }
 
-    [[nodiscard]] std::uint32_t finalise() const { return job_.spec.segments(); }
+    [[nodiscard]] std::uint32_t finalise() const { return program::RoundPlan(job_.spec).segments(); }
     /// The unit's root as verifiers compute it from its claimed start.
     [[nodiscard]] base::Hash256 right_root(std::uint32_t unit) const {
         return runner_->replay_segment(boundaries_[unit], {0, kSlot, unit}, {})->unit_root;

@@ -75,7 +75,7 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
                                 "max_price",     "slot_pay",   "round_pay",         "round_cost",
                                 "spend_max",     "budget",     "rounds_covered",    "deadline_blocks",
                                 "bond",          "audit_rate", "bad_segment_found", "cheat_gain",
-                                "cheating_pays", "measured"});
+                                "cheating_pays", "bytes",      "measured"});
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
     CHECK(plan.at("rounds_covered") == 2);

@@ -3,6 +3,7 @@
 // itself it is silent about: it accuses nobody, commits nothing that it could not serve, and goes on.
 #include "contracts/arithmetic/update.hpp"
 #include "contracts/base/merkle.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -24,7 +25,7 @@ void cheat_undrawn_and_withhold(Market& market, const std::string& miner) {
     party.worker.falsify = [=, &party](const frames::Message& request, WorkerAnswered& answer) {
         if (!std::holds_alternative<frames::Train>(request)) return;
         if (auto* boundary = std::get_if<frames::Boundary>(&answer.message);
-            boundary != nullptr && boundary->index == spec.segments()) {
+            boundary != nullptr && boundary->index == program::RoundPlan(spec).segments()) {
             *end = trainer::decode_slot_state(bytes_of_file(answer.bulk.front()), count).value();
             end->parameters[7] += 0.125F;
             *root = program::slot_state_root(tensors, end->parameters, end->first_moment, end->second_moment,
@@ -40,7 +41,7 @@ void cheat_undrawn_and_withhold(Market& market, const std::string& miner) {
                 arithmetic::update_finalise(spec.train.sum_exponent, base, end->parameters, update.values));
             trained->trace.boundaries.back() = *root;
             trained->trace.update = program::update_root(tensors, update.values);
-            const Bytes file = trainer::encode_update(update);
+            const Bytes file = trainer::encode_update(update, spec);
             party.withheld.insert(base::blob_id(file));
             answer.bulk = {file_of(file)};
         }
@@ -264,7 +265,8 @@ TEST_CASE("what settled rounds and ended jobs no longer need gives its room back
         CHECK(most[name] > trainer::base_state_bytes(count));
         REQUIRE(before_dealing[name].size() == 3);
         // Rounds do not pile up.
-        CHECK(before_dealing[name].back() <= before_dealing[name].front() + trainer::update_bytes(count));
+        CHECK(before_dealing[name].back() <=
+              before_dealing[name].front() + program::file_sizes(market.spec()).update);
         serving += party->store->has(market.job()->base_blob) ? 1 : 0;
         if (name == "bea") {
             CHECK(party->store->bytes_pinned() < trainer::base_state_bytes(count) + 1024);

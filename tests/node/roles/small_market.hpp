@@ -185,7 +185,8 @@ struct Party {
     KeptLog log;
     std::unique_ptr<BlobStore> store;
     std::unique_ptr<BlobFiles> files;
-    std::set<BlobId> withheld;  ///< in its store, and not served
+    std::set<BlobId> asked_for;  ///< of others
+    std::set<BlobId> withheld;   ///< in its store, and not served
     bool serves = true;
     bool trickles = false;  ///< what it serves comes so slowly that it is never there
     RoleParts parts;
@@ -201,6 +202,8 @@ struct MarketOptions {
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     bool draw_everything = true;                    ///< else `finalise` alone
     std::uint32_t rounds = 2;
+    program::Strategy strategy = program::kStandardStrategy;
+    program::InnerState inner_state = program::InnerState::kReset;
 };
 
 class Market {
@@ -210,6 +213,8 @@ public:
         chain_ = ledger::Chain::open(disk_, provider_, ledger::rules_machine(), "home").value();
         job_ = tests::tiny_job();
         job_.spec.rounds = options_.rounds;
+        job_.spec.strategy = options_.strategy;
+        job_.spec.inner_state = options_.inner_state;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
         job_.spec.security.gain_bound = base::units(10'000);
         if (!options_.draw_everything) {
@@ -395,6 +400,7 @@ private:
                 if (!one->blobs.asked.empty()) {
                     const auto asked = one->blobs.asked.front();
                     one->blobs.asked.pop_front();
+                    one->asked_for.insert(asked.id);
                     if (party_at(asked.holders.front()) && party_at(asked.holders.front())->trickles)
                         continue;
                     const auto fetched =

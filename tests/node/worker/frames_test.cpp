@@ -22,6 +22,7 @@ program::TraceRecord some_trace() {
                         base::hash("assay/test", base::as_bytes("b"))};
     trace.fingerprints = {{1, 2}, {3, 4}};
     trace.update = base::hash("assay/test", base::as_bytes("u"));
+    trace.carried = {trace.update, trace.update};
     return trace;
 }
 
@@ -35,7 +36,7 @@ std::vector<Message> all_kinds() {
             Opened{10, 20},
             Initial{},
             BaseState{trace.update},
-            Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}},
+            Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}, trace.update},
             Progress{1, 2, 3},
             Boundary{1, trace},
             Trained{trace, trace.update, 9, 10},

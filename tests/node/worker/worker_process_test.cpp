@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
 #include "tests/support/catch.hpp"
@@ -170,7 +171,7 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
     CHECK(log.boundaries == std::vector<std::uint32_t>{1, 2, 3});
     CHECK(program::is_well_formed(log.trained.trace, job.spec));
     CHECK(log.trained.trace_root == program::trace_root(log.trained.trace));
-    for (std::uint32_t unit = 0; unit < job.spec.audit_units(); ++unit) {
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(job.spec).units(); ++unit) {
         frames::Replay replay;
         replay.unit = unit;
         replay.claimed = log.trained.trace;

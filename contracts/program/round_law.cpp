@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/program/round_law.hpp"
+
+#include "contracts/base/check.hpp"
+
+namespace assay::program {
+
+const StrategyRow& strategy_of(const JobSpec& spec) {
+    const StrategyRow* const row = find_strategy(spec.engine, spec.strategy);
+    ASSAY_CHECK(row != nullptr);
+    return *row;
+}
+
+RoundSettings round_settings(const JobSpec& spec) {
+    return {.sum_exponent = spec.train.sum_exponent,
+            .outer_learning_rate = spec.train.outer_learning_rate.value(),
+            .outer_momentum = spec.train.outer_momentum.value()};
+}
+
+bool carries_state(const JobSpec& spec) {
+    return spec.inner_state == InnerState::kCarried && !strategy_of(spec).carried_arrays.empty();
+}
+
+}  // namespace assay::program

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The law of a job's rounds: the strategy's row and the numbers that its functions take, for whoever trains,
+// replays, merges or judges.
+#pragma once
+
+#include "contracts/program/job_spec.hpp"
+#include "contracts/program/strategies/strategy.hpp"
+
+namespace assay::program {
+
+/// The row of the job's engine and strategy. REQUIRES a spec that check_spec accepts.
+const StrategyRow& strategy_of(const JobSpec& spec);
+
+/// What the row's functions need of the job.
+RoundSettings round_settings(const JobSpec& spec);
+
+/// Whether a slot goes on with arrays of its last accepted round.
+bool carries_state(const JobSpec& spec);
+
+}  // namespace assay::program

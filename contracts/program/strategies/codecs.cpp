@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/program/strategies/codecs.hpp"
+
+#include "contracts/arithmetic/half.hpp"
+#include "contracts/arithmetic/update.hpp"
+
+namespace assay::program {
+
+namespace {
+
+constexpr std::int64_t kBeyond = std::int64_t{1} << 62;
+
+bool finalise_int64(const RoundSettings& settings, std::span<const float> start, std::span<const float> end,
+                    std::span<std::int64_t> update) {
+    return arithmetic::update_finalise(settings.sum_exponent, start, end, update);
+}
+
+template <class Unsigned>
+void write(Unsigned bits, std::uint8_t* out) {
+    for (std::size_t i = 0; i < sizeof(Unsigned); ++i) out[i] = static_cast<std::uint8_t>(bits >> (8 * i));
+}
+
+template <class Unsigned>
+Unsigned read(const std::uint8_t* bytes) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < sizeof(Unsigned); ++i) bits |= std::uint64_t{bytes[i]} << (8 * i);
+    return static_cast<Unsigned>(bits);
+}
+
+bool is_whole(std::int64_t number) { return number < kBeyond && number > -kBeyond; }
+
+bool pack_int64(const RoundSettings&, std::span<const std::int64_t> update, std::span<std::uint8_t> packed) {
+    bool whole = true;
+    for (std::size_t i = 0; i < update.size(); ++i) {
+        whole &= is_whole(update[i]);
+        write(static_cast<std::uint64_t>(update[i]), packed.data() + 8 * i);
+    }
+    return whole;
+}
+
+bool decode_int64(const RoundSettings&, base::ByteView packed, std::span<std::int64_t> update) {
+    if (packed.size() != 8 * update.size()) return false;
+    bool whole = true;
+    for (std::size_t i = 0; i < update.size(); ++i) {
+        update[i] = static_cast<std::int64_t>(read<std::uint64_t>(packed.data() + 8 * i));
+        whole &= is_whole(update[i]);
+    }
+    return whole;
+}
+
+bool finalise_half(const RoundSettings& settings, std::span<const float> start, std::span<const float> end,
+                   std::span<std::int64_t> update) {
+    return arithmetic::half_finalise(settings.sum_exponent, start, end, update);
+}
+
+bool pack_half(const RoundSettings& settings, std::span<const std::int64_t> update,
+               std::span<std::uint8_t> packed) {
+    for (std::size_t i = 0; i < update.size(); ++i) {
+        const auto half = arithmetic::half_with_value(update[i], settings.sum_exponent);
+        if (!half) return false;
+        write(*half, packed.data() + 2 * i);
+    }
+    return true;
+}
+
+bool decode_half(const RoundSettings& settings, base::ByteView packed, std::span<std::int64_t> update) {
+    if (packed.size() != 2 * update.size()) return false;
+    for (std::size_t i = 0; i < update.size(); ++i) {
+        const auto value =
+            arithmetic::half_value(read<std::uint16_t>(packed.data() + 2 * i), settings.sum_exponent);
+        if (!value) return false;
+        update[i] = *value;
+    }
+    return true;
+}
+
+}  // namespace
+
+constexpr UpdateCodec kInt64Codec{.word = "int64",
+                                  .magic = "AUPDT001",
+                                  .bytes_each = 8,
+                                  .exponents = {-64, 0},
+                                  .finalise = finalise_int64,
+                                  .pack = pack_int64,
+                                  .decode = decode_int64};
+
+constexpr UpdateCodec kHalfCodec{.word = "fp16",
+                                 .magic = "AHALF001",
+                                 .bytes_each = 2,
+                                 .exponents = {arithmetic::kLeastHalfExponent, arithmetic::kMostHalfExponent},
+                                 .finalise = finalise_half,
+                                 .pack = pack_half,
+                                 .decode = decode_half};
+
+}  // namespace assay::program

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of strategies: every row is whole, its codec is exact there and back, and bytes of no codec are
+// refused.
+#include <cmath>
+#include <set>
+
+#include "contracts/arithmetic/update.hpp"
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
+#include "contracts/program/spec_check.hpp"
+#include "contracts/program/tensors.hpp"
+#include "tests/contracts/program/tiny.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::program {
+namespace {
+
+const RoundSettings kSettings{.sum_exponent = -40, .outer_learning_rate = 0.7F, .outer_momentum = 0.9F};
+
+/// Numbers of many sizes, some equal, some zero.
+std::vector<float> numbers(std::uint32_t seed, float scale) {
+    std::vector<float> all(300);
+    for (float& one : all) {
+        seed = seed * 1664525U + 1013904223U;
+        one = scale * (static_cast<float>(static_cast<std::int32_t>(seed)) * 0x1p-31F);
+    }
+    all[3] = 0;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("every strategy can be found by its number and by its words, and nothing else can", "[program]") {
+    std::set<Strategy> seen;
+    for (const StrategyRow* row : strategies()) {
+        CHECK(seen.insert(row->number).second);
+        CHECK(find_strategy(row->engine, row->number) == row);
+        CHECK(find_strategy(row->engine_word, row->word, row->codec->word) == row);
+        CHECK(row->codec->magic.size() == 8);
+    }
+    CHECK(find_strategy(Engine{9}, kStandardStrategy) == nullptr);
+    CHECK(find_strategy(kStandardEngine, Strategy{0}) == nullptr);
+    CHECK(find_strategy("local", "diloco", "top-k") == nullptr);
+}
+
+TEST_CASE("a job with an engine or strategy that nobody knows can be read, and is refused by name",
+          "[program]") {
+    JobSpec spec = tiny::spec();
+    spec.strategy = Strategy{200};
+    const auto read = base::decode<JobSpec>(base::encode(spec));
+    REQUIRE(read.ok());
+    REQUIRE(check_spec(*read).error() == SpecError::kStrategyUnknown);
+    CHECK(found_text(SpecError::kStrategyUnknown, spec) == "job.strategy (engine 1, strategy 200)");
+    CHECK(to_text(SpecError::kStrategyUnknown).find("local diloco with codec fp16") != std::string::npos);
+    spec.strategy = kStandardStrategy;
+    spec.engine = Engine{7};
+    CHECK(check_spec(spec).error() == SpecError::kStrategyUnknown);
+}
+
+TEST_CASE("what a codec packs it reads again, and a root covers the same numbers", "[program]") {
+    const std::vector<float> start = numbers(1, 1.0F);
+    const std::vector<float> end = numbers(2, 1.0F);
+    for (const StrategyRow* row : strategies()) {
+        INFO(row->codec->word);
+        const UpdateCodec& codec = *row->codec;
+        std::vector<std::int64_t> update(start.size()), back(start.size());
+        REQUIRE(codec.finalise(kSettings, start, end, update));
+        base::Bytes packed(codec.bytes_each * update.size());
+        REQUIRE(codec.pack(kSettings, update, packed));
+        REQUIRE(codec.decode(kSettings, packed, back));
+        CHECK(back == update);
+        CHECK(row->update_file_bytes(update.size()) == 8 + packed.size());
+        for (std::size_t i = 0; i < update.size(); ++i) {
+            const double exact = static_cast<double>(start[i]) - static_cast<double>(end[i]);
+            const double found = std::ldexp(static_cast<double>(update[i]), kSettings.sum_exponent);
+            REQUIRE(std::abs(found - exact) <= std::abs(exact) * 0x1p-10 + 0x1p-25);
+        }
+        // Any bytes at all have an answer, and what is read is written as the same bytes.
+        for (std::uint32_t seed = 0; seed < 64; ++seed) {
+            std::uint32_t state = seed;
+            for (std::uint8_t& byte : packed) {
+                state = state * 1664525U + 1013904223U;
+                byte = static_cast<std::uint8_t>(state >> 24);
+            }
+            base::Bytes again(packed.size());
+            if (!codec.decode(kSettings, packed, back)) continue;
+            REQUIRE(codec.pack(kSettings, back, again));
+            REQUIRE(again == packed);
+        }
+        packed.pop_back();
+        CHECK_FALSE(codec.decode(kSettings, packed, back));
+    }
+}
+
+TEST_CASE("a merge does not depend on the order of its contributions", "[program]") {
+    for (const StrategyRow* row : strategies()) {
+        INFO(row->word << " " << row->codec->word);
+        std::vector<std::vector<std::int64_t>> updates(3, std::vector<std::int64_t>(300));
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            REQUIRE(row->codec->finalise(kSettings, numbers(i, 1.0F), numbers(i + 9, 1.0F), updates[i]));
+        }
+        const std::vector<Contribution> forth = {{updates[0], 1}, {updates[1], 5}, {updates[2], 2}};
+        const std::vector<Contribution> back = {forth[2], forth[0], forth[1]};
+        std::vector<float> one = numbers(7, 1.0F), two = one;
+        std::vector<float> momentum = numbers(8, 0.1F), other = momentum;
+        row->merge(kSettings, forth, one, momentum);
+        row->merge(kSettings, back, two, other);
+        CHECK(one == two);
+        CHECK(momentum == other);
+        CHECK(one != numbers(7, 1.0F));
+    }
+}
+
+TEST_CASE("a slot adopts the base state, with what it carries or with zeros", "[program]") {
+    const std::vector<float> base = numbers(1, 1.0F), first = numbers(2, 1.0F), second = numbers(3, 1.0F);
+    for (const StrategyRow* row : strategies()) {
+        std::vector<float> w(300, 9.0F), m(300, 9.0F), v(300, 9.0F);
+        row->adopt(base, {}, {w, m, v});
+        CHECK(w == base);
+        CHECK(m == std::vector<float>(300));
+        CHECK(v == std::vector<float>(300));
+        row->adopt(base, {first, second}, {w, m, v});
+        CHECK(w == base);
+        CHECK(m == first);
+        CHECK(v == second);
+    }
+}
+
+TEST_CASE("a round plan numbers segments, boundaries and finalise", "[program]") {
+    JobSpec spec = tiny::spec();
+    spec.train.inner_steps = 5;
+    spec.security.segment_steps = 2;
+    const RoundPlan plan(spec);
+    CHECK(plan.segments() == 3);
+    CHECK(plan.units() == 4);
+    CHECK(plan.finalise() == 3);
+    CHECK(plan.step_at(3) == 5);
+    CHECK(plan.steps(2).first == 4);
+    CHECK(plan.steps(2).last == 5);
+    CHECK(plan.steps(3).first == plan.steps(3).last);
+    CHECK(plan.unit_of(3) == 1);
+    CHECK(plan.unit_of(5) == 3);
+    const UnitStart first = plan.start(0), middle = plan.start(1), last = plan.start(3);
+    CHECK((first.base && !first.carried && !first.boundary));
+    CHECK((!middle.base && middle.boundary == 1U));
+    CHECK((last.base && last.boundary == 3U));
+    CHECK(plan.work(0, 10) == 4);
+    CHECK(plan.work(2, 11) == 3);
+    CHECK(plan.work(3, 10) == 1);
+    CHECK(plan.work(99, 10) == 1);
+    spec.inner_state = InnerState::kCarried;
+    CHECK(RoundPlan(spec).start(0).carried);
+    CHECK_FALSE(RoundPlan(spec).start(1).carried);
+}
+
+TEST_CASE("file sizes follow from the arrays and the codec of the row", "[program]") {
+    JobSpec spec = tiny::spec();
+    const std::uint64_t count = parameter_count(spec.model);
+    CHECK(file_sizes(spec).base_state == 16 + 8 * count);
+    CHECK(file_sizes(spec).slot_state == 24 + 12 * count);
+    CHECK(file_sizes(spec).update == 8 + 8 * count);
+    spec.strategy = Strategy::kDilocoHalf;
+    CHECK(file_sizes(spec).update == 8 + 2 * count);
+    spec.inner_state = InnerState::kCarried;
+    CHECK(file_sizes(spec).slot_state == 32 + 12 * count);
+}
+
+}  // namespace assay::program

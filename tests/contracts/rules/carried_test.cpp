@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs whose slots go on with the moments of their last accepted round: what the ledger enforces of it.
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+struct CarryingWorld {
+    Env env;
+    Hash256 job;
+
+    explicit CarryingWorld(JobSpec spec = carrying_job()) : env(short_windows()) {
+        for (const char* name : {"m1", "m2"}) env.miner(name);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    }
+    static JobSpec carrying_job() {
+        JobSpec spec = small_job();
+        spec.inner_state = program::InnerState::kCarried;
+        return spec;
+    }
+    CarriedIn carried(std::uint32_t round, std::uint32_t slot) {
+        return carried_in(env.state(), job, round, slot);
+    }
+    /// Commits `trace` for a slot of the running round and ends the beacon's phase.
+    RoundReveal commit(std::uint32_t slot, const TraceRecord& trace) {
+        const Job record = env.job(job);
+        const SlotRound dealt = *read_slot(env.state(), job, record.round, slot);
+        Person& who = env.by_node(dealt.miner);
+        env.send(who, RoundCommit{job, record.round, slot, seal_of(env, record, dealt, trace)});
+        env.advance_to(env.round(job).phase_deadline + 1);
+        play_links(env, job, {});
+        RoundReveal reveal{
+            job, record.round, slot, trace, {2, bytes_of("blob")}, bytes_of("update"), bytes_of("slot salt")};
+        reveal.boundary_blobs.assign(2, bytes_of("blob"));
+        return reveal;
+    }
+    Person& miner_of(std::uint32_t slot) {
+        return env.by_node(read_slot(env.state(), job, env.job(job).round, slot)->miner);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a slot goes on with what its last accepted round handed on, from the blob of its last boundary") {
+    CarryingWorld w;
+    for (const std::uint32_t slot : {0U, 1U}) CHECK(w.carried(0, slot).nothing());
+    play_round(w.env, w.job);
+    for (const std::uint32_t slot : {0U, 1U}) {
+        const CarriedIn carried = w.carried(1, slot);
+        CHECK(carried.root == true_trace(w.env.job(w.job), 0, slot).carried->out);
+        CHECK(carried.blob == bytes_of("blob"));
+        CHECK(carried.holder == read_slot(w.env.state(), w.job, 0, slot)->miner);
+    }
+    play_job(w.env, w.job);
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
+}
+
+TEST_CASE("a slot that was not accepted goes on with nothing, whatever the reason") {
+    for (const MinerManner manner : {MinerManner::kAbsent, MinerManner::kSilent, MinerManner::kCheats}) {
+        CarryingWorld w;
+        play_round(w.env, w.job);
+        const std::uint32_t slot = slot_of(w.env, w.job, "m2");
+        const std::uint32_t other = slot_of(w.env, w.job, "m1");
+        play_round(w.env, w.job, {.miners = {{"m2", manner}}});
+        CHECK(w.carried(2, slot).nothing());
+        CHECK_FALSE(w.carried(2, other).nothing());
+    }
+}
+
+TEST_CASE("a miner that commits nothing because nobody serves what its slot carries is not held absent") {
+    CarryingWorld w;
+    play_round(w.env, w.job);
+    const auto missed = [&] {
+        const Job job = w.env.job(w.job);
+        for (const RosterEntry& entry : job.roster) {
+            if (entry.node == w.env.person("m2").node_key()) return entry.missed;
+        }
+        return UINT32_MAX;
+    };
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kAbsent}}});
+    CHECK(missed() == 0);
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kAbsent}}});  // now it carries nothing
+    CHECK(missed() == 1);
+}
+
+TEST_CASE("a reveal that goes on with another state than the last accepted one is refused") {
+    CarryingWorld w;
+    play_round(w.env, w.job);
+    const Job job = w.env.job(w.job);
+    const std::uint32_t slot = slot_of(w.env, w.job, "m1");
+    TraceRecord fresh = true_trace(job, 1, slot);
+    fresh.carried->in = {};  // as if it began with zero moments
+    const RoundReveal reveal = w.commit(slot, fresh);
+    w.env.refuse(Reason::kWrongCarried, w.miner_of(slot), reveal);
+}
+
+TEST_CASE("what is carried is under the seal") {
+    CarryingWorld w;
+    const Job job = w.env.job(w.job);
+    const std::uint32_t slot = slot_of(w.env, w.job, "m1");
+    RoundReveal reveal = w.commit(slot, true_trace(job, 0, slot));
+    reveal.trace.carried->out = bytes_of("another");
+    w.env.refuse(Reason::kSealMismatch, w.miner_of(slot), reveal);
+}
+
+TEST_CASE("a trace says what is carried exactly in jobs that carry") {
+    CarryingWorld w;
+    const std::uint32_t slot = slot_of(w.env, w.job, "m1");
+    TraceRecord bare = true_trace(w.env.job(w.job), 0, slot);
+    bare.carried.reset();
+    w.env.refuse(Reason::kBadTrace, w.miner_of(slot), w.commit(slot, bare));
+
+    CarryingWorld plain(small_job());
+    const std::uint32_t other = slot_of(plain.env, plain.job, "m1");
+    TraceRecord trace = true_trace(plain.env.job(plain.job), 0, other);
+    CHECK_FALSE(trace.carried.has_value());
+    trace.carried = {{}, bytes_of("out")};
+    plain.env.refuse(Reason::kBadTrace, plain.miner_of(other), plain.commit(other, trace));
+}
+
+TEST_CASE("the byte before the update says what a trace holds, and no other byte is read") {
+    TraceRecord trace;
+    trace.update = bytes_of("update");
+    const base::Bytes plain = base::encode(trace);
+    CHECK(plain.size() == 4 + 4 + 1 + 32);
+    CHECK(plain[8] == 0);
+    trace.divergence = program::Divergence{1, 2};
+    CHECK(base::encode(trace)[8] == 1);
+    trace.carried = {bytes_of("in"), bytes_of("out")};
+    base::Bytes both = base::encode(trace);
+    CHECK(both[8] == 3);
+    CHECK(both.size() == plain.size() + 8 + 64);
+    CHECK(base::decode<TraceRecord>(both).value() == trace);
+    trace.divergence.reset();
+    CHECK(base::decode<TraceRecord>(base::encode(trace)).value() == trace);
+    both[8] = 4;
+    CHECK(base::decode<TraceRecord>(both).error() == base::DecodeError::kBadBool);
+    both[8] = 1;
+    CHECK(base::decode<TraceRecord>(both).error() == base::DecodeError::kTrailingBytes);
+}
+
+TEST_CASE("a slot that diverged hands nothing on") {
+    JobSpec spec = CarryingWorld::carrying_job();
+    spec.seed = kDivergingSeed;
+    CarryingWorld w(spec);
+    play_round(w.env, w.job);
+    CHECK(w.carried(1, 0).nothing());
+    CHECK_FALSE(w.carried(1, 1).nothing());
+}
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Markets with the strategies beside the standard one: slots whose moments outlive a round and move with the
+// slot to another miner, withheld or not, and updates in FP16.
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
+#include "tests/node/roles/small_market.hpp"
+
+namespace assay::node {
+namespace {
+
+using namespace test_market;
+using contracts::CarriedIn;
+using contracts::Reason;
+
+MarketOptions carrying(std::uint32_t rounds) {
+    MarketOptions options;
+    options.miners = {"mia", "moe", "max"};
+    options.rounds = rounds;
+    options.inner_state = program::InnerState::kCarried;
+    return options;
+}
+
+CarriedIn carried_at(const Market& market, std::uint32_t round, std::uint32_t slot) {
+    return contracts::carried_in(market.state(), market.job()->id, round, slot);
+}
+
+std::optional<contracts::Reveal> reveal_of(const Market& market, const contracts::StateView& state,
+                                           std::uint32_t round, std::uint32_t slot) {
+    return contracts::read_reveal(state, market.job()->id, round, slot);
+}
+
+}  // namespace
+
+TEST_CASE("slots go on with their moments at whichever miner they are dealt to") {
+    MarketOptions options = carrying(4);
+    options.strategy = program::Strategy::kDilocoHalf;
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    CHECK(market.job()->end_reason == Reason::kJobComplete);
+    const auto state = market.with_evidence();
+    int moved = 0;
+    for (std::uint32_t round = 0; round < 4; ++round) {
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            INFO("round " << round << ", slot " << slot);
+            REQUIRE(market.slot(round, slot).verdict == Reason::kPaid);
+            const auto reveal = reveal_of(market, state, round, slot);
+            const base::Hash256 before =
+                round == 0 ? base::Hash256() : reveal_of(market, state, round - 1, slot)->trace.carried->out;
+            CHECK(reveal->trace.carried->in == before);
+            if (round > 0 && market.slot(round, slot).miner != market.slot(round - 1, slot).miner) ++moved;
+        }
+    }
+    CHECK(moved > 0);
+    for (const auto& [name, party] : market.parties()) {
+        INFO(name);
+        CHECK((!party->ended || (name == "bea" && !party->error)));
+    }
+}
+
+TEST_CASE("an update of a market in FP16 is a file of two bytes a parameter") {
+    MarketOptions options;
+    options.strategy = program::Strategy::kDilocoHalf;
+    Market market(options);
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    const auto state = market.with_evidence();
+    const std::uint64_t count = program::parameter_count(market.spec().model);
+    for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+        REQUIRE(market.slot(0, slot).verdict == Reason::kPaid);
+        const BlobId update = reveal_of(market, state, 0, slot)->update_blob;
+        std::size_t held = 0;
+        for (const auto& [name, party] : market.parties()) {
+            if (!party->store->has(update)) continue;
+            ++held;
+            CHECK(party->store->describe(update).value().size == 8 + 2 * count);
+        }
+        CHECK(held > 0);
+    }
+    CHECK(market.round(0).merged);
+}
+
+TEST_CASE(
+    "miners make the base state of a round of its updates, where those are fewer bytes than the state") {
+    for (const auto strategy : {program::Strategy::kDiloco, program::Strategy::kDilocoHalf}) {
+        MarketOptions options;
+        options.miners = {"mia", "moe", "max"};
+        options.rounds = 3;
+        options.strategy = strategy;
+        Market market(options);
+        market.start();
+        REQUIRE(market.turn_until([&] { return market.ended(); }));
+        CHECK(market.job()->end_reason == Reason::kJobComplete);
+        const program::FileSizes sizes = program::file_sizes(market.spec());
+        for (std::uint32_t round = 1; round < 3; ++round) {
+            for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+                const Party* miner = nullptr;
+                bool trained_before = false;
+                for (const auto& [name, party] : market.parties()) {
+                    if (party->node.public_key() == market.slot(round, slot).miner) miner = party.get();
+                }
+                REQUIRE(miner != nullptr);
+                std::uint64_t missing = 0;
+                for (std::uint32_t other = 0; other < market.spec().slots; ++other) {
+                    const bool own = market.slot(round - 1, other).miner == miner->node.public_key();
+                    trained_before = trained_before || own;
+                    if (!own) ++missing;
+                }
+                if (!trained_before) continue;  // it may not have the state before
+                const bool cheaper = missing * sizes.update < sizes.base_state;
+                INFO("round " << round << ", slot " << slot << ", " << missing << " updates missing");
+                CHECK(miner->asked_for.contains(market.round(round).base_blob) != cheaper);
+            }
+        }
+    }
+}
+
+TEST_CASE("moments that nobody serves cost a slot one round, and the next begins with nothing") {
+    Market market(carrying(6));
+    market.start();
+    // Every miner keeps what its slots hand on to itself.
+    REQUIRE(market.turn_until([&] {
+        if (!market.job() || market.job()->phase != contracts::JobPhase::kRounds) return market.ended();
+        const std::uint32_t round = market.job()->round;
+        for (const auto& slot : contracts::list_slots(market.state(), market.job()->id, round)) {
+            const auto reveal = reveal_of(market, market.state(), round, slot.slot);
+            if (!reveal) continue;
+            for (const auto& [name, party] : market.parties()) {
+                if (party->node.public_key() == slot.miner)
+                    market.party(name).withheld.insert(reveal->boundary_blobs.back());
+            }
+        }
+        return market.ended();
+    }));
+    CHECK(market.job()->end_reason == Reason::kJobComplete);
+    int moved = 0;
+    for (std::uint32_t round = 0; round < 6; ++round) {
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            INFO("round " << round << ", slot " << slot);
+            const CarriedIn carried = carried_at(market, round, slot);
+            const contracts::SlotRound record = market.slot(round, slot);
+            if (carried.nothing()) {
+                CHECK(record.verdict == Reason::kPaid);
+                continue;
+            }
+            // Another miner cannot go on; the same one can, and shows nobody from what.
+            const bool other = carried.holder != record.miner;
+            CHECK(record.verdict == (other ? Reason::kNoCommit : Reason::kUnavailable));
+            CHECK(carried_at(market, round + 1, slot).nothing());
+            if (other) ++moved;
+        }
+    }
+    CHECK(moved > 0);
+}
+
+}  // namespace assay::node

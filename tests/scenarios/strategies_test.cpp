@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every strategy beside the standard one, over a network of real processes: bought, trained, recomputed,
+// paid, and trained again alone to the same root.
+#include <signal.h>
+
+#include <algorithm>
+#include <set>
+
+#include "contracts/program/round_plan.hpp"
+#include "node/audit/run_record.hpp"
+#include "node/roles/drill_spec.hpp"
+#include "tests/scenarios/small_network.hpp"
+#include "tests/support/catch.hpp"
+#include "trainer/host/targets.hpp"
+
+namespace assay::tests {
+
+using contracts::EventKind;
+using contracts::LineKind;
+using contracts::Reason;
+
+namespace {
+
+/// Runs the job honestly; its books, its replay and its training alone must agree. The model's root.
+base::Hash256 run_honestly(ScenarioPlan plan) {
+    SmallNetwork network(std::move(plan));
+    network.run();
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    for (const auto& line : network.lines(LineKind::kSlot)) CHECK(line.reason == Reason::kPaid);
+    network.check_books();
+    const auto replays = network.replay_everything();
+    CHECK(replays.size() == std::size_t{job.spec.rounds} * job.spec.slots);
+    for (const auto& replay : replays) {
+        CHECK(replay.judgement == node::Judgement::kRight);
+        CHECK(replay.count(node::UnitReplay::State::kEqual) == program::RoundPlan(job.spec).units());
+    }
+    const auto record = node::run_record(network.state(), job);
+    CHECK(network.train_alone(std::nullopt) == job.base_root);
+    for (const std::string& target : trainer::machine_targets()) {
+        INFO(target);
+        CHECK(network.train_alone(record, target, 2) == job.base_root);
+    }
+    return job.base_root;
+}
+
+ScenarioPlan plan_of(program::Strategy strategy, program::InnerState inner_state) {
+    ScenarioPlan plan = small_plan();
+    plan.job.rounds = 3;
+    plan.job.strategy = strategy;
+    plan.job.inner_state = inner_state;
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("every strategy trains over the network and alone to one root, each to its own") {
+    using program::InnerState;
+    using program::Strategy;
+    std::set<base::Hash256> roots;
+    for (const auto strategy : {Strategy::kDiloco, Strategy::kDilocoHalf}) {
+        for (const auto inner_state : {InnerState::kReset, InnerState::kCarried}) {
+            INFO("strategy " << static_cast<int>(strategy) << ", inner state "
+                             << program::to_text(inner_state));
+            CHECK(roots.insert(run_honestly(plan_of(strategy, inner_state))).second);
+        }
+    }
+}
+
+TEST_CASE("a cheat among slots that carry is found, and its slot goes on with nothing") {
+    ScenarioPlan plan = plan_of(program::Strategy::kDilocoHalf, program::InnerState::kCarried);
+    plan.miners[2].drills.push_back(
+        must(node::parse_drill("round=1,segment=0,kind=ulp,tensor=h.1.mlp.c_fc.weight,index=300")).planned);
+    SmallNetwork network(plan);
+    network.run();
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    const node::Participant& cheat = network.net().miners[2];
+    CHECK(network.verdicts(1, cheat) == std::vector{Reason::kMismatch});
+    CHECK(network.paid_to(cheat) > 0);  // of round 0
+    for (const auto& slot : contracts::list_slots(network.state(), job.id, 1)) {
+        const bool cheated = slot.miner == cheat.node;
+        CHECK(contracts::carried_in(network.state(), job.id, 2, slot.slot).nothing() == cheated);
+    }
+    network.check_books();
+    const auto record = node::run_record(network.state(), job);
+    CHECK(network.train_alone(record) == job.base_root);
+}
+
+TEST_CASE("a miner that takes its carried state with it leaves an unpaid round and then a fresh start") {
+    ScenarioPlan plan = impatient_plan();
+    plan.job.rounds = 4;
+    plan.job.inner_state = program::InnerState::kCarried;
+    SmallNetwork network(plan);
+    const node::Participant& gone = network.net().miners[0];
+    network.allow_death_of(gone.name);
+    network.on_event([&](const node::Follower&, const contracts::Event& event) {
+        // Round 0 is paid; its slot's moments are nowhere but with it.
+        if (event.kind == EventKind::kRoundStarted && event.round == 1) {
+            must(network.network().signal(gone.name, SIGKILL));
+        }
+    });
+    network.run();
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    CHECK(network.verdicts(0, gone) == std::vector{Reason::kPaid});
+    std::uint32_t slot = job.spec.slots;
+    for (const auto& one : contracts::list_slots(network.state(), job.id, 0)) {
+        if (one.miner == gone.node) slot = one.slot;
+    }
+    REQUIRE(slot < job.spec.slots);
+    CHECK_FALSE(contracts::carried_in(network.state(), job.id, 1, slot).nothing());
+    CHECK(contracts::read_slot(network.state(), job.id, 1, slot)->verdict == Reason::kNoCommit);
+    CHECK(contracts::carried_in(network.state(), job.id, 2, slot).nothing());
+    // It has missed nothing that it could be blamed for before it is dealt a slot that carries nothing.
+    CHECK(network.verdicts(2, gone) == std::vector{Reason::kNoCommit});
+    CHECK(contracts::read_slot(network.state(), job.id, 3, slot)->verdict == Reason::kPaid);
+    for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
+    network.check_books();
+    const auto record = node::run_record(network.state(), job);
+    const auto& accepted = record.rounds[3].accepted;
+    const auto found = std::find_if(accepted.begin(), accepted.end(),
+                                    [&](const node::AcceptedSlot& one) { return one.slot == slot; });
+    REQUIRE(found != accepted.end());
+    CHECK(found->carried_in == base::Hash256());
+    CHECK(network.train_alone(record) == job.base_root);
+}
+
+}  // namespace assay::tests
