@@ -2,13 +2,17 @@
 // What must hold of every state, as predicates of one node key, of one job and of the money. The full walk
 // asks them of everything there is; a block's check asks them of what its changes touched, which is enough as
 // long as they held before.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
 #include "contracts/base/wide.hpp"
 #include "contracts/rules/conservation.hpp"
+#include "contracts/rules/escrow.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/migration.hpp"
+#include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -70,27 +74,58 @@ Finding check_lists(const StateView& state, const Job& job) {
     return whole ? Finding{} : broken("somebody is missing from job " + job.id.brief());
 }
 
-/// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim, and
-/// nobody else has one.
+bool equals(const Claim& claim, const std::optional<Claim>& expected) {
+    return expected && base::encode(claim) == base::encode(*expected);
+}
+
+/// The claim of a slot that was dealt. Nothing: its pay is no amount.
+std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot) {
+    const auto pay = slot_pay(job.auction.clearing_price, job.slot_work);
+    if (!pay) return std::nullopt;
+    return Claim{.node = slot.miner, .owner = slot.owner, .bond = slot.bond, .held = *pay};
+}
+
+/// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
+/// of its enlistment. Nothing: it is not enlisted, or its pay is no amount.
+std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const Round& round,
+                                    const std::vector<SlotRound>& slots, const PublicKey& node,
+                                    const Claim& found) {
+    const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                       [&](const EnlistedVerifier& v) { return v.node == node; });
+    const auto pay = merge_fee(params, job.auction.clearing_price, job.slot_work);
+    if (enlisted == job.verifiers.end() || !pay) return std::nullopt;
+    EnlistedVerifier before = *enlisted;
+    before.bond = saturating_sum(before.bond, found.bond);
+    return Claim{
+        .node = node, .owner = before.owner, .bond = merge_bond(params, round, slots, before), .held = *pay};
+}
+
+/// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim,
+/// with the bond and the pay that the rules give it, and nobody else has one.
 Finding check_claims(const StateView& state, const Job& job) {
     const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };
+    const auto claims = list_claims(state, job.id);
+    const auto round =
+        job.phase == JobPhase::kRounds ? read_round(state, job.id, job.round) : std::optional<Round>{};
+    if (!round) return claims.empty() ? Finding{} : differs();
+    if (!read_param_set(state, job.params)) return broken("job " + job.id.brief() + " has no parameters");
+    const Params params = params_of(state, job);
+    const std::vector<SlotRound> slots = list_slots(state, job.id, job.round);
     std::size_t expected = 0;
-    if (job.phase == JobPhase::kRounds) {
-        for (const SlotRound& slot : list_slots(state, job.id, job.round)) {
-            if (!slot.assigned) continue;
-            ++expected;
-            const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
-            if (!claim || claim->node != slot.miner || claim->owner != slot.owner || claim->bond != slot.bond)
-                return differs();
-        }
-        std::uint32_t place = 0;
-        for (const MergePosting& posting : list_merge_postings(state, job.id, job.round)) {
-            ++expected;
-            const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kMerge, place++});
-            if (!claim || claim->node != posting.verifier) return differs();
-        }
+    for (const SlotRound& slot : slots) {
+        if (!slot.assigned) continue;
+        ++expected;
+        const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
+        if (!claim || !equals(*claim, claim_of_slot(job, slot))) return differs();
     }
-    return list_claims(state, job.id).size() == expected ? Finding{} : differs();
+    for (std::uint32_t place = 0; place < round->merges.size(); ++place) {
+        ++expected;
+        const PublicKey& node = round->merges[place].verifier;
+        const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kMerge, place});
+        if (!claim || !equals(*claim, claim_of_merge(params, job, *round, slots, node, *claim)))
+            return differs();
+    }
+    return claims.size() == expected ? Finding{} : differs();
 }
 
 /// An ended job owes nothing, a running one is listed and has its round, and the money of each adds up to its
@@ -114,9 +149,8 @@ Finding check_job(const StateView& state, const Hash256& id) {
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");
     if (ended && listed) return broken("job " + id.brief() + " has ended and is listed as active");
     if (!ended && !listed) return broken("job " + id.brief() + " is not listed as active");
-    Amount accounted = saturating_sum(saturating_sum(job->escrow, job->spent), job->refunded);
-    for (const auto& [claim_id, claim] : list_claims(state, id))
-        accounted = saturating_sum(accounted, claim.held);
+    const Amount accounted =
+        saturating_sum(saturating_sum(escrow_of(state, *job), job->spent), job->refunded);
     if (accounted < job->spec.market.budget) return broken("job " + id.brief() + " lost escrow");
     const auto round = read_round_progress(state, id, job->round);
     if (job->phase == JobPhase::kRounds && !round)
@@ -226,6 +260,7 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kPanel:
         case Table::kBeaconMember:
         case Table::kRound:
+        case Table::kJudges:
         case Table::kSlotRound:
         case Table::kMergePosting: return need_name([&] { touched.jobs.insert(name); });
         case Table::kClaim:
@@ -239,7 +274,6 @@ Finding touch(Touched& touched, ByteView key, bool present) {
         case Table::kReveal:
         case Table::kAudit:
         case Table::kSettlement:
-        case Table::kJudges:
         case Table::kRevealPlace:
         case Table::kAuditPlace:
         case Table::kHandedOn:

@@ -38,7 +38,7 @@ struct Claim {
     PublicKey owner;           ///< who is paid
     Amount bond;               ///< part of the node's bonded stake: lost when the claim is defeated
     Amount held;               ///< pay, out of the job's escrow: to the owner, or back
-    std::uint64_t window = 0;  ///< heights that it stays open after its round is settled; none as yet
+    std::uint64_t window = 0;  ///< heights that it stays open once settled: zero, and read by no rule
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.bond, self.held, self.window);

@@ -203,7 +203,84 @@ void fill(Env& env) {
     env.send(env.person("m1"), StakeWithdraw{env.person("m1").node_key(), amount(5)});
 }
 
+/// Ways to damage a claim that leave every sum of money and stake as it was.
+std::vector<std::pair<const char*, Damage>> claim_damages(const Env& env, const Hash256& job,
+                                                          const ClaimId& id) {
+    const Claim claim = *read_claim(env.state(), id);
+    const auto put = [id](State& state, const Claim& now) { store(state, claim_key(id), now); };
+    const Amount bond_less = difference(claim.bond, amount(1));
+    return {
+        {"its pay is in the job",
+         [=](State& state) {
+             JobProgress progress = *read_job_progress(state, job);
+             progress.escrow = one_more(progress.escrow);
+             store(state, job_progress_key(job), progress);
+             Claim now = claim;
+             now.held = difference(now.held, amount(1));
+             put(state, now);
+         }},
+        {"its bond is free stake",
+         [=](State& state) {
+             Stake stake = read_stake(state, claim.node);
+             Supply supply = read_supply(state);
+             stake = {one_more(stake.free), difference(stake.bonded, amount(1))};
+             supply.stake = one_more(supply.stake);
+             supply.bonds = difference(supply.bonds, amount(1));
+             store(state, stake_key(claim.node), stake);
+             store(state, supply_key(), supply);
+             Claim now = claim;
+             now.bond = bond_less;
+             put(state, now);
+         }},
+        {"its bond is in the enlistment",
+         [=](State& state) {
+             const Bytes key = panel_key(job, claim.node);
+             auto enlisted = load<EnlistedVerifier>(state, key);
+             Claim now = claim;
+             now.bond = bond_less;
+             put(state, now);
+             if (!enlisted) return;
+             enlisted->bond = one_more(enlisted->bond);
+             store(state, key, *enlisted);
+         }},
+        {"somebody else is paid",
+         [=](State& state) {
+             Claim now = claim;
+             now.owner = stranger();
+             put(state, now);
+         }},
+        {"it has a window",
+         [=](State& state) {
+             Claim now = claim;
+             ++now.window;
+             put(state, now);
+         }},
+    };
+}
+
 }  // namespace
+
+TEST_CASE("a claim has the owner, the bond and the pay that the rules give its slot or its merge") {
+    Env env;
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2"}) env.verifier(name);
+    const Hash256 job = env.post(small_job());
+    env.hold_auction(job, {{"m1", 1000}, {"m2", 1000}}, {"v1", "v2"});
+    play_commits(env, job, {});
+    play_links(env, job, {});
+    REQUIRE(check_invariants(env.state()).ok());
+    const auto claims = list_claims(env.state(), job);
+    REQUIRE(claims.size() == 4);
+    for (const auto& [id, claim] : claims) {
+        for (const auto& [name, damage] : claim_damages(env, job, id)) {
+            CAPTURE(id.kind, id.number, name);
+            Overlay overlay(env.state());
+            damage(overlay);
+            CHECK_FALSE(check_invariants(overlay).ok());
+            CHECK_FALSE(check_invariants(env.state(), overlay).ok());
+        }
+    }
+}
 
 TEST_CASE("the check of what changed finds all that the walk over the whole state finds") {
     Env env;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job's escrow is, for views, audits and invariants: a job's record holds only a part of it.
+#pragma once
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/supply.hpp"
+
+namespace assay::contracts {
+
+/// The buyer's money that is neither spent nor given back: what the job may still promise, and what is held
+/// for its open claims.
+inline Amount escrow_of(const StateView& state, const Job& job) {
+    Amount escrow = job.escrow;
+    for (const auto& [id, claim] : list_claims(state, job.id)) escrow = saturating_sum(escrow, claim.held);
+    return escrow;
+}
+
+}  // namespace assay::contracts
