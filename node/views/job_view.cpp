@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/job_view.hpp"
 
+#include "contracts/rules/escrow.hpp"
+
 namespace assay::node {
 
-JobSummary summary_of(const contracts::Job& job) {
+JobSummary summary_of(const contracts::StateView& state, const contracts::Job& job) {
     return {.id = job.id,
             .name = job.spec.name,
             .phase = job.phase,
             .end_reason = job.end_reason,
             .rounds_done = job.rounds_done,
             .rounds = job.spec.rounds,
-            .escrow = job.escrow,
+            .escrow = contracts::escrow_of(state, job),
             .spent = job.spent,
             .refunded = job.refunded};
 }
 
 JobList jobs_of(const contracts::StateView& state) {
     JobList list;
-    for (const contracts::Job& job : contracts::list_jobs(state)) list.jobs.push_back(summary_of(job));
+    for (const contracts::Job& job : contracts::list_jobs(state)) list.jobs.push_back(summary_of(state, job));
     return list;
 }
 
 JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
-    JobView view{.summary = summary_of(job),
+    JobView view{.summary = summary_of(state, job),
                  .buyer = job.buyer,
                  .submitted_at = job.submitted_at,
                  .deadline = job.deadline,

@@ -118,7 +118,7 @@ struct JobView {
     }
 };
 
-JobSummary summary_of(const contracts::Job& job);
+JobSummary summary_of(const contracts::StateView& state, const contracts::Job& job);
 JobList jobs_of(const contracts::StateView& state);
 JobView job_view(const contracts::StateView& state, const contracts::Job& job);
 

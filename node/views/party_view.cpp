@@ -5,6 +5,7 @@
 #include <set>
 
 #include "contracts/program/names.hpp"
+#include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
 
 namespace assay::node {
@@ -77,7 +78,7 @@ WalletView wallet_view(const contracts::StateView& state, const base::PublicKey&
         view.bonded.count += stake.bonded.units();
     }
     for (const contracts::Job& job : contracts::list_jobs(state))
-        if (job.buyer == owner) view.escrow.count += job.escrow.units();
+        if (job.buyer == owner) view.escrow.count += contracts::escrow_of(state, job).units();
     return view;
 }
 

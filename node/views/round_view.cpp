@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "contracts/rules/escrow.hpp"
+
 namespace assay::node {
 
 namespace {
@@ -23,7 +25,7 @@ std::optional<JobEventView> job_event_view(const contracts::StateView& state, co
                       .slot = event.slot,
                       .reason = event.reason,
                       .spent = job->spent,
-                      .escrow = job->escrow,
+                      .escrow = contracts::escrow_of(state, *job),
                       .node = event.node};
     const auto round = contracts::read_round(state, event.job, event.round);
     if (event.kind != contracts::EventKind::kMerged || !round) return view;

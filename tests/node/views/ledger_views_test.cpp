@@ -2,6 +2,7 @@
 // What the views say of a job that was played to its end under the rules.
 #include <set>
 
+#include "contracts/rules/escrow.hpp"
 #include "node/views/job_view.hpp"
 #include "node/views/network_view.hpp"
 #include "node/views/party_view.hpp"
@@ -114,7 +115,24 @@ TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") 
     CHECK(status.open_jobs[0].job == open);
     CHECK(status.open_jobs[0].lock_job <= *status.miner.stake.plus(status.miner.bonded));
     const WalletView buyer = wallet_view(env.state(), env.person("buyer").owner_key());
-    CHECK(buyer.escrow.count == env.job(open).escrow.units());
+    CHECK(buyer.escrow.count == env.job(open).spec.market.budget.units());
+}
+
+TEST_CASE("pay that is held for a running round's work is in the escrow that every view shows") {
+    Env env;
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2"}) env.verifier(name);
+    const base::Hash256 id = env.post(small_job());
+    env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2"});
+    const contracts::Job job = env.job(id);
+    const base::Amount budget = job.spec.market.budget;
+    REQUIRE(job.escrow < budget);  // the rest is held for the slots
+    CHECK(contracts::escrow_of(env.state(), job) == budget);
+    CHECK(job_view(env.state(), job).summary.escrow == budget);
+    CHECK(jobs_of(env.state()).jobs.front().escrow == budget);
+    CHECK(wallet_view(env.state(), env.person("buyer").owner_key()).escrow.count == budget.units());
+    const contracts::Event cleared{.kind = contracts::EventKind::kAuctionCleared, .job = id};
+    CHECK(job_event_view(env.state(), cleared)->escrow == budget);
 }
 
 TEST_CASE("a network's view counts who takes part, and its money is all somewhere") {
