@@ -111,6 +111,18 @@ TEST_CASE("replay confirms honest slots and the verdict on the cheat, and says w
                                cheater.substr(0, 12), "--segment", "0"});
     CHECK(one.at("checked").at("slots") == 1);
     CHECK(one.at("checked").at("units") == 1);
+    const std::vector<std::string> by_device = {"audit",     "replay", "--job",   "small",
+                                                "--round",   "1",      "--miner", cheater.substr(0, 12),
+                                                "--segment", "0",      "--device"};
+    const auto on = [&](const std::string& device) {
+        std::vector<std::string> words = by_device;
+        words.push_back(device);
+        return words;
+    };
+    CHECK(must_run(on("reference")).at("slots") == one.at("slots"));
+    const test::ProgramRun refused = run_at(on("cuda:0"));
+    CHECK(refused.code == 8);
+    CHECK(refused.err.find("device 'cuda:0' is not there") != std::string::npos);
     CHECK(run_at({"audit", "replay", "--job", "small", "--round", "99"}).code == 3);
     CHECK(run_at({"audit", "replay", "--job", "small", "--round", "0", "--segment", "99"}).code == 3);
     CHECK(run_at({"audit", "replay", "--job", "small", "--round", "0", "--miner", "ffff00"}).code == 3);

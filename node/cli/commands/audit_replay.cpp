@@ -6,6 +6,7 @@
 #include "node/audit/replay.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
+#include "node/cli/commands/role_flags.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/worker/worker_process.hpp"
@@ -20,6 +21,7 @@ struct ReplayFlags {
     std::uint32_t round = 0;
     std::string miner;
     std::optional<std::uint32_t> segment;
+    std::string device;
 };
 
 std::string verdict_text(const SlotReplay& slot) { return std::string(contracts::to_text(slot.verdict)); }
@@ -128,11 +130,11 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
 }
 
 Outcome<std::vector<SlotReplay>> recompute(const Context& context, const contracts::StateView& state,
-                                           const ReplayRequest& request) {
+                                           const ReplayRequest& request, const std::string& device) {
     BlobStoreOptions options;
     options.folder = context.home().blobs();
     ASSAY_ASSIGN(const auto blobs, BlobStore::open(options));
-    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
+    ASSAY_ASSIGN(const auto worker, WorkerProcess::start({.device = device}));
     return replay_round(*worker, state, *blobs, request);
 }
 
@@ -157,7 +159,7 @@ Outcome<void> replay(const Context& context, const ReplayFlags& flags) {
         }
         where = "job " + job.id.brief() + " round " + std::to_string(flags.round);
         context.err << "recomputing " << where << '\n';
-        auto replayed = recompute(context, ledger.state, request);
+        auto replayed = recompute(context, ledger.state, request, flags.device);
         if (replayed.ok()) {
             slots = std::move(*replayed);
         } else if (replayed.error().kind == base::ErrorKind::kVerification) {
@@ -183,6 +185,7 @@ void add_audit_replay_command(CLI::App& app, Context& context) {
     command.add_option("--round", flags->round, "Round, from 0")->required();
     command.add_option("--miner", flags->miner, "Node key, or a beginning of it (default: every miner)");
     command.add_option("--segment", flags->segment, "Up to this segment only (default: the whole round)");
+    add_device_flag(command, flags->device);
 }
 
 }  // namespace assay::node
