@@ -86,7 +86,8 @@ public:
     static Outcome<std::unique_ptr<Application>> open(KeyValueProvider& store, const StateMachine& machine,
                                                       const Genesis& genesis);
 
-    /// Deletes what is stored and stands at the genesis. Everything below REQUIRES begun().
+    /// Deletes what is stored and stands at the genesis. An engine first sees that its blocks make it again:
+    /// those of a chain that began under an older schema do not. Everything below REQUIRES begun().
     Outcome<void> begin();
     [[nodiscard]] bool begun() const { return index_ != nullptr; }
     [[nodiscard]] ApplicationInfo info() const { return {now_.height, now_.tip, app_hash_}; }

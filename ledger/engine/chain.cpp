@@ -35,9 +35,40 @@ Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provid
         usable = block.header.hash() == info.block && block.header.state_root == info.app_hash;
         if (!usable) chain->notes_.emplace_back("the index does not agree with the block log");
     }
-    if (!usable) ASSAY_TRY(chain->begin());
+    if (!usable) {
+        // What is stored may be the only copy of a state that no block makes again: it goes for nothing less.
+        if (application.begun() || !application.notes().empty()) ASSAY_TRY(chain->rehearse(machine));
+        ASSAY_TRY(chain->begin());
+    }
     ASSAY_TRY(chain->replay());
     return chain;
+}
+
+namespace {
+/// Blocks that the sequencer signed, and that this program executes to something else.
+base::Failed<base::Error> not_made_again(const base::Error& why) {
+    return fail(
+        ErrorKind::kVerification,
+        "this chain began under an older schema, or its blocks were made under other rules: the index "
+        "cannot be made again by executing them (" +
+            why.what + ")",
+        "put back a copy of the folder ledger/index, or start the version of the program that made "
+        "these blocks");
+}
+}  // namespace
+
+// Executes every block in memory, from the genesis on.
+Outcome<void> Chain::rehearse(const StateMachine& machine) const {
+    ASSAY_ASSIGN(VerifiedState now, genesis_state(machine, genesis_));
+    while (now.height < log_->height()) {
+        ASSAY_ASSIGN(const Block block, log_->read(now.height + 1));
+        ASSAY_TRY(check_block(block, genesis_.chain_id, now.height + 1, now.tip, genesis_.validators));
+        const auto made = replay_block(machine, now.state, now.tree, genesis_.chain_id, block);
+        if (!made) return not_made_again(made.error());
+        now.height = block.header.height;
+        now.tip = block.header.hash();
+    }
+    return {};
 }
 
 Outcome<void> Chain::begin() {
@@ -51,9 +82,10 @@ Outcome<void> Chain::replay() {
     while (height() < log_->height()) {
         ASSAY_ASSIGN(const Block block, log_->read(height() + 1));
         ASSAY_TRY(check_block(block, genesis_.chain_id, height() + 1, tip(), genesis_.validators));
-        ASSAY_ASSIGN(const Executed executed,
-                     application_->execute({block.header.height, block.transactions}));
-        ASSAY_TRY(check_roots(block.header, executed.results_root, executed.app_hash));
+        const auto executed = application_->execute({block.header.height, block.transactions});
+        if (!executed) return not_made_again(executed.error());
+        const auto same = check_roots(block.header, executed->results_root, executed->app_hash);
+        if (!same) return not_made_again(same.error());
         ASSAY_TRY(application_->commit(block.header.hash()));
     }
     return {};
@@ -70,9 +102,11 @@ Outcome<BlockResults> Chain::results(std::uint64_t height) const {
         return fail(ErrorKind::kNotFound, "there is no block " + std::to_string(height));
     ASSAY_ASSIGN(auto found, application_->results(height));
     if (!found) {
-        return fail(ErrorKind::kVerification,
-                    "index: the results of block " + std::to_string(height) + " are missing",
-                    "delete the index directory and start the node again");
+        return fail(
+            ErrorKind::kVerification,
+            "index: the results of block " + std::to_string(height) + " are missing",
+            "move the folder ledger/index away and start the node again, which makes it anew from the "
+            "blocks; put back a copy of it if the chain began under an older schema");
     }
     return *std::move(found);
 }

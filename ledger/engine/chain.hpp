@@ -41,10 +41,11 @@ public:
     /// Opens the ledger in `home`, whose genesis file must exist (write_genesis makes it) and name one
     /// validator (kUsage: several need an engine that agrees on blocks). State is loaded from the index and
     /// the blocks above it are executed again; an index that refuses or disagrees is deleted and rebuilt from
-    /// the log (notes() says so). The invariants of the whole state are checked here, so that later blocks
-    /// need to check only what they change. Errors: kNotFound (no genesis), kVerification (damaged log, a
-    /// state root that execution does not reproduce, acknowledged blocks missing). `disk`, `provider` and
-    /// `machine` must outlive the chain.
+    /// the log (notes() says so), once the log has given in memory all that its headers name. The invariants
+    /// of the whole state are checked here, so that later blocks need to check only what they change. Errors:
+    /// kNotFound (no genesis), kVerification (damaged log, acknowledged blocks missing, blocks that this
+    /// program does not execute to their roots: the chain began under an older schema, and its index is left
+    /// as it is). `disk`, `provider` and `machine` must outlive the chain.
     static Outcome<std::unique_ptr<Chain>> open(Disk& disk, KeyValueProvider& provider,
                                                 const StateMachine& machine, const std::string& home,
                                                 const ChainOptions& options = {});
@@ -81,6 +82,7 @@ public:
 
 private:
     Chain() = default;
+    [[nodiscard]] Outcome<void> rehearse(const StateMachine& machine) const;
     Outcome<void> begin();
     Outcome<void> replay();
     [[nodiscard]] Block sign(std::vector<Bytes> transactions, const Executed& executed, std::uint64_t time_ms,

@@ -30,7 +30,7 @@ base::Failed<base::Error> refused(const std::string& name, const std::string& do
                                   const leveldb::Status& status) {
     const ErrorKind kind = status.IsCorruption() ? ErrorKind::kVerification : ErrorKind::kFailure;
     return fail(kind, name + ": cannot " + doing + ": " + status.ToString(),
-                "start again: the " + name + " is rebuilt from the blocks");
+                "start again: the " + name + " is rebuilt if the blocks give it again");
 }
 
 /// Who uses the store. LevelDB has a lock too, but says only in words that it is taken.

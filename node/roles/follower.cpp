@@ -32,7 +32,9 @@ base::Outcome<Follower> Follower::open(const ledger::Genesis& genesis, ledger::K
     ASSAY_ASSIGN(Follower follower, create(genesis));
     if (!stored.fault.empty()) {
         follower.notes_.push_back("this home's verified state cannot be used (" + stored.fault +
-                                  "): it is deleted, and every block is executed again");
+                                  "): every block is executed again, and the first one replaces it");
+        follower.unusable_ = &store;
+        return follower;
     }
     if (const auto begun = follower.begin_store(store); !begun) follower.give_up_store(begun.error());
     return follower;
@@ -50,6 +52,10 @@ void Follower::give_up_store(const base::Error& why) {
 }
 
 void Follower::keep(const std::map<base::Bytes, std::optional<base::Bytes>>& changes) {
+    if (auto* unusable = std::exchange(unusable_, nullptr)) {
+        if (const auto begun = begin_store(*unusable); !begun) give_up_store(begun.error());
+        return;
+    }
     if (!store_) return;
     const auto kept = store_->commit(now_.head(genesis_.hash()), nullptr, changes);
     if (!kept) give_up_store(kept.error());
@@ -70,13 +76,21 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
         if (loaded_ > 0 && now_.height == loaded_ && block.header.parent != now_.tip)
             error.fix = "this home has verified another block " + std::to_string(loaded_) +
                         ": ask the ledger's operator which is right; to follow this ledger from its first "
-                        "block, delete the folder state of this home and start again";
+                        "block, move the folder state of this home away and start again";
         return base::failed(std::move(error));
     }
     std::map<base::Bytes, std::optional<base::Bytes>> changes;
-    ASSAY_ASSIGN(const ledger::BlockResults results,
-                 ledger::replay_block(ledger::rules_machine(), now_.state, now_.tree, genesis_.chain_id,
-                                      block, &changes));
+    const auto replayed = ledger::replay_block(ledger::rules_machine(), now_.state, now_.tree,
+                                               genesis_.chain_id, block, &changes);
+    if (!replayed) {
+        base::Error error = replayed.error();
+        if (now_.height == 0)
+            error.fix =
+                "if this chain began under an older schema, it cannot be followed from its first block: "
+                "put back a copy of the folder state of this home";
+        return base::failed(std::move(error));
+    }
+    const ledger::BlockResults& results = *replayed;
     now_.height = block.header.height;
     now_.tip = block.header.hash();
     keep(changes);

@@ -18,9 +18,11 @@ public:
     static base::Outcome<Follower> create(const ledger::Genesis& genesis);
 
     /// Starts from what `store` holds and writes every block's changes there, all or nothing. A store that is
-    /// new, damaged, of another genesis, or whose state has not the root that it names, is begun anew before
-    /// block 1; one that cannot be written is given up, and the follower goes on in memory. take_notes() says
-    /// so. `store` outlives the follower and is used by nobody else. kUsage when another process uses it.
+    /// new is begun before block 1. One that is damaged, of another genesis, or whose state has not the root
+    /// that it names, is begun anew once block 1 has given the root that it names, and is left as it is when
+    /// it does not: a chain that began under an older schema cannot be followed from its first block. One
+    /// that cannot be written is given up, and the follower goes on in memory. take_notes() says so. `store`
+    /// outlives the follower and is used by nobody else. kUsage when another process uses it.
     static base::Outcome<Follower> open(const ledger::Genesis& genesis, ledger::KeyValueProvider& store);
 
     /// Executes the next block. kVerification (wrong signature, parent, root, invariant): a ledger that
@@ -43,8 +45,9 @@ private:
 
     ledger::Genesis genesis_;
     ledger::VerifiedState now_;
-    std::unique_ptr<ledger::Index> store_;  ///< null: in memory only
-    std::uint64_t loaded_ = 0;              ///< height of the state that the store held; 0 when it held none
+    std::unique_ptr<ledger::Index> store_;          ///< null: in memory only
+    ledger::KeyValueProvider* unusable_ = nullptr;  ///< begun anew after block 1
+    std::uint64_t loaded_ = 0;  ///< height of the state that the store held; 0 when it held none
     std::vector<std::string> notes_;
 };
 

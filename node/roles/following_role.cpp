@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "contracts/rules/migration.hpp"
+
 namespace assay::node {
 
 namespace {
@@ -40,6 +42,8 @@ void FollowingRole::step(const Event& event) {
     if (std::holds_alternative<TimerFired>(event)) tick();
     // Acting on an old state would offer what is long done.
     if (height() < parts_.start_height) return;
+    // An older program's records are nobody's to read until the ledger's next block migrates them.
+    if (contracts::schema_of(state()) != contracts::kSchemaVersion) return;
     node_sender_.begin(height());
     if (owner_sender_) owner_sender_->begin(height());
     plan();
@@ -59,7 +63,7 @@ void FollowingRole::start() {
             "the ledger node has " + std::to_string(parts_.start_height) +
                 " blocks, and this home has verified " + std::to_string(height()),
             "ask the ledger's operator what became of the others; to follow this ledger from its first "
-            "block, delete the folder state of this home and start again"});
+            "block, move the folder state of this home away and start again"});
     }
     parts_.seams.ledger.subscribe(height() + 1);
     (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);

@@ -20,7 +20,8 @@ struct Home {
     [[nodiscard]] std::filesystem::path keys() const { return root / "keys"; }
     [[nodiscard]] std::filesystem::path logs() const { return root / "logs"; }
     [[nodiscard]] std::filesystem::path jobs() const { return root / "jobs"; }  ///< a role's working state
-    /// What a role has verified of the ledger's state, to start from. May be deleted while no process runs.
+    /// What a role has verified of the ledger's state, to start from. May be moved away while no process
+    /// runs.
     [[nodiscard]] std::filesystem::path state() const { return root / "state"; }
     [[nodiscard]] std::filesystem::path owner_key() const { return keys() / "owner.key"; }
     [[nodiscard]] std::filesystem::path node_key() const { return keys() / "node.key"; }

@@ -7,6 +7,7 @@
 #include "tests/contracts/rules/old_state.hpp"
 #include "tests/ledger/support.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/faulty_disk.hpp"
 
 using namespace assay;
 using namespace assay::ledger;
@@ -86,4 +87,36 @@ TEST_CASE("a ledger whose state is of schema 1 goes on: its next block migrates,
     CHECK((*chain)->height() == 1);
     CHECK((*chain)->state_root() == root);
     CHECK((*chain)->notes().empty());
+}
+
+TEST_CASE(
+    "a damaged index of a chain that began under an older schema is left as it is, and the chain says why") {
+    Faults faults;
+    FaultyDisk disk(faults);
+    MemoryProvider provider(faults);
+    const Genesis genesis = rules_genesis();
+    REQUIRE(write_genesis(disk, Layout("home").genesis, genesis).ok());
+    const contracts::MemoryState old = contracts::test::OldState().state;
+    const VerifiedState stored{.state = old, .tree = StateTree::build(old.all()), .tip = genesis.hash()};
+    REQUIRE(store_anew(provider, stored, genesis).ok());
+    const auto open = [&] { return Chain::open(disk, provider, rules_machine(), "home"); };
+    REQUIRE((*open())->append({}, EmptyBlock::kMake, 1, test_key()).ok());
+
+    const auto sound = provider.values;
+    auto damaged = sound;
+    damaged.begin()->second.push_back(0);  // the head
+    for (const bool gone : {false, true}) {
+        CAPTURE(gone);
+        provider.values = gone ? std::map<Bytes, Bytes>{} : damaged;
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            const auto refused = open();
+            REQUIRE_FALSE(refused.ok());
+            CHECK(refused.error().kind == base::ErrorKind::kVerification);
+            CHECK(refused.error().what.find("began under an older schema") != std::string::npos);
+            CHECK(refused.error().fix.find("put back a copy") != std::string::npos);
+            if (!gone) CHECK(provider.values == damaged);
+        }
+    }
+    provider.values = sound;
+    CHECK((*open())->height() == 1);
 }

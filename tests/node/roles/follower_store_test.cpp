@@ -6,6 +6,7 @@
 
 #include "node/processes/store_files.hpp"
 #include "node/roles/following_role.hpp"
+#include "tests/contracts/rules/old_state.hpp"
 #include "tests/node/memory_ledger.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -38,7 +39,7 @@ struct Subscription final : LedgerPort {
     std::optional<std::uint64_t> from;
 };
 
-/// A role that only looks on.
+/// A role that looks at every job, and does nothing.
 class Onlooker final : public FollowingRole {
 public:
     using FollowingRole::FollowingRole;
@@ -47,7 +48,10 @@ public:
     int plans = 0;
 
 private:
-    void plan() override { ++plans; }
+    void plan() override {
+        ++plans;
+        plan_jobs([](const contracts::Job&) {}, [](const contracts::Job&) {});
+    }
 };
 
 /// One life of a role's process in a home that holds `store`.
@@ -142,6 +146,24 @@ TEST_CASE("a role that starts again late fetches no block that it has verified b
     CHECK(third.role->plans == 1);  // nothing is missing: it acts without waiting for a block
 }
 
+TEST_CASE("a role whose state is of an older schema waits for the block that migrates it") {
+    for (const int schema : {1, 2}) {
+        CAPTURE(schema);
+        const MemoryLedger ledger;  // no block yet
+        Faults faults;
+        MemoryProvider store(faults);
+        const contracts::MemoryState old = contracts::test::OldState(schema).state;
+        ledger::VerifiedState stored{
+            .state = old, .tree = ledger::StateTree::build(old.all()), .tip = test::small_genesis().hash()};
+        REQUIRE(ledger::store_anew(store, stored, test::small_genesis()).ok());
+        Life life(ledger, store);
+        REQUIRE(life.role->state().scan({}) == old.scan({}));
+        life.role->step(TimerFired{});
+        CHECK_FALSE(life.ended);
+        CHECK(life.role->plans == 0);
+    }
+}
+
 TEST_CASE("a stored state whose content or head was altered is deleted and every block executed again") {
     MemoryLedger ledger;
     ledger.extend_by(6);
@@ -189,6 +211,31 @@ TEST_CASE("a stored state whose content or head was altered is deleted and every
         CHECK(follower.state_root() == ledger.chain->state_root());
         CHECK(Follower::open(test::small_genesis(), store).value().height() == 6);
     }
+}
+
+TEST_CASE("a damaged store is left as it is when the ledger's first block does not give the root it names") {
+    // The first block of a chain that began under an older schema: signed, and of another state.
+    ledger::Block block = MemoryLedger().extend({test::transfer(0)});
+    block.header.state_root.bytes[0] ^= 1;
+    block.signature = ledger::sign_header(block.header, test::kChainId, key_of("sequencer"));
+    MemoryLedger ledger;
+    ledger.extend_by(3);
+    Faults faults;
+    MemoryProvider store(faults);
+    REQUIRE(Life(ledger, store).follow() == 3);
+    store.values.at(kHead).pop_back();
+    const Stored damaged = store.values;
+
+    Follower follower = Follower::open(test::small_genesis(), store).value();
+    CHECK(store.values == damaged);
+    const auto refused = follower.apply(base::encode(block));
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == ErrorKind::kVerification);
+    CHECK(refused.error().fix.find("began under an older schema") != std::string::npos);
+    CHECK(store.values == damaged);
+    // A ledger that makes it again replaces it.
+    REQUIRE(follower.apply(ledger.block(1)).ok());
+    CHECK(Follower::open(test::small_genesis(), store).value().height() == 1);
 }
 
 TEST_CASE("a role killed at any write to its store starts again from a block that it verified") {
@@ -259,7 +306,7 @@ TEST_CASE("a ledger with another past, or with fewer blocks, is refused, with th
     const auto says_how = [](const std::optional<base::Error>& error) {
         REQUIRE(error.has_value());
         CHECK(error->kind == ErrorKind::kVerification);
-        CHECK(error->fix.find("delete the folder state") != std::string::npos);
+        CHECK(error->fix.find("move the folder state") != std::string::npos);
     };
     MemoryLedger other;  // same genesis, same sequencer, another block 3
     other.extend_by(2);
