@@ -81,6 +81,8 @@ Checked check(const Case& c, const RoundReveal& tx) {
     if (!program::is_well_formed(tx.trace, spec) || tx.boundary_blobs.size() != plan.last_boundary()) {
         return failed(Reason::kBadTrace);
     }
+    // No name is no promise to serve: whoever merges would ask for nothing.
+    if (!tx.trace.divergence && tx.update_blob.is_zero()) return failed(Reason::kBadTrace);
     const CarriedIn carried = carried_in(c.state, tx.job, tx.round, tx.slot);
     if (tx.trace.carried && tx.trace.carried->in != carried.root) return failed(Reason::kWrongCarried);
     CommitStatement statement;

@@ -408,8 +408,8 @@ void measure(Settlement& s) {
         ++tally.held;
         if (consequence(slot.verdict) == Consequence::kPaid) ++tally.right;
         // Whoever could not go on because another withheld what the slot carries has missed nothing.
-        const bool absent =
-            !slot.committed && carried_in(s.state(), s.job().id, s.running.round.number, slot.slot).nothing();
+        const CarriedIn carried = carried_in(s.state(), s.job().id, s.running.round.number, slot.slot);
+        const bool absent = !slot.committed && (carried.nothing() || carried.holder == slot.miner);
         tally.missed = tally.missed || absent || s.unserving.contains(slot.miner);
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }

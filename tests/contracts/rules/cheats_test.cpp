@@ -114,6 +114,9 @@ TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase"
         w.job, 0, number, true_trace(job, 0, number), {}, bytes_of("update"), bytes_of("slot salt")};
     w.env.refuse(Reason::kBadTrace, m1, reveal);  // no blobs named
     reveal.boundary_blobs.assign(2, bytes_of("blob"));
+    reveal.update_blob = {};
+    w.env.refuse(Reason::kBadTrace, m1, reveal);  // no update named, and the slot did not diverge
+    reveal.update_blob = bytes_of("update");
     reveal.salt = bytes_of("other salt");
     w.env.refuse(Reason::kSealMismatch, m1, reveal);
     reveal.salt = bytes_of("slot salt");
