@@ -104,6 +104,9 @@ public:
     /// work, and may be dropped again: nothing is pinned for a job that may go to others.
     bool vouched(const contracts::StateView& state, const contracts::Job& job, Worker worker);
 
+    /// True when the worker has this job open, as far as is known: what it computes is then of this job.
+    [[nodiscard]] bool is_open(const base::Hash256& job) const { return open_job_ == job; }
+
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
 

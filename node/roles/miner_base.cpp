@@ -47,6 +47,8 @@ bool Miner::may_make_base(const contracts::Job& job) const {
 bool Miner::make_base(const contracts::Job& job) {
     const auto before = contracts::read_round(state(), job.id, job.round - 1);
     if (!before || !before->merged || !may_make_base(job)) return false;
+    if (!bench_.is_open(job.id))
+        return false;  // a merge names no job: it would be made by another one's rules
     const auto base = bench_.stored_base(job, before->base_blob);
     if (!base || !parts().files.has(*base)) return false;
     frames::Merge request{.round = job.round - 1, .accepted = {}};
