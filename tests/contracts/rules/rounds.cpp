@@ -109,6 +109,12 @@ Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const Tra
     return commit_seal(env.chain(), statement);
 }
 
+/// The trace with what the ledger lets the slot go on with: not every round before was accepted.
+static TraceRecord going_on(const Env& env, const Hash256& id, std::uint32_t slot, TraceRecord trace) {
+    if (trace.carried) trace.carried->in = carried_in(env.state(), id, env.job(id).round, slot).root;
+    return trace;
+}
+
 void play_commits(Env& env, const Hash256& id, const Play& play) {
     const Job job = env.job(id);
     for (const SlotRound& slot : list_slots(env.state(), id, job.round)) {
@@ -116,7 +122,8 @@ void play_commits(Env& env, const Hash256& id, const Play& play) {
         Person& who = env.by_node(slot.miner);
         const MinerManner manner = manner_of(play.miners, who.name);
         if (manner == MinerManner::kAbsent) continue;
-        const TraceRecord trace = claimed_trace(job, job.round, slot.slot, manner);
+        const TraceRecord trace =
+            going_on(env, id, slot.slot, claimed_trace(job, job.round, slot.slot, manner));
         env.send(who, RoundCommit{id, job.round, slot.slot, seal_of(env, job, slot, trace)});
     }
 }
@@ -143,7 +150,7 @@ void play_reveals(Env& env, const Hash256& id, const Play& play) {
         reveal.job = id;
         reveal.round = job.round;
         reveal.slot = slot.slot;
-        reveal.trace = claimed_trace(job, job.round, slot.slot, manner);
+        reveal.trace = going_on(env, id, slot.slot, claimed_trace(job, job.round, slot.slot, manner));
         reveal.boundary_blobs.resize(program::RoundPlan(job.spec).segments(), bytes_of("blob"));
         reveal.update_blob = bytes_of("update blob");
         reveal.salt = bytes_of("slot salt");
