@@ -21,14 +21,12 @@ Executor::Executor(program::Program program, Device& device, MemoryPlan plan)
       context_(program_.model.context),
       tensors_(program_.tensors.size(), nullptr) {
     // All at once: a device keeps what it gave until it ends, so that half of it must not be left behind.
-    const auto aligned = [](std::uint64_t floats) { return (floats + 15) / 16 * 16; };
-    const std::uint64_t block = aligned(plan_.block), gradient = aligned(plan_.gradient);
-    block_ = device_.allocate(block + gradient + (gradient != 0 ? plan_.embedding_rows : 0));
+    block_ = device_.allocate(plan_.floats());
     // Of squares only one half is ever written: what is read of the other is +0.
     if (is_single()) device_.zero(block_, plan_.block);
     if (plan_.gradient != 0) {
-        gradient_ = block_ + block;
-        if (plan_.embedding_rows != 0) embedding_rows_ = gradient_ + gradient;
+        gradient_ = block_ + MemoryPlan::aligned(plan_.block);
+        if (plan_.embedding_rows != 0) embedding_rows_ = gradient_ + MemoryPlan::aligned(plan_.gradient);
         place_gradients();
         return;
     }

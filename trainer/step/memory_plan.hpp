@@ -50,10 +50,14 @@ struct MemoryPlan {
 
     std::uint64_t device = 0;  ///< bytes that the device keeps for itself
 
-    /// All memory of a step but the slot's parameters and moments.
-    [[nodiscard]] std::uint64_t bytes() const {
-        return (block + gradient + embedding_rows) * sizeof(float) + device;
+    /// Floats before an array that begins at a cache line, after `floats` others.
+    [[nodiscard]] static constexpr std::uint64_t aligned(std::uint64_t floats) {
+        return (floats + 15) / 16 * 16;
     }
+    /// Block, gradient and embedding rows, one after the other, each at the beginning of a cache line.
+    [[nodiscard]] std::uint64_t floats() const { return aligned(block) + aligned(gradient) + embedding_rows; }
+    /// All memory of a step but the slot's parameters and moments.
+    [[nodiscard]] std::uint64_t bytes() const { return floats() * sizeof(float) + device; }
 };
 
 /// Of a tied matrix the head's gradient accumulates in the gradient array itself and the embedding's in rows
