@@ -6,6 +6,7 @@
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/contradiction.hpp"
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "trainer/run/state_bytes.hpp"
 #include "verifier/compare.hpp"
@@ -117,6 +118,28 @@ Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, cons
     return attempt;
 }
 
+/// Makes the attempt one of a misnamed file when the reveal calls `what` otherwise than its file is called.
+bool misnamed(const char* what, const base::Hash256& named, const base::Hash256& file, Attempt& attempt) {
+    if (file == named) return false;
+    attempt.root = program::misnamed_unit_root(file);
+    attempt.contradiction = std::string(what) + " is the claimed one, and the reveal names blob " +
+                            named.brief() + " for it; its file is blob " + file.brief();
+    return true;
+}
+
+/// Compares the blobs that the reveal names with the files of what was recomputed. REQUIRES a right attempt.
+void compare_names(const UnitInput& input, const program::JobSpec& spec, Attempt& attempt) {
+    if (attempt.update && !input.update_blob.is_zero()) {
+        const base::Hash256 file = base::blob_id(trainer::encode_update(*attempt.update, spec));
+        if (misnamed("the update", input.update_blob, file, attempt)) return;
+    }
+    // Where the start was recomputed as the end of the segment before, nobody fetched it under its name.
+    if (program::carries_state(spec) && !input.last_boundary_blob.is_zero()) {
+        const base::Hash256 file = base::blob_id(trainer::encode_slot_state(*input.start));
+        (void)misnamed("the state at the last boundary", input.last_boundary_blob, file, attempt);
+    }
+}
+
 Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
     const program::JobSpec& spec = runner.spec();
     const program::RoundPlan plan(spec);
@@ -133,12 +156,7 @@ Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
     attempt.update = std::move(replayed.update);
     attempt.carried_out = replayed.carried_out;
     const bool right = attempt.root == program::unit_root(input.claimed, spec, plan.finalise());
-    if (!right || !attempt.update || input.update_blob.is_zero()) return attempt;
-    const base::Hash256 file = base::blob_id(trainer::encode_update(*attempt.update, spec));
-    if (file == input.update_blob) return attempt;
-    attempt.root = program::misnamed_unit_root(file);
-    attempt.contradiction = "the update is the claimed one, and the reveal names blob " +
-                            input.update_blob.brief() + " for it; its file is blob " + file.brief();
+    if (right) compare_names(input, spec, attempt);
     return attempt;
 }
 

@@ -34,6 +34,9 @@ struct UnitInput {
     /// The blob that the reveal names for the update. Of a right update in another file than this, the unit
     /// root is program::misnamed_unit_root. Zero: not known, and not compared.
     base::Hash256 update_blob;
+    /// The blob that the reveal names for the last boundary, compared in the same way in jobs that carry: the
+    /// slot goes on from that file. Zero: not known, and not compared.
+    base::Hash256 last_boundary_blob;
 };
 
 struct UnitResult {

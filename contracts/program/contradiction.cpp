@@ -7,8 +7,8 @@ Hash256 misplaced_unit_root(const Hash256& boundary) {
     return base::hash("assay/unit/misplaced", boundary.view());
 }
 
-Hash256 misnamed_unit_root(const Hash256& update_blob) {
-    return base::hash("assay/unit/misnamed", update_blob.view());
+Hash256 misnamed_unit_root(const Hash256& right_blob) {
+    return base::hash("assay/unit/misnamed", right_blob.view());
 }
 
 }  // namespace assay::program

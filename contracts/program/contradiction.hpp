@@ -15,9 +15,10 @@ using base::Hash256;
 /// every verifier that is served those bytes posts the same, and no trace can claim it.
 Hash256 misplaced_unit_root(const Hash256& boundary);
 
-/// What a verifier posts for `finalise` when the update is the claimed one and the reveal names another file
-/// than the update's: H("assay/unit/misnamed", blob id of the update's file). An accepted update can
+/// What a verifier posts for `finalise` when everything in it is as claimed and the reveal names another file
+/// for it: H("assay/unit/misnamed", blob id of the right file). Of two files that are misnamed the first
+/// counts: the update, then, in jobs that carry, the slot state at the last boundary. What was accepted can
 /// therefore be had under the name that its reveal gives, from whoever has computed it.
-Hash256 misnamed_unit_root(const Hash256& update_blob);
+Hash256 misnamed_unit_root(const Hash256& right_blob);
 
 }  // namespace assay::program

@@ -27,7 +27,7 @@ namespace assay::worker {
 /// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
 /// kUnsound. 4: Train says what the slot carries; Train and Replay may bring its file; a trace may hold what
 /// is carried.
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -237,10 +237,12 @@ struct Replay {
     bool has_claimed_end = false;
     bool want_end_state = false;
     base::Hash256 update_blob;  ///< that the reveal names for the update; zero: not compared
+    /// That the reveal names for the last boundary; zero: not compared. Jobs that carry nothing ignore it.
+    base::Hash256 last_boundary_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.round, self.slot, self.unit, self.claimed, self.has_claimed_end, self.want_end_state,
-              self.update_blob);
+              self.update_blob, self.last_boundary_blob);
     }
 };
 

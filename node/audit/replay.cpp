@@ -174,6 +174,11 @@ private:
         return replay;
     }
 
+    // Zero after a reveal that names none, which the ledger takes of no slot.
+    static BlobId last_boundary_blob(const contracts::Reveal& reveal) {
+        return reveal.boundary_blobs.empty() ? BlobId{} : reveal.boundary_blobs.back();
+    }
+
     // The state that the miner served for the boundary before `unit`.
     [[nodiscard]] base::Outcome<frames::SharedDescriptor> claimed_start(const contracts::Reveal& reveal,
                                                                         std::uint32_t unit) const {
@@ -233,7 +238,8 @@ private:
                                   .claimed = reveal.trace,
                                   .has_claimed_end = false,
                                   .want_end_state = true,
-                                  .update_blob = reveal.update_blob},
+                                  .update_blob = reveal.update_blob,
+                                  .last_boundary_blob = last_boundary_blob(reveal)},
                    std::move(bulk));
     }
 

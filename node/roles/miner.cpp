@@ -143,7 +143,7 @@ void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
         if (work.complete) return commit(job, slot, work);
         if (training_ || failed_.contains(key)) return;
         const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
-        const auto holds = carried.nothing() ? std::nullopt : carried_file(carried, job);
+        const auto holds = carried.nothing() ? std::nullopt : carried_file(carried, job, slot.slot);
         if (!carried.nothing() && !holds) return;  // withheld: the slot stays unpaid, and restarts from zero
         if (makes_base(job)) return;
         if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
@@ -155,9 +155,8 @@ void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
 }
 
 std::optional<SharedDescriptor> Miner::carried_file(const contracts::CarriedIn& carried,
-                                                    const contracts::Job& job) {
-    const auto holder = contracts::read_miner(state(), carried.holder);
-    return bench_.wants().want(carried.blob, {holder ? holder->endpoint : Endpoint{}},
+                                                    const contracts::Job& job, std::uint32_t slot) {
+    return bench_.wants().want(carried.blob, holders_of_carried(state(), job, slot, me()),
                                boundary_terms(job.spec));
 }
 

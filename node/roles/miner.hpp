@@ -70,9 +70,10 @@ private:
         base::Hash256 carried_root;
         std::optional<SharedDescriptor> carried;
     };
-    /// The state that a slot goes on with, once it is here; fetched from whoever handed it on.
+    /// The state that a slot goes on with, once it is here; fetched from whoever recomputed it or handed it
+    /// on.
     std::optional<SharedDescriptor> carried_file(const contracts::CarriedIn& carried,
-                                                 const contracts::Job& job);
+                                                 const contracts::Job& job, std::uint32_t slot);
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
     /// Whether the base state of the running round is being made here, or what that takes is being fetched:
     /// only where others would have to send more than the updates, and the state before is here.

@@ -61,8 +61,10 @@ void Verifier::on_not_done(const base::Hash256& job, const std::string& what, co
 }
 
 void Verifier::keep_own(std::set<BlobId>& needed) {
-    for (const auto& [key, update] : right_updates_) {
-        if (update.served) needed.insert(*update.served);
+    for (const RecomputedFiles* files : {&right_updates_, &right_ends_}) {
+        for (const auto& [key, recomputed] : *files) {
+            if (recomputed.served) needed.insert(*recomputed.served);
+        }
     }
     for (const auto& [key, work] : merges_) {
         if (work.claim) needed.insert(work.claim->base_blob);
@@ -73,6 +75,11 @@ void Verifier::keep_own(std::set<BlobId>& needed) {
         for (const Stage stage : {Stage::kPair, Stage::kThird}) {
             const auto sealed = kept<SealedMerge>(merge_file(id, job->round, stage));
             if (sealed) needed.insert(sealed->claim.base_blob);
+        }
+        // Whoever goes on with what was recomputed here in the round before asks for it here first.
+        for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
+            const contracts::CarriedIn carried = carried_in(*job, slot);
+            if (!carried.nothing() && audited_before(state(), *job, slot, me())) needed.insert(carried.blob);
         }
     }
 }
@@ -97,7 +104,7 @@ void Verifier::plan_round(const contracts::Job& job) {
     (void)bench_.wants().want(job.spec.data.manifest, holders_of_base(state(), job));
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
-    serve_right_updates(job, *round);
+    serve_recomputed(job, *round);
     switch (round->phase) {
         case RoundPhase::kAuditSeal: return plan_audit(job, Stage::kPair);
         case RoundPhase::kAuditOpen: return open_audit(job, Stage::kPair);

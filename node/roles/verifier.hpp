@@ -120,9 +120,10 @@ private:
     /// since.
     void on_unavailable(const contracts::Job& job, Audit& audit);
     [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
-    /// Where the states that a slot's units start from can be had.
+    /// Where the state that a unit of the slot starts from can be had.
     [[nodiscard]] std::vector<Endpoint> holders_of_start(const contracts::Job& job,
-                                                         const contracts::SlotRound& slot) const;
+                                                         const contracts::SlotRound& slot,
+                                                         std::uint32_t unit) const;
     void ask_for_starts(const contracts::Job& job, Audit& audit);
     void name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
     void claim_difference(const contracts::Job& job, Audit& audit, const worker::Replayed& replayed);
@@ -134,9 +135,9 @@ private:
 
     void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
-    /// Once every seal of the audit is in: what was recomputed here is served to those who merge. Before,
-    /// whoever asks for it would learn what this verifier is about to say.
-    void serve_right_updates(const contracts::Job& job, const contracts::Round& round);
+    /// Once every seal of the audit is in: what was recomputed here is served to those who merge or go on
+    /// from it. Before, whoever asks for it would learn what this verifier is about to say.
+    void serve_recomputed(const contracts::Job& job, const contracts::Round& round);
     /// Where the update of a slot can be had: its verifiers, then its miner.
     [[nodiscard]] std::vector<Endpoint> holders_of_update(const contracts::SlotRound& slot) const;
     /// Starts what brings the slot's update here; true when something had to be started or waited for.
@@ -169,12 +170,15 @@ private:
     /// Blobs of running rounds that the ledger does not name yet.
     void keep_own(std::set<BlobId>& needed);
 
-    struct RightUpdate {
+    struct Recomputed {
         SharedDescriptor file;
         std::optional<BlobId> served;  ///< as this blob, once it is in the store
     };
-    /// Updates that were recomputed in audits and found right: job, round, slot.
-    std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, RightUpdate> right_updates_;
+    /// What was recomputed in audits and found right: job, round, slot.
+    using RecomputedFiles = std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, Recomputed>;
+    RecomputedFiles right_updates_;
+    /// The states at the last boundary, in jobs that carry; the file is let go once it is served.
+    RecomputedFiles right_ends_;
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     bool computing_ = false;              ///< a request of ours is at work in the worker
 };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "node/roles/verifier.hpp"
 
@@ -84,16 +85,14 @@ contracts::CarriedIn Verifier::carried_in(const contracts::Job& job, std::uint32
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
-// The slot's miner, and for what the slot carries also whoever handed it on.
-std::vector<Endpoint> Verifier::holders_of_start(const contracts::Job& job,
-                                                 const contracts::SlotRound& slot) const {
+// The slot's miner, and before it, for what the slot carries, those who had it already.
+std::vector<Endpoint> Verifier::holders_of_start(const contracts::Job& job, const contracts::SlotRound& slot,
+                                                 std::uint32_t unit) const {
     std::vector<Endpoint> holders;
+    if (program::RoundPlan(job.spec).start(unit).carried)
+        holders = holders_of_carried(state(), job, slot.slot, me());
     const auto miner = contracts::read_miner(state(), slot.miner);
     holders.push_back(miner ? miner->endpoint : Endpoint{});
-    const contracts::CarriedIn carried = carried_in(job, slot.slot);
-    if (carried.nothing() || carried.holder == slot.miner) return holders;
-    if (const auto before = contracts::read_miner(state(), carried.holder))
-        holders.push_back(before->endpoint);
     return holders;
 }
 
@@ -108,7 +107,8 @@ void Verifier::ask_for_starts(const contracts::Job& job, Audit& audit) {
         const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
         if (follows || !reveal || !slot) continue;
         for (const BlobId& start : start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot))) {
-            (void)bench_.wants().here(start, holders_of_start(job, *slot), boundary_terms(job.spec));
+            (void)bench_.wants().here(start, holders_of_start(job, *slot, unit.unit),
+                                      boundary_terms(job.spec));
         }
     }
 }
@@ -126,8 +126,8 @@ void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const 
     if (!follows_last) audit.end_state.reset();
     const auto starts = start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
     if (audit.end_state || starts.empty()) return replay(job, key, base, std::nullopt);
-    if (const auto file =
-            bench_.wants().want(starts.front(), holders_of_start(job, *slot), boundary_terms(job.spec))) {
+    if (const auto file = bench_.wants().want(starts.front(), holders_of_start(job, *slot, unit.unit),
+                                              boundary_terms(job.spec))) {
         audit.end_state = *file;
         return replay(job, key, base, std::nullopt);
     }
@@ -157,7 +157,8 @@ void Verifier::replay(const contracts::Job& job, const AuditKey& key, const Shar
                                                .claimed = reveal->trace,
                                                .has_claimed_end = claimed_end.has_value(),
                                                .want_end_state = true,
-                                               .update_blob = reveal->update_blob},
+                                               .update_blob = reveal->update_blob,
+                                               .last_boundary_blob = reveal->boundary_blobs.back()},
                                 std::move(bulk));
 }
 
@@ -202,8 +203,12 @@ void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAns
     audit.end_state.reset();
     if (!answer.bulk.empty()) {
         audit.end_state = answer.bulk.front();
-        if (program::RoundPlan(job.spec).is_finalise(audit.next().unit)) {
-            right_updates_[{job.id, job.round, audit.next().slot}] = {answer.bulk.front(), std::nullopt};
+        const program::RoundPlan plan(job.spec);
+        const contracts::AssignedUnit& unit = audit.next();
+        if (plan.is_finalise(unit.unit)) {
+            right_updates_[{job.id, job.round, unit.slot}] = {answer.bulk.front(), std::nullopt};
+        } else if (program::carries_state(job.spec) && unit.unit + 1 == plan.finalise()) {
+            right_ends_[{job.id, job.round, unit.slot}] = {answer.bulk.front(), std::nullopt};
         }
     }
     audit.claim(root);
@@ -267,9 +272,11 @@ void Verifier::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(audits_, [&](const auto& entry) {
         return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
     });
-    std::erase_if(right_updates_, [&](const auto& entry) {
-        return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
-    });
+    for (RecomputedFiles* files : {&right_updates_, &right_ends_}) {
+        std::erase_if(*files, [&](const auto& entry) {
+            return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
+        });
+    }
     std::erase_if(merges_, [&](const auto& entry) {
         return entry.first.first == job.id && entry.first.second < job.round;
     });
@@ -281,7 +288,9 @@ void Verifier::forget_ended_jobs() {
         return job && job->phase == contracts::JobPhase::kEnded;
     };
     std::erase_if(audits_, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
-    std::erase_if(right_updates_, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
+    for (RecomputedFiles* files : {&right_updates_, &right_ends_}) {
+        std::erase_if(*files, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
+    }
     std::erase_if(merges_, [&](const auto& entry) { return ended(entry.first.first); });
 }
 

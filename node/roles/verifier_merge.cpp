@@ -78,13 +78,20 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }
 
-void Verifier::serve_right_updates(const contracts::Job& job, const contracts::Round& round) {
+void Verifier::serve_recomputed(const contracts::Job& job, const contracts::Round& round) {
     if (round.phase <= contracts::RoundPhase::kAuditSeal) return;
-    for (auto& [key, update] : right_updates_) {
-        const auto& [id, number, slot] = key;
-        if (id != job.id || number != job.round || update.served) continue;
-        update.served = bench_.wants().put(
-            update.file, "the update of " + round_name(id, number) + " slot " + std::to_string(slot));
+    const auto serve = [&](RecomputedFiles& files, const std::string& what) {
+        for (auto& [key, recomputed] : files) {
+            const auto& [id, number, slot] = key;
+            if (id != job.id || number != job.round || recomputed.served) continue;
+            recomputed.served = bench_.wants().put(
+                recomputed.file, what + " of " + round_name(id, number) + " slot " + std::to_string(slot));
+        }
+    };
+    serve(right_updates_, "the update");
+    serve(right_ends_, "the last state");
+    for (auto& [key, end] : right_ends_) {
+        if (end.served) end.file.reset();
     }
 }
 
@@ -114,8 +121,8 @@ bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, con
         const contracts::CarriedIn carried = carried_in(job, slot);
         std::vector<SharedDescriptor> start{base};
         if (!carried.nothing()) {
-            const auto file =
-                bench_.wants().want(carried.blob, holders_of_start(job, *record), boundary_terms(job.spec));
+            const auto file = bench_.wants().want(carried.blob, holders_of_start(job, *record, 0),
+                                                  boundary_terms(job.spec));
             if (file) start.push_back(*file);
         }
         if (carried.nothing() || start.size() == 2) {

@@ -259,6 +259,39 @@ TEST_CASE("an update whose reveal names another file is a mismatch, and the righ
     CHECK(bench.check(input).unit_root == program::unit_root(round.work.trace, bench.job.spec, finalise));
 }
 
+TEST_CASE("in jobs that carry, a last boundary whose reveal names another file is a mismatch") {
+    for (const bool carries : {true, false}) {
+        INFO("carries: " << carries);
+        Bench bench;
+        if (carries) bench.job.spec.inner_state = program::InnerState::kCarried;
+        bench.runner = Bench::make(bench.job);
+        const Round round = bench.train({});
+        const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
+        auto input = bench.input(round, finalise);
+        // As from a verifier that recomputed the segment before: the start is right, whatever it is called.
+        const base::Hash256 file = base::blob_id(trainer::encode_slot_state(round.boundaries.back()));
+        input.last_boundary_blob = file;
+        CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+        input.last_boundary_blob = base::hash("test", base::as_bytes("another file"));
+        const auto misnamed = bench.check(input);
+        if (!carries) {
+            CHECK(misnamed.verdict == UnitVerdict::kMatch);  // nobody goes on from that file
+            continue;
+        }
+        CHECK(misnamed.verdict == UnitVerdict::kDiffers);
+        CHECK(misnamed.unit_root == program::misnamed_unit_root(file));
+        CHECK(misnamed.named);
+        CHECK(misnamed.difference.find("the state at the last boundary") != std::string::npos);
+        // Of two misnamed files everybody names the update.
+        input.update_blob = base::hash("test", base::as_bytes("a third file"));
+        const base::Hash256 update =
+            base::blob_id(trainer::encode_update(*round.work.update, bench.job.spec));
+        CHECK(bench.check(input).unit_root == program::misnamed_unit_root(update));
+        input.claimed.update = base::hash("test", base::as_bytes("another update"));
+        CHECK(bench.check(input).unit_root == program::unit_root(round.work.trace, bench.job.spec, finalise));
+    }
+}
+
 TEST_CASE("no trace can claim the root of a contradiction") {
     Bench bench;
     const Round round = bench.train({});

@@ -328,6 +328,7 @@ Answered Job::answer(const frames::Replay& request, const RequestContext& contex
     input.place = {request.round, request.slot, request.unit};
     input.claimed = request.claimed;
     input.update_blob = request.update_blob;
+    input.last_boundary_blob = request.last_boundary_blob;
     if (start.base) {
         ASSAY_ASSIGN(input.base, base_state(context));
     }

@@ -28,7 +28,9 @@ Drill flip(std::uint32_t segment) { return {DrillKind::kFlip, segment, "wte.weig
 /// One slot's round by a miner with such drills, as ledger and blob store have it afterwards.
 class SlotOnLedger {
 public:
-    explicit SlotOnLedger(const std::vector<Drill>& drills) {
+    explicit SlotOnLedger(const std::vector<Drill>& drills,
+                          program::InnerState inner_state = program::InnerState::kReset) {
+        job_.spec.inner_state = inner_state;
         BlobStoreOptions options;
         options.folder = folder_ / "blobs";
         blobs_ = BlobStore::open(options).value();
@@ -83,6 +85,11 @@ public:
     }
     [[nodiscard]] base::Bytes boundary_bytes(std::uint32_t boundary) const {
         return trainer::encode_slot_state(boundaries_[boundary]);
+    }
+
+    /// The reveal names a blob for the boundary that nobody has.
+    void misname_boundary(std::uint32_t boundary) {
+        reveal_.boundary_blobs[boundary - 1] = base::hash("test", base::as_bytes("nobody's file"));
     }
 
     void caught(std::vector<std::uint32_t> drawn, std::uint32_t unit, const base::Hash256& found) {
@@ -210,6 +217,25 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     // A verdict that no bits decided.
     slot.judged({1}, Reason::kSilentAfterDraw);
     CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("a slot that was paid under a false name of its last boundary does not check, where it carries") {
+    for (const auto inner_state : {program::InnerState::kCarried, program::InnerState::kReset}) {
+        SlotOnLedger slot({}, inner_state);
+        slot.judged({2, slot.finalise()}, Reason::kPaid);
+        CHECK(slot.replay().judgement == Judgement::kRight);
+        slot.misname_boundary(slot.finalise());
+        const SlotReplay replay = slot.replay();
+        const bool carries = inner_state == program::InnerState::kCarried;
+        INFO("carries: " << carries);
+        CHECK(replay.judgement == (carries ? Judgement::kWrong : Judgement::kRight));
+        CHECK(replay.count(State::kFalse) == (carries ? 1 : 0));
+        if (!carries) continue;
+        CHECK(replay.judged_by == slot.finalise());
+        // The ledger's word that it is false, and what it is called, is right.
+        slot.caught({2, slot.finalise()}, slot.finalise(), replay.units[slot.finalise()].recomputed);
+        CHECK(slot.replay().judgement == Judgement::kRight);
+    }
 }
 
 }  // namespace assay::node

@@ -29,6 +29,41 @@ std::optional<contracts::Reveal> reveal_of(const Market& market, const contracts
     return contracts::read_reveal(state, market.job()->id, round, slot);
 }
 
+/// Who keeps the states at the ends of slots to itself.
+enum class Keepers : std::uint8_t { kMiners, kEverybody };
+
+/// From the moment on when a slot's last state is known and audited (kMiners: recomputed or fetched by its
+/// verifiers; kEverybody: at once), nobody of `keepers` serves it.
+void withhold_ends(Market& market, Keepers keepers) {
+    const auto job = market.job();
+    if (!job || job->phase != contracts::JobPhase::kRounds) return;
+    const bool audited = market.round(job->round).phase > contracts::RoundPhase::kAuditSeal;
+    if (keepers == Keepers::kMiners && !audited) return;
+    for (const auto& slot : contracts::list_slots(market.state(), job->id, job->round)) {
+        const auto reveal = reveal_of(market, market.state(), job->round, slot.slot);
+        if (!reveal) continue;
+        for (const auto& [name, party] : market.parties()) {
+            const bool miner = party->node.public_key() == slot.miner;
+            if (miner || keepers == Keepers::kEverybody)
+                market.party(name).withheld.insert(reveal->boundary_blobs.back());
+        }
+    }
+}
+
+void release_updates(Market& market) {
+    for (const auto& [name, party] : market.parties()) market.party(name).withheld.clear();
+}
+
+bool merges(const contracts::Round& round, const Party& party) {
+    return std::any_of(round.merges.begin(), round.merges.end(),
+                       [&](const auto& posting) { return posting.verifier == party.node.public_key(); });
+}
+
+bool audits(const contracts::SlotRound& slot, const Party& party) {
+    return std::find(slot.verifiers.begin(), slot.verifiers.end(), party.node.public_key()) !=
+           slot.verifiers.end();
+}
+
 }  // namespace
 
 TEST_CASE("slots go on with their moments at whichever miner they are dealt to") {
@@ -118,20 +153,8 @@ TEST_CASE(
 TEST_CASE("moments that nobody serves cost a slot one round, and the next begins with nothing") {
     Market market(carrying(6));
     market.start();
-    // Every miner keeps what its slots hand on to itself.
-    REQUIRE(market.turn_until([&] {
-        if (!market.job() || market.job()->phase != contracts::JobPhase::kRounds) return market.ended();
-        const std::uint32_t round = market.job()->round;
-        for (const auto& slot : contracts::list_slots(market.state(), market.job()->id, round)) {
-            const auto reveal = reveal_of(market, market.state(), round, slot.slot);
-            if (!reveal) continue;
-            for (const auto& [name, party] : market.parties()) {
-                if (party->node.public_key() == slot.miner)
-                    market.party(name).withheld.insert(reveal->boundary_blobs.back());
-            }
-        }
-        return market.ended();
-    }));
+    // Everybody keeps what slots hand on to itself, the verifiers who recomputed it too.
+    REQUIRE(market.turn_until([&] { return withhold_ends(market, Keepers::kEverybody), market.ended(); }));
     CHECK(market.job()->end_reason == Reason::kJobComplete);
     int moved = 0;
     for (std::uint32_t round = 0; round < 6; ++round) {
@@ -143,14 +166,100 @@ TEST_CASE("moments that nobody serves cost a slot one round, and the next begins
                 CHECK(record.verdict == Reason::kPaid);
                 continue;
             }
-            // Another miner cannot go on; the same one can, and shows nobody from what.
+            // Another miner cannot go on; the same one can, and shows nobody else from what.
             const bool other = carried.holder != record.miner;
-            CHECK(record.verdict == (other ? Reason::kNoCommit : Reason::kUnavailable));
-            CHECK(carried_at(market, round + 1, slot).nothing());
+            if (other) CHECK(record.verdict == Reason::kNoCommit);
+            if (other) CHECK(carried_at(market, round + 1, slot).nothing());
             if (other) ++moved;
         }
     }
     CHECK(moved > 0);
+}
+
+TEST_CASE("moments that the last holder keeps to itself are had from the verifiers who recomputed them") {
+    for (const bool draw_everything : {true, false}) {
+        INFO("every segment is drawn: " << draw_everything);
+        MarketOptions options = carrying(4);
+        options.draw_everything = draw_everything;
+        Market market(options);
+        market.start();
+        // It serves them while they are audited, where somebody must fetch them, and nobody afterwards.
+        REQUIRE(market.turn_until([&] { return withhold_ends(market, Keepers::kMiners), market.ended(); }));
+        CHECK(market.job()->end_reason == Reason::kJobComplete);
+        int moved = 0;
+        for (std::uint32_t round = 0; round < 4; ++round) {
+            for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+                INFO("round " << round << ", slot " << slot);
+                CHECK(market.slot(round, slot).verdict == Reason::kPaid);
+                if (round == 0) continue;
+                const CarriedIn carried = carried_at(market, round, slot);
+                CHECK_FALSE(carried.nothing());
+                if (carried.holder != market.slot(round, slot).miner) ++moved;
+            }
+        }
+        CHECK(moved > 0);
+    }
+}
+
+TEST_CASE("a miner that names another file for its last boundary is caught by those who recompute it") {
+    MarketOptions options = carrying(2);
+    options.miners = {"mia", "moe"};
+    Market market(options);
+    const std::uint32_t last = program::RoundPlan(market.spec()).last_boundary();
+    // What mia stores and names for the boundary is another file than its worker's.
+    market.party("mia").worker.falsify = [&](const frames::Message&, WorkerAnswered& answer) {
+        const auto* boundary = std::get_if<frames::Boundary>(&answer.message);
+        if (boundary != nullptr && boundary->index == last) answer.bulk = {file_of(base::Bytes(100, 7))};
+    };
+    market.start();
+    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    int caught = 0;
+    for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+        const contracts::SlotRound record = market.slot(0, slot);
+        const bool mias = record.miner == market.party("mia").node.public_key();
+        CHECK(record.verdict == (mias ? Reason::kMismatch : Reason::kPaid));
+        if (mias) CHECK(record.fault_unit == last);
+        if (mias) CHECK(carried_at(market, 1, slot).nothing());
+        if (mias) ++caught;
+    }
+    CHECK(caught > 0);
+}
+
+TEST_CASE("a merge whose update nobody served goes on asking for it, though the moments before it are gone") {
+    Market market(carrying(6));
+    market.start();
+    std::set<std::uint32_t> tried;  // rounds in which a merging verifier lacked an update
+    bool third = false;             // somebody merged nothing, and another one was drawn
+    REQUIRE(market.turn_until(
+        [&] {
+            if (!market.job() || market.job()->phase != contracts::JobPhase::kRounds) return market.ended();
+            const std::uint32_t number = market.job()->round;
+            const contracts::Round round = market.round(number);
+            third = third || round.phase == contracts::RoundPhase::kMergeThirdSeal;
+            if (number == 0 || round.phase != contracts::RoundPhase::kMergeSeal) {
+                release_updates(market);
+                return market.ended();
+            }
+            // For the first heights of the phase nobody gives an update; the moments are gone for good.
+            const bool late = market.height() + 8 > round.phase_deadline;
+            for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+                const auto reveal = reveal_of(market, market.state(), number, slot);
+                const CarriedIn carried = carried_at(market, number, slot);
+                if (!reveal || carried.nothing()) continue;
+                for (const auto& [name, party] : market.parties()) {
+                    Party& one = market.party(name);
+                    (void)one.store->remove(carried.blob);
+                    if (!late) one.withheld.insert(reveal->update_blob);
+                    if (merges(round, one) && !audits(market.slot(number, slot), one)) tried.insert(number);
+                }
+            }
+            if (late) release_updates(market);
+            return market.ended();
+        },
+        800));
+    CHECK(market.job()->end_reason == Reason::kJobComplete);
+    CHECK_FALSE(tried.empty());
+    CHECK_FALSE(third);
 }
 
 }  // namespace assay::node

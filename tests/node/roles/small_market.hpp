@@ -198,6 +198,7 @@ struct Party {
 struct MarketOptions {
     std::vector<std::string> miners = {"mia", "moe"};
     std::vector<std::string> verifiers = {"vera", "viki", "vito"};
+    std::vector<std::string> buyers = {"bea"};      ///< each buys one job; that of each has a seed of its own
     std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     bool draw_everything = true;                    ///< else `finalise` alone
@@ -221,15 +222,10 @@ public:
             job_.spec.security.audit_threshold = UINT64_MAX >> 4;
             job_.spec.security.gain_bound = {};
         }
-        const auto tensors = program::parameter_tensors(job_.spec.model);
-        const auto start = program::initial_parameters(job_.spec.model, job_.spec.seed);
-        job_.spec.initial_root =
-            program::base_state_root(tensors, start, std::vector<float>(start.size(), 0.0F), 0);
+        job_.spec.initial_root = initial_root_of(job_.spec);
         job_.spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
         job_.spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
-        for (const std::string& name : options_.miners) add(name);
-        for (const std::string& name : options_.verifiers) add(name);
-        add("bea");
+        for (const std::string& name : everybody()) add(name);
     }
 
     /// Everyone starts: a role of each kind with its usual options.
@@ -240,26 +236,33 @@ public:
                 MinerOptions{.ask = base::units(500), .stake = assay::test::tokens(200), .drills = {}});
         }
         for (const std::string& name : options_.verifiers) start_verifier(name);
-        Party& buyer = party("bea");
-        for (const Bytes& content : {job_.file, base::to_bytes(base::as_bytes("tokenizer")),
-                                     base::to_bytes(base::as_bytes("manifest"))}) {
-            REQUIRE(buyer.store->put(content).ok());
+        for (const std::string& name : options_.buyers) {
+            for (const Bytes& content : {job_.file, base::to_bytes(base::as_bytes("tokenizer")),
+                                         base::to_bytes(base::as_bytes("manifest"))}) {
+                REQUIRE(party(name).store->put(content).ok());
+            }
         }
         for (auto& [name, one] : parties_) {
             if (one->role) one->role->step(Started{});
         }
         for (int i = 0; i < 8; ++i) turn();  // registered and staked
         // The owner buys and is done; the node serves what was bought, without the owner's key.
-        start_buyer();
-        REQUIRE(turn_until([&] { return buyer.ended; }));
-        REQUIRE_FALSE(buyer.error.has_value());
-        buyer.ended = false;
-        buyer.parts.owner_key = nullptr;
-        start_buyer();
+        for (const std::string& name : options_.buyers) {
+            Party& buyer = party(name);
+            start_buyer(name);
+            REQUIRE(turn_until([&] { return buyer.ended; }));
+            REQUIRE_FALSE(buyer.error.has_value());
+            buyer.ended = false;
+            buyer.parts.owner_key = nullptr;
+            start_buyer(name);
+        }
     }
-    void start_buyer() {
-        Party& buyer = party("bea");
-        buyer.role = std::make_unique<Buyer>(buyer.parts, BuyerOptions{.spec = job_.spec});
+    void start_buyer(const std::string& name = "bea") {
+        Party& buyer = party(name);
+        program::JobSpec spec = job_.spec;
+        while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
+        spec.initial_root = initial_root_of(spec);
+        buyer.role = std::make_unique<Buyer>(buyer.parts, BuyerOptions{.spec = spec});
         buyer.role->step(Started{});
         for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
             buyer.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
@@ -276,6 +279,7 @@ public:
     [[nodiscard]] const contracts::StateView& state() const { return chain_->state(); }
     [[nodiscard]] const program::JobSpec& spec() const { return job_.spec; }
     [[nodiscard]] HandClock& clock() { return clock_; }
+    [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
 
     /// The state with what its settled rounds left to the blocks, as an auditor has it.
     [[nodiscard]] contracts::MemoryState with_evidence() const {
@@ -335,13 +339,21 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<std::string> everybody() const {
+        std::vector<std::string> names = options_.miners;
+        names.insert(names.end(), options_.verifiers.begin(), options_.verifiers.end());
+        names.insert(names.end(), options_.buyers.begin(), options_.buyers.end());
+        return names;
+    }
+    static base::Hash256 initial_root_of(const program::JobSpec& spec) {
+        const auto start = program::initial_parameters(spec.model, spec.seed);
+        return program::base_state_root(program::parameter_tensors(spec.model), start,
+                                        std::vector<float>(start.size(), 0.0F), 0);
+    }
     ledger::Genesis make_genesis() {
         contracts::GenesisConfig config;
         config.chain_id = assay::test::kChainId;
-        std::vector<std::string> names = options_.miners;
-        names.insert(names.end(), options_.verifiers.begin(), options_.verifiers.end());
-        names.emplace_back("bea");
-        for (const std::string& name : names) {
+        for (const std::string& name : everybody()) {
             config.balances.emplace_back(key_of(name).public_key(), assay::test::tokens(1000));
         }
         std::sort(config.balances.begin(), config.balances.end());

@@ -40,7 +40,7 @@ std::vector<Message> all_kinds() {
             Progress{1, 2, 3},
             Boundary{1, trace},
             Trained{trace, trace.update, 9, 10},
-            Replay{1, 2, 3, trace, true, true, trace.update},
+            Replay{1, 2, 3, trace, true, true, trace.update, program::trace_root(trace)},
             Replayed{UnitVerdict::kDiffers, trace.update, trace.update, "here", true, 4, 5},
             Merge{1, {{0, 1, trace.update}, {1, 2, trace.update}}},
             Evaluate{16},
