@@ -13,8 +13,12 @@ Outcome<std::unique_ptr<Application>> Application::open(KeyValueProvider& store,
                                                         const Genesis& genesis) {
     std::unique_ptr<Application> application(new Application(store, machine, genesis));
     ASSAY_ASSIGN(StoredState stored, load_state(store, machine, genesis));
-    if (!stored.fault.empty()) application->notes_.push_back("the index cannot be used: " + stored.fault);
+    if (!stored.fault.empty()) {
+        application->notes_.push_back("the index cannot be used: " + stored.fault);
+        application->stored_ = Stored::kUnusable;
+    }
     if (stored.state) {
+        application->stored_ = Stored::kState;
         application->index_ = std::move(stored.index);
         application->now_ = std::move(*stored.state);
         application->app_hash_ = application->now_.tree.root();
@@ -22,13 +26,24 @@ Outcome<std::unique_ptr<Application>> Application::open(KeyValueProvider& store,
     return application;
 }
 
-Outcome<void> Application::begin() {
+Outcome<void> Application::discard() {
     index_.reset();
     candidate_.reset();
     pending_.reset();
+    ASSAY_TRY(store_.destroy());
+    stored_ = Stored::kNothing;
+    return {};
+}
+
+Outcome<void> Application::begin() {
+    if (stored_ != Stored::kNothing) {
+        return fail(ErrorKind::kUsage, "a state is stored already, and beginning anew deletes nothing",
+                    "discard it first, once its blocks are seen to make it again");
+    }
     ASSAY_ASSIGN(now_, genesis_state(machine_, genesis_));
     app_hash_ = now_.tree.root();
-    ASSAY_ASSIGN(index_, store_anew(store_, now_, genesis_));
+    ASSAY_ASSIGN(index_, store_first(store_, now_, genesis_));
+    stored_ = Stored::kState;
     return {};
 }
 
@@ -139,6 +154,12 @@ Outcome<QueryAnswer> Application::query(const Query& query) {
     }
     QueryAnswer answer{now_.height, app_hash_, {}, {}};
     if (query.path == "state") return prove(query.data);
+    if (query.path == "range") {
+        const auto range = base::decode<RangeQuery>(query.data);
+        if (!range) return fail(ErrorKind::kUsage, "a range is a prefix, a first key and a limit");
+        answer.value = base::encode(read_range(now_.state, *range));
+        return answer;
+    }
     if (query.path == "transaction") {
         if (query.data.size() != sizeof(Hash256::bytes))
             return fail(ErrorKind::kUsage, "a transaction's id has 32 bytes");
@@ -154,7 +175,7 @@ Outcome<QueryAnswer> Application::query(const Query& query) {
         return answer;
     }
     return fail(ErrorKind::kNotFound, "there is nothing to ask under '" + query.path + "'",
-                "ask for state, transaction or results");
+                "ask for state, range, transaction or results");
 }
 
 }  // namespace assay::ledger

@@ -3,11 +3,11 @@
 // transactions stand in which block and keeps the blocks; the application says what they mean. The calls are
 // those of ABCI 2.0, in its order:
 //
-//   info, begin            at start: where the stored state stands; a new one from the genesis
+//   info, begin, discard   at start: where the stored state stands; a new one; the old one deleted
 //   check                  whether a transaction may wait for a block
 //   prepare, process       a block to propose; a verdict on a block that was proposed
 //   execute, commit        a block that was decided on: its roots, then its state made durable
-//   query                  records with proofs, results, places of transactions
+//   query                  records with proofs, ranges of records, results, places of transactions
 //
 // What is between execute and commit lives in memory. A crash at any point leaves the store at the last
 // commit or at the next, never between: the engine asks info() and executes again what is missing. One
@@ -25,6 +25,7 @@
 #include "contracts/rules/state/state.hpp"
 #include "ledger/application/execute.hpp"
 #include "ledger/application/machine.hpp"
+#include "ledger/application/range.hpp"
 #include "ledger/application/verified_state.hpp"
 #include "ledger/store/block.hpp"
 #include "ledger/store/genesis.hpp"
@@ -63,9 +64,10 @@ struct Executed {
 };
 
 struct Query {
-    /// "state": the record under the key `data`, with a proof. "transaction": the place of the transaction
-    /// whose id is `data` (encoded TransactionPlace). "results": those of the block whose height is `data`
-    /// (u64; encoded BlockResults).
+    /// "state": the record under the key `data`, with a proof. "range": a page of the records under a prefix
+    /// (encoded RangeQuery and RangeAnswer). "transaction": the place of the transaction whose id is `data`
+    /// (encoded TransactionPlace). "results": those of the block whose height is `data` (u64; encoded
+    /// BlockResults).
     std::string path;
     Bytes data;
     std::uint64_t height = 0;  ///< of the state asked for; 0: the last one, the only one that is kept
@@ -78,16 +80,28 @@ struct QueryAnswer {
     std::optional<StateProof> proof;  ///< of presence or absence; path "state" only
 };
 
+/// What the store of an application holds.
+enum class Stored : std::uint8_t {
+    kNothing,   ///< it is new
+    kUnusable,  ///< something that nobody can go on from: Application::notes() says why
+    kState,     ///< a verified state: the application goes on from it
+};
+
 class Application {
 public:
-    /// Opens what `store` holds. begun() is false when nothing usable is there, and notes() says why if
-    /// something is. Error kUsage: another process uses it; kVerification: it is the state of another version
-    /// of the program, and is left as it is. `store` and `machine` must outlive the application.
+    /// Opens what `store` holds, and changes nothing of it: stored() says what it is. Error kUsage: another
+    /// process uses it; kVerification: it is the state of another version of the program. `store` and
+    /// `machine` must outlive the application.
     static Outcome<std::unique_ptr<Application>> open(KeyValueProvider& store, const StateMachine& machine,
                                                       const Genesis& genesis);
 
-    /// Deletes what is stored and stands at the genesis. An engine first sees that its blocks make it again:
-    /// those of a chain that began under an older schema do not. Everything below REQUIRES begun().
+    [[nodiscard]] Stored stored() const { return stored_; }
+    /// Deletes everything that is stored, usable or not: stored() is kNothing then, and begin() is what
+    /// follows. Nothing else here deletes a state. It may be the only copy of one that no block makes again
+    /// (a chain that began under an older schema): an engine first sees that its blocks make it.
+    Outcome<void> discard();
+    /// Stands at the genesis, and stores that. kUsage, and nothing changes, unless stored() is kNothing.
+    /// Everything below REQUIRES begun().
     Outcome<void> begin();
     [[nodiscard]] bool begun() const { return index_ != nullptr; }
     [[nodiscard]] ApplicationInfo info() const { return {now_.height, now_.tip, app_hash_}; }
@@ -111,7 +125,8 @@ public:
     /// disk. After an error nobody knows whether it is: stopped() is true and the process must end.
     Outcome<void> commit(const Hash256& block);
 
-    /// kNotFound: no such path, or the state of another height. kUsage: `data` has the wrong form.
+    /// Answers whoever reads the state from outside: a node's clients and an engine's. kNotFound: no such
+    /// path, or the state of another height. kUsage: `data` has the wrong form.
     Outcome<QueryAnswer> query(const Query& query);
 
     /// What query() answers under "results" and "transaction", for an engine in the same process.
@@ -126,7 +141,8 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> next_deadline() const {
         return machine_.next_deadline(now_.state);
     }
-    /// The state after the last commit. Valid until the next one.
+    /// The state after the last commit, for the process that drives the application. Valid until the next
+    /// one.
     [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
     /// What the state's root has cost since it was opened. For measurements.
     [[nodiscard]] const StateTree::Hashed& hashed() const { return now_.tree.hashed(); }
@@ -160,6 +176,7 @@ private:
     KeyValueProvider& store_;
     const StateMachine& machine_;
     Genesis genesis_;
+    Stored stored_ = Stored::kNothing;
     std::unique_ptr<Index> index_;
     VerifiedState now_;
     Hash256 app_hash_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/application/execute.hpp"
 
+#include <algorithm>
+
 namespace assay::ledger {
 
 using base::ErrorKind;
@@ -20,28 +22,40 @@ Outcome<void> check_changes(const StateMachine& machine, const contracts::Overla
 // Fits, or would fit an empty block, or no block at all.
 enum class Room : std::uint8_t { kFits, kLater, kNever };
 
-/// What a proposal has taken of what a block may hold.
+/// What a proposal has taken of what a block may hold, and what making it has cost.
 class Budget {
 public:
-    Budget(std::uint64_t units, std::size_t bytes) : units_(units), bytes_(bytes) {}
+    Budget(std::uint64_t units, std::size_t bytes) : units_(units), bytes_(bytes) {
+        for (std::uint64_t i = 0; i < kProposalWork; ++i)
+            work_left_ += std::min(units, std::numeric_limits<std::uint64_t>::max() - work_left_);
+    }
 
     /// Takes what there is room for.
     Room take(std::uint64_t units, std::size_t bytes) {
-        if (units > units_ || bytes > bytes_) return Room::kNever;
-        if (units > units_ - used_units_ || bytes > bytes_ - used_bytes_) return Room::kLater;
+        // What no block holds is not executed, and still read and named.
+        const bool never = units > units_ || bytes > bytes_;
+        const std::uint64_t work = std::max<std::uint64_t>(std::min(units, units_), 1);
+        if (work > work_left_) return Room::kLater;
+        if (!never && (units > units_ - used_units_ || bytes > bytes_ - used_bytes_)) return Room::kLater;
+        work_left_ -= work;
+        work_ += work;
+        if (never) return Room::kNever;
         used_units_ += units;
         used_bytes_ += bytes;
         return Room::kFits;
     }
+    /// The block holds it after all not; the work that found that out is done.
     void give_back(std::uint64_t units, std::size_t bytes) {
         used_units_ -= units;
         used_bytes_ -= bytes;
     }
     [[nodiscard]] bool holds_units(std::uint64_t units) const { return units <= units_; }
+    [[nodiscard]] std::uint64_t work() const { return work_; }
 
 private:
     std::uint64_t units_, used_units_ = 0;
     std::size_t bytes_, used_bytes_ = 0;
+    std::uint64_t work_ = 0, work_left_ = 0;
 };
 
 TransactionResult too_much(const StateMachine& machine, const std::string& chain_id, const Bytes& transaction,
@@ -128,6 +142,7 @@ Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay&
         out.transactions.push_back(candidate);
         out.results.transactions.push_back(std::move(result));
     }
+    out.work = budget.work();
     ASSAY_TRY(check_changes(machine, overlay, position.height));
     return out;
 }

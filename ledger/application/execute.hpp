@@ -39,6 +39,11 @@ Outcome<base::Result<BlockResults, Rejection>> execute_block(const StateMachine&
                                                              const Position& position,
                                                              const std::vector<Bytes>& transactions);
 
+/// Nobody pays for a refused candidate, and finding out that it is refused costs what executing it would. So
+/// a proposal executes candidates that together cost at most this many times what a block may hold, refused
+/// ones included: however many are refused, there is work left for a whole block.
+inline constexpr std::uint64_t kProposalWork = 2;
+
 /// What an engine allows a block besides the rules' own limit.
 struct ProposalLimits {
     std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< of its transactions
@@ -50,10 +55,12 @@ struct Prepared {
     BlockResults results;                    ///< of `transactions`
     std::vector<TransactionResult> refused;  ///< candidates that are in no block
     std::size_t decided = 0;  ///< candidates from the first on that are in either; the rest found no room
+    std::uint64_t work = 0;   ///< units that the decided ones cost, at least one each
 };
 
 /// Takes candidates in their order, leaves out those that the rules refuse, and stops at the first for which
-/// the block has no room. Changes `overlay` as execute_block does on Prepared::transactions; the same errors.
+/// the block has no room or the proposal no work left (kProposalWork). Changes `overlay` as execute_block
+/// does on Prepared::transactions; the same errors.
 Outcome<Prepared> prepare_block(const StateMachine& machine, contracts::Overlay& overlay,
                                 const Position& position, const std::vector<Bytes>& candidates,
                                 const ProposalLimits& limits = {});

@@ -28,7 +28,11 @@ Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& 
     stored.index = std::make_unique<Index>(std::move(store).value());
     const auto head = stored.index->head();
     if (!head) return unusable(head.error().what);
-    if (!*head) return unusable("");  // new, or deleted by somebody
+    if (!*head) {
+        const auto empty = stored.index->empty();
+        if (!empty) return unusable(empty.error().what);
+        return unusable(*empty ? "" : "it holds records and no head");
+    }
     if ((*head)->schema != kIndexSchema) return unusable("it has another schema");
     if ((*head)->genesis != genesis.hash()) return unusable("it belongs to another genesis");
     VerifiedState& state = stored.state.emplace();
@@ -47,6 +51,11 @@ Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& 
 Outcome<std::unique_ptr<Index>> store_anew(KeyValueProvider& provider, const VerifiedState& state,
                                            const Genesis& genesis) {
     ASSAY_TRY(provider.destroy());
+    return store_first(provider, state, genesis);
+}
+
+Outcome<std::unique_ptr<Index>> store_first(KeyValueProvider& provider, const VerifiedState& state,
+                                            const Genesis& genesis) {
     ASSAY_ASSIGN(auto store, provider.open());
     auto index = std::make_unique<Index>(std::move(store));
     std::map<Bytes, std::optional<Bytes>> changes;

@@ -41,6 +41,10 @@ struct StoredState {
 Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& machine,
                                 const Genesis& genesis);
 
+/// Stores `state` where nothing is stored. REQUIRES that no opened store is alive.
+Outcome<std::unique_ptr<Index>> store_first(KeyValueProvider& provider, const VerifiedState& state,
+                                            const Genesis& genesis);
+
 /// Deletes what `provider` holds and begins anew with `state`. REQUIRES that no opened store is alive.
 Outcome<std::unique_ptr<Index>> store_anew(KeyValueProvider& provider, const VerifiedState& state,
                                            const Genesis& genesis);

@@ -166,6 +166,10 @@ Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string
         report.failures.push_back({layout.genesis, genesis.error().what, 0});
         return report;
     }
+    if (const auto signed_by_one = check_one_signature(genesis->validators); !signed_by_one) {
+        report.failures.push_back({layout.genesis, signed_by_one.error().what, 0});
+        return report;
+    }
     report.chain_id = genesis->chain_id;
     report.genesis = report.tip = genesis->hash();
     ASSAY_ASSIGN(const auto file, open_read_only(layout.log));

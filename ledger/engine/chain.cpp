@@ -36,8 +36,7 @@ Outcome<std::unique_ptr<Chain>> Chain::open(Disk& disk, KeyValueProvider& provid
         if (!usable) chain->notes_.emplace_back("the index does not agree with the block log");
     }
     if (!usable) {
-        // What is stored may be the only copy of a state that no block makes again: it goes for nothing less.
-        if (application.begun() || !application.notes().empty()) ASSAY_TRY(chain->rehearse(machine));
+        if (application.stored() != Stored::kNothing) ASSAY_TRY(chain->discard_index(machine));
         ASSAY_TRY(chain->begin());
     }
     ASSAY_TRY(chain->replay());
@@ -69,6 +68,14 @@ Outcome<void> Chain::rehearse(const StateMachine& machine) const {
         now.tip = block.header.hash();
     }
     return {};
+}
+
+// What is stored may be the only copy of a state that no block makes again: it goes for nothing less than the
+// whole log.
+Outcome<void> Chain::discard_index(const StateMachine& machine) {
+    ASSAY_TRY(rehearse(machine));
+    notes_.emplace_back("the index is deleted: the log's blocks have given its state again");
+    return application_->discard();
 }
 
 Outcome<void> Chain::begin() {

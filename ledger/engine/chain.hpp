@@ -83,6 +83,7 @@ public:
 private:
     Chain() = default;
     [[nodiscard]] Outcome<void> rehearse(const StateMachine& machine) const;
+    Outcome<void> discard_index(const StateMachine& machine);
     Outcome<void> begin();
     Outcome<void> replay();
     [[nodiscard]] Block sign(std::vector<Bytes> transactions, const Executed& executed, std::uint64_t time_ms,

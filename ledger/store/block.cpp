@@ -43,6 +43,19 @@ Signature sign_header(const Header& header, std::string_view chain_id, const bas
     return key.sign(kBlockDomain, chain_id, base::encode(header));
 }
 
+Outcome<void> check_one_signature(const contracts::ValidatorSet& validators) {
+    const auto& all = validators.validators;
+    const bool one_decides = std::any_of(all.begin(), all.end(), [&](const contracts::Validator& validator) {
+        return validators.decides(validator.power);
+    });
+    if (one_decides) return {};
+    return fail(ErrorKind::kUsage,
+                "the genesis names " + std::to_string(all.size()) +
+                    " validators, none of whom holds more than two thirds of the votes, and a header carries "
+                    "one signature",
+                "run an engine on which validators agree, or name one that decides");
+}
+
 Outcome<void> check_block(const Block& block, std::string_view chain_id, std::uint64_t height,
                           const Hash256& parent, const contracts::ValidatorSet& validators) {
     const Header& header = block.header;

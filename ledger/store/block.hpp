@@ -91,6 +91,11 @@ Hash256 results_root(const BlockResults& results);
 
 Signature sign_header(const Header& header, std::string_view chain_id, const base::SecretKey& key);
 
+/// Success when a header of this set can be signed at all: it carries one signature, its proposer's, so that
+/// one validator must hold more than two thirds of the power. kUsage otherwise: blocks of such a set are an
+/// engine's that collects several signatures, and no block log holds them.
+Outcome<void> check_one_signature(const contracts::ValidatorSet& validators);
+
 /// Checks what can be checked without state: version, chain, parent, height, transactions root, that the
 /// proposer is a validator whose power alone decides, and its signature. Error kVerification names the first
 /// field that is wrong.

@@ -46,6 +46,12 @@ Outcome<std::optional<IndexHead>> Index::head() const {
     return read<IndexHead>(*store_, table_key(kHeadTable), "the head record");
 }
 
+Outcome<bool> Index::empty() const {
+    bool found = false;
+    ASSAY_TRY(store_->scan({}, [&](ByteView, ByteView) { found = true; }));
+    return !found;
+}
+
 Outcome<void> Index::load_state(contracts::MemoryState& state) const {
     const Bytes prefix = table_key(kStateTable);
     return store_->scan(

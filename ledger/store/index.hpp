@@ -46,8 +46,10 @@ class Index {
 public:
     explicit Index(std::unique_ptr<KeyValueStore> store) : store_(std::move(store)) {}
 
-    /// Nothing when the store is new.
+    /// Nothing when the store is new, or its head is lost.
     Outcome<std::optional<IndexHead>> head() const;
+    /// Whether nothing at all is stored. Visits every record.
+    Outcome<bool> empty() const;
     /// Adds every pair of the stored state to `state`.
     Outcome<void> load_state(contracts::MemoryState& state) const;
     Outcome<std::optional<BlockResults>> results(std::uint64_t height) const;

@@ -13,6 +13,7 @@ using base::ErrorKind;
 using base::fail;
 
 base::Outcome<Follower> Follower::create(const ledger::Genesis& genesis) {
+    ASSAY_TRY(ledger::check_one_signature(genesis.validators));
     Follower follower;
     follower.genesis_ = genesis;
     ASSAY_ASSIGN(follower.now_, ledger::genesis_state(ledger::rules_machine(), genesis));

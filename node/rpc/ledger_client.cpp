@@ -35,7 +35,10 @@ public:
         v1::GetResponse response;
         ASSAY_TRY(call(&v1::Ledger::Stub::Get, request, response));
         ASSAY_ASSIGN(const base::Hash256 root, root_of(response.state_root()));
-        StateValue value{.height = response.height(), .state_root = root, .value = std::nullopt};
+        StateValue value{.height = response.height(),
+                         .state_root = root,
+                         .value = std::nullopt,
+                         .proof = wire_bytes(response.proof())};
         if (response.has_value()) value.value = wire_bytes(response.value());
         return value;
     }

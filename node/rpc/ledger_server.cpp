@@ -144,6 +144,7 @@ public:
             out->set_height(reply->height);
             out->set_state_root(wire_text(reply->state_root.view()));
             if (reply->value) out->set_value(wire_text(*reply->value));
+            out->set_proof(wire_text(reply->proof));
             return grpc::Status::OK;
         });
     }

@@ -12,13 +12,15 @@
 #include "ledger/engine/chain.hpp"
 #include "ledger/engine/embedded.hpp"
 #include "ledger/store/posix_disk.hpp"
-#include "node/runtime/state_page.hpp"
 
 namespace assay::node {
 namespace {
 
 using base::ErrorKind;
 using base::fail;
+
+// What the service promises of a page is what the application gives.
+static_assert(kScanPageMax == ledger::kRangeRecordsMax && kScanBytesMax == ledger::kRangeBytesMax);
 
 base::Failed<base::Error> stopping() {
     return fail(ErrorKind::kUnreachable, "the ledger node is stopping",
@@ -90,16 +92,21 @@ public:
 
     Outcome<StateValue> get(ByteView key) override {
         return on_strand<StateValue>([this, key]() -> Outcome<StateValue> {
-            return StateValue{chain_->height(), chain_->state_root(), chain_->state().get(key)};
+            ASSAY_ASSIGN(ledger::QueryAnswer answer,
+                         chain_->application().query({"state", base::to_bytes(key), 0}));
+            return StateValue{answer.height, answer.app_hash, std::move(answer.value),
+                              base::encode(answer.proof.value())};
         });
     }
 
     Outcome<StatePage> scan(const ScanRequest& request) override {
         return on_strand<StatePage>([this, request]() -> Outcome<StatePage> {
-            StatePage page = page_of(chain_->state(), request);
-            page.height = chain_->height();
-            page.state_root = chain_->state_root();
-            return page;
+            const ledger::RangeQuery range{request.prefix, request.from, request.limit};
+            ASSAY_ASSIGN(const ledger::QueryAnswer answer,
+                         chain_->application().query({"range", base::encode(range), 0}));
+            auto page = base::decode<ledger::RangeAnswer>(answer.value.value());
+            ASSAY_CHECK(page.ok());  // our own encoding
+            return StatePage{answer.height, answer.app_hash, std::move(page->records), std::move(page->next)};
         });
     }
 
@@ -117,7 +124,8 @@ public:
     Outcome<LedgerStatus> status() override {
         return on_strand<LedgerStatus>([this]() -> Outcome<LedgerStatus> {
             const ledger::Genesis& genesis = chain_->genesis();
-            return LedgerStatus{genesis.chain_id, chain_->height(), chain_->state_root(), chain_->sequencer(),
+            const ledger::ApplicationInfo info = chain_->application().info();
+            return LedgerStatus{genesis.chain_id, info.height, info.app_hash, chain_->sequencer(),
                                 options_.version};
         });
     }

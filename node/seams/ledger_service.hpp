@@ -38,6 +38,7 @@ struct StateValue {
     std::uint64_t height = 0;
     base::Hash256 state_root;
     std::optional<Bytes> value;  ///< nothing when the key is absent
+    Bytes proof;                 ///< encoded ledger::StateProof of presence or absence under `state_root`
 };
 
 /// A page of keys under a prefix, ascending. Pages of one scan may be of different heights: compare them.

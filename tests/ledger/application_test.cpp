@@ -3,8 +3,6 @@
 // execute and commit, and queries.
 #include "ledger/application/application.hpp"
 
-#include <random>
-
 #include "contracts/rules/state/transaction_cost.hpp"
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/engine/chain.hpp"
@@ -12,6 +10,7 @@
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/properties.hpp"
 
 using namespace assay;
 using namespace assay::ledger;
@@ -165,43 +164,78 @@ TEST_CASE("an engine's own limit of bytes bounds a proposal") {
     CHECK(none->decided == 3);
 }
 
-TEST_CASE("whatever one node prepares, another one accepts, and both come to the same roots") {
-    std::mt19937_64 random(7);
-    const ToyMachine machine(4 * kCostly);
-    Node proposer(machine);
-    Node validator(machine);
-    std::size_t included = 0, refused = 0, left = 0;
-    for (int round = 0; round < 300; ++round) {
-        std::vector<Bytes> candidates;
-        for (std::size_t count = random() % 12; count > 0; --count) {
-            const auto sender = static_cast<std::uint8_t>(random() % 3);
-            PublicKey key;
-            key.bytes.fill(sender);
-            const std::uint64_t expected = kMachine.next_nonce(proposer->state(), key).value();
-            const std::uint64_t values[] = {1, kRefusedValue, kTimerValue, kCostly, 2 * kCostly, 5 * kCostly};
-            candidates.push_back(
-                random() % 9 == 0 ? Bytes(random() % 60, 7)
-                                  : toy_transaction(sender, expected + random() % 3, values[random() % 6]));
-        }
-        const std::size_t bytes = random() % 4 == 0 ? random() % 400 : std::size_t{1} << 20U;
-        const auto prepared = proposer->prepare(candidates, {bytes});
-        REQUIRE(prepared);
-        REQUIRE(prepared->transactions.size() + prepared->refused.size() == prepared->decided);
-        included += prepared->transactions.size();
-        refused += prepared->refused.size();
-        left += candidates.size() - prepared->decided;
-        REQUIRE(validator.verdict(prepared->transactions) == std::nullopt);
-        const ProposedBlock block{proposer->info().height + 1, prepared->transactions};
-        const auto here = proposer->execute(block);
-        const auto there = validator->execute(block);
-        REQUIRE(here);
-        REQUIRE(there);
-        REQUIRE(here->app_hash == there->app_hash);
-        REQUIRE(here->results_root == there->results_root);
-        REQUIRE(here->results_root == results_root(prepared->results));
-        REQUIRE(proposer->commit({}));
-        REQUIRE(validator->commit({}));
+namespace {
+
+/// A candidate as it is drawn: its nonce counts from its sender's next.
+struct Drawn {
+    std::uint8_t sender = 0;
+    std::uint64_t ahead = 0;
+    std::uint64_t value = 0;
+    std::size_t junk = 0;  ///< not zero: so many bytes that are no transaction
+
+    [[nodiscard]] Bytes bytes(Node& node) const {
+        if (junk > 0) return Bytes(junk, 7);
+        PublicKey key;
+        key.bytes.fill(sender);
+        return toy_transaction(sender, kMachine.next_nonce(node->state(), key).value() + ahead, value);
     }
+};
+
+struct Candidates {
+    std::vector<Drawn> drawn;
+    std::size_t bytes = 0;  ///< that the engine allows the block
+};
+
+rc::Gen<Candidates> candidate_blocks() {
+    using tests::between;
+    const auto junk = rc::gen::weightedOneOf<std::size_t>(
+        {{8, rc::gen::just(std::size_t{0})}, {1, between<std::size_t>(1, 60)}});
+    const auto one = rc::gen::build<Drawn>(
+        rc::gen::set(&Drawn::sender, between<std::uint8_t>(0, 2)),
+        rc::gen::set(&Drawn::ahead, between<std::uint64_t>(0, 2)),
+        rc::gen::set(&Drawn::value, rc::gen::element<std::uint64_t>(1, kRefusedValue, kTimerValue, kCostly,
+                                                                    2 * kCostly, 5 * kCostly)),
+        rc::gen::set(&Drawn::junk, junk));
+    const auto bytes = rc::gen::weightedOneOf<std::size_t>(
+        {{3, rc::gen::just(std::size_t{1} << 20U)}, {1, between<std::size_t>(0, 400)}});
+    return rc::gen::build<Candidates>(
+        rc::gen::set(&Candidates::drawn, rc::gen::resize(12, rc::gen::container<std::vector<Drawn>>(one))),
+        rc::gen::set(&Candidates::bytes, bytes));
+}
+
+}  // namespace
+
+TEST_CASE("whatever one node prepares, another one accepts, and both come to the same roots") {
+    std::size_t included = 0, refused = 0, left = 0;
+    const auto blocks = rc::gen::resize(12, rc::gen::container<std::vector<Candidates>>(candidate_blocks()));
+    tests::check_property(60, [&] {
+        const ToyMachine machine(4 * kCostly);
+        Node proposer(machine), validator(machine);
+        for (const Candidates& next : *blocks) {
+            std::vector<Bytes> candidates;
+            for (const Drawn& drawn : next.drawn) candidates.push_back(drawn.bytes(proposer));
+            const auto prepared = proposer->prepare(candidates, {next.bytes});
+            RC_ASSERT(prepared.ok());
+            RC_ASSERT(prepared->transactions.size() + prepared->refused.size() == prepared->decided);
+            RC_ASSERT(prepared->work <= kProposalWork * machine.block_limit());
+            included += prepared->transactions.size();
+            refused += prepared->refused.size();
+            left += candidates.size() - prepared->decided;
+            const ProposedBlock block{proposer->info().height + 1, prepared->transactions};
+            const auto judged = validator->process(block);
+            RC_ASSERT((judged.ok() && judged->ok()));
+            const auto here = proposer->execute(block);
+            const auto there = validator->execute(block);
+            RC_ASSERT((here.ok() && there.ok()));
+            RC_ASSERT(here->app_hash == there->app_hash);
+            RC_ASSERT(here->results_root == there->results_root);
+            RC_ASSERT(here->results_root == results_root(prepared->results));
+            RC_ASSERT(proposer->commit({}).ok());
+            RC_ASSERT(validator->commit({}).ok());
+        }
+    });
+    // Every kind of end is among the draws.
+    CAPTURE(included, refused, left);
     CHECK(included > 200);
     CHECK(refused > 200);
     CHECK(left > 20);
@@ -261,6 +295,42 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("beginning anew deletes nothing that is stored; discarding it is an act of its own") {
+    using Values = std::map<Bytes, Bytes>;
+    const std::vector<std::pair<const char*, std::function<void(MemoryProvider&)>>> stores = {
+        {"a state", [](MemoryProvider&) {}},
+        {"a damaged head", [](MemoryProvider& store) { store.values.begin()->second.push_back(0); }},
+        {"records without a head", [](MemoryProvider& store) { store.values.erase(store.values.begin()); }},
+        {"a store that does not open", [](MemoryProvider& store) { store.refuse_to_open = true; }}};
+    for (const auto& [name, change] : stores) {
+        INFO(name);
+        Node node;
+        node.extend({toy_transaction(1, 0, 5)});
+        change(node.store);
+        const Values kept = node.store.values;
+        node.application.reset();
+        node.application = Application::open(node.store, kMachine, toy_genesis()).value();
+        const bool usable = std::string(name) == "a state";
+        CHECK(node->stored() == (usable ? Stored::kState : Stored::kUnusable));
+        CHECK(node->begun() == usable);
+        CHECK(node->notes().empty() == usable);
+        const auto begun = node->begin();
+        REQUIRE_FALSE(begun);
+        CHECK(begun.error().kind == base::ErrorKind::kUsage);
+        CHECK(node.store.values == kept);
+        CHECK(node->begun() == usable);
+        // Whoever says so deletes it, and only then something new is begun.
+        REQUIRE(node->discard());
+        CHECK(node.store.values.empty());
+        CHECK(node->stored() == Stored::kNothing);
+        CHECK_FALSE(node->begun());
+        REQUIRE(node->begin());
+        CHECK(node->stored() == Stored::kState);
+        CHECK(node->info().height == 0);
+        CHECK(total(node) == 0);
+    }
+}
+
 TEST_CASE("a query is answered with a proof that leads to the app hash, also between execute and commit") {
     Node node;
     node.extend({toy_transaction(1, 0, 5)});
@@ -287,6 +357,13 @@ TEST_CASE("a query is answered with a proof that leads to the app hash, also bet
         REQUIRE(results);
         CHECK(base::decode<BlockResults>(results->value.value())->transactions.size() == 1);
         CHECK_FALSE(node->query({"results", base::encode(std::uint64_t{2}), 0})->value);
+
+        const RangeQuery whole{base::to_bytes(base::as_bytes("n")), {}, 10};
+        const auto range = node->query({"range", base::encode(whole), 0});
+        REQUIRE(range);
+        CHECK(range->app_hash == node->info().app_hash);
+        CHECK(base::decode<RangeAnswer>(range->value.value())->records ==
+              node->state().scan(base::as_bytes("n")));
     }
     REQUIRE(node->commit(Hash256{}));  // the queries left the executed block as it was
     CHECK(total(node) == 12);
@@ -295,6 +372,7 @@ TEST_CASE("a query is answered with a proof that leads to the app hash, also bet
     CHECK(node->query({"nothing", {}, 0}).error().kind == base::ErrorKind::kNotFound);
     CHECK(node->query({"transaction", Bytes(31, 1), 0}).error().kind == base::ErrorKind::kUsage);
     CHECK(node->query({"results", Bytes(9, 1), 0}).error().kind == base::ErrorKind::kUsage);
+    CHECK(node->query({"range", Bytes(9, 1), 0}).error().kind == base::ErrorKind::kUsage);
 }
 
 TEST_CASE("a broken invariant is an error of the program and no verdict on the block") {

@@ -179,7 +179,12 @@ TEST_CASE("an index whose state was changed is not believed") {
     const auto chain = Chain::open(disk, provider, kMachine, "home");
     REQUIRE(chain);
     CHECK(ToyMachine::number((*chain)->state(), "total") == 5);
-    CHECK((*chain)->notes().front().find("another root") != std::string::npos);
+    const auto& notes = (*chain)->notes();
+    CHECK(notes.front().find("another root") != std::string::npos);
+    // Nothing is deleted without a word.
+    CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+        return note.find("the index is deleted") != std::string::npos;
+    }));
 }
 
 TEST_CASE("a block counts when its proposer is a validator whose power alone decides") {

@@ -6,6 +6,7 @@
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "ledger/application/rules_machine.hpp"
+#include "ledger/audit/audit.hpp"
 #include "ledger/engine/chain.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "tests/ledger/toy_machine.hpp"
@@ -108,6 +109,36 @@ TEST_CASE("a genesis names a validator set, in order and weighed, or is refused 
     REQUIRE_FALSE(chain);
     CHECK(chain.error().kind == base::ErrorKind::kUsage);
     CHECK(chain.error().what.find("names 2 validators") != std::string::npos);
+}
+
+TEST_CASE("a set of whose validators none decides alone has no block log, and its readers say so by name") {
+    const auto set_of = [](const std::vector<std::uint64_t>& powers) {
+        contracts::ValidatorSet set;
+        for (std::size_t i = 0; i < powers.size(); ++i)
+            set.validators.push_back({test_key(static_cast<std::uint8_t>(i + 1)).public_key(), powers[i]});
+        std::sort(set.validators.begin(), set.validators.end(),
+                  [](const auto& a, const auto& b) { return a.key < b.key; });
+        return set;
+    };
+    for (const auto& powers : std::vector<std::vector<std::uint64_t>>{{1}, {3, 1}, {1, 9, 2}})
+        CHECK(check_one_signature(set_of(powers)));
+    for (const auto& powers : std::vector<std::vector<std::uint64_t>>{{1, 1}, {1, 1, 1, 1}, {2, 1}}) {
+        const auto refused = check_one_signature(set_of(powers));
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == base::ErrorKind::kUsage);
+        CHECK(refused.error().what.find("more than two thirds") != std::string::npos);
+        CHECK_FALSE(refused.error().fix.empty());
+    }
+    const test::TemporaryFolder folder;
+    const std::string home = (folder / "home").string();
+    PosixDisk disk;
+    Genesis genesis = toy_genesis();
+    genesis.validators = set_of({1, 1, 1, 1});
+    REQUIRE(write_genesis(disk, Layout(home).genesis, genesis));
+    const auto report = audit_ledger(kMachine, home);
+    REQUIRE(report);
+    REQUIRE(report->failures.size() == 1);
+    CHECK(report->failures[0].what.find("names 4 validators") != std::string::npos);
 }
 
 TEST_CASE(

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two engines, one application: the blocks of the embedded engine, and of a whole job, through a scripted
 // engine to the same roots, whenever that one is killed.
+#include <algorithm>
+
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/engine/chain.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/ledger/scripted_engine.hpp"
 #include "tests/ledger/toy_machine.hpp"
+#include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace assay;
@@ -139,4 +142,35 @@ TEST_CASE("a whole job through the second engine comes to the state that the rul
         const Campaign campaign = play(script, fault);
         CHECK(campaign.runs == campaign.calls);
     }
+}
+
+TEST_CASE("a set of equal validators, none of whom decides alone, comes to the roots of one validator") {
+    Script script = toy_script();
+    script.genesis.validators.validators.clear();
+    for (std::uint8_t seed = 1; seed <= 4; ++seed)
+        script.genesis.validators.validators.push_back({test_key(seed).public_key(), 1});
+    auto& all = script.genesis.validators.validators;
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    // The engine's votes make its blocks count; no block log could hold them.
+    REQUIRE_FALSE(check_one_signature(script.genesis.validators));
+    const Campaign campaign = play(script, Fault::kKillAfter);
+    CHECK(campaign.runs == campaign.calls);
+}
+
+TEST_CASE("the rules of a chain of four equal validators execute under the second engine") {
+    contracts::GenesisConfig config;
+    config.chain_id = test::kChainId;
+    config.balances = {{test::key_of("alice").public_key(), test::tokens(1000)}};
+    for (const std::string name : {"a", "b", "c", "d"})
+        config.validators.push_back(
+            {test::key_of(name + "'s owner").public_key(), test::key_of(name).public_key()});
+    std::sort(config.validators.begin(), config.validators.end(),
+              [](const auto& a, const auto& b) { return a.node < b.node; });
+    const Genesis genesis{.chain_id = config.chain_id,
+                          .validators = contracts::validators_of(config),
+                          .rules = base::encode(config)};
+    const Script script{
+        rules_machine(), genesis, {{test::transfer(0), test::transfer(1)}, {}, {test::transfer(2)}}, {}};
+    const Campaign campaign = play(script, Fault::kKillBefore);
+    CHECK(campaign.runs == campaign.calls);
 }

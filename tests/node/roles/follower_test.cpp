@@ -133,4 +133,14 @@ TEST_CASE("a follower refuses blocks out of order, twice, cut short and of anoth
     REQUIRE(Follower::create(broken).error().kind == ErrorKind::kVerification);
 }
 
+TEST_CASE("a chain of whose validators none decides alone is followed by nobody, and the refusal names it") {
+    ledger::Genesis genesis = test::small_genesis();
+    auto& all = genesis.validators.validators;
+    for (const char* name : {"second", "third"}) all.push_back({test::key_of(name).public_key(), 1});
+    const auto refused = Follower::create(genesis);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == base::ErrorKind::kUsage);
+    CHECK(refused.error().what.find("names 3 validators") != std::string::npos);
+}
+
 }  // namespace assay::node

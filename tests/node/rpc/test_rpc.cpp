@@ -24,7 +24,7 @@ public:
         return SubmitReply{true, 0, {}, 12, base::to_bytes(transaction)};
     }
     Outcome<StateValue> get(ByteView key) override {
-        StateValue value{3, {}, std::nullopt};
+        StateValue value{3, {}, std::nullopt, Bytes{7, 8}};
         if (!key.empty()) value.value = Bytes{};
         return value;
     }
@@ -69,6 +69,7 @@ TEST_CASE("what a ledger service answers arrives unchanged through gRPC") {
     REQUIRE((!refused.accepted && refused.reason == 7 && refused.reason_text == "kEmpty"));
     REQUIRE_FALSE(client->get({})->value.has_value());
     REQUIRE(client->get(transaction)->value == Bytes{});  // empty is not absent
+    REQUIRE(client->get(transaction)->proof == Bytes{7, 8});
     REQUIRE(scan_all(*client, Bytes{'k'})->entries.size() == 5);
     REQUIRE(client->block(2).value() == Bytes(2'000'000, 2));
     const auto missing = client->block(9);

@@ -13,6 +13,7 @@
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/engine/chain.hpp"
 #include "ledger/store/posix_disk.hpp"
+#include "ledger/store/state_tree.hpp"
 #include "node/rpc/client.hpp"
 #include "node/runtime/ledger_node.hpp"
 #include "tests/node/small_chain.hpp"
@@ -89,6 +90,38 @@ TEST_CASE("a submitted transaction comes back with a receipt that proves its blo
 
     receipt.height = 2;
     REQUIRE_FALSE(ledger::verify_receipt(receipt, test::kChainId, validators));
+}
+
+TEST_CASE(
+    "a record is served with a proof under the state's root, present or not, and a range page by page") {
+    Site site;
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    REQUIRE(ledger->submit(transfer(0, 5)).value().accepted);
+    const auto tip = base::decode<ledger::Block>(ledger->block(1).value()).value();
+    const auto proven = [&](const base::Bytes& key) {
+        const StateValue got = ledger->get(key).value();
+        REQUIRE(got.height == 1);
+        REQUIRE(got.state_root == tip.header.state_root);
+        const auto proof = base::decode<ledger::StateProof>(got.proof).value();
+        REQUIRE((got.value ? ledger::verify_present(got.state_root, key, *got.value, proof)
+                           : ledger::verify_absent(got.state_root, key, proof)));
+        return got.value.has_value();
+    };
+    REQUIRE(proven(contracts::account_key(key_of("alice").public_key())));
+    REQUIRE_FALSE(proven(contracts::account_key(key_of("carol").public_key())));
+    ScanRequest request{.prefix = {}, .from = {}, .limit = 3};
+    std::vector<std::pair<Bytes, Bytes>> all;
+    for (bool more = true; more;) {
+        StatePage page = ledger->scan(request).value();
+        REQUIRE(page.state_root == tip.header.state_root);
+        REQUIRE(page.entries.size() <= 3);
+        all.insert(all.end(), page.entries.begin(), page.entries.end());
+        more = page.next.has_value();
+        if (more) request.from = *page.next;
+    }
+    // All of it, since the root of what came is the state's.
+    REQUIRE(ledger::StateTree::build({all.begin(), all.end()}).root() == tip.header.state_root);
 }
 
 TEST_CASE("a refused transaction is answered with the reason's number and name and changes nothing") {

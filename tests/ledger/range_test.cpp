@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/runtime/state_page.hpp"
+#include "ledger/application/range.hpp"
 
 #include "ledger/store/counting_view.hpp"
 #include "tests/support/catch.hpp"
 
-namespace assay::node {
+namespace assay::ledger {
 namespace {
 
 Bytes numbered(std::uint8_t table, std::uint32_t number) {
@@ -22,18 +22,18 @@ TEST_CASE("a page of a large state reads one record more than it returns, wherev
     state.put(numbered(0x0f, 7), Bytes{1});
     state.put(numbered(0x11, 7), Bytes{1});
     for (const std::uint32_t first : {0U, 1U, 50'000U, 99'000U}) {
-        const ledger::CountingView counted(state);
-        const StatePage page =
-            page_of(counted, {.prefix = Bytes{0x10}, .from = numbered(0x10, first), .limit = 256});
+        const CountingView counted(state);
+        const RangeAnswer page =
+            read_range(counted, {.prefix = Bytes{0x10}, .from = numbered(0x10, first), .limit = 256});
         CHECK(counted.reads() == 257);
-        REQUIRE(page.entries.size() == 256);
-        CHECK(page.entries.front().first == numbered(0x10, first));
+        REQUIRE(page.records.size() == 256);
+        CHECK(page.records.front().first == numbered(0x10, first));
         CHECK(page.next == numbered(0x10, first + 256));
     }
-    const ledger::CountingView counted(state);
-    const StatePage last =
-        page_of(counted, {.prefix = Bytes{0x10}, .from = numbered(0x10, kAccounts - 10), .limit = 256});
-    CHECK(last.entries.size() == 10);
+    const CountingView counted(state);
+    const RangeAnswer last =
+        read_range(counted, {.prefix = Bytes{0x10}, .from = numbered(0x10, kAccounts - 10), .limit = 256});
+    CHECK(last.records.size() == 10);
     CHECK_FALSE(last.next);
     CHECK(counted.reads() <= 11);
 }
@@ -41,25 +41,25 @@ TEST_CASE("a page of a large state reads one record more than it returns, wherev
 TEST_CASE(
     "pages hand out every record of their prefix once, and a page that is too large in bytes ends early") {
     contracts::MemoryState state;
-    for (std::uint32_t n = 0; n < 10; ++n) state.put(numbered(0x10, n), Bytes(kScanBytesMax / 4, 1));
+    for (std::uint32_t n = 0; n < 10; ++n) state.put(numbered(0x10, n), Bytes(kRangeBytesMax / 4, 1));
     state.put(Bytes{0x11}, Bytes{1});
-    ScanRequest request{.prefix = Bytes{0x10}, .from = {}, .limit = 5000};
+    RangeQuery request{.prefix = Bytes{0x10}, .from = {}, .limit = 5000};
     std::vector<std::pair<Bytes, Bytes>> all;
     int pages = 0;
     while (true) {
-        const StatePage page = page_of(state, request);
+        const RangeAnswer page = read_range(state, request);
         ++pages;
-        CHECK(page.entries.size() <= 3);
-        all.insert(all.end(), page.entries.begin(), page.entries.end());
+        CHECK(page.records.size() <= 3);
+        all.insert(all.end(), page.records.begin(), page.records.end());
         if (!page.next) break;
         request.from = *page.next;
     }
     CHECK(all == state.scan(Bytes{0x10}));
     CHECK(pages == 4);
     // A record larger than a page comes alone.
-    state.put(numbered(0x10, 3), Bytes(2 * kScanBytesMax, 1));
+    state.put(numbered(0x10, 3), Bytes(2 * kRangeBytesMax, 1));
     request.from = numbered(0x10, 3);
-    CHECK(page_of(state, request).entries.size() == 1);
+    CHECK(read_range(state, request).records.size() == 1);
 }
 
-}  // namespace assay::node
+}  // namespace assay::ledger
