@@ -15,9 +15,27 @@ std::uint64_t operations(const Program& program, std::uint64_t sequences) {
     return total;
 }
 
+namespace {
+// Of a whole step, from programs of three layers at most: a deep model costs no more to price than a flat
+// one.
+std::uint64_t step_operations(const ModelConfig& model, const TrainConfig& train, Profile profile,
+                              std::uint64_t sequences) {
+    const auto of_layers = [&](std::uint32_t layers) {
+        ModelConfig small = model;
+        small.layers = layers;
+        return operations(build_step_program(small, train, profile), sequences);
+    };
+    // The first and the last layer may differ from those between; those between are alike.
+    constexpr std::uint32_t kEnds = 2;
+    if (model.layers <= kEnds + 1) return of_layers(model.layers);
+    const std::uint64_t ends = of_layers(kEnds);
+    return ends + (model.layers - kEnds) * (of_layers(kEnds + 1) - ends);
+}
+}  // namespace
+
 std::uint64_t work_units(const JobSpec& spec, std::uint32_t steps) {
-    const Program program = build_step_program(spec.model, spec.train, spec.profile);
-    const base::Uint128 total = base::Uint128{operations(program, spec.train.batch)} * steps;
+    const std::uint64_t step = step_operations(spec.model, spec.train, spec.profile, spec.train.batch);
+    const base::Uint128 total = base::Uint128{step} * steps;
     return static_cast<std::uint64_t>((total + kOperationsPerUnit - 1) / kOperationsPerUnit);
 }
 

@@ -58,7 +58,7 @@ Checked check(const Case& c, const JobSubmit& tx) {
     if (read_meta(c.state).active_jobs >= kMaxActiveJobs) return failed(Reason::kTooManyJobs);
     if (read_account(c.state, c.owner).balance < spec.market.budget)
         return failed(Reason::kInsufficientBalance);
-    // Building the program is the dear part: only for whoever could pay.
+    // Counting the work is the dear part: only for whoever could pay.
     ASSAY_ASSIGN(const JobQuote quote, quote_job(read_current_params(c.state), spec));
     ASSAY_TRY(check_budget(quote, spec.market));
     return {};

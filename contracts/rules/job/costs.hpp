@@ -76,7 +76,7 @@ struct JobQuote {
 
 /// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts, or what a verifier would
 /// lock at least, is above the largest; kGainBoundTooHigh above gain_bound_max().
-/// Builds the job's program to count its work.
+/// Builds small programs of the job's kind to count its work.
 Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec);
 
 /// kBudgetTooSmall when the budget does not cover the dearest course of one round.

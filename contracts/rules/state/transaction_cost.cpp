@@ -13,7 +13,7 @@ constexpr std::uint64_t kSimple = 5'000;
 constexpr std::uint64_t kJob = 7'000;
 // And a round with its slots: what may end a phase, draw, deal or settle.
 constexpr std::uint64_t kRound = 9'000;
-// And the program of a job, which is built to be priced.
+// And programs of a few layers of a job's kind, which are built to price it, or a trace.
 constexpr std::uint64_t kProgram = 11'000;
 
 constexpr std::array kTypeCosts = {

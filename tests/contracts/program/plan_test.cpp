@@ -132,6 +132,25 @@ TEST_CASE("operations are about six per parameter and token, and units round up"
     CHECK(work_units(large) == (5 * step + 999'999'999) / 1'000'000'000);
 }
 
+TEST_CASE("work units are those of the whole program, however many layers it has") {
+    ModelConfig llama{.family = Family::kLlama, .layers = 1, .width = 16, .heads = 4, .context = 12};
+    llama.vocabulary = 29, llama.kv_heads = 2, llama.hidden = 24, llama.rope_theta = 10'000.0F;
+    JobSpec spec = tiny::spec();
+    for (const ModelConfig& model : {spec.model, llama}) {
+        for (const Profile profile : {Profile::kF32, Profile::kI16}) {
+            for (const std::uint32_t layers : {1U, 2U, 3U, 4U, 5U, 12U, 31U, 200U}) {
+                spec.model = model;
+                spec.profile = profile;
+                spec.model.layers = layers;
+                INFO("family " << int(model.family) << ", " << layers << " layers");
+                const Program whole = build_step_program(spec.model, spec.train, profile);
+                // So many steps that nothing is rounded.
+                CHECK(work_units(spec, 1'000'000'000) == operations(whole, spec.train.batch));
+            }
+        }
+    }
+}
+
 TEST_CASE("the learning rate warms up over the whole job and the corrections restart every round") {
     const auto train = tiny::spec().train;  // 4 warm-up steps, 5 steps a round
     const Schedule schedule(train);
