@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "contracts/base/bytes.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 #include "trainer/data/split_words.hpp"
 #include "trainer/data/tokenizer_file.hpp"
 
@@ -63,27 +63,26 @@ std::vector<std::string> words_of(std::string_view text) {
 
 TEST_CASE("any UTF-8 text comes back from its tokens") {
     const Tokenizer tokenizer = trained();
-    constexpr std::uint32_t kSeed = 11;
-    CAPTURE(kSeed);
-    std::mt19937 engine(kSeed);
-    const auto random = [&engine] { return static_cast<std::uint32_t>(engine()); };
-    const std::uint32_t odd[] = {0x20, 0x0a,   0x09,   0xa0,    0x2003,  0x3000,
-                                 0x85, 0x180e, 0x200d, 0x1f469, 0x1f680, 0xfe0f};
-    for (int round = 0; round < 400; ++round) {
+    // Half of it letters and signs of ASCII, the rest anything, spaces and joiners of all kinds among it.
+    const auto ascii = tests::between<std::uint32_t>(0x20, 0x7e);
+    const auto spaces = rc::gen::element<std::uint32_t>(0x20, 0x0a, 0x09, 0xa0, 0x2003, 0x3000, 0x85, 0x180e,
+                                                        0x200d, 0x1f469, 0x1f680, 0xfe0f);
+    const auto below = tests::between<std::uint32_t>(0, 0xd7ff);
+    const auto above = tests::between<std::uint32_t>(0xe000, 0x10ffff);
+    const auto point =
+        rc::gen::weightedOneOf<std::uint32_t>({{6, ascii}, {2, spaces}, {1, below}, {3, above}});
+    tests::check_property(400, [&] {
         std::string text;
-        for (std::uint32_t i = random() % 60; i > 0; --i) {
-            std::uint32_t point = random() % 3 == 0 ? odd[random() % std::size(odd)] : random() % 0x110000;
-            if (random() % 2 == 0) point = 0x20 + random() % 0x5f;
-            if (point >= 0xd800 && point <= 0xdfff) point = 'x';
-            append_utf8(text, point);
+        for (const std::uint32_t one : *rc::gen::container<std::vector<std::uint32_t>>(point)) {
+            append_utf8(text, one);
         }
-        REQUIRE(base::is_utf8(text));
+        RC_ASSERT(base::is_utf8(text));
         const auto ids = tokenizer.encode(text);
-        REQUIRE(ids.ok());
+        RC_ASSERT(ids.ok());
         const auto back = tokenizer.decode(*ids);
-        REQUIRE(back.ok());
-        REQUIRE(*back == text);
-    }
+        RC_ASSERT(back.ok());
+        RC_ASSERT(*back == text);
+    });
 }
 
 TEST_CASE("words are cut as GPT-2 cuts them") {
