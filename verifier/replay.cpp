@@ -212,7 +212,7 @@ std::string in_fingerprints(const UnitInput& input, const program::StepRange& ra
 
 namespace {
 
-Named in_finalise(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed) {
+NamedDifference in_finalise(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed) {
     const bool both = input.claimed_update && recomputed.update;
     if (both && runner.update_root(*input.claimed_update) == input.claimed.update) {
         std::string named = in_update(runner, *input.claimed_update, *recomputed.update);
@@ -229,8 +229,8 @@ Named in_finalise(const JobRunner& runner, const UnitInput& input, const UnitRes
 
 }  // namespace
 
-Named name_difference(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
-                      const std::vector<Fingerprint>& fingerprints) {
+NamedDifference name_difference(const JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
+                                const std::vector<Fingerprint>& fingerprints) {
     const std::uint32_t unit = input.place.unit;
     if (program::RoundPlan(runner.spec()).is_finalise(unit)) return in_finalise(runner, input, recomputed);
     const base::Hash256& claimed_root = input.claimed.boundaries[unit + 1];
@@ -284,8 +284,9 @@ Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const 
     const bool match = result.unit_root == result.claimed_root;
     result.verdict = match ? UnitVerdict::kMatch : UnitVerdict::kDiffers;
     if (match) return result;
-    Named named = first.contradiction.empty() ? name_difference(runner, input, result, first.fingerprints)
-                                              : Named{std::move(first.contradiction), true};
+    NamedDifference named = first.contradiction.empty()
+                                ? name_difference(runner, input, result, first.fingerprints)
+                                : NamedDifference{std::move(first.contradiction), true};
     result.difference = std::move(named.text);
     result.named = named.exact;
     return result;

@@ -58,13 +58,14 @@ base::Outcome<UnitResult> check_unit(trainer::JobRunner& runner, const UnitInput
                                      const trainer::Watch& watch);
 
 /// What differs, as a sentence, and whether that names a single number.
-struct Named {
+struct NamedDifference {
     std::string text;
     bool exact = false;
 };
 
 /// What differs between a recomputed end and a served one, from the numbers down to fingerprints.
-Named name_difference(const trainer::JobRunner& runner, const UnitInput& input, const UnitResult& recomputed,
-                      const std::vector<program::Fingerprint>& fingerprints);
+NamedDifference name_difference(const trainer::JobRunner& runner, const UnitInput& input,
+                                const UnitResult& recomputed,
+                                const std::vector<program::Fingerprint>& fingerprints);
 
 }  // namespace assay::verifier

@@ -43,11 +43,11 @@ std::string dump(const Program& program, std::uint64_t sequences) {
         const Operator& one = program.operators[i];
         out += right(std::to_string(i), 5) + "  " + padded(one.name, name_width) + "  " +
                padded(std::string(to_text(one.kind)), kind_width) + "  " +
-               right(std::to_string(one.operations.of(sequences)), 12) + "  " +
+               right(std::to_string(one.flops.of(sequences)), 12) + "  " +
                list(program, one.operands, sequences) + " -> " + list(program, one.outputs, sequences) + "\n";
     }
     out += std::to_string(program.operators.size()) + " operators, " +
-           std::to_string(operations(program, sequences)) + " operations\n";
+           std::to_string(flops(program, sequences)) + " operations\n";
     return out;
 }
 

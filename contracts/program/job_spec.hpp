@@ -111,7 +111,7 @@ struct DataConfig {
     }
 };
 
-/// Terms of purchase. Prices are per work unit (10^9 operations of the job's program).
+/// Terms of purchase. Prices are per work unit (10^9 FLOPs of the job's program).
 struct MarketConfig {
     Amount max_price;                   ///< base units per work unit: no miner is paid more
     Amount budget;                      ///< locked in escrow at submission; nothing beyond it is ever spent

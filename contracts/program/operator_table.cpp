@@ -11,13 +11,15 @@ namespace {
 using K = OperatorKind;
 
 // Operands and outputs by role.
-constexpr Operand tokens(std::string_view name) { return {name, Role::kTokens}; }
-constexpr Operand parameter(std::string_view name) { return {name, Role::kParameter}; }
-constexpr Operand activation(std::string_view name) { return {name, Role::kActivation}; }
-constexpr Operand gradient(std::string_view name) { return {name, Role::kGradient}; }
-constexpr Operand sum(std::string_view name) { return {name, Role::kParameterGradient}; }
-constexpr Operand scalar(std::string_view name) { return {name, Role::kScalar}; }
-constexpr Operand either(std::string_view name) { return {name, Role::kActivation, Role::kGradient}; }
+constexpr Operand tokens(std::string_view name) { return {name, TensorRole::kTokens}; }
+constexpr Operand parameter(std::string_view name) { return {name, TensorRole::kParameter}; }
+constexpr Operand activation(std::string_view name) { return {name, TensorRole::kActivation}; }
+constexpr Operand gradient(std::string_view name) { return {name, TensorRole::kGradient}; }
+constexpr Operand sum(std::string_view name) { return {name, TensorRole::kParameterGradient}; }
+constexpr Operand scalar(std::string_view name) { return {name, TensorRole::kScalar}; }
+constexpr Operand either(std::string_view name) {
+    return {name, TensorRole::kActivation, TensorRole::kGradient};
+}
 constexpr Operand maybe(Operand one) { return {one.name, one.role, one.other, Presence::kMaybe}; }
 constexpr Operand many(Operand one) { return {one.name, one.role, one.other, Presence::kMany}; }
 
@@ -31,35 +33,35 @@ constexpr Output adds_to(Operand one) { return output(one, Write::kAccumulate); 
 
 // Formulas: of every sequence, of every step.
 using S = const Shapes&;
-constexpr Operations each(std::uint64_t operations) { return {0, operations}; }
-constexpr Operations once(std::uint64_t operations) { return {operations, 0}; }
+constexpr Flops each(std::uint64_t flops) { return {0, flops}; }
+constexpr Flops once(std::uint64_t flops) { return {flops, 0}; }
 
 // `n` for every number of the first output.
 template <std::uint64_t n>
-Operations per_number(S s) {
+Flops per_number(S s) {
     return each(n * s.tokens() * s.out(0));
 }
 // `n` for every pair of a query and a key that it sees.
 template <std::uint64_t n>
-Operations per_pair(S s) {
+Flops per_pair(S s) {
     return each(n * s.pairs());
 }
 // Products: k from the first operand's columns, from tokens, or from a head's numbers.
-Operations product(S s) { return each(2 * s.tokens() * s.in(0) * s.out(0)); }
-Operations weight_product(S s) { return each(2 * s.tokens() * s.in(0) * s.in(1)); }
-Operations head_product(S s) { return each(s.pairs() * 2 * s.head_dim()); }
+Flops product(S s) { return each(2 * s.tokens() * s.in(0) * s.out(0)); }
+Flops weight_product(S s) { return each(2 * s.tokens() * s.in(0) * s.in(1)); }
+Flops head_product(S s) { return each(s.pairs() * 2 * s.head_dim()); }
 // A product with cos and an fma with sin for each number of queries and keys.
-Operations rotation(S s) { return each(s.tokens() * 3 * s.query_key_width()); }
+Flops rotation(S s) { return each(s.tokens() * 3 * s.query_key_width()); }
 
-constexpr Cut kElements{Reach::kElement, Chain::kNone};
-constexpr Cut kRows{Reach::kRow, Chain::kNone};
-constexpr Cut kRowSums{Reach::kRow, Chain::kLanes};
-constexpr Cut kRowProducts{Reach::kRow, Chain::kFeatures};
-constexpr Cut kPairProducts{Reach::kSequence, Chain::kFeatures};
-constexpr Cut kKeySums{Reach::kSequence, Chain::kKeys};
-constexpr Cut kQuerySums{Reach::kSequence, Chain::kQueries};
-constexpr Cut kTokenProducts{Reach::kStep, Chain::kTokens};
-constexpr Cut kColumnSums{Reach::kStep, Chain::kSequences};
+constexpr Cut kElements{Reach::kElement, SumChain::kNone};
+constexpr Cut kRows{Reach::kRow, SumChain::kNone};
+constexpr Cut kRowSums{Reach::kRow, SumChain::kLanes};
+constexpr Cut kRowProducts{Reach::kRow, SumChain::kFeatures};
+constexpr Cut kPairProducts{Reach::kSequence, SumChain::kFeatures};
+constexpr Cut kKeySums{Reach::kSequence, SumChain::kKeys};
+constexpr Cut kQuerySums{Reach::kSequence, SumChain::kQueries};
+constexpr Cut kTokenProducts{Reach::kStep, SumChain::kTokens};
+constexpr Cut kColumnSums{Reach::kStep, SumChain::kSequences};
 
 constexpr bool kTransient = true;
 // 16-bit fixed point would round most of a gradient row over a large vocabulary to zero.
@@ -69,7 +71,7 @@ constexpr std::uint8_t kLogitsGradientDigits = 3;
 constexpr std::array kRowsOfTable = {
     // kind, name, phase
     //     operands, outputs
-    //     operations, cut, transient, left digits
+    //     FLOPs, cut, transient, left digits
     OperatorRow{K::kEmbedding, "embedding", Phase::kForward,
         {tokens("inputs"), parameter("tokens"), maybe(parameter("positions"))}, {fresh(activation("x"))},
         [](S s) { return each(s.operands() > 2 ? s.tokens() * s.out(0) : 0); }, kRows},
@@ -125,7 +127,7 @@ constexpr std::array kRowsOfTable = {
         {fresh(activation("losses"))}, per_number<22>, kRows, kTransient},
     OperatorRow{K::kLossTotal, "loss_total", Phase::kForward,
         {activation("losses")}, {fresh(scalar("loss"))},
-        [](S s) { return Operations{1, s.tokens() + 1}; }, kColumnSums},
+        [](S s) { return Flops{1, s.tokens() + 1}; }, kColumnSums},
 
     OperatorRow{K::kLossGradient, "loss_gradient", Phase::kBackward,
         {activation("e"), activation("sum"), tokens("targets")}, {fresh(gradient("dlogits"))},
@@ -195,14 +197,14 @@ constexpr std::array kRowsOfTable = {
             for (std::size_t i = 0; i < s.operands(); ++i) numbers += s.in_numbers(i);
             return once(2 * numbers);
         },
-        {Reach::kStep, Chain::kTiles}},
+        {Reach::kStep, SumChain::kTiles}},
     OperatorRow{K::kClip, "clip", Phase::kOncePerStep,
         {scalar("norm")}, {fresh(scalar("clip"))}, [](S) { return once(3); }, kElements},
     OperatorRow{K::kAdamW, "adamw", Phase::kOncePerStep,
-        {sum("gradient"), scalar("clip"), parameter("parameter"), {"m", Role::kFirstMoment},
-         {"v", Role::kSecondMoment}},
-        {in_place(parameter("parameter")), in_place({"m", Role::kFirstMoment}),
-         in_place({"v", Role::kSecondMoment})},
+        {sum("gradient"), scalar("clip"), parameter("parameter"), {"m", TensorRole::kFirstMoment},
+         {"v", TensorRole::kSecondMoment}},
+        {in_place(parameter("parameter")), in_place({"m", TensorRole::kFirstMoment}),
+         in_place({"v", TensorRole::kSecondMoment})},
         [](S s) { return once(17 * s.out_numbers(0)); }, kElements},
 };
 // clang-format on
@@ -227,7 +229,7 @@ bool fit(const List& list, std::span<const Tensor> tensors, std::span<const Tens
     for (const auto& item : list) {
         const auto is_here = [&] {
             if (next == ids.size() || ids[next] >= tensors.size()) return false;
-            const Role role = tensors[ids[next]].role;
+            const TensorRole role = tensors[ids[next]].role;
             return role == item.role || role == item.other;
         };
         if (item.presence == Presence::kAlways && !is_here()) return false;
@@ -243,9 +245,9 @@ arithmetic::ProductRule OperatorRow::rule(std::uint64_t context) const {
     arithmetic::ProductRule out{.a_digits = left_digits};
     switch (cut.chain) {
         // A sequence, so that micro-batches leave the bits alone.
-        case Chain::kTokens: out.block = context; break;
-        case Chain::kKeys:
-        case Chain::kQueries: out.block = arithmetic::kAttentionBlock; break;
+        case SumChain::kTokens: out.block = context; break;
+        case SumChain::kKeys:
+        case SumChain::kQueries: out.block = arithmetic::kAttentionBlock; break;
         default: break;
     }
     return out;

@@ -98,16 +98,16 @@ enum class Write : std::uint8_t {
 /// An operand by its place in the operator's list. The tensor there has `role` or `other`.
 struct Operand {
     std::string_view name;
-    Role role = Role::kActivation;
-    Role other = role;
+    TensorRole role = TensorRole::kActivation;
+    TensorRole other = role;
     Presence presence = Presence::kAlways;
 };
 
 /// An output by its place in the operator's list.
 struct Output {
     std::string_view name;
-    Role role = Role::kActivation;
-    Role other = role;
+    TensorRole role = TensorRole::kActivation;
+    TensorRole other = role;
     Presence presence = Presence::kAlways;
     Write write = Write::kWhole;
 };
@@ -140,7 +140,7 @@ enum class Reach : std::uint8_t {
 /// Along what the terms of an output's number are added one after another. A prefix of the terms has a value
 /// of its own, at which a long sum can be cut. The first four are products: in profile i16 a term is a block
 /// of the operator's rule, and the sum inside a block is exact.
-enum class Chain : std::uint8_t {
+enum class SumChain : std::uint8_t {
     kFeatures = 1,  ///< columns of the first operand: features, words, numbers of a head
     kKeys,          ///< keys of a query's sequence up to its own place
     kQueries,       ///< queries of a key's sequence from its own place, for query head after query head
@@ -156,12 +156,12 @@ enum class Chain : std::uint8_t {
 /// cut once more.
 struct Cut {
     Reach reach = Reach::kElement;
-    Chain chain = Chain::kNone;
+    SumChain chain = SumChain::kNone;
 };
 
-/// Floating-point operations as a function of the batch. A multiply, an add, a divide, a square root and a
+/// FLOPs as a function of the batch. A multiply, an add, a divide, a square root and a
 /// comparison count 1, fma 2, exp, tanh and log 20.
-using Operations = Extent;
+using Flops = Extent;
 
 /// Shapes of one operator in its program, as the formulas of the table want them. It points into its
 /// arguments.
@@ -204,10 +204,10 @@ struct OperatorRow {
     Phase phase = Phase::kForward;
     ShortList<Operand, 5> operands;
     ShortList<Output, 3> outputs;
-    Operations (*operations)(const Shapes& shapes) = nullptr;
+    Flops (*flops)(const Shapes& shapes) = nullptr;
     Cut cut;
     /// True where no machine has to hold the outputs as a whole: squares of attention and rows of logits are
-    /// used up, or made again, a piece at a time.
+    /// used up, or rematerialised, a piece at a time.
     bool is_transient = false;
     std::uint8_t left_digits = 2;  ///< of a product in profile i16: digits of its first operand
 

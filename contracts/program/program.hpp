@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of a step: the ordered list of operators that turns (parameters, moments, tokens) into new
 // parameters and moments. It is the only truth about what a step is: the trainer executes it, the market
-// counts its operations, a dispute descends into it. Program order is the order of this list; the index of an
+// counts its FLOPs, a dispute descends into it. Program order is the order of this list; the index of an
 // operator in it names where a slot diverged. What is true of every operator of a kind stands in the operator
 // table; the models that programs are made of stand in models/. Operators may be fused, split or reordered by
 // whoever executes them as long as every bit stays.
@@ -28,7 +28,7 @@ struct Operator {
     std::int32_t layer = -1;  ///< -1 outside the layers
     std::vector<TensorId> operands;
     std::vector<TensorId> outputs;
-    Operations operations;  ///< by the formula of its row
+    Flops flops;  ///< by the formula of its row
     /// Of products: digits of both operands and length of a block of k. Profile f32 does not look at it.
     arithmetic::ProductRule rule;
     WeightLayout layout = WeightLayout::kInOut;  ///< of linear layers and their gradients
@@ -54,15 +54,15 @@ Program build_step_program(const ModelConfig& model, const TrainConfig& train, P
 /// Forward and mean loss only.
 Program build_evaluate_program(const ModelConfig& model, Profile profile);
 
-/// Floating-point operations of one run over `sequences` sequences.
-std::uint64_t operations(const Program& program, std::uint64_t sequences);
+/// FLOPs of one run over `sequences` sequences.
+std::uint64_t flops(const Program& program, std::uint64_t sequences);
 
-/// Work units of one slot and round: ceil(inner_steps · operations of a step / 10^9).
+/// Work units of one slot and round: ceil(inner_steps · FLOPs of a step / 10^9).
 std::uint64_t work_units(const JobSpec& spec);
 /// Of `steps` inner steps (what an audit of a segment recomputes), rounded up.
 std::uint64_t work_units(const JobSpec& spec, std::uint32_t steps);
 
-/// A table for people: one line per operator (index, name, kind, operands → outputs with shapes, operations).
+/// A table for people: one line per operator (index, name, kind, operands → outputs with shapes, FLOPs).
 std::string dump(const Program& program, std::uint64_t sequences);
 
 }  // namespace assay::program

@@ -18,7 +18,7 @@ struct Extent {
     friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-enum class Role : std::uint8_t {
+enum class TensorRole : std::uint8_t {
     kParameter = 1,      ///< canonical order: tensor id = place in parameter_tensors()
     kFirstMoment,        ///< in the same order
     kSecondMoment,       ///< in the same order
@@ -31,7 +31,7 @@ enum class Role : std::uint8_t {
 
 struct Tensor {
     std::string name;
-    Role role = Role::kActivation;
+    TensorRole role = TensorRole::kActivation;
     Extent rows;
     std::uint64_t cols = 0;
 };

@@ -21,7 +21,7 @@ ReferenceMachine::ReferenceMachine(const Program& program, std::span<const std::
     }
     for (const Tensor& tensor : program.tensors) {
         const std::uint64_t size =
-            tensor.role == Role::kTokens ? 0 : tensor.rows.of(sequences_) * tensor.cols;
+            tensor.role == TensorRole::kTokens ? 0 : tensor.rows.of(sequences_) * tensor.cols;
         tensors_.emplace_back(size, 0.0F);
     }
     if (program.model.has_rotary_positions()) {

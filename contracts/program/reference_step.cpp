@@ -11,7 +11,7 @@
 namespace assay::program {
 
 namespace {
-void load(ReferenceMachine& machine, const Program& program, std::span<const float> flat, Role role) {
+void load(ReferenceMachine& machine, const Program& program, std::span<const float> flat, TensorRole role) {
     std::size_t parameter = 0;
     for (TensorId id = 0; id < program.tensors.size(); ++id) {
         if (program.tensors[id].role != role) continue;
@@ -21,7 +21,7 @@ void load(ReferenceMachine& machine, const Program& program, std::span<const flo
     }
 }
 
-void store(ReferenceMachine& machine, const Program& program, std::vector<float>& flat, Role role) {
+void store(ReferenceMachine& machine, const Program& program, std::vector<float>& flat, TensorRole role) {
     std::size_t parameter = 0;
     for (TensorId id = 0; id < program.tensors.size(); ++id) {
         // The two accumulators of the tied gradient follow after the canonical gradients.
@@ -49,26 +49,26 @@ std::optional<std::uint32_t> run(ReferenceMachine& machine, const Program& progr
 StepOutcome reference_step(const Program& program, const arithmetic::AdamWCoefficients& coefficients,
                            std::span<const std::uint32_t> tokens, SlotArrays& state) {
     ReferenceMachine machine(program, tokens);
-    load(machine, program, state.parameters, Role::kParameter);
-    load(machine, program, state.first_moment, Role::kFirstMoment);
-    load(machine, program, state.second_moment, Role::kSecondMoment);
+    load(machine, program, state.parameters, TensorRole::kParameter);
+    load(machine, program, state.first_moment, TensorRole::kFirstMoment);
+    load(machine, program, state.second_moment, TensorRole::kSecondMoment);
     StepOutcome outcome;
     outcome.diverged = run(machine, program, coefficients);
     if (outcome.diverged) return outcome;
     outcome.fingerprint = {std::bit_cast<std::uint32_t>(machine.values(program.loss)[0]),
                            std::bit_cast<std::uint32_t>(machine.values(program.norm)[0])};
     outcome.gradient.resize(state.parameters.size());
-    store(machine, program, outcome.gradient, Role::kParameterGradient);
-    store(machine, program, state.parameters, Role::kParameter);
-    store(machine, program, state.first_moment, Role::kFirstMoment);
-    store(machine, program, state.second_moment, Role::kSecondMoment);
+    store(machine, program, outcome.gradient, TensorRole::kParameterGradient);
+    store(machine, program, state.parameters, TensorRole::kParameter);
+    store(machine, program, state.first_moment, TensorRole::kFirstMoment);
+    store(machine, program, state.second_moment, TensorRole::kSecondMoment);
     return outcome;
 }
 
 std::optional<float> reference_loss(const Program& program, std::span<const std::uint32_t> tokens,
                                     std::span<const float> parameters) {
     ReferenceMachine machine(program, tokens);
-    load(machine, program, parameters, Role::kParameter);
+    load(machine, program, parameters, TensorRole::kParameter);
     if (run(machine, program, {})) return std::nullopt;
     return machine.values(program.loss)[0];
 }

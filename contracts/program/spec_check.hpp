@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a JobSpec must satisfy before anything else looks at it: the limits and rules of limits.hpp. Sizes are
-// bounded so that no count, offset or number of operations of a job overflows 64 bits.
+// bounded so that no count, offset or number of FLOPs of a job overflows 64 bits.
 #pragma once
 
 #include <string>

@@ -23,11 +23,11 @@ namespace assay::contracts {
 
 namespace {
 
-using Finding = Result<void, Violation>;
+using InvariantResult = Result<void, Violation>;
 
-Finding broken(std::string what) { return failed(Violation{std::move(what)}); }
+InvariantResult broken(std::string what) { return failed(Violation{std::move(what)}); }
 
-Finding check_terms(const StateView& state) {
+InvariantResult check_terms(const StateView& state) {
     if (schema_of(state) != kSchemaVersion) return broken("the schema version is not this program's");
     for (const auto& [key, value] : state.scan(table_prefix(Table::kParamSet))) {
         const auto params = stored<Params>(value);
@@ -40,7 +40,7 @@ Finding check_terms(const StateView& state) {
 }
 
 /// Keys hold one role of sender: an owner or a node, never both. Who works has a node key of the same owner.
-Finding check_key(const StateView& state, const PublicKey& key) {
+InvariantResult check_key(const StateView& state, const PublicKey& key) {
     const auto node = read_node_key(state, key);
     if (node && state.get(account_key(key))) return broken("node key " + key.brief() + " is an account too");
     const auto miner = read_miner(state, key);
@@ -66,12 +66,12 @@ bool in_their_places(const std::vector<T>& records, std::size_t expected) {
 }
 
 /// Nobody is missing from the lists of a job.
-Finding check_lists(const StateView& state, const Job& job) {
+InvariantResult check_lists(const StateView& state, const Job& job) {
     const auto bidding = read_bidding(state, job.id);
     const bool whole = in_their_places(job.roster, job.auction.winners) &&
                        in_their_places(job.verifiers, bidding->verifiers) &&
                        in_their_places(job.beacon, bidding->members);
-    return whole ? Finding{} : broken("somebody is missing from job " + job.id.brief());
+    return whole ? InvariantResult{} : broken("somebody is missing from job " + job.id.brief());
 }
 
 bool equals(const Claim& claim, const std::optional<Claim>& expected) {
@@ -102,12 +102,12 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
 
 /// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim,
 /// with the bond and the pay that the rules give it, and nobody else has one.
-Finding check_claims(const StateView& state, const Job& job) {
+InvariantResult check_claims(const StateView& state, const Job& job) {
     const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };
     const auto claims = list_claims(state, job.id);
     const auto round =
         job.phase == JobPhase::kRounds ? read_round(state, job.id, job.round) : std::optional<Round>{};
-    if (!round) return claims.empty() ? Finding{} : differs();
+    if (!round) return claims.empty() ? InvariantResult{} : differs();
     if (!read_param_set(state, job.params)) return broken("job " + job.id.brief() + " has no parameters");
     const Params params = params_of(state, job);
     const std::vector<SlotRound> slots = list_slots(state, job.id, job.round);
@@ -125,19 +125,19 @@ Finding check_claims(const StateView& state, const Job& job) {
         if (!claim || !equals(*claim, claim_of_merge(params, job, *round, slots, node, *claim)))
             return differs();
     }
-    return claims.size() == expected ? Finding{} : differs();
+    return claims.size() == expected ? InvariantResult{} : differs();
 }
 
 /// An ended job owes nothing, a running one is listed and has its round, and the money of each adds up to its
 /// budget, but for penalties that came in.
-Finding check_job(const StateView& state, const Hash256& id) {
+InvariantResult check_job(const StateView& state, const Hash256& id) {
     const auto job = read_job(state, id);
     const bool listed = state.get(active_job_key(id)).has_value();
     if (!job) {
         for (const Table table : kJobPieces)
             if (state.get(job_piece_key(table, id))) return broken("job " + id.brief() + " is not whole");
         if (!list_claims(state, id).empty()) return broken("a claim is of no job");
-        return listed ? broken("an active job has no record") : Finding{};
+        return listed ? broken("an active job has no record") : InvariantResult{};
     }
     ASSAY_TRY(check_lists(state, *job));
     ASSAY_TRY(check_claims(state, *job));
@@ -165,7 +165,7 @@ Finding check_job(const StateView& state, const Hash256& id) {
 }
 
 /// An entry of the index names a job that is due then.
-Finding check_deadline(const StateView& state, ByteView key) {
+InvariantResult check_deadline(const StateView& state, ByteView key) {
     const auto deadline = deadline_of(key);
     if (!deadline) return broken("a deadline is of no kind");
     const auto job = read_job_progress(state, deadline->subject);
@@ -173,7 +173,7 @@ Finding check_deadline(const StateView& state, ByteView key) {
     return {};
 }
 
-Finding check_active_jobs(const StateView& state, std::int64_t listed) {
+InvariantResult check_active_jobs(const StateView& state, std::int64_t listed) {
     const std::uint32_t counted = read_meta(state).active_jobs;
     if (counted != listed) return broken("the active jobs are not as many as counted");
     if (counted > kMaxActiveJobs) return broken("too many active jobs");
@@ -200,7 +200,7 @@ void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int s
     for (const auto& [claim_id, claim] : list_claims(state, id)) lock(claim.node, claim.bond);
 }
 
-Finding check_bonds(const Bonds& bonds) {
+InvariantResult check_bonds(const Bonds& bonds) {
     for (const auto& [node, difference] : bonds) {
         if (difference > 0) return broken("bonded stake of " + node.brief() + " is locked by nothing");
         if (difference < 0) return broken("a bond of " + node.brief() + " has no stake behind it");
@@ -219,12 +219,12 @@ struct Touched {
 
 /// Every table says what its records decide. Those that decide nothing here hold money, which check_changes
 /// counts, or what is read by nobody but audits.
-Finding touch(Touched& touched, ByteView key, bool present) {
+InvariantResult touch(Touched& touched, ByteView key, bool present) {
     if (key.empty()) return broken("an empty key");
     const auto table = static_cast<Table>(key.front());
     const bool named = key.size() >= 33;
     const Hash256 name = named ? base::hash_from(key.subspan(1, 32)) : Hash256{};
-    const auto need_name = [&](auto record) -> Finding {
+    const auto need_name = [&](auto record) -> InvariantResult {
         if (!named) return broken("a key is too short for its table");
         record();
         return {};
@@ -284,8 +284,8 @@ Finding touch(Touched& touched, ByteView key, bool present) {
 
 /// The keys behind a prefix byte, as check_key and check_job take them.
 template <class Check>
-Finding each_name(const StateView& state, Table table, const Check& check) {
-    Finding finding;
+InvariantResult each_name(const StateView& state, Table table, const Check& check) {
+    InvariantResult finding;
     const Bytes prefix = table_prefix(table);
     state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
         ASSAY_CHECK(key.size() == 33);
@@ -296,11 +296,11 @@ Finding each_name(const StateView& state, Table table, const Check& check) {
 }
 
 /// The entry that a job had is gone, or still right.
-Finding check_old_deadline(const StateView& before, const StateView& now, const Hash256& id) {
+InvariantResult check_old_deadline(const StateView& before, const StateView& now, const Hash256& id) {
     const auto job = read_job_progress(before, id);
     if (!job || job->due == 0) return {};
     const Bytes key = deadline_key({job->due, DueKind::kJob, id});
-    return now.get(key) ? check_deadline(now, key) : Finding{};
+    return now.get(key) ? check_deadline(now, key) : InvariantResult{};
 }
 
 }  // namespace
@@ -320,7 +320,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
     }
     std::set<Hash256> jobs;
     std::int64_t active = 0;
-    const auto note_job = [&](const Hash256& job, ByteView) -> Finding {
+    const auto note_job = [&](const Hash256& job, ByteView) -> InvariantResult {
         jobs.insert(job);
         return {};
     };
@@ -339,7 +339,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
         ASSAY_TRY(check_deadline(state, key));
     ASSAY_TRY(check_active_jobs(state, active));
     Bonds bonds;
-    ASSAY_TRY(each_name(state, Table::kStake, [&](const Hash256& name, ByteView stake) -> Finding {
+    ASSAY_TRY(each_name(state, Table::kStake, [&](const Hash256& name, ByteView stake) -> InvariantResult {
         count_stake(bonds, PublicKey{name.bytes}, stored<Stake>(stake), kAdd);
         return {};
     }));

@@ -42,7 +42,7 @@ Result<Message, DecodeError> decode_alternative(std::uint16_t kind, base::ByteVi
 struct Bounds {
     using Pair = std::pair<std::size_t, std::size_t>;
     Pair operator()(const OpenJob&) const { return {2, 2}; }
-    Pair operator()(const BaseState&) const { return {1, 1}; }
+    Pair operator()(const BaseStateFrame&) const { return {1, 1}; }
     Pair operator()(const Train& train) const {
         const std::size_t all = 1 + (train.carried_in.is_zero() ? 0U : 1U) + (train.resume ? 1U : 0U);
         return {all, all};

@@ -140,7 +140,7 @@ struct Initial {
 };
 
 /// Answer to Initial and Merge. Descriptor: the base state's bytes.
-struct BaseState {
+struct BaseStateFrame {
     static constexpr FrameKind kKind = FrameKind::kBaseState;
     base::Hash256 root;
     template <class Self, class V>
@@ -385,7 +385,7 @@ struct Refusal {
 };
 
 using Message =
-    std::variant<Hello, OpenJob, Opened, Initial, BaseState, Train, Progress, Boundary, Trained, Replay,
+    std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary, Trained, Replay,
                  Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Trace, Cancel, Refusal>;
 
 FrameKind kind_of(const Message& message);

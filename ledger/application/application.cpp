@@ -72,23 +72,23 @@ Outcome<Prepared> Application::prepare(const std::vector<Bytes>& candidates, con
     return prepared;
 }
 
-Outcome<Judgement> Application::process(const ProposedBlock& block) { return run(block); }
+Outcome<BlockJudgement> Application::process(const ProposedBlock& block) { return run(block); }
 
-Outcome<Judgement> Application::run(const ProposedBlock& block) {
+Outcome<BlockJudgement> Application::run(const ProposedBlock& block) {
     const Position position = next_position();
     if (block.height != position.height) {
-        return Judgement(base::failed(
+        return BlockJudgement(base::failed(
             Rejection{BlockFault::kWrongHeight, "its height is " + std::to_string(block.height) +
                                                     ", the next one is " + std::to_string(position.height)}));
     }
     const Hash256 root = transactions_root(block.transactions);
     if (candidate_ && candidate_->height == block.height && candidate_->transactions == root)
-        return Judgement();
+        return BlockJudgement();
     contracts::Overlay overlay(now_.state);
     ASSAY_ASSIGN(auto executed, execute_block(machine_, overlay, position, block.transactions));
-    if (!executed) return Judgement(base::failed(executed.error()));
+    if (!executed) return BlockJudgement(base::failed(executed.error()));
     candidate_ = Candidate{block.height, root, *std::move(executed), overlay.changes()};
-    return Judgement();
+    return BlockJudgement();
 }
 
 void Application::drop_pending() {
@@ -102,7 +102,7 @@ Outcome<Executed> Application::execute(const ProposedBlock& block) {
                     "start the node again: it keeps every acknowledged block");
     }
     drop_pending();
-    ASSAY_ASSIGN(const Judgement judged, run(block));
+    ASSAY_ASSIGN(const BlockJudgement judged, run(block));
     if (!judged) return rejected(block.height, judged.error());
     StateTree::Undo undo = now_.tree.update(candidate_->changes, now_.state);
     pending_ = Pending{*std::exchange(candidate_, std::nullopt), now_.tree.root(), std::move(undo)};

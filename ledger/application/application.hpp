@@ -54,7 +54,7 @@ struct ProposedBlock {
 };
 
 /// Success, or why no honest validator votes for the block.
-using Judgement = base::Result<void, Rejection>;
+using BlockJudgement = base::Result<void, Rejection>;
 
 /// What a block did. The same for everybody who executes it on the same state.
 struct Executed {
@@ -115,7 +115,7 @@ public:
     Outcome<Prepared> prepare(const std::vector<Bytes>& candidates, const ProposalLimits& limits = {});
     /// The verdict on a proposed block. Changes nothing: what it rejects is lost to nobody, since the engine
     /// keeps its transactions. Errors as of prepare().
-    Outcome<Judgement> process(const ProposedBlock& block);
+    Outcome<BlockJudgement> process(const ProposedBlock& block);
 
     /// What a block does that was decided on. Stores nothing, and may be repeated or followed by another
     /// block of the same height. Error kVerification: the rules reject the block, which no honest quorum
@@ -169,7 +169,7 @@ private:
         : store_(store), machine_(machine), genesis_(genesis) {}
     [[nodiscard]] Position next_position() const { return {genesis_.chain_id, now_.height + 1}; }
     /// Executes the block if it is not the candidate. The verdict; on acceptance it is the candidate.
-    Outcome<Judgement> run(const ProposedBlock& block);
+    Outcome<BlockJudgement> run(const ProposedBlock& block);
     void drop_pending();
     Outcome<QueryAnswer> prove(ByteView key);
 

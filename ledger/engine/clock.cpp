@@ -14,7 +14,7 @@ std::uint64_t now_ms() {
 }
 }  // namespace
 
-std::uint64_t SystemClock::monotonic_ms() { return now_ms<std::chrono::steady_clock>(); }
-std::uint64_t SystemClock::wall_ms() { return now_ms<std::chrono::system_clock>(); }
+std::uint64_t SystemEngineClock::monotonic_ms() { return now_ms<std::chrono::steady_clock>(); }
+std::uint64_t SystemEngineClock::wall_ms() { return now_ms<std::chrono::system_clock>(); }
 
 }  // namespace assay::ledger

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock: where an engine gets time from. Rules never see it.
+// EngineClock: where an engine gets time from. Rules never see it.
 #pragma once
 
 #include <cstdint>
 
 namespace assay::ledger {
 
-class Clock {
+class EngineClock {
 public:
-    virtual ~Clock() = default;
+    virtual ~EngineClock() = default;
     /// Never goes back; only differences mean anything.
     virtual std::uint64_t monotonic_ms() = 0;
     /// Unix epoch; may jump.
     virtual std::uint64_t wall_ms() = 0;
 };
 
-class SystemClock final : public Clock {
+class SystemEngineClock final : public EngineClock {
 public:
     std::uint64_t monotonic_ms() override;
     std::uint64_t wall_ms() override;

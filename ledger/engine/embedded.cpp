@@ -13,7 +13,7 @@ namespace {
 Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(reason)); }
 }  // namespace
 
-EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
+EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, EngineClock& clock,
                                const EmbeddedOptions& options)
     : chain_(chain), key_(key), clock_(clock), options_(options), mempool_(options.mempool) {
     ASSAY_CHECK(key.public_key() == chain.sequencer());

@@ -36,7 +36,7 @@ public:
     using Subscriber = std::function<void(const Committed&)>;
 
     /// REQUIRES key.public_key() == chain.sequencer(). All three must outlive the engine.
-    EmbeddedEngine(Chain& chain, const base::SecretKey& key, Clock& clock,
+    EmbeddedEngine(Chain& chain, const base::SecretKey& key, EngineClock& clock,
                    const EmbeddedOptions& options = {});
 
     /// Checks form, signature, sender and nonce and queues. `done` may be called before this returns: with a
@@ -65,7 +65,7 @@ private:
 
     Chain& chain_;
     const base::SecretKey& key_;
-    Clock& clock_;
+    EngineClock& clock_;
     EmbeddedOptions options_;
     Mempool mempool_;
     std::map<Hash256, Done> waiting_;

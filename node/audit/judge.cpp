@@ -8,16 +8,16 @@
 namespace assay::node {
 
 using contracts::Reason;
-using State = UnitReplay::State;
+using UnitState = UnitReplay::State;
 
-std::uint32_t SlotReplay::count(State state) const {
+std::uint32_t SlotReplay::count(UnitState state) const {
     return static_cast<std::uint32_t>(std::count_if(
         units.begin(), units.end(), [&](const UnitReplay& unit) { return unit.state == state; }));
 }
 
 const UnitReplay* SlotReplay::first_wrong() const {
     const auto found = std::find_if(units.begin(), units.end(),
-                                    [](const UnitReplay& unit) { return unit.state == State::kFalse; });
+                                    [](const UnitReplay& unit) { return unit.state == UnitState::kFalse; });
     return found == units.end() ? nullptr : &*found;
 }
 
@@ -31,23 +31,23 @@ void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
         return;
     }
     const UnitReplay& unit = replay.units[recorded.fault_unit];
-    const bool as_recorded = unit.state == State::kFalse && unit.recomputed == recorded.fault_found &&
+    const bool as_recorded = unit.state == UnitState::kFalse && unit.recomputed == recorded.fault_found &&
                              unit.claimed == recorded.fault_claimed;
-    replay.judgement = unit.state == State::kUnknown ? Judgement::kCannotBeMade
-                       : as_recorded                 ? Judgement::kRight
-                                                     : Judgement::kWrong;
+    replay.judgement = unit.state == UnitState::kUnknown ? Judgement::kCannotBeMade
+                       : as_recorded                     ? Judgement::kRight
+                                                         : Judgement::kWrong;
 }
 
 // The ledger says that every drawn unit is as claimed.
 void judge_paid(SlotReplay& replay, const contracts::SlotRound& recorded) {
     for (const std::uint32_t drawn : recorded.drawn_units) {
         if (drawn >= replay.units.size()) break;
-        const State state = replay.units[drawn].state;
-        if (state == State::kEqual) continue;
-        if (state == State::kUnknown && replay.judgement == Judgement::kCannotBeMade) continue;
+        const UnitState state = replay.units[drawn].state;
+        if (state == UnitState::kEqual) continue;
+        if (state == UnitState::kUnknown && replay.judgement == Judgement::kCannotBeMade) continue;
         replay.judged_by = drawn;
-        replay.judgement = state == State::kFalse ? Judgement::kWrong : Judgement::kCannotBeMade;
-        if (state == State::kFalse) return;
+        replay.judgement = state == UnitState::kFalse ? Judgement::kWrong : Judgement::kCannotBeMade;
+        if (state == UnitState::kFalse) return;
     }
     replay.false_work_paid = replay.first_wrong() != nullptr;
 }

@@ -12,7 +12,7 @@ using base::Outcome;
 namespace {
 
 /// What every side of a comparison does.
-struct Case {
+struct BenchCase {
     std::string name;
     std::string shape;
     std::string verb;   ///< of the lines: gemm or step
@@ -28,7 +28,7 @@ struct Match {
     std::vector<BenchSide> peers;
 };
 
-struct Result {
+struct MatchResult {
     BenchTiming ours;
     std::vector<std::optional<BenchTiming>> peers;
 };
@@ -61,13 +61,13 @@ constexpr Model kSmall = {"GPT-2 1M", 4, 128, 4, 128, 2048, 8};
 constexpr Model kMiddle = {"GPT-2 5M", 4, 256, 4, 256, 8192, 8};
 constexpr Model kLarge = {"GPT-2 124M", 12, 768, 12, 256, 50257, 4};
 
-Case case_of(const Layer& layer) {
+BenchCase case_of(const Layer& layer) {
     const double operations = 2.0 * layer.tokens * layer.in * layer.out;
     return {layer.name,       layer.sizes("x"), "gemm", std::string(layer.word) + " " + layer.sizes(" "),
             operations / 1e9, "GFLOP/s"};
 }
 
-Case case_of(const Model& m) {
+BenchCase case_of(const Model& m) {
     const auto text = [](unsigned number) { return std::to_string(number); };
     const std::string shape = "layers " + text(m.layers) + ", width " + text(m.width) + ", context " +
                               text(m.context) + ", vocabulary " + text(m.vocabulary) + ", batch " +
@@ -77,7 +77,7 @@ Case case_of(const Model& m) {
     return {m.name, shape, "step", work, 1.0 * m.batch * m.context, "tokens/s"};
 }
 
-bool wanted(const Case& one, const BenchOptions& options) {
+bool wanted(const BenchCase& one, const BenchOptions& options) {
     return (one.name + " " + one.shape).find(options.only) != std::string::npos;
 }
 
@@ -99,7 +99,7 @@ public:
           }) {}
 
     /// Everybody of `matches` takes turns at once.
-    std::vector<std::optional<Result>> run(const std::vector<Match>& matches, double budget) {
+    std::vector<std::optional<MatchResult>> run(const std::vector<Match>& matches, double budget) {
         std::vector<BenchSide> all;
         const auto place = [&](const BenchSide& side) {
             const auto same = [&](const BenchSide& other) { return other.key == side.key; };
@@ -113,17 +113,18 @@ public:
             for (const BenchSide& peer : match.peers) places.back().push_back(place(peer));
         }
         const auto timings = room_.take_turns(all, budget);
-        std::vector<std::optional<Result>> results(matches.size());
+        std::vector<std::optional<MatchResult>> results(matches.size());
         for (std::size_t i = 0; i < matches.size(); ++i) {
             if (!timings[places[i][0]]) continue;
-            results[i] = Result{*timings[places[i][0]], {}};
+            results[i] = MatchResult{*timings[places[i][0]], {}};
             for (std::size_t p = 1; p < places[i].size(); ++p)
                 results[i]->peers.push_back(timings[places[i][p]]);
         }
         return results;
     }
 
-    void speed_rows(const Case& one, const Match& match, unsigned threads, const Result& result) const {
+    void speed_rows(const BenchCase& one, const Match& match, unsigned threads,
+                    const MatchResult& result) const {
         BenchRow row{one.name, one.shape, match.ours.profile, match.ours.target, threads};
         row.value = one.amount / result.ours.seconds;
         row.unit = one.unit;
@@ -132,7 +133,8 @@ public:
         });
     }
 
-    void memory_rows(const Case& one, const Match& match, unsigned threads, const Result& result) const {
+    void memory_rows(const BenchCase& one, const Match& match, unsigned threads,
+                     const MatchResult& result) const {
         constexpr double kMiB = 1024.0 * 1024.0;
         BenchRow row{"peak memory, " + one.name, one.shape, match.ours.profile, match.ours.target, threads};
         row.value = result.ours.peak_bytes / kMiB;
@@ -144,7 +146,7 @@ public:
 
 private:
     template <class Values>
-    void each_peer(BenchRow row, const Match& match, const Result& result, const Values& values) const {
+    void each_peer(BenchRow row, const Match& match, const MatchResult& result, const Values& values) const {
         if (match.peers.empty()) report_.row(row);
         for (std::size_t i = 0; i < match.peers.size(); ++i) {
             const auto& peer = result.peers[i];
@@ -161,7 +163,8 @@ private:
     BenchRoom room_;
 };
 
-std::vector<Match> product_matches(const BenchSides& sides, const Case& one, unsigned threads, bool peers) {
+std::vector<Match> product_matches(const BenchSides& sides, const BenchCase& one, unsigned threads,
+                                   bool peers) {
     std::vector<Match> matches;
     const auto torch = [&](const char* mode) { return sides.pytorch(mode, threads, one.verb, one.work); };
     for (const OurSide& ours : sides.f32()) {
@@ -178,7 +181,7 @@ std::vector<Match> product_matches(const BenchSides& sides, const Case& one, uns
     return matches;
 }
 
-std::vector<Match> step_matches(const BenchSides& sides, const Case& one, unsigned threads, bool peers) {
+std::vector<Match> step_matches(const BenchSides& sides, const BenchCase& one, unsigned threads, bool peers) {
     std::vector<Match> matches;
     const auto torch = [&](const char* mode) { return sides.pytorch(mode, threads, one.verb, one.work); };
     const OurSide& f32 = sides.f32().front();
@@ -204,7 +207,7 @@ std::vector<std::vector<Match>> one_peer_at_a_time(const std::vector<Match>& mat
     return groups;
 }
 
-void step_rows(const BenchSides& sides, const BenchReport& report, const Case& one,
+void step_rows(const BenchSides& sides, const BenchReport& report, const BenchCase& one,
                const std::vector<std::vector<Match>>& groups, unsigned threads, double budget) {
     for (const std::vector<Match>& group : groups) {
         Comparison comparison(sides, report);  // own processes: peak memory is of this case alone
@@ -220,7 +223,7 @@ void step_rows(const BenchSides& sides, const BenchReport& report, const Case& o
 }
 
 /// Ours with one thread and with the most, taking turns.
-void scaling_rows(const BenchSides& sides, const BenchReport& report, const Case& one, double budget) {
+void scaling_rows(const BenchSides& sides, const BenchReport& report, const BenchCase& one, double budget) {
     const unsigned few = sides.threads().front();
     const unsigned many = sides.threads().back();
     std::vector<OurSide> ours = {sides.f32().front()};
@@ -248,12 +251,12 @@ void scaling_rows(const BenchSides& sides, const BenchReport& report, const Case
 Outcome<void> bench_products(const BenchOptions& options, const BenchReport& report) {
     ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_this_machine());
     const unsigned threads = sides.threads().front();
-    std::vector<Case> cases;
+    std::vector<BenchCase> cases;
     for (const Layer& layer : kLayers) {
         if (wanted(case_of(layer), options)) cases.push_back(case_of(layer));
     }
     Comparison comparison(sides, report);
-    for (const Case& one : cases) {
+    for (const BenchCase& one : cases) {
         report.note("product " + one.name + " " + one.shape);
         const auto matches = product_matches(sides, one, threads, options.peers);
         const auto results = comparison.run(matches, options.seconds / static_cast<double>(cases.size()));
@@ -267,7 +270,7 @@ Outcome<void> bench_products(const BenchOptions& options, const BenchReport& rep
 Outcome<void> bench_steps(const BenchOptions& options, const BenchReport& report) {
     ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_this_machine());
     struct Group {
-        Case one;
+        BenchCase one;
         unsigned threads;
         bool large;
     };

@@ -39,7 +39,7 @@ void add_shared_flags(CLI::App& app, SettingFlags& flags) {
 // What was said on stdout comes first, to its last line: an error never stands in the middle or at the end
 // of one.
 int report(std::ostream& out, std::ostream& err, const Error& error, OutputMode mode,
-           const std::optional<Refusal>& refusal = std::nullopt) {
+           const std::optional<LedgerRefusal>& refusal = std::nullopt) {
     out.flush();
     print_error(err, error, mode, refusal);
     return exit_code(error);
@@ -56,7 +56,7 @@ base::Outcome<void> run_action(Context& context) {
 }  // namespace
 
 void print_error(std::ostream& err, const Error& error, OutputMode mode,
-                 const std::optional<Refusal>& refusal) {
+                 const std::optional<LedgerRefusal>& refusal) {
     if (mode == OutputMode::kJson) {
         JsonFields body;
         body("code", exit_code(error));

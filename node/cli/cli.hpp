@@ -19,6 +19,6 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
 /// "error: what\n  fix: …", or {"error": {"code", "kind", "message", "fix"}} in JSON mode, there with
 /// "reason": {"number", "name"} of what the ledger refused.
 void print_error(std::ostream& err, const base::Error& error, OutputMode mode,
-                 const std::optional<Refusal>& refusal = std::nullopt);
+                 const std::optional<LedgerRefusal>& refusal = std::nullopt);
 
 }  // namespace assay::node

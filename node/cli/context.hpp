@@ -29,7 +29,7 @@ struct Context {
     Settings settings;  ///< valid inside an action
     std::function<base::Outcome<void>()> action;
     /// Set by a command before it ends with kRejected: the JSON error gives number and name.
-    mutable std::optional<Refusal> refused;
+    mutable std::optional<LedgerRefusal> refused;
 
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
     [[nodiscard]] const Home& home() const { return settings.home; }

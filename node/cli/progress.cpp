@@ -20,7 +20,7 @@ constexpr std::uint64_t kBarWidth = 24;
 
 }  // namespace
 
-Progress::Progress(std::ostream& err, std::string label, std::string unit)
+ProgressBar::ProgressBar(std::ostream& err, std::string label, std::string unit)
     : err_(err),
       label_(std::move(label)),
       unit_(std::move(unit)),
@@ -28,11 +28,11 @@ Progress::Progress(std::ostream& err, std::string label, std::string unit)
       begin_(steady_clock::now()),
       last_(begin_) {}
 
-Progress::~Progress() {
+ProgressBar::~ProgressBar() {
     if (terminal_ && printed_) err_ << '\n';
 }
 
-void Progress::update(std::uint64_t done, std::uint64_t total) {
+void ProgressBar::update(std::uint64_t done, std::uint64_t total) {
     const auto now = steady_clock::now();
     if (!counting_) {
         // What came before the first step (opening, evaluating) says nothing about the rate.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on stderr: a bar that rewrites its line on a terminal, a line every few seconds elsewhere.
+// ProgressBar shows commands' progress on stderr: a bar that rewrites its line on a terminal, a line every
+// few seconds elsewhere.
 #pragma once
 
 #include <chrono>
@@ -10,14 +11,14 @@
 namespace assay::node {
 
 /// Silent for the first two seconds, so that quick work prints nothing. Not thread-safe.
-class Progress {
+class ProgressBar {
 public:
     /// `unit` names what is counted ("steps").
-    Progress(std::ostream& err, std::string label, std::string unit);
+    ProgressBar(std::ostream& err, std::string label, std::string unit);
     /// Ends the bar's line.
-    ~Progress();
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
+    ~ProgressBar();
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
 
     void update(std::uint64_t done, std::uint64_t total);
 

@@ -27,12 +27,12 @@ void print_row(std::ostream& out, const std::vector<std::string>& cells, const s
 
 }  // namespace
 
-void Table::row(std::vector<std::string> cells) {
+void TextTable::row(std::vector<std::string> cells) {
     ASSAY_CHECK(cells.size() == columns_.size());
     rows_.push_back(std::move(cells));
 }
 
-void Table::print(std::ostream& out) const {
+void TextTable::print(std::ostream& out) const {
     std::vector<std::string> titles;
     std::vector<std::size_t> widths;
     for (const Column& column : columns_) {

@@ -17,9 +17,9 @@ struct Column {
     Align align = Align::kLeft;
 };
 
-class Table {
+class TextTable {
 public:
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
     /// REQUIRES cells.size() == number of columns. Cells are UTF-8; width counts code points.
     void row(std::vector<std::string> cells);

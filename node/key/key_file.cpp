@@ -27,7 +27,7 @@ constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kSeedBytes = 32;
 
 // Everything before the ciphertext; it is the ciphertext's associated data, so no byte of it can be changed.
-struct Head {
+struct KeyFileHead {
     std::array<std::uint8_t, 6> magic = kMagic;
     std::uint8_t version = kVersion;
     KeyRole role = KeyRole::kNode;
@@ -46,7 +46,7 @@ struct Head {
 };
 
 struct File {
-    Head head;
+    KeyFileHead head;
     std::array<std::uint8_t, kSeedBytes + crypto_aead_xchacha20poly1305_ietf_ABYTES> box{};
 
     template <class Self, class V>
@@ -72,14 +72,14 @@ private:
     std::size_t size_;
 };
 
-void set_cost(Head& head, KeyProtection protection) {
+void set_cost(KeyFileHead& head, KeyProtection protection) {
     head.protection = protection;
     const bool moderate = protection == KeyProtection::kModerate;
     head.opslimit = moderate ? crypto_pwhash_OPSLIMIT_MODERATE : crypto_pwhash_OPSLIMIT_INTERACTIVE;
     head.memlimit = moderate ? crypto_pwhash_MEMLIMIT_MODERATE : crypto_pwhash_MEMLIMIT_INTERACTIVE;
 }
 
-Outcome<void> derive(const Head& head, const Passphrase& passphrase, Secret& key) {
+Outcome<void> derive(const KeyFileHead& head, const Passphrase& passphrase, Secret& key) {
     const std::string& text = passphrase.text();
     if (crypto_pwhash(key.data(), crypto_aead_xchacha20poly1305_ietf_KEYBYTES, text.data(), text.size(),
                       head.salt.data(), head.opslimit, static_cast<std::size_t>(head.memlimit),
@@ -112,7 +112,7 @@ Outcome<File> read_file(const std::filesystem::path& path) {
                     "restore it from a backup");
     }
     // The cost comes from the file and is spent before anything is authenticated: only the two known ones.
-    Head known;
+    KeyFileHead known;
     set_cost(known, file->head.protection);
     if (file->head.opslimit != known.opslimit || file->head.memlimit != known.memlimit) {
         return fail(ErrorKind::kKey, "the key file " + path.string() + " is damaged (unknown cost)",

@@ -70,9 +70,9 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
                                   loop.stop();
                               },
                           .state_store = state_store.get()};
-    Sequencer sequencer(parts);
+    SequencerRole sequencer(parts);
     loop.attach(sequencer);
-    const std::stop_callback on_stop(stop, [&] { loop.post(Event{StopRequested{}}); });
+    const std::stop_callback on_stop(stop, [&] { loop.post(RoleEvent{StopRequested{}}); });
     loop.run();
     if (error) return base::failed(*error);
     return {};

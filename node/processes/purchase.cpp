@@ -54,7 +54,7 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
         initial.reset();  // as large as the model twice; from here on the store serves it
     }
     {
-        Buyer buyer(process->parts(), {.spec = job.spec});
+        BuyerRole buyer(process->parts(), {.spec = job.spec});
         const auto bought = process->run_as_owner(buyer);
         if (buyer.refusal() && options.on_refused) options.on_refused(*buyer.refusal());
         ASSAY_TRY(bought);
@@ -64,7 +64,7 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
         }
     }
     ASSAY_TRY(process->serve());
-    Buyer buyer(process->parts(), {.spec = job.spec});
+    BuyerRole buyer(process->parts(), {.spec = job.spec});
     ASSAY_TRY(process->run(buyer));
     if (!buyer.job() || buyer.record().phase != contracts::JobPhase::kEnded) {
         return fail(ErrorKind::kInterrupted, "stopped before the job ended; it goes on without this buyer",

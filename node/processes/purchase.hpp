@@ -16,7 +16,7 @@ struct PurchaseOptions {
     RoleProcessOptions process;
     std::filesystem::path job_file;
     /// Told before purchase() returns kRejected: number and name of the reason.
-    std::function<void(const Refusal&)> on_refused;
+    std::function<void(const LedgerRefusal&)> on_refused;
 };
 
 /// Computes the job's initial root, stores its data as blobs, submits it, serves it until it ends. A job of

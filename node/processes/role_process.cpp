@@ -196,7 +196,7 @@ void RoleProcess::State::take_apart() {
 
 base::Outcome<void> RoleProcess::State::run(Role& role) {
     loop->attach(role);
-    const std::stop_callback on_stop(stop, [this] { loop->post(Event{StopRequested{}}); });
+    const std::stop_callback on_stop(stop, [this] { loop->post(RoleEvent{StopRequested{}}); });
     loop->run();
     if (error) return base::failed(*error);
     return {};
@@ -241,7 +241,7 @@ base::Outcome<void> RoleProcess::serve() {
 
 base::Outcome<void> RoleProcess::onboard_and_serve(WorkRole role, base::Amount stake) {
     if (state_->owner_key) {
-        Registrar registrar(parts(), role, stake);
+        RegistrarRole registrar(parts(), role, stake);
         ASSAY_TRY(run_as_owner(registrar));
         if (state_->stop.stop_requested()) return {};
     }

@@ -9,7 +9,7 @@ void LoopWorkerPort::submit(RequestId request, worker::Message message,
     std::erase_if(ids_, [&](const auto& entry) { return entry.first + 64 < request; });
     ids_[request] =
         client_->submit(std::move(message), std::move(bulk), [this, request](const WorkerEvent& event) {
-            loop_.post(Event{WorkerAnswered{
+            loop_.post(RoleEvent{WorkerAnswered{
                 .request = request, .message = event.message, .bulk = event.bulk, .last = event.last}});
         });
 }

@@ -12,7 +12,7 @@ base::Hash256 beacon_secret(const base::SecretKey& key, base::ByteView job_name)
 }
 
 void keep_beacon(const contracts::StateView& state, const contracts::Job& job, const base::PublicKey& node,
-                 const base::Hash256& secret, const Offer& offer) {
+                 const base::Hash256& secret, const OfferHandler& offer) {
     if (job.phase != contracts::JobPhase::kRounds) return;
     const auto round = contracts::read_round(state, job.id, job.round);
     if (!round || round->phase != contracts::RoundPhase::kBeacon) return;

@@ -15,6 +15,6 @@ base::Hash256 beacon_secret(const base::SecretKey& key, base::ByteView job_name)
 /// Offers this round's link when it is wanted: the job is in its beacon phase, `node` is a member, and the
 /// link is not opened yet.
 void keep_beacon(const contracts::StateView& state, const contracts::Job& job, const base::PublicKey& node,
-                 const base::Hash256& secret, const Offer& offer);
+                 const base::Hash256& secret, const OfferHandler& offer);
 
 }  // namespace assay::node

@@ -8,13 +8,13 @@
 
 namespace assay::node {
 
-Buyer::Buyer(const RoleParts& parts, BuyerOptions options)
+BuyerRole::BuyerRole(const RoleParts& parts, BuyerOptions options)
     : FollowingRole(parts),
       options_(std::move(options)),
       wants_(parts.seams, parts.files, requests()),
       secret_(beacon_secret(parts.node_key, base::encode(options_.spec))) {}
 
-void Buyer::find_job() {
+void BuyerRole::find_job() {
     const auto note = [this](const contracts::Job& job) {
         if (job_ || job.buyer_node != me() || !(job.spec == options_.spec)) return;
         job_ = job.id;
@@ -30,7 +30,7 @@ void Buyer::find_job() {
         note(*contracts::read_job(state(), id));
 }
 
-void Buyer::refused(const RefusedOffer& offer) {
+void BuyerRole::refused(const RefusedOffer& offer) {
     if (!has_owner_key() || offer.retry == contracts::Retry::kSoon) return FollowingRole::refused(offer);
     refusal_ = offer.refusal;
     // Said by the ledger node that the command was given, which could as well never answer.
@@ -39,14 +39,14 @@ void Buyer::refused(const RefusedOffer& offer) {
                             "see what the job asks for with: assay plan JOB.toml"));
 }
 
-void Buyer::plan() {
+void BuyerRole::plan() {
     if (refusal_) return;
     if (parts().owner_key != nullptr) return buy();
     if (!job_) find_job();
     if (job_) serve_job();
 }
 
-void Buyer::buy() {
+void BuyerRole::buy() {
     const base::PublicKey owner = parts().owner_key->public_key();
     const auto as_owner = [this](const std::string& name, contracts::Payload payload) {
         offer_as_owner(name, std::move(payload));
@@ -73,7 +73,7 @@ void Buyer::buy() {
     parts().finish(std::nullopt);
 }
 
-void Buyer::serve_job() {
+void BuyerRole::serve_job() {
     const contracts::Job job = record();
     // Started again on another port: whoever needs the data is told where it is now.
     if (job.phase != contracts::JobPhase::kEnded && job.buyer_endpoint != parts().endpoint) {
@@ -89,7 +89,7 @@ void Buyer::serve_job() {
     if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
 }
 
-void Buyer::unpin_settled(const contracts::Job& job) {
+void BuyerRole::unpin_settled(const contracts::Job& job) {
     const program::DataConfig& data = job.spec.data;
     std::set<BlobId> needed = {data.tokenizer, data.manifest, job.base_blob};
     const bool ended = job.phase == contracts::JobPhase::kEnded;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buyer: submits a job; then, made anew without the owner's key, serves its data, opens its beacon links, and
-// brings home every base state.
+// BuyerRole: submits a job; then, made anew without the owner's key, serves its data, opens its beacon links,
+// and brings home every base state.
 #pragma once
 
 #include "node/roles/following_role.hpp"
@@ -12,9 +12,9 @@ struct BuyerOptions {
     program::JobSpec spec;  ///< complete, initial_root included
 };
 
-class Buyer final : public FollowingRole {
+class BuyerRole final : public FollowingRole {
 public:
-    Buyer(const RoleParts& parts, BuyerOptions options);
+    BuyerRole(const RoleParts& parts, BuyerOptions options);
 
     /// The job on the ledger; nothing before it is accepted.
     [[nodiscard]] const std::optional<base::Hash256>& job() const { return job_; }
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] contracts::Job record() const { return *contracts::read_job(state(), *job_); }
 
     /// Why there will be no job; nothing while there may be one.
-    [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
+    [[nodiscard]] const std::optional<LedgerRefusal>& refusal() const { return refusal_; }
 
 private:
     /// With the owner's key it buys the job and is done; without, it serves the job that was bought.
@@ -44,7 +44,7 @@ private:
     base::Hash256 secret_;
     std::optional<base::Hash256> job_;
     bool looked_back_ = false;  ///< through the jobs of before this process
-    std::optional<Refusal> refusal_;
+    std::optional<LedgerRefusal> refusal_;
     std::uint32_t rounds_unpinned_ = 0;
 };
 

@@ -31,7 +31,7 @@ void FollowingRole::keep_receipt(base::ByteView encoded) {
     if (!kept) log().warn("the receipt is not kept: " + kept.error().what);
 }
 
-void FollowingRole::step(const Event& event) {
+void FollowingRole::step(const RoleEvent& event) {
     if (std::holds_alternative<Started>(event)) return start();
     if (std::holds_alternative<StopRequested>(event)) return parts_.finish(std::nullopt);
     if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);

@@ -49,7 +49,7 @@ class FollowingRole : public Role {
 public:
     explicit FollowingRole(const RoleParts& parts);
 
-    void step(const Event& event) final;
+    void step(const RoleEvent& event) final;
 
 protected:
     /// Looks at state() and starts what is missing. Called after every event; must be cheap and idempotent.

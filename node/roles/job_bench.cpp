@@ -237,7 +237,7 @@ void JobBench::on_initial(const contracts::Job& job, const WorkerAnswered& answe
     if (const auto* refusal = std::get_if<frames::Refusal>(&answer.message)) {
         return on_refusal(job, "it has no first state: ", *refusal);
     }
-    const auto* initial = std::get_if<frames::BaseState>(&answer.message);
+    const auto* initial = std::get_if<frames::BaseStateFrame>(&answer.message);
     if (initial == nullptr || answer.bulk.empty()) return rest(job.id);
     if (initial->root != job.spec.initial_root) {
         return refuse(job.id, "its initial state has the root " + initial->root.brief() + ", the job names " +

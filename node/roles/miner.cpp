@@ -32,12 +32,12 @@ struct SealedAsk {
 
 }  // namespace
 
-Miner::Miner(const RoleParts& parts, MinerOptions options)
+MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
     : FollowingRole(parts),
       options_(std::move(options)),
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
-void Miner::plan() {
+void MinerRole::plan() {
     if (!onboarded(WorkRole::kMiner, options_.stake)) return;
     if (training_request_) {
         const auto trained = contracts::read_job(state(), std::get<0>(*training_));
@@ -51,7 +51,7 @@ void Miner::plan() {
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }
 
-bool Miner::checked_before_asking(const contracts::Job& job) {
+bool MinerRole::checked_before_asking(const contracts::Job& job) {
     if (job.spec.initial_blob.is_zero()) return true;
     // What the ledger would refuse is not worth a download.
     if (job.auction.asks_sealed >= contracts::kMaxAsks ||
@@ -61,7 +61,7 @@ bool Miner::checked_before_asking(const contracts::Job& job) {
     return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
 }
 
-bool Miner::locks_within_limits(const contracts::Job& job) {
+bool MinerRole::locks_within_limits(const contracts::Job& job) {
     const auto most = contracts::most_locked(contracts::params_of(state(), job), job.spec, job.slot_work);
     if (!most) return false;  // the ledger refuses such a job
     // No more than all of the stake is ever dealt; what other jobs lock today may be free tomorrow.
@@ -81,7 +81,7 @@ bool Miner::locks_within_limits(const contracts::Job& job) {
     return within;
 }
 
-void Miner::plan_bidding(const contracts::Job& job) {
+void MinerRole::plan_bidding(const contracts::Job& job) {
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
@@ -118,7 +118,7 @@ void Miner::plan_bidding(const contracts::Job& job) {
     }
 }
 
-void Miner::plan_round(const contracts::Job& job) {
+void MinerRole::plan_round(const contracts::Job& job) {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
     note_updates(job, *round);
@@ -134,8 +134,8 @@ void Miner::plan_round(const contracts::Job& job) {
     forget_old_rounds(job);
 }
 
-void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
-                      const contracts::SlotRound& slot) {
+void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& round,
+                          const contracts::SlotRound& slot) {
     const SlotKey key{job.id, job.round, slot.slot};
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
@@ -154,13 +154,13 @@ void Miner::plan_slot(const contracts::Job& job, const contracts::Round& round,
     }
 }
 
-std::optional<SharedDescriptor> Miner::carried_file(const contracts::CarriedIn& carried,
-                                                    const contracts::Job& job, std::uint32_t slot) {
+std::optional<SharedDescriptor> MinerRole::carried_file(const contracts::CarriedIn& carried,
+                                                        const contracts::Job& job, std::uint32_t slot) {
     return bench_.wants().want(carried.blob, holders_of_carried(state(), job, slot, me()),
                                boundary_terms(job.spec));
 }
 
-void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start) {
+void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start) {
     const SlotKey key{job.id, job.round, slot.slot};
     SlotWork& work = work_of(key);
     frames::Train request{.round = job.round, .slot = slot.slot, .resume = std::nullopt, .drills = {}};
@@ -191,7 +191,7 @@ void Miner::train(const contracts::Job& job, const contracts::SlotRound& slot, c
     parts().seams.worker.submit(*training_request_, std::move(request), std::move(bulk));
 }
 
-void Miner::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
+void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     if (answer.last) {
         training_.reset();
         training_request_.reset();
@@ -216,7 +216,7 @@ void Miner::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
     if (answer.last) bench_.rest(work.job);  // a frame of another kind
 }
 
-void Miner::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
+void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     const auto& boundary = std::get<frames::Boundary>(answer.message);
     // One before it was not stored: the slot is trained again from there.
     if (answer.bulk.empty() || boundary.index != work.boundary_blobs.size() + 1) return;
@@ -229,19 +229,19 @@ void Miner::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     store(work);
 }
 
-void Miner::stop_training(const base::Hash256& job) {
+void MinerRole::stop_training(const base::Hash256& job) {
     // What cannot be served must not be committed: a drawn unit would be unpaid and cost the standing.
     bench_.rest(job);
     if (training_request_) parts().seams.worker.cancel(*training_request_);
 }
 
-bool Miner::can_be_served(const SlotWork& work) {
+bool MinerRole::can_be_served(const SlotWork& work) {
     const auto here = [this](const BlobId& blob) { return parts().files.has(blob); };
     return std::all_of(work.boundary_blobs.begin(), work.boundary_blobs.end(), here) &&
            (work.update_blob.is_zero() || here(work.update_blob));
 }
 
-void Miner::lose(SlotWork& work) {
+void MinerRole::lose(SlotWork& work) {
     log().warn(round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
                " is trained again: its states are not in the store any more");
     work.complete = false;
@@ -250,7 +250,7 @@ void Miner::lose(SlotWork& work) {
     work.trace = {};
 }
 
-void Miner::on_trained(SlotWork& work, const WorkerAnswered& answer) {
+void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     const auto& trained = std::get<frames::Trained>(answer.message);
     std::vector<BlobId> boundaries = work.boundary_blobs;
     const std::size_t reached = trained.trace.boundaries.size();
@@ -274,7 +274,7 @@ void Miner::on_trained(SlotWork& work, const WorkerAnswered& answer) {
                std::to_string(trained.nanoseconds / 1'000'000) + " ms");
 }
 
-void Miner::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
+void MinerRole::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
     const contracts::CommitStatement statement{.job = job.id,
                                                .round = job.round,
                                                .slot = slot.slot,
@@ -295,7 +295,7 @@ void Miner::commit(const contracts::Job& job, const contracts::SlotRound& slot, 
                                  .seal = contracts::commit_seal(chain_id(), statement)});
 }
 
-void Miner::reveal(const contracts::Job& job, const SlotWork& work) {
+void MinerRole::reveal(const contracts::Job& job, const SlotWork& work) {
     offer("reveal " + round_name(job.id, job.round) + " slot " + std::to_string(work.slot),
           contracts::RoundReveal{.job = job.id,
                                  .round = job.round,
@@ -306,7 +306,7 @@ void Miner::reveal(const contracts::Job& job, const SlotWork& work) {
                                  .salt = work.salt});
 }
 
-SlotWork& Miner::work_of(const SlotKey& key) {
+SlotWork& MinerRole::work_of(const SlotKey& key) {
     const auto& [job, round, slot] = key;
     auto [found, inserted] = works_.try_emplace(key);
     SlotWork& work = found->second;
@@ -323,12 +323,12 @@ SlotWork& Miner::work_of(const SlotKey& key) {
     return work;
 }
 
-void Miner::store(const SlotWork& work) {
+void MinerRole::store(const SlotWork& work) {
     auto written = parts().seams.disk.write(slot_file(work.job, work.round, work.slot), base::encode(work));
     if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
 }
 
-void Miner::keep_own(std::set<BlobId>& needed) {
+void MinerRole::keep_own(std::set<BlobId>& needed) {
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         if (job->phase != contracts::JobPhase::kRounds) continue;
@@ -345,7 +345,7 @@ void Miner::keep_own(std::set<BlobId>& needed) {
     }
 }
 
-void Miner::forget_ended_jobs() {
+void MinerRole::forget_ended_jobs() {
     const auto is_over = [this](const base::Hash256& id) {
         const auto job = contracts::read_job(state(), id);
         return job && job->phase == contracts::JobPhase::kEnded;
@@ -362,7 +362,7 @@ void Miner::forget_ended_jobs() {
     });
 }
 
-void Miner::forget_old_rounds(const contracts::Job& job) {
+void MinerRole::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(updates_, [&](const auto& entry) {
         return entry.first.first == job.id && entry.first.second + 1 < job.round;
     });

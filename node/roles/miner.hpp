@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Miner: asks a price for jobs, trains the slots it is dealt, commits, reveals, serves its bytes.
+// MinerRole: asks a price for jobs, trains the slots it is dealt, commits, reveals, serves its bytes.
 #pragma once
 
 #include <map>
@@ -47,9 +47,9 @@ struct SlotWork {
     }
 };
 
-class Miner final : public FollowingRole {
+class MinerRole final : public FollowingRole {
 public:
-    Miner(const RoleParts& parts, MinerOptions options);
+    MinerRole(const RoleParts& parts, MinerOptions options);
 
 private:
     using SlotKey = std::tuple<base::Hash256, std::uint32_t, std::uint32_t>;

@@ -8,7 +8,7 @@ namespace assay::node {
 
 namespace frames = worker;
 
-bool Miner::makes_base(const contracts::Job& job) {
+bool MinerRole::makes_base(const contracts::Job& job) {
     if (making_base_) return true;
     const auto key = std::pair(job.id, job.round);
     if (job.round == 0 || base_not_made_.contains(key) || parts().files.has(job.base_blob)) return false;
@@ -18,7 +18,7 @@ bool Miner::makes_base(const contracts::Job& job) {
 }
 
 // Once the round is settled, its reveals are in the block log alone.
-void Miner::note_updates(const contracts::Job& job, const contracts::Round& round) {
+void MinerRole::note_updates(const contracts::Job& job, const contracts::Round& round) {
     if (round.phase <= contracts::RoundPhase::kReveal || updates_.contains({job.id, job.round})) return;
     auto& noted = updates_[{job.id, job.round}];
     for (std::uint32_t slot = 0; slot < job.spec.slots; ++slot) {
@@ -27,7 +27,7 @@ void Miner::note_updates(const contracts::Job& job, const contracts::Round& roun
     }
 }
 
-std::vector<Endpoint> Miner::holders_of_update(const contracts::SlotRound& slot) const {
+std::vector<Endpoint> MinerRole::holders_of_update(const contracts::SlotRound& slot) const {
     std::vector<Endpoint> holders;
     for (const base::PublicKey& node : slot.verifiers) {
         const auto verifier = contracts::read_verifier(state(), node);
@@ -38,13 +38,13 @@ std::vector<Endpoint> Miner::holders_of_update(const contracts::SlotRound& slot)
 }
 
 // A state that is not made in a quarter of the time to commit is fetched after all.
-bool Miner::may_make_base(const contracts::Job& job) const {
+bool MinerRole::may_make_base(const contracts::Job& job) const {
     const auto running = contracts::read_round(state(), job.id, job.round);
     if (!running) return false;
     return height() <= running->started_at + contracts::params_of(state(), job).commit_window / 4;
 }
 
-bool Miner::make_base(const contracts::Job& job) {
+bool MinerRole::make_base(const contracts::Job& job) {
     const auto before = contracts::read_round(state(), job.id, job.round - 1);
     if (!before || !before->merged || !may_make_base(job)) return false;
     if (!bench_.is_open(job.id))
@@ -81,7 +81,7 @@ bool Miner::make_base(const contracts::Job& job) {
     return true;
 }
 
-void Miner::on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer) {
+void MinerRole::on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer) {
     making_base_.reset();
     const auto job = contracts::read_job(state(), id);
     if (!job || job->round != round) return;  // it has gone on without it
@@ -91,7 +91,7 @@ void Miner::on_base_made(const base::Hash256& id, std::uint32_t round, const Wor
             return fail_with(OwnFailure::kUnsound, not_done(what + " is not made", answer));
         }
     }
-    const auto* made = std::get_if<frames::BaseState>(&answer.message);
+    const auto* made = std::get_if<frames::BaseStateFrame>(&answer.message);
     const bool right = made != nullptr && made->root == job->base_root && !answer.bulk.empty();
     if (right && bench_.wants().put(answer.bulk.front(), what) == job->base_blob) {
         return log().info(what + " is made here, of its updates");

@@ -16,7 +16,7 @@ bool is_registered(const contracts::StateView& state, const OnboardingWants& wan
 }
 }  // namespace
 
-bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const Offer& offer) {
+bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const OfferHandler& offer) {
     if (!contracts::read_node_key(state, wants.node)) {
         offer("register node key", contracts::NodeRegister{.node = wants.node, .proof = wants.node_proof});
         return false;

@@ -22,9 +22,9 @@ struct OnboardingWants {
     base::Amount stake;  ///< free and bonded together; a buyer stakes nothing
 };
 
-using Offer = std::function<void(const std::string& name, contracts::Payload payload)>;
+using OfferHandler = std::function<void(const std::string& name, contracts::Payload payload)>;
 
 /// Offers the next missing step, if any. True when nothing is missing.
-bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const Offer& offer);
+bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const OfferHandler& offer);
 
 }  // namespace assay::node

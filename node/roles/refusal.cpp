@@ -8,7 +8,7 @@ using contracts::Reason;
 namespace {
 
 // What helps against the refusals that a person can do something about; empty where the caller knows better.
-std::string advice(const Refusal& refusal) {
+std::string advice(const LedgerRefusal& refusal) {
     if (!refusal.reason) return "bring this program to the version of the ledger node";
     switch (*refusal.reason) {
         case Reason::kInsufficientBalance:
@@ -26,7 +26,7 @@ std::string advice(const Refusal& refusal) {
 
 }  // namespace
 
-Refusal refusal_in(const SubmitReply& reply) {
+LedgerRefusal refusal_in(const SubmitReply& reply) {
     ASSAY_CHECK(!reply.accepted);
     const auto reason = contracts::refusal_of(reply.reason);
     return {.number = reply.reason,
@@ -34,11 +34,11 @@ Refusal refusal_in(const SubmitReply& reply) {
             .name = reason ? std::string(contracts::to_text(*reason)) : reply.reason_text};
 }
 
-std::optional<contracts::Retry> retry(const Refusal& refusal) {
+std::optional<contracts::Retry> retry(const LedgerRefusal& refusal) {
     return refusal.reason ? contracts::retry(*refusal.reason) : std::nullopt;
 }
 
-std::string describe(const Refusal& refusal) {
+std::string describe(const LedgerRefusal& refusal) {
     const std::string number = " (" + std::to_string(refusal.number) + ")";
     if (refusal.reason) {
         return refusal.name + number + ": " + std::string(contracts::explain(*refusal.reason));
@@ -46,7 +46,7 @@ std::string describe(const Refusal& refusal) {
     return "for a reason that this version does not know: " + refusal.name + number;
 }
 
-base::Error rejected(const Refusal& refusal, const std::string& what, const std::string& fix) {
+base::Error rejected(const LedgerRefusal& refusal, const std::string& what, const std::string& fix) {
     const std::string own = advice(refusal);
     return {base::ErrorKind::kRejected, "the ledger refused " + what + ": " + describe(refusal),
             own.empty() ? fix : own};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusal: what a node said against a transaction, read by number. Its words are for people.
+// LedgerRefusal: what a node said against a transaction, read by number. Its words are for people.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace assay::node {
 
-struct Refusal {
+struct LedgerRefusal {
     std::uint32_t number = 0;                 ///< as the node gave it
     std::optional<contracts::Reason> reason;  ///< nothing when this version knows no such refusal
     std::string name;                         ///< "budget_too_small"; the node's own word when not known here
 
-    friend bool operator==(const Refusal&, const Refusal&) = default;
+    friend bool operator==(const LedgerRefusal&, const LedgerRefusal&) = default;
 };
 
 /// REQUIRES !reply.accepted.
-Refusal refusal_in(const SubmitReply& reply);
+LedgerRefusal refusal_in(const SubmitReply& reply);
 
 /// When the same wish may be accepted; nothing for a reason that is not known here.
-std::optional<contracts::Retry> retry(const Refusal& refusal);
+std::optional<contracts::Retry> retry(const LedgerRefusal& refusal);
 
 /// "budget_too_small (26): The budget does not cover ….", or that a newer node gave a reason without words
 /// here.
-std::string describe(const Refusal& refusal);
+std::string describe(const LedgerRefusal& refusal);
 
 /// What a command ends with: kRejected, "the ledger refused WHAT: …". `fix` unless the reason has its own.
-base::Error rejected(const Refusal& refusal, const std::string& what, const std::string& fix);
+base::Error rejected(const LedgerRefusal& refusal, const std::string& what, const std::string& fix);
 
 }  // namespace assay::node

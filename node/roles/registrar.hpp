@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registrar: the role that a process plays before it serves anybody. It has the owner's key, registers node
-// key and role, stakes, and is done.
+// RegistrarRole: the role that a process plays before it serves anybody. It has the owner's key, registers
+// node key and role, stakes, and is done.
 #pragma once
 
 #include "node/roles/following_role.hpp"
 
 namespace assay::node {
 
-class Registrar final : public FollowingRole {
+class RegistrarRole final : public FollowingRole {
 public:
     /// REQUIRES parts.owner_key.
-    Registrar(const RoleParts& parts, WorkRole role, base::Amount stake)
+    RegistrarRole(const RoleParts& parts, WorkRole role, base::Amount stake)
         : FollowingRole(parts), role_(role), stake_(stake) {}
 
 private:

@@ -7,7 +7,7 @@
 
 namespace assay::node {
 
-void Sequencer::plan() {
+void SequencerRole::plan() {
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         const base::Hash256 secret = beacon_secret(parts().node_key, id.view());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequencer: the ledger node's own part in jobs: it enlists for every job's beacon and opens its links.
+// SequencerRole: the ledger node's own part in jobs: it enlists for every job's beacon and opens its links.
 #pragma once
 
 #include "node/roles/following_role.hpp"
 
 namespace assay::node {
 
-class Sequencer final : public FollowingRole {
+class SequencerRole final : public FollowingRole {
 public:
     using FollowingRole::FollowingRole;
 

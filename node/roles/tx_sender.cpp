@@ -96,7 +96,7 @@ void TxSender::answered(const Outcome<SubmitReply>& reply) {
 
 void TxSender::refused(const Wanted& sent, const SubmitReply& reply) {
     names_.erase(sent.name);
-    const Refusal refusal = refusal_in(reply);
+    const LedgerRefusal refusal = refusal_in(reply);
     const auto again = retry(refusal);
     Past& past = past_[id_of(sent.payload)];
     const bool told = past.refusal == refusal;

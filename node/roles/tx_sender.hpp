@@ -25,7 +25,7 @@ namespace assay::node {
 struct RefusedOffer {
     std::string name;
     contracts::TxType type = contracts::TxType::kTransfer;
-    Refusal refusal;
+    LedgerRefusal refusal;
     std::optional<contracts::Retry> retry;
 };
 
@@ -75,7 +75,7 @@ private:
     };
     /// What is known of a payload that was refused.
     struct Past {
-        Refusal refusal;
+        LedgerRefusal refusal;
         bool for_ever = false;
         Pause pause;
         std::uint64_t last_offered = 0;  ///< tick

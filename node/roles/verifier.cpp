@@ -12,12 +12,12 @@ namespace assay::node {
 using contracts::RoundPhase;
 using contracts::Stage;
 
-Verifier::Verifier(const RoleParts& parts, VerifierOptions options)
+VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
     : FollowingRole(parts),
       options_(options),
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
-void Verifier::plan() {
+void VerifierRole::plan() {
     if (!onboarded(WorkRole::kVerifier, options_.stake)) return;
     forget_ended_jobs();
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
@@ -25,7 +25,7 @@ void Verifier::plan() {
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }
 
-std::optional<base::Amount> Verifier::lock_for(const contracts::Job& job) {
+std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {
     const contracts::Params params = contracts::params_of(state(), job);
     const auto least = contracts::enlistment_minimum(params, job.spec, job.slot_work);
     const base::Amount most = std::max(options_.lock, params.verifier_bond);
@@ -40,7 +40,7 @@ std::optional<base::Amount> Verifier::lock_for(const contracts::Job& job) {
     return lock < *least ? std::nullopt : std::optional(lock);
 }
 
-bool Verifier::checked_before_enlisting(const contracts::Job& job) {
+bool VerifierRole::checked_before_enlisting(const contracts::Job& job) {
     // What the ledger would refuse is not worth a download.
     const auto key = contracts::read_node_key(state(), me());
     if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers) return false;
@@ -49,8 +49,8 @@ bool Verifier::checked_before_enlisting(const contracts::Job& job) {
     return bench_.vouched(state(), job, computing_ ? Worker::kAtWork : Worker::kFree);
 }
 
-void Verifier::on_not_done(const base::Hash256& job, const std::string& what, const WorkerAnswered& answer,
-                           bool& given_up) {
+void VerifierRole::on_not_done(const base::Hash256& job, const std::string& what,
+                               const WorkerAnswered& answer, bool& given_up) {
     const base::Error why = not_done("job " + job.brief() + ": " + what, answer);
     const auto* refusal = std::get_if<worker::Refusal>(&answer.message);
     const Remedy remedy = refusal != nullptr ? bench_.after_refusal(job, *refusal) : Remedy::kNever;
@@ -60,7 +60,7 @@ void Verifier::on_not_done(const base::Hash256& job, const std::string& what, co
     log().error(why);
 }
 
-void Verifier::keep_own(std::set<BlobId>& needed) {
+void VerifierRole::keep_own(std::set<BlobId>& needed) {
     for (const RecomputedFiles* files : {&right_updates_, &right_ends_}) {
         for (const auto& [key, recomputed] : *files) {
             if (recomputed.served) needed.insert(*recomputed.served);
@@ -84,7 +84,7 @@ void Verifier::keep_own(std::set<BlobId>& needed) {
     }
 }
 
-void Verifier::plan_bidding(const contracts::Job& job) {
+void VerifierRole::plan_bidding(const contracts::Job& job) {
     if (takes_part(job, me())) return;
     const auto lock = lock_for(job);
     if (!lock || !checked_before_enlisting(job)) return;
@@ -94,7 +94,7 @@ void Verifier::plan_bidding(const contracts::Job& job) {
               .job = job.id, .beacon_tip = contracts::chain_tip(secret, job.spec.rounds), .stake = *lock});
 }
 
-void Verifier::plan_round(const contracts::Job& job) {
+void VerifierRole::plan_round(const contracts::Job& job) {
     keep_beacon(
         state(), job, me(), beacon_secret(parts().node_key, job.id.view()),
         [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); });
@@ -127,7 +127,7 @@ std::string merge_file(const base::Hash256& job, std::uint32_t round, Stage stag
 }
 
 template <class Record>
-std::optional<Record> Verifier::kept(const std::string& file) {
+std::optional<Record> VerifierRole::kept(const std::string& file) {
     auto bytes = parts().seams.disk.read(file);
     if (!bytes.ok()) {
         fail_with(OwnFailure::kNotes, bytes.error());
@@ -140,15 +140,15 @@ std::optional<Record> Verifier::kept(const std::string& file) {
 }
 
 template <class Record>
-bool Verifier::keep(const std::string& file, const Record& record) {
+bool VerifierRole::keep(const std::string& file, const Record& record) {
     auto written = parts().seams.disk.write(file, base::encode(record));
     if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
     return written.ok();
 }
 
-template std::optional<SealedAudit> Verifier::kept(const std::string&);
-template std::optional<SealedMerge> Verifier::kept(const std::string&);
-template bool Verifier::keep(const std::string&, const SealedAudit&);
-template bool Verifier::keep(const std::string&, const SealedMerge&);
+template std::optional<SealedAudit> VerifierRole::kept(const std::string&);
+template std::optional<SealedMerge> VerifierRole::kept(const std::string&);
+template bool VerifierRole::keep(const std::string&, const SealedAudit&);
+template bool VerifierRole::keep(const std::string&, const SealedMerge&);
 
 }  // namespace assay::node

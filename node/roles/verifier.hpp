@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifier: enlists for jobs, opens its beacon links, recomputes the units it is drawn for and posts the
+// VerifierRole: enlists for jobs, opens its beacon links, recomputes the units it is drawn for and posts the
 // roots it computed, and computes merges.
 #pragma once
 
@@ -52,9 +52,9 @@ struct SealedMerge {
     }
 };
 
-class Verifier final : public FollowingRole {
+class VerifierRole final : public FollowingRole {
 public:
-    Verifier(const RoleParts& parts, VerifierOptions options);
+    VerifierRole(const RoleParts& parts, VerifierOptions options);
 
 private:
     /// Which audit: job, round, stage.

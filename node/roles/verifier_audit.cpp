@@ -45,16 +45,16 @@ UnitEnd end_of(const contracts::Reveal& reveal, std::uint32_t unit, const progra
 
 }  // namespace
 
-void Verifier::Audit::claim(const base::Hash256& root) {
+void VerifierRole::Audit::claim(const base::Hash256& root) {
     claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = false, .root = root});
 }
 
-void Verifier::Audit::claim_unavailable() {
+void VerifierRole::Audit::claim_unavailable() {
     end_state.reset();
     claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = true, .root = {}});
 }
 
-void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
+void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     const auto posting = contracts::read_audit(state(), job.id, job.round, stage, me());
     if (posting && posting->sealed) return;
     const auto units = contracts::assigned_units(state(), job.id, job.round, stage, me());
@@ -81,13 +81,14 @@ void Verifier::plan_audit(const contracts::Job& job, Stage stage) {
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 
-contracts::CarriedIn Verifier::carried_in(const contracts::Job& job, std::uint32_t slot) const {
+contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::uint32_t slot) const {
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
 // The slot's miner, and before it, for what the slot carries, those who had it already.
-std::vector<Endpoint> Verifier::holders_of_start(const contracts::Job& job, const contracts::SlotRound& slot,
-                                                 std::uint32_t unit) const {
+std::vector<Endpoint> VerifierRole::holders_of_start(const contracts::Job& job,
+                                                     const contracts::SlotRound& slot,
+                                                     std::uint32_t unit) const {
     std::vector<Endpoint> holders;
     if (program::RoundPlan(job.spec).start(unit).carried)
         holders = holders_of_carried(state(), job, slot.slot, me());
@@ -97,7 +98,7 @@ std::vector<Endpoint> Verifier::holders_of_start(const contracts::Job& job, cons
 }
 
 // All at once, so that a holder that is slow holds up its own unit alone.
-void Verifier::ask_for_starts(const contracts::Job& job, Audit& audit) {
+void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
     if (std::exchange(audit.starts_asked, true)) return;
     for (std::size_t i = 0; i < audit.units.size(); ++i) {
         const contracts::AssignedUnit& unit = audit.units[i];
@@ -113,7 +114,7 @@ void Verifier::ask_for_starts(const contracts::Job& job, Audit& audit) {
     }
 }
 
-void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
+void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
     if (audit.difference) return name_difference(job, key, base);
     ask_for_starts(job, audit);
@@ -134,8 +135,8 @@ void Verifier::audit_next(const contracts::Job& job, const AuditKey& key, const 
     if (waited_enough(job, starts.front())) audit.claim_unavailable();
 }
 
-void Verifier::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
-                      const std::optional<SharedDescriptor>& claimed_end) {
+void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
+                          const std::optional<SharedDescriptor>& claimed_end) {
     const Audit& audit = audits_.at(key);
     const contracts::AssignedUnit unit = audit.next();
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
@@ -162,7 +163,7 @@ void Verifier::replay(const contracts::Job& job, const AuditKey& key, const Shar
                                 std::move(bulk));
 }
 
-void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
+void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
     const auto found = audits_.find(key);
     const auto job = contracts::read_job(state(), std::get<0>(key));
     if (found == audits_.end() || found->second.complete() || !job) return;  // its round went on without it
@@ -185,7 +186,7 @@ void Verifier::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
     }
 }
 
-void Verifier::on_unavailable(const contracts::Job& job, Audit& audit) {
+void VerifierRole::on_unavailable(const contracts::Job& job, Audit& audit) {
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, audit.next().slot);
     if (!reveal) return;
     for (const BlobId& start :
@@ -198,8 +199,8 @@ void Verifier::on_unavailable(const contracts::Job& job, Audit& audit) {
     audit.claim_unavailable();
 }
 
-void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
-                        const base::Hash256& root) {
+void VerifierRole::on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
+                            const base::Hash256& root) {
     audit.end_state.reset();
     if (!answer.bulk.empty()) {
         audit.end_state = answer.bulk.front();
@@ -214,8 +215,8 @@ void Verifier::on_match(Audit& audit, const contracts::Job& job, const WorkerAns
     audit.claim(root);
 }
 
-void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
-                             const frames::Replayed& replayed) {
+void VerifierRole::on_difference(const contracts::Job& job, const AuditKey& key,
+                                 const frames::Replayed& replayed) {
     Audit& audit = audits_.at(key);
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (replayed.named || audit.difference || !round) return claim_difference(job, audit, replayed);
@@ -227,7 +228,8 @@ void Verifier::on_difference(const contracts::Job& job, const AuditKey& key,
 
 // The miner's own end only serves to name the difference. It is asked for once, and a miner that gives it
 // slowly or not at all, or a store of ours that does not take it, holds up no claim for long.
-void Verifier::name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
+void VerifierRole::name_difference(const contracts::Job& job, const AuditKey& key,
+                                   const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
     const contracts::AssignedUnit unit = audit.next();
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
@@ -242,7 +244,8 @@ void Verifier::name_difference(const contracts::Job& job, const AuditKey& key, c
     if (claimed_end) replay(job, key, base, claimed_end);
 }
 
-void Verifier::claim_difference(const contracts::Job& job, Audit& audit, const frames::Replayed& replayed) {
+void VerifierRole::claim_difference(const contracts::Job& job, Audit& audit,
+                                    const frames::Replayed& replayed) {
     const contracts::AssignedUnit unit = audit.next();
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
     if (!slot) return;
@@ -257,7 +260,7 @@ void Verifier::claim_difference(const contracts::Job& job, Audit& audit, const f
     audit.claim(replayed.unit_root);
 }
 
-bool Verifier::waited_enough(const contracts::Job& job, const BlobId& blob) const {
+bool VerifierRole::waited_enough(const contracts::Job& job, const BlobId& blob) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return false;
     const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
@@ -268,7 +271,7 @@ bool Verifier::waited_enough(const contracts::Job& job, const BlobId& blob) cons
     return bench_.wants().unserved(blob) >= kFetchAttempts && waited >= std::min(window / 2, kPatienceBlocks);
 }
 
-void Verifier::forget_old_rounds(const contracts::Job& job) {
+void VerifierRole::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(audits_, [&](const auto& entry) {
         return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
     });
@@ -282,7 +285,7 @@ void Verifier::forget_old_rounds(const contracts::Job& job) {
     });
 }
 
-void Verifier::forget_ended_jobs() {
+void VerifierRole::forget_ended_jobs() {
     const auto ended = [this](const base::Hash256& id) {
         const auto job = contracts::read_job(state(), id);
         return job && job->phase == contracts::JobPhase::kEnded;
@@ -294,7 +297,7 @@ void Verifier::forget_ended_jobs() {
     std::erase_if(merges_, [&](const auto& entry) { return ended(entry.first.first); });
 }
 
-void Verifier::record_finding(const Finding& finding) {
+void VerifierRole::record_finding(const Finding& finding) {
     const nlohmann::json json{{"schema", "assay.finding/v1"},
                               {"job", finding.job.hex()},
                               {"round", finding.round},
@@ -312,7 +315,7 @@ void Verifier::record_finding(const Finding& finding) {
                finding.difference);
 }
 
-void Verifier::open_audit(const contracts::Job& job, Stage stage) {
+void VerifierRole::open_audit(const contracts::Job& job, Stage stage) {
     const auto posting = contracts::read_audit(state(), job.id, job.round, stage, me());
     if (!posting || !posting->sealed || posting->opened) return;
     const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));

@@ -20,7 +20,7 @@ const contracts::MergePosting* posting_of(const contracts::Round& round, const b
 }
 }  // namespace
 
-void Verifier::plan_merge(const contracts::Job& job, const contracts::Round& round, Stage stage) {
+void VerifierRole::plan_merge(const contracts::Job& job, const contracts::Round& round, Stage stage) {
     const contracts::MergePosting* posting = posting_of(round, me(), stage);
     if (posting == nullptr || posting->sealed) return;
     if (const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round, stage))) {
@@ -46,7 +46,7 @@ void Verifier::plan_merge(const contracts::Job& job, const contracts::Round& rou
     merge_next(job, *base);
 }
 
-void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& base) {
+void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor& base) {
     const MergeKey key{job.id, job.round};
     frames::Merge request{.round = job.round, .accepted = {}};
     std::vector<SharedDescriptor> bulk{base};
@@ -61,7 +61,7 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
         if (!answer.last) return;
         computing_ = false;
         MergeWork& work = merges_[key];
-        if (const auto* merged = std::get_if<frames::BaseState>(&answer.message);
+        if (const auto* merged = std::get_if<frames::BaseStateFrame>(&answer.message);
             merged != nullptr && !answer.bulk.empty()) {
             work.base = answer.bulk.front();
             work.root = merged->root;
@@ -78,7 +78,7 @@ void Verifier::merge_next(const contracts::Job& job, const SharedDescriptor& bas
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }
 
-void Verifier::serve_recomputed(const contracts::Job& job, const contracts::Round& round) {
+void VerifierRole::serve_recomputed(const contracts::Job& job, const contracts::Round& round) {
     if (round.phase <= contracts::RoundPhase::kAuditSeal) return;
     const auto serve = [&](RecomputedFiles& files, const std::string& what) {
         for (auto& [key, recomputed] : files) {
@@ -95,7 +95,7 @@ void Verifier::serve_recomputed(const contracts::Job& job, const contracts::Roun
     }
 }
 
-std::vector<Endpoint> Verifier::holders_of_update(const contracts::SlotRound& slot) const {
+std::vector<Endpoint> VerifierRole::holders_of_update(const contracts::SlotRound& slot) const {
     std::vector<Endpoint> holders;
     for (const base::PublicKey& node : slot.verifiers) {
         const auto verifier = contracts::read_verifier(state(), node);
@@ -106,7 +106,8 @@ std::vector<Endpoint> Verifier::holders_of_update(const contracts::SlotRound& sl
     return holders;
 }
 
-bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base) {
+bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
+                                  const SharedDescriptor& base) {
     const MergeKey key{job.id, job.round};
     MergeWork& work = merges_[key];
     if (work.updates.contains(slot)) return false;
@@ -142,8 +143,8 @@ bool Verifier::missing_update(const contracts::Job& job, std::uint32_t slot, con
     return true;
 }
 
-void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
-                            const SharedDescriptor& file) {
+void VerifierRole::check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
+                                const SharedDescriptor& file) {
     computing_ = true;
     const RequestId id = requests().on_worker([this, key, slot, root, file](const WorkerAnswered& answer) {
         if (!answer.last) return;
@@ -169,8 +170,8 @@ void Verifier::check_update(const MergeKey& key, std::uint32_t slot, const base:
     parts().seams.worker.submit(id, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
 }
 
-void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
-                           std::vector<SharedDescriptor> start) {
+void VerifierRole::train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
+                               std::vector<SharedDescriptor> start) {
     computing_ = true;
     const RequestId id = requests().on_worker([this, key, slot,
                                                root = roots.update](const WorkerAnswered& answer) {
@@ -201,7 +202,7 @@ void Verifier::train_again(const MergeKey& key, std::uint32_t slot, const Retrai
                                 std::move(start));
 }
 
-void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merged) {
+void VerifierRole::evaluate(const contracts::Job& job, const SharedDescriptor& merged) {
     computing_ = true;
     const MergeKey key{job.id, job.round};
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
@@ -222,7 +223,7 @@ void Verifier::evaluate(const contracts::Job& job, const SharedDescriptor& merge
     parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences}, {merged});
 }
 
-void Verifier::claim_merge(const contracts::Job& job, MergeWork& work) {
+void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
     // A state that the store does not take is not vouched for: the next round could not be begun from it.
     const auto blob = bench_.wants().put(*work.base, "the merged state of " + round_name(job.id, job.round));
     if (!blob) return;
@@ -230,7 +231,7 @@ void Verifier::claim_merge(const contracts::Job& job, MergeWork& work) {
         contracts::MergeClaim{.base_root = work.root, .base_blob = *blob, .held_out_loss = *work.loss_bits};
 }
 
-void Verifier::open_merge(const contracts::Job& job, Stage stage) {
+void VerifierRole::open_merge(const contracts::Job& job, Stage stage) {
     const auto round = contracts::read_round(state(), job.id, job.round);
     const contracts::MergePosting* posting = posting_of(*round, me(), stage);
     if (posting == nullptr || !posting->sealed || posting->opened) return;

@@ -4,9 +4,9 @@
 namespace assay::node {
 namespace {
 
-class Answer final : public grpc::ServerUnaryReactor, public OpenCall {
+class AnswerReactor final : public grpc::ServerUnaryReactor, public OpenCall {
 public:
-    Answer(OpenCalls& calls, grpc::CallbackServerContext& context)
+    AnswerReactor(OpenCalls& calls, grpc::CallbackServerContext& context)
         : OpenCall(CallKind::kAnswer, caller_of(context)), calls_(calls), context_(context) {}
 
     void start(FairPool& pool, std::function<grpc::Status()> work) {
@@ -45,7 +45,7 @@ grpc::Status too_many_calls() {
 
 grpc::ServerUnaryReactor* answer(OpenCalls& calls, FairPool& pool, grpc::CallbackServerContext& context,
                                  std::function<grpc::Status()> work) {
-    auto* const call = new Answer(calls, context);  // deletes itself in OnDone
+    auto* const call = new AnswerReactor(calls, context);  // deletes itself in OnDone
     call->start(pool, std::move(work));
     return call;
 }

@@ -16,14 +16,14 @@ public:
 
     void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
                std::vector<Endpoint> holders) override {
-        if (store_.has(id)) return loop_.post(Event(BlobFetched{request, id, {}}));
+        if (store_.has(id)) return loop_.post(RoleEvent(BlobFetched{request, id, {}}));
         // The same blob always goes to the same thread: asked for twice, it is fetched once. What is only
         // looked at before bidding has a thread and a download of its own: whoever serves it slowly holds up
         // no work.
         const std::size_t thread = terms.pin == Pin::kEvictable ? kForBidding : id.bytes[0] % kForBidding;
         threads_[thread].add(
             [this, request, id, terms, holders = std::move(holders)](const std::stop_token& stop) {
-                loop_.post(Event(BlobFetched{
+                loop_.post(RoleEvent(BlobFetched{
                     request, id, fetch_blob(store_, id, holders, connect_, stop, nullptr, terms)}));
             });
     }

@@ -238,7 +238,7 @@ private:
 
     LedgerNodeOptions options_;
     ledger::PosixDisk disk_;
-    ledger::SystemClock clock_;
+    ledger::SystemEngineClock clock_;
     std::unique_ptr<ledger::KeyValueProvider> provider_;
     std::unique_ptr<ledger::Chain> chain_;
     std::unique_ptr<ledger::EmbeddedEngine> engine_;

@@ -16,17 +16,17 @@ public:
 
     void submit(RequestId request, Bytes signed_transaction) override {
         submissions_.add([this, request, bytes = std::move(signed_transaction)](const std::stop_token&) {
-            loop_.post(Event(SubmitDone{request, service_.submit(bytes)}));
+            loop_.post(RoleEvent(SubmitDone{request, service_.submit(bytes)}));
         });
     }
     void get(RequestId request, Bytes key) override {
         reads_.add([this, request, key = std::move(key)](const std::stop_token&) {
-            loop_.post(Event(StateRead{request, service_.get(key)}));
+            loop_.post(RoleEvent(StateRead{request, service_.get(key)}));
         });
     }
     void scan(RequestId request, Bytes prefix) override {
         reads_.add([this, request, prefix = std::move(prefix)](const std::stop_token&) {
-            loop_.post(Event(StateScanned{request, scan_all(service_, prefix)}));
+            loop_.post(RoleEvent(StateScanned{request, scan_all(service_, prefix)}));
         });
     }
     void subscribe(std::uint64_t from_height) override {
@@ -45,12 +45,12 @@ private:
                     trouble = block.error();
                     return false;
                 }
-                loop_.post(Event(BlockSeen{notice.height, *std::move(block)}));
+                loop_.post(RoleEvent(BlockSeen{notice.height, *std::move(block)}));
                 height = notice.height + 1;
                 return true;
             });
             if (stop.stop_requested()) return;
-            loop_.post(Event(LedgerLost{ended ? trouble : ended.error()}));
+            loop_.post(RoleEvent(LedgerLost{ended ? trouble : ended.error()}));
             std::unique_lock lock(mutex);
             wake.wait_for(lock, stop, kReconnectAfter, [] { return false; });
         }

@@ -99,8 +99,8 @@ void Loop::post(std::function<void()> work) {
     if (!state_->stopped) boost::asio::post(state_->context, std::move(work));
 }
 
-void Loop::post(Event event) {
-    post([this, held = std::make_shared<const Event>(std::move(event))] {
+void Loop::post(RoleEvent event) {
+    post([this, held = std::make_shared<const RoleEvent>(std::move(event))] {
         if (state_->role != nullptr) state_->role->step(*held);
     });
 }

@@ -23,7 +23,7 @@ public:
     /// Runs `work` on the strand, after everything posted before it. Dropped after stop().
     void post(std::function<void()> work);
     /// Posts role.step(event); `attach` must have been called.
-    void post(Event event);
+    void post(RoleEvent event);
 
     /// The role that gets posted events and fired timers; must outlive run().
     void attach(Role& role);

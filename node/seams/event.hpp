@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can happen to a role. Adapters turn the world into these and post them to one strand
 // (node/runtime/loop.hpp), where the role's only entry point takes them one at a time: `void step(const
-// Event&)`.
+// RoleEvent&)`.
 #pragma once
 
 #include <cstdint>
@@ -74,14 +74,14 @@ struct WorkerAnswered {
 /// The process was asked to end (SIGINT, SIGTERM): finish what must not be left half done, then stop.
 struct StopRequested {};
 
-using Event = std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead, StateScanned,
-                           BlobFetched, WorkerAnswered, StopRequested>;
+using RoleEvent = std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead,
+                               StateScanned, BlobFetched, WorkerAnswered, StopRequested>;
 
 /// A role's core. No threads, clocks, files or sockets inside: only the ports of ports.hpp.
 class Role {
 public:
     virtual ~Role() = default;
-    virtual void step(const Event& event) = 0;
+    virtual void step(const RoleEvent& event) = 0;
 };
 
 }  // namespace assay::node

@@ -14,7 +14,7 @@ using base::Outcome;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 /// Fewer turns give no median worth printing.
 constexpr unsigned kLeastTurns = 3;
@@ -89,9 +89,9 @@ std::vector<std::optional<BenchTiming>> BenchRoom::take_turns(const std::vector<
             lose(sides[i], player.error());
         }
     }
-    const auto start = Clock::now();
+    const auto start = SteadyClock::now();
     for (unsigned turns = 0; turns < kMostTurns && !players.empty(); ++turns) {
-        const std::chrono::duration<double> passed = Clock::now() - start;
+        const std::chrono::duration<double> passed = SteadyClock::now() - start;
         if (turns >= kLeastTurns && passed.count() >= budget) break;
         std::erase_if(players, [&](Player& player) {
             const auto done = player.turn();

@@ -123,7 +123,8 @@ private:
         }
         // A slot that was not accepted starts from nothing in the next round.
         handed_on_ = std::move(handed_on);
-        ASSAY_ASSIGN(auto merged, call_for<frames::BaseState>(worker_, std::move(merge), std::move(bulk)));
+        ASSAY_ASSIGN(auto merged,
+                     call_for<frames::BaseStateFrame>(worker_, std::move(merge), std::move(bulk)));
         return StateFile{merged.first.root, merged.second.front()};
     }
 
@@ -200,7 +201,7 @@ Outcome<frames::Opened> open_job(WorkerClient& worker, const program::JobSpec& s
 Outcome<StateFile> initial_state(WorkerClient& worker, const frames::SharedDescriptor& file) {
     std::vector<frames::SharedDescriptor> bulk;
     if (file != nullptr) bulk.push_back(file);
-    ASSAY_ASSIGN(auto initial, call_for<frames::BaseState>(worker, frames::Initial{}, std::move(bulk)));
+    ASSAY_ASSIGN(auto initial, call_for<frames::BaseStateFrame>(worker, frames::Initial{}, std::move(bulk)));
     return StateFile{initial.first.root, initial.second.front()};
 }
 

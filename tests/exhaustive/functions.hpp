@@ -15,11 +15,11 @@ inline constexpr std::array<std::string_view, 9> kNames = {"exp",   "tanh",    "
 inline constexpr std::size_t kFunctions = kNames.size();
 
 /// y[i] = f(x[i]) for n numbers.
-using Run = void (*)(const float* x, float* y, std::size_t n);
+using ArrayFunction = void (*)(const float* x, float* y, std::size_t n);
 
 struct Lanes {
     std::string_view target;
-    std::array<Run, kFunctions> run;  ///< in the order of kNames
+    std::array<ArrayFunction, kFunctions> run;  ///< in the order of kNames
 };
 
 /// The definitions. The fma instruction stands for fmaf where the machine has it: IEEE-754 fixes the result.

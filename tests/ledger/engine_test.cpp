@@ -13,7 +13,7 @@ namespace {
 
 using contracts::Reason;
 
-struct ManualClock final : Clock {
+struct ManualClock final : EngineClock {
     std::uint64_t now = 1000;
     std::uint64_t wall = 1'700'000'000'000;
     std::uint64_t monotonic_ms() override { return now; }

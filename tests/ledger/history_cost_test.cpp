@@ -18,8 +18,8 @@ using contracts::Table;
 using contracts::test::Env;
 
 /// A job that ended and one in its rounds, with everything that the ledger keeps of them.
-struct Market {
-    Market() {
+struct PlayedMarket {
+    PlayedMarket() {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         contracts::JobSpec spec = contracts::test::small_job();
@@ -46,7 +46,7 @@ void replace_all(Bytes& bytes, const Hash256& old, const Hash256& fresh) {
 
 /// The market with a history: `count` more accounts, as many withdrawals that wait, and as many jobs that
 /// ended, each with every record of the one that was played.
-MemoryState with_history(const Market& market, std::uint64_t count) {
+MemoryState with_history(const PlayedMarket& market, std::uint64_t count) {
     MemoryState state;
     std::vector<std::pair<Bytes, Bytes>> of_job;
     for (auto& [key, value] : market.env.state().scan({})) {
@@ -75,7 +75,7 @@ MemoryState with_history(const Market& market, std::uint64_t count) {
 
 /// The market with `count` more running jobs, each as the one that runs, but for a deadline that lies far
 /// off.
-MemoryState with_running(const Market& market, std::uint32_t count) {
+MemoryState with_running(const PlayedMarket& market, std::uint32_t count) {
     MemoryState state;
     std::vector<std::pair<Bytes, Bytes>> of_job;
     for (auto& [key, value] : market.env.state().scan({})) {
@@ -148,7 +148,7 @@ Cost cost_of_block(const MemoryState& state, std::uint64_t height, const std::ve
             state.all().size()};
 }
 
-std::vector<std::pair<std::string, Bytes>> blocks_of(Market& market) {
+std::vector<std::pair<std::string, Bytes>> blocks_of(PlayedMarket& market) {
     Env& env = market.env;
     return {
         {"nothing", {}},
@@ -167,7 +167,7 @@ std::vector<std::pair<std::string, Bytes>> blocks_of(Market& market) {
 }  // namespace
 
 TEST_CASE("a block on a long history reads and hashes as many records as on a short one") {
-    Market market;
+    PlayedMarket market;
     Env& env = market.env;
     const auto blocks = blocks_of(market);
     const MemoryState small = with_history(market, 1'000);
@@ -190,7 +190,7 @@ TEST_CASE("a block on a long history reads and hashes as many records as on a sh
 }
 
 TEST_CASE("a thousand running jobs whose deadlines lie elsewhere cost a block nothing") {
-    Market market;
+    PlayedMarket market;
     const MemoryState few = with_running(market, 10);
     const MemoryState many = with_running(market, 1'000);
     for (const auto& [name, transaction] : blocks_of(market)) {
@@ -207,7 +207,7 @@ TEST_CASE("a thousand running jobs whose deadlines lie elsewhere cost a block no
 }
 
 TEST_CASE("a block's beginning reads the job that is due at its height, and no other") {
-    Market market;
+    PlayedMarket market;
     const std::uint64_t due = contracts::read_job(market.env.state(), market.running)->due;
     const auto reads = [&](std::uint32_t others, std::uint64_t height) {
         const MemoryState state = with_running(market, others);

@@ -146,7 +146,7 @@ TEST_CASE("a flood at an engine's door is answered to the last, block by block, 
     const CountedMachine machine(kThree);
     REQUIRE(write_genesis(disk, Layout("home").genesis, toy_genesis()));
     const auto chain = Chain::open(disk, provider, machine, "home").value();
-    struct : Clock {
+    struct : EngineClock {
         std::uint64_t now = 0;
         std::uint64_t monotonic_ms() override { return now; }
         std::uint64_t wall_ms() override { return now; }

@@ -28,13 +28,13 @@ const SmallNetwork& honest_run() {
     return network;
 }
 
-struct Audited {
+struct AuditRun {
     int code = 0;
     nlohmann::json report;
 };
 
 // `assay audit ledger` as a person runs it.
-Audited audit_home(const fs::path& home) {
+AuditRun audit_home(const fs::path& home) {
     const fs::path out = home / "audit.json";
     fs::remove(out);
     node::ProcessOptions options;
@@ -43,7 +43,7 @@ Audited audit_home(const fs::path& home) {
     options.stdout_file = out;
     options.stderr_file = home / "audit.log";
     node::Process process = must(node::Process::spawn(options));
-    Audited audited{.code = process.wait().code, .report = {}};
+    AuditRun audited{.code = process.wait().code, .report = {}};
     std::ifstream stream(out);
     audited.report = nlohmann::json::parse(stream, nullptr, false);
     return audited;
@@ -120,7 +120,7 @@ TEST_CASE("the ledger audit passes the untouched copy and names the block of eve
     const SmallNetwork& network = honest_run();
     const test::TemporaryFolder copy;
     const fs::path log = copy_ledger(network, copy.path());
-    const Audited untouched = audit_home(copy.path());
+    const AuditRun untouched = audit_home(copy.path());
     CHECK(untouched.code == 0);
     REQUIRE(untouched.report.is_object());
     CHECK(untouched.report["ok"] == true);
@@ -131,7 +131,7 @@ TEST_CASE("the ledger audit passes the untouched copy and names the block of eve
         INFO("byte " << offset << " of " << size);
         copy_ledger(network, copy.path());
         test::flip_byte(log, offset, 0x10);
-        const Audited tampered = audit_home(copy.path());
+        const AuditRun tampered = audit_home(copy.path());
         CHECK(tampered.code == 7);
         REQUIRE(tampered.report.is_object());
         CHECK(tampered.report["ok"] == false);

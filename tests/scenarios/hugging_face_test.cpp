@@ -64,7 +64,7 @@ std::vector<float> logits(const std::string& folder, const std::string& tokens) 
     program::TensorId head = 0;
     for (program::TensorId id = 0; id < program.tensors.size(); ++id) {
         if (program.tensors[id].name == "lm_head") head = id;
-        if (program.tensors[id].role != program::Role::kParameter) continue;
+        if (program.tensors[id].role != program::TensorRole::kParameter) continue;
         const program::TensorInfo& info = program.parameters[parameter++];
         std::copy_n(model->parameters.begin() + static_cast<std::ptrdiff_t>(info.offset), info.size(),
                     machine.values(id).begin());

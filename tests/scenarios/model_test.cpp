@@ -44,11 +44,11 @@ segment_steps = 3
 )";
 
 /// A packed text, a job on it and the model that `assay model train` made of them: once for all cases.
-struct Trained {
+struct TrainedModel {
     test::TemporaryFolder folder;
     json report;
 
-    Trained() {
+    TrainedModel() {
         std::ofstream(folder / "text.txt") << small_text(3);
         std::ofstream(folder / "job.toml") << kJob;
         run_assay({"data", "pack", folder / "text.txt", "--out", folder / "data", "--vocabulary", "384"});
@@ -61,8 +61,8 @@ struct Trained {
     }
 };
 
-const Trained& trained() {
-    static const Trained model;
+const TrainedModel& trained() {
+    static const TrainedModel model;
     return model;
 }
 

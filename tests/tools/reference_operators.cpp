@@ -7,10 +7,10 @@ namespace assay::docs {
 
 namespace {
 
-using program::Chain;
 using program::Phase;
 using program::Presence;
 using program::Reach;
+using program::SumChain;
 using program::Write;
 
 std::string_view text_of(Phase phase) {
@@ -33,16 +33,16 @@ std::string_view text_of(Reach reach) {
     return {};
 }
 
-std::string_view text_of(Chain chain) {
+std::string_view text_of(SumChain chain) {
     switch (chain) {
-        case Chain::kFeatures: return "features";
-        case Chain::kKeys: return "keys";
-        case Chain::kQueries: return "queries";
-        case Chain::kTokens: return "tokens";
-        case Chain::kSequences: return "sequences";
-        case Chain::kLanes: return "lanes";
-        case Chain::kTiles: return "tiles";
-        case Chain::kNone: return "";
+        case SumChain::kFeatures: return "features";
+        case SumChain::kKeys: return "keys";
+        case SumChain::kQueries: return "queries";
+        case SumChain::kTokens: return "tokens";
+        case SumChain::kSequences: return "sequences";
+        case SumChain::kLanes: return "lanes";
+        case SumChain::kTiles: return "tiles";
+        case SumChain::kNone: return "";
     }
     return {};
 }

@@ -11,7 +11,7 @@
 
 namespace {
 
-using assay::docs::Table;
+using assay::docs::PageTable;
 
 std::optional<std::string> read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -29,7 +29,7 @@ std::size_t first_difference(const std::string& one, const std::string& other) {
 }
 
 /// `page` with the table in its place; nothing when its two marks are not there, once each and in order.
-std::optional<std::string> put(const std::string& page, const Table& table) {
+std::optional<std::string> put(const std::string& page, const PageTable& table) {
     const std::string begin = "<!-- table " + std::string(table.name) + " -->\n";
     const std::string end = "<!-- end " + std::string(table.name) + " -->\n";
     const std::size_t from = page.find(begin);
@@ -41,7 +41,7 @@ std::optional<std::string> put(const std::string& page, const Table& table) {
     return page.substr(0, from + begin.size()) + table.markdown() + page.substr(to);
 }
 
-bool is_right(const std::string& root, const Table& table, bool write) {
+bool is_right(const std::string& root, const PageTable& table, bool write) {
     const std::string path = root + "/" + std::string(table.page);
     const auto page = read(path);
     const auto made = page ? put(*page, table) : std::nullopt;
@@ -77,7 +77,7 @@ int main(int count, char** arguments) {
         }
     }
     int wrong = 0;
-    for (const Table& table : assay::docs::reference_tables()) {
+    for (const PageTable& table : assay::docs::reference_tables()) {
         if (!is_right(root, table, write)) ++wrong;
     }
     std::cout << "reference pages: " << assay::docs::reference_tables().size() << " tables, " << wrong

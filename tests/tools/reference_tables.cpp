@@ -136,8 +136,8 @@ std::string exit_codes_table() {
     return text;
 }
 
-const std::vector<Table>& reference_tables() {
-    static const std::vector<Table> tables = {
+const std::vector<PageTable>& reference_tables() {
+    static const std::vector<PageTable> tables = {
         {"docs/reference/reasons.md", "reasons", reasons_table},
         {"docs/reference/parameters.md", "parameters", parameters_table},
         {"docs/reference/parameters.md", "limits", limits_table},

@@ -12,7 +12,7 @@ namespace assay::docs {
 
 /// A Markdown table and where it stands: between the lines `<!-- table NAME -->` and `<!-- end NAME -->` of
 /// `page`, a path from the root of the tree.
-struct Table {
+struct PageTable {
     std::string_view page;
     std::string_view name;
     std::string (*markdown)();
@@ -20,7 +20,7 @@ struct Table {
 
 /// Every table that reference_pages writes and compares. To add one: a function below, a row in
 /// reference_tables.cpp, the two marks in the page.
-const std::vector<Table>& reference_tables();
+const std::vector<PageTable>& reference_tables();
 
 std::string reasons_table();       // contracts/rules/state/reasons.hpp
 std::string parameters_table();    // contracts/rules/state/params.hpp

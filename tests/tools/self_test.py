@@ -189,7 +189,7 @@ class Operators(unittest.TestCase):
         include = '#include "contracts/program/program.hpp"\n'
         for text in ("bool b = one.kind >= first.kind;\n", "bool b = 40 < one.kind;\n",
                      "int n = static_cast<int>(one.kind);\n"):
-            self.refused("trainer/step/work_order.cpp", include + text, "work_order.cpp:2: a kind is compared by order")
+            self.refused("trainer/step/schedule.cpp", include + text, "schedule.cpp:2: a kind is compared by order")
 
 
 class Style(unittest.TestCase):

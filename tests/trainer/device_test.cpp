@@ -129,12 +129,12 @@ private:
 };
 
 // A small job on a device: all that its rounds leave behind.
-struct Trained {
+struct TrainedJob {
     std::vector<program::TraceRecord> traces;
     std::vector<base::Hash256> bases;
     std::uint32_t loss = 0;
     std::vector<std::uint32_t> sample;
-    friend bool operator==(const Trained&, const Trained&) = default;
+    friend bool operator==(const TrainedJob&, const TrainedJob&) = default;
 };
 
 struct SmallWork {
@@ -143,12 +143,12 @@ struct SmallWork {
           train(test::small_tokens(job.data.train_tokens, job.model.vocabulary, 1)),
           held_out(test::small_tokens(job.data.held_out_tokens, job.model.vocabulary, 2)) {}
 
-    Trained trained(JobRunner& runner) const {
-        Trained all;
+    TrainedJob trained(JobRunner& runner) const {
+        TrainedJob all;
         BaseState base = runner.initial();
         all.bases.push_back(runner.base_root(base));
         for (std::uint32_t r = 0; r < spec.rounds; ++r) {
-            std::vector<SlotRound> slots;
+            std::vector<SlotRoundOutcome> slots;
             std::vector<AcceptedUpdate> accepted;
             for (std::uint32_t s = 0; s < spec.slots; ++s) {
                 slots.push_back(runner.run_slot_round(base, r, s, std::nullopt, {}, {}).value());
@@ -166,7 +166,7 @@ struct SmallWork {
         all.sample = runner.sample(base.parameters, {{1, 2, 3}, 4, 0.8F, 5}).value();
         return all;
     }
-    Trained trained_on(const RunnerOptions& options) const {
+    TrainedJob trained_on(const RunnerOptions& options) const {
         return trained(*JobRunner::create(spec, {train}, {held_out}, options).value());
     }
 
@@ -213,7 +213,7 @@ TEST_CASE("the law itself trains a job to the roots of the processor", "[trainer
     for (const program::JobSpec& spec : test::small_jobs()) {
         INFO(spec.name);
         const SmallWork work(spec);
-        const Trained expected = work.trained_on(on_device("cpu"));
+        const TrainedJob expected = work.trained_on(on_device("cpu"));
         CHECK(work.trained_on(on_device("reference")) == expected);
         RunnerOptions in_turns = on_device("reference");
         in_turns.micro_batch = 1;
@@ -228,7 +228,7 @@ TEST_CASE("the law itself as a device names a diverging step's operator and leav
         const auto coefficients = program::Schedule(spec.train).at(0, 0);
         const auto tokens = test::batch_of(spec, 3, 200);
         ReferenceDevice device;
-        Executor executor(program, device, plan_memory(program, device, {1}, 3));
+        Executor executor(program, device, plan_allocation(program, device, {1}, 3));
         std::uint64_t place = 0;
         for (const program::TensorInfo& info : program.parameters) {
             // In parameters anything can happen, in moments AdamW alone.

@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::uint32_t kBatchOfThree = 3;
 
-struct Fault {
+struct PlantedNumber {
     std::uint64_t element;
     float value;
     int array;  // 0 parameters, 1 first moment, 2 second moment
 };
 
 // Numbers that overflow in different places: at once, in a product, in a square, or in AdamW only.
-std::vector<Fault> faults_of(const program::Program& program) {
+std::vector<PlantedNumber> faults_of(const program::Program& program) {
     constexpr float kValues[] = {3e38F, -1e30F, 2e19F};
-    std::vector<Fault> faults;
+    std::vector<PlantedNumber> faults;
     std::uint64_t place = 0;
     for (const program::TensorInfo& info : program.parameters) {
         for (const float value : kValues) faults.push_back({info.offset + place++ % info.size(), value, 0});
@@ -59,12 +59,12 @@ TEST_CASE("a diverging step names the reference's operator and leaves the state 
         const auto tokens = test::batch_of(spec, kBatchOfThree, 200);
         std::vector<std::unique_ptr<test::ExecutorMachine>> machines;
         for (const Target target : test::all_targets()) {
-            for (const PlanChoice& choice : {PlanChoice{1}, PlanChoice{2, Recompute::kLayers, 9}}) {
+            for (const PlanChoice& choice : {PlanChoice{1}, PlanChoice{2, Rematerialise::kLayers, 9}}) {
                 machines.push_back(
                     std::make_unique<test::ExecutorMachine>(program, target, 1, choice, kBatchOfThree));
             }
         }
-        for (const Fault& fault : faults_of(program)) {
+        for (const PlantedNumber& fault : faults_of(program)) {
             INFO(spec.name << ", element " << fault.element << " of array " << fault.array << " is "
                            << fault.value);
             program::SlotArrays before = test::initial_state(spec);

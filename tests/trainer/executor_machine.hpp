@@ -33,7 +33,7 @@ struct ExecutorMachine {
     ExecutorMachine(const program::Program& program, Target target, int threads, const PlanChoice& choice,
                     std::uint32_t batch)
         : device(target, threads, &arena),
-          executor(program, device, plan_memory(program, device, choice, batch)) {}
+          executor(program, device, plan_allocation(program, device, choice, batch)) {}
     /// A step by itself, the state adopted for it alone.
     StepResult step(const arithmetic::AdamWCoefficients& coefficients, std::span<const std::uint32_t> tokens,
                     program::SlotArrays& state) {
@@ -69,6 +69,7 @@ inline bool same(const program::SlotArrays& a, const program::SlotArrays& b) {
            same(a.second_moment, b.second_moment);
 }
 
-inline constexpr Recompute kAllRecompute[] = {Recompute::kNothing, Recompute::kCheap, Recompute::kLayers};
+inline constexpr Rematerialise kAllRematerialise[] = {Rematerialise::kNothing, Rematerialise::kCheap,
+                                                      Rematerialise::kLayers};
 
 }  // namespace assay::trainer::test

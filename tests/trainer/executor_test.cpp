@@ -81,7 +81,7 @@ TEST_CASE("steps have the bits of the reference on every target, thread count an
                     INFO(spec.name << ", " << to_text(target) << ", threads " << threads << ", micro-batch "
                                    << micro_batch << ", packed weights kept");
                     ExecutorMachine machine(program, target, threads,
-                                            {micro_batch, Recompute::kNothing, 0, true}, kBatchOfFive);
+                                            {micro_batch, Rematerialise::kNothing, 0, true}, kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -110,7 +110,7 @@ TEST_CASE("a vocabulary longer than a block of an exact product has the bits of 
                     INFO(to_text(target)
                          << ", threads " << threads << (keep_weights ? ", packed weights kept" : ""));
                     ExecutorMachine machine(program, target, threads,
-                                            {2, Recompute::kNothing, 0, keep_weights}, kBatchOfFive);
+                                            {2, Rematerialise::kNothing, 0, keep_weights}, kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -118,7 +118,7 @@ TEST_CASE("a vocabulary longer than a block of an exact product has the bits of 
     }
 }
 
-TEST_CASE("steps have the bits of the reference whatever is made again and however the logits are cut",
+TEST_CASE("steps have the bits of the reference whatever is rematerialised and however the logits are cut",
           "[trainer][executor]") {
     const std::vector<Target> targets = test::all_targets();
     std::size_t job = 0;
@@ -126,18 +126,19 @@ TEST_CASE("steps have the bits of the reference whatever is made again and howev
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const Expected expected = expected_of(spec, program);
         std::size_t turn = job++;  // another for each job, lest a target always meet the same choices
-        for (const Recompute recompute : test::kAllRecompute) {
+        for (const Rematerialise rematerialise : test::kAllRematerialise) {
             for (const std::uint32_t micro_batch : {1U, 3U}) {
                 for (const std::uint64_t head_rows : {1U, 10U, 42U}) {
                     const Target target = targets[turn % targets.size()];
                     const int threads = turn / targets.size() % 2 == 0 ? 1 : 2;
                     const bool keep_weights = turn / (2 * targets.size()) % 2 == 0;
                     ++turn;
-                    INFO(spec.name << ", again " << to_text(recompute) << ", micro-batch " << micro_batch
+                    INFO(spec.name << ", again " << to_text(rematerialise) << ", micro-batch " << micro_batch
                                    << ", logits " << head_rows << ", " << to_text(target) << ", threads "
                                    << threads << (keep_weights ? ", packed weights kept" : ""));
                     ExecutorMachine machine(program, target, threads,
-                                            {micro_batch, recompute, head_rows, keep_weights}, kBatchOfFive);
+                                            {micro_batch, rematerialise, head_rows, keep_weights},
+                                            kBatchOfFive);
                     require_steps(spec, expected, machine);
                 }
             }
@@ -158,7 +159,8 @@ TEST_CASE("an evaluation has the bits of the reference", "[trainer][executor]") 
         std::vector<float> logits;  // of the second parameters, after the last place: the same everywhere
         for (const Target target : test::all_targets()) {
             for (const bool keep_weights : {false, true}) {
-                ExecutorMachine machine(program, target, 2, {2, Recompute::kNothing, 30, keep_weights}, 2);
+                ExecutorMachine machine(program, target, 2, {2, Rematerialise::kNothing, 30, keep_weights},
+                                        2);
                 for (const auto& parameters : {first, second}) {
                     const auto expected = program::reference_loss(program, tokens, parameters);
                     const AdoptedReadOnly adopted(machine.device, parameters);

@@ -26,7 +26,7 @@ struct Fixture {
           held_out(test::small_tokens(spec.data.held_out_tokens, spec.model.vocabulary, 2)),
           runner(JobRunner::create(spec, {train}, {held_out}, options).value()) {}
 
-    SlotRound round(std::uint32_t r, std::uint32_t slot, const BaseState& base) {
+    SlotRoundOutcome round(std::uint32_t r, std::uint32_t slot, const BaseState& base) {
         return runner->run_slot_round(base, r, slot, std::nullopt, {}, {}).value();
     }
 
@@ -50,8 +50,8 @@ std::string golden_root() {
 base::Hash256 final_root(Fixture& f) {
     BaseState base = f.runner->initial();
     for (std::uint32_t r = 0; r < f.spec.rounds; ++r) {
-        const SlotRound a = f.round(r, 0, base);
-        const SlotRound b = f.round(r, 1, base);
+        const SlotRoundOutcome a = f.round(r, 0, base);
+        const SlotRoundOutcome b = f.round(r, 1, base);
         const std::vector<AcceptedUpdate> accepted = {{0, 1, &*a.update}, {1, 3, &*b.update}};
         base = f.runner->merge(base, accepted).value();
     }
@@ -140,7 +140,7 @@ TEST_CASE("a replayed unit has the root that the trace claims", "[trainer][runne
     BaseState next = base;
     next.step = f.spec.train.inner_steps;
     boundaries = {f.runner->start(next).value()};
-    const SlotRound round =
+    const SlotRoundOutcome round =
         f.runner
             ->run_slot_round(next, 1, 1, std::nullopt,
                              [&](const BoundaryReport& report) { boundaries.push_back(report.state); }, {})
@@ -188,7 +188,7 @@ TEST_CASE("roots are those of the definition", "[trainer][runner]") {
 TEST_CASE("training lowers the held-out loss", "[trainer][runner]") {
     Fixture f(test::on_cpu(1, test::all_targets().front()));
     const BaseState base = f.runner->initial();
-    const SlotRound round = f.round(0, 0, base);
+    const SlotRoundOutcome round = f.round(0, 0, base);
     const auto before = f.runner->evaluate_held_out(base.parameters, 0, {}).value();
     const auto after = f.runner->evaluate_held_out(round.end.parameters, 0, {}).value();
     CHECK(before.tokens == before.sequences * f.spec.model.context);
@@ -209,7 +209,7 @@ TEST_CASE("a diverged slot ends with the state before it and no update", "[train
     BaseState base = f.runner->initial();
     const auto at = program::tensor_index(f.runner->tensors(), "ln_f.weight");
     base.parameters[f.runner->tensors()[at].offset] = 3e38F;
-    const SlotRound round = f.round(0, 0, base);
+    const SlotRoundOutcome round = f.round(0, 0, base);
     REQUIRE(round.trace.divergence);
     CHECK(round.trace.divergence->step == 0);
     CHECK_FALSE(round.update);
@@ -248,7 +248,7 @@ TEST_CASE("a floating-point mode that changes under a runner is refused", "[trai
     const BaseState base = f.runner->initial();
     SlotState state = f.runner->start(base).value();
     const SlotState before = state;
-    const SlotRound round = f.round(0, 0, base);
+    const SlotRoundOutcome round = f.round(0, 0, base);
     // In the middle of a segment; nothing but the runner may work in that mode.
     Watch watch;
     watch.progress = [](const auto&) { std::fesetround(FE_UPWARD); };

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint32_t kBatchOfFour = 4;
 
-base::Outcome<MemoryPlan> plan_within(const program::Program& program, const Device& device,
-                                      std::uint64_t bytes) {
+base::Outcome<AllocationPlan> plan_within(const program::Program& program, const Device& device,
+                                          std::uint64_t bytes) {
     return choose_plan(program, device, {kBatchOfFour, 0, bytes});
 }
 }  // namespace
@@ -27,10 +27,10 @@ TEST_CASE("an executor takes what its plan says and no step takes more", "[train
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         const auto coefficients = program::Schedule(spec.train).at(0, 0);
         for (const Target target : test::all_targets()) {
-            for (const Recompute recompute : test::kAllRecompute) {
-                INFO(spec.name << ", " << to_text(target) << ", again " << to_text(recompute));
-                const bool keep_weights = recompute != Recompute::kCheap;
-                test::ExecutorMachine machine(program, target, 2, {2, recompute, 30, keep_weights},
+            for (const Rematerialise rematerialise : test::kAllRematerialise) {
+                INFO(spec.name << ", " << to_text(target) << ", again " << to_text(rematerialise));
+                const bool keep_weights = rematerialise != Rematerialise::kCheap;
+                test::ExecutorMachine machine(program, target, 2, {2, rematerialise, 30, keep_weights},
                                               kBatchOfFour);
                 CHECK(machine.arena.floats * sizeof(float) ==
                       machine.executor.plan().bytes() - machine.executor.plan().device);
@@ -65,7 +65,8 @@ TEST_CASE(
                 // Threads that have not worked yet keep nothing; the caller is one of them.
                 std::thread([&] {
                     test::ExecutorMachine machine(program, target, kThreads,
-                                                  {3, Recompute::kNothing, 400, keep_weights}, kBatchOfFour);
+                                                  {3, Rematerialise::kNothing, 400, keep_weights},
+                                                  kBatchOfFour);
                     program::SlotArrays state = test::initial_state(spec);
                     const std::uint64_t held = scratch_use().bytes;
                     const test::HeapBytes asked = test::heap_bytes();
@@ -95,22 +96,22 @@ TEST_CASE("less memory is bought with smaller micro-batches, then with work done
         const CpuDevice device(Target::kScalar, 2, nullptr);
         const std::uint64_t state = state_bytes(program);
         CHECK(state == 3 * sizeof(float) * program::parameter_count(spec.model));
-        const MemoryPlan free = plan_within(program, device, 0).value();
-        const MemoryPlan least = smallest_plan(program, device, kBatchOfFour);
-        CHECK(free.choice.recompute == Recompute::kNothing);
+        const AllocationPlan free = plan_within(program, device, 0).value();
+        const AllocationPlan least = smallest_plan(program, device, kBatchOfFour);
+        CHECK(free.choice.rematerialise == Rematerialise::kNothing);
         CHECK(free.choice.micro_batch == kBatchOfFour);
         CHECK(least.bytes() < free.bytes());
         CHECK(least.choice.micro_batch == 1);
         // The budget is kept, and a smaller one never gets the quicker plan.
-        Recompute seen = Recompute::kNothing;
+        Rematerialise seen = Rematerialise::kNothing;
         for (std::uint64_t bytes = state + free.bytes(); bytes >= state + least.bytes(); bytes -= 997) {
             const auto plan = plan_within(program, device, bytes);
             REQUIRE(plan.ok());
             REQUIRE(state + plan.value().bytes() <= bytes);
-            REQUIRE(plan.value().choice.recompute >= seen);
-            seen = plan.value().choice.recompute;
+            REQUIRE(plan.value().choice.rematerialise >= seen);
+            seen = plan.value().choice.rematerialise;
         }
-        CHECK(seen == Recompute::kLayers);
+        CHECK(seen == Rematerialise::kLayers);
         const auto refused = plan_within(program, device, state + least.bytes() - 1);
         REQUIRE_FALSE(refused.ok());
         CHECK(refused.error().kind == base::ErrorKind::kPreflight);
@@ -125,22 +126,22 @@ TEST_CASE("without a budget a large model computes logits in parts and makes nor
         program::ModelConfig model;
         std::uint32_t batch;
         std::uint64_t head_rows;
-        Recompute recompute;
+        Rematerialise rematerialise;
     };
     // Nothing is allocated here. 5 M parameters: 32 MiB of logits, 50 MiB of norms and activations.
     const std::vector<Expected> expected = {
         {{.layers = 4, .width = 256, .heads = 4, .context = 256, .vocabulary = 8192},
          8,
          1024,
-         Recompute::kNothing},
+         Rematerialise::kNothing},
         {{.layers = 12, .width = 768, .heads = 12, .context = 256, .vocabulary = 50257},
          4,
          512,
-         Recompute::kCheap},
+         Rematerialise::kCheap},
         {{.layers = 2, .width = 64, .heads = 2, .context = 256, .vocabulary = 128256},
          8,
          256,
-         Recompute::kNothing}};
+         Rematerialise::kNothing}};
     for (const Expected& one : expected) {
         for (const program::Profile profile : {program::Profile::kF32, program::Profile::kI16}) {
             INFO("width " << one.model.width << ", profile " << program::to_text(profile));
@@ -151,14 +152,14 @@ TEST_CASE("without a budget a large model computes logits in parts and makes nor
             const auto plan = [&](std::uint64_t bytes) {
                 return choose_plan(program, device, {one.batch, 0, bytes}).value();
             };
-            const MemoryPlan free = plan(0);
+            const AllocationPlan free = plan(0);
             CHECK(free.choice.micro_batch == one.batch);
             CHECK(free.choice.head_rows == one.head_rows);
-            CHECK(free.choice.recompute == one.recompute);
+            CHECK(free.choice.rematerialise == one.rematerialise);
             // A budget still buys less memory with more work, and a micro-batch that is given stays.
             const std::uint64_t state = state_bytes(program);
-            const MemoryPlan least = smallest_plan(program, device, one.batch);
-            CHECK(plan(state + least.bytes()).choice.recompute == Recompute::kLayers);
+            const AllocationPlan least = smallest_plan(program, device, one.batch);
+            CHECK(plan(state + least.bytes()).choice.rematerialise == Rematerialise::kLayers);
             CHECK(choose_plan(program, device, {one.batch, 1, 0}).value().choice.micro_batch == 1);
         }
     }
@@ -189,33 +190,33 @@ TEST_CASE("packed weights are kept where enough micro-batches share them and the
             return choose_plan(program, device, {kBatchOfFour, micro_batch, bytes}).value();
         };
         CHECK_FALSE(plan(2, 0).choice.keep_weights);
-        const MemoryPlan kept = plan(1, 0);
+        const AllocationPlan kept = plan(1, 0);
         // Profile f32 packs no weight whole: there is nothing to keep.
         CHECK(kept.choice.keep_weights == (spec.profile == program::Profile::kI16));
         if (spec.profile == program::Profile::kF32) continue;
         PlanChoice choice = kept.choice;
         choice.keep_weights = false;
-        const MemoryPlan packed_each_time = plan_memory(program, device, choice, kBatchOfFour);
+        const AllocationPlan packed_each_time = plan_allocation(program, device, choice, kBatchOfFour);
         // Two digits of every weight of a linear layer, once for each pass.
         const std::uint64_t least = spec.model.layers * 8 * spec.model.width * spec.model.width * 2;
         CHECK(kept.bytes() > packed_each_time.bytes() + least);
-        const MemoryPlan within = plan(1, state_bytes(program) + kept.bytes() - 1);
+        const AllocationPlan within = plan(1, state_bytes(program) + kept.bytes() - 1);
         CHECK_FALSE(within.choice.keep_weights);
         CHECK(within.choice.head_rows == kept.choice.head_rows);
     }
 }
 
-TEST_CASE("what is made again need not be kept", "[trainer][memory]") {
+TEST_CASE("what is rematerialised need not be kept", "[trainer][memory]") {
     program::JobSpec spec = test::small_job();
     spec.model.layers = 12;
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     const CpuDevice device(Target::kScalar, 1, nullptr);
-    const auto block = [&](Recompute recompute) {
-        return plan_memory(program, device, {4, recompute, 21}, kBatchOfFour).block;
+    const auto block = [&](Rematerialise rematerialise) {
+        return plan_allocation(program, device, {4, rematerialise, 21}, kBatchOfFour).block;
     };
     // Of 16 widths a token and layer: without norms and activations 10, of a layer's input alone 1.
-    CHECK(block(Recompute::kCheap) < block(Recompute::kNothing) * 3 / 4);
-    CHECK(block(Recompute::kLayers) < block(Recompute::kNothing) / 4);
+    CHECK(block(Rematerialise::kCheap) < block(Rematerialise::kNothing) * 3 / 4);
+    CHECK(block(Rematerialise::kLayers) < block(Rematerialise::kNothing) / 4);
 }
 
 TEST_CASE("a job's state does not depend on its memory budget", "[trainer][memory]") {
@@ -226,7 +227,7 @@ TEST_CASE("a job's state does not depend on its memory budget", "[trainer][memor
         RunnerOptions options;
         options.memory = memory;
         ASSAY_ASSIGN(auto runner, JobRunner::create(spec, {train}, {held_out}, options));
-        ASSAY_ASSIGN(const SlotRound round,
+        ASSAY_ASSIGN(const SlotRoundOutcome round,
                      runner->run_slot_round(runner->initial(), 0, 0, std::nullopt, {}, {}));
         ASSAY_TRY(runner->evaluate_held_out(round.end.parameters, 0, {}));
         return runner->state_root(round.end);

@@ -31,9 +31,9 @@ struct Law {
             program::reference_step(program, coefficients, test::batch_of(spec, kSingleBatch, 30), start);
         REQUIRE_FALSE(before.diverged);
         program::ReferenceMachine machine(program, tokens);
-        load(machine, program::Role::kParameter, start.parameters);
-        load(machine, program::Role::kFirstMoment, start.first_moment);
-        load(machine, program::Role::kSecondMoment, start.second_moment);
+        load(machine, program::TensorRole::kParameter, start.parameters);
+        load(machine, program::TensorRole::kFirstMoment, start.first_moment);
+        load(machine, program::TensorRole::kSecondMoment, start.second_moment);
         for (const program::Operator& one : program.operators) {
             machine.execute(one, coefficients);
             std::vector<std::vector<float>> written;
@@ -49,7 +49,8 @@ struct Law {
         }
     }
 
-    void load(program::ReferenceMachine& machine, program::Role role, const std::vector<float>& flat) const {
+    void load(program::ReferenceMachine& machine, program::TensorRole role,
+              const std::vector<float>& flat) const {
         std::size_t next = 0;
         for (program::TensorId id = 0; id < program.tensors.size(); ++id) {
             if (program.tensors[id].role != role) continue;
@@ -129,15 +130,16 @@ TEST_CASE("after a step of single operators every tensor lies in memory as the r
         devices.push_back(std::make_unique<ReferenceDevice>());
         for (const auto& device : devices) {
             INFO(spec.name << ", " << device->name() << ", device " << &device - devices.data());
-            Executor executor(law.program, *device,
-                              plan_memory(law.program, *device, single_choice(kSingleBatch), kSingleBatch));
+            Executor executor(
+                law.program, *device,
+                plan_allocation(law.program, *device, single_choice(kSingleBatch), kSingleBatch));
             const auto end = static_cast<std::uint32_t>(law.program.operators.size() - 1);
             program::SlotArrays state = law.start;
             AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment);
             REQUIRE_FALSE(executor.run_until(end, law.coefficients, law.tokens, adopted.at(),
                                              [](std::uint64_t, std::uint64_t) {}));
             for (program::TensorId id = 0; id < law.program.tensors.size(); ++id) {
-                if (law.program.tensors[id].role == program::Role::kTokens) continue;
+                if (law.program.tensors[id].role == program::TensorRole::kTokens) continue;
                 INFO(law.program.tensors[id].name);
                 require_same(executor, id, law.last[id], 0, kSingleBatch);
             }
@@ -175,7 +177,7 @@ TEST_CASE("a step that stops says which operator diverged, and only once it has 
         for (const auto& device : devices) {
             INFO(spec.name << ", " << device->name());
             Executor executor(law.program, *device,
-                              plan_memory(law.program, *device, single_choice(2), kSingleBatch));
+                              plan_allocation(law.program, *device, single_choice(2), kSingleBatch));
             const auto run_until = [&](std::uint32_t index, program::SlotArrays state) {
                 const AdoptedState adopted(*device, state.parameters, state.first_moment,
                                            state.second_moment);

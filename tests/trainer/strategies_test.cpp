@@ -27,14 +27,14 @@ std::vector<float> numbers(unsigned seed) {
     return all;
 }
 
-struct Job {
-    explicit Job(program::JobSpec wanted)
+struct StrategyJob {
+    explicit StrategyJob(program::JobSpec wanted)
         : spec(std::move(wanted)),
           tokens(test::small_tokens(spec.data.train_tokens, spec.model.vocabulary, 1)),
           held_out(test::small_tokens(spec.data.held_out_tokens, spec.model.vocabulary, 2)),
           runner(JobRunner::create(spec, {tokens}, {held_out}, {}).value()) {}
-    SlotRound round(std::uint32_t number, std::uint32_t slot, const BaseState& base,
-                    const CarriedState* carried = nullptr) {
+    SlotRoundOutcome round(std::uint32_t number, std::uint32_t slot, const BaseState& base,
+                           const CarriedState* carried = nullptr) {
         return runner->run_slot_round(base, number, slot, std::nullopt, {}, {}, carried).value();
     }
     program::JobSpec spec;
@@ -85,9 +85,9 @@ TEST_CASE("the fast law has the bits of the scalar law, for every strategy", "[t
 TEST_CASE("a slot of FP16 updates trains as another, and hands in what FP16 has", "[trainer][strategies]") {
     program::JobSpec half = test::small_job();
     half.strategy = program::Strategy::kDilocoHalf;
-    Job whole(test::small_job()), coded(half);
+    StrategyJob whole(test::small_job()), coded(half);
     const BaseState base = whole.runner->initial();
-    const SlotRound first = whole.round(0, 1, base), second = coded.round(0, 1, base);
+    const SlotRoundOutcome first = whole.round(0, 1, base), second = coded.round(0, 1, base);
     CHECK(first.end == second.end);
     CHECK(first.trace.boundaries == second.trace.boundaries);
     REQUIRE((first.update && second.update));
@@ -102,10 +102,10 @@ TEST_CASE("a slot of FP16 updates trains as another, and hands in what FP16 has"
 }
 
 TEST_CASE("carried moments go on where the round before ended, and have an age", "[trainer][strategies]") {
-    Job job(carrying_job());
+    StrategyJob job(carrying_job());
     const std::uint32_t steps = job.spec.train.inner_steps;
     const BaseState base = job.runner->initial();
-    const SlotRound first = job.round(0, 0, base);
+    const SlotRoundOutcome first = job.round(0, 0, base);
     REQUIRE(first.trace.carried.has_value());
     CHECK(first.trace.carried->in.is_zero());
     CHECK(first.end.age == steps);
@@ -119,7 +119,7 @@ TEST_CASE("carried moments go on where the round before ended, and have an age",
     CHECK(start.parameters == next.parameters);
     CHECK(start.first_moment == first.end.first_moment);
     CHECK(start.age == steps);
-    const SlotRound second = job.round(1, 0, next, &carried);
+    const SlotRoundOutcome second = job.round(1, 0, next, &carried);
     CHECK(second.trace.carried->in == first.trace.carried->out);
     CHECK(second.end.age == 2 * steps);
     CHECK(second.end != job.round(1, 0, next).end);
@@ -159,7 +159,7 @@ TEST_CASE("corrections of old moments end at exactly 1, and those of a round are
 
 TEST_CASE("only a job that carries takes moments over, and its states say their age",
           "[trainer][strategies]") {
-    Job plain(test::small_job()), carrying(carrying_job());
+    StrategyJob plain(test::small_job()), carrying(carrying_job());
     const BaseState base = plain.runner->initial();
     SlotState state = plain.runner->start(base).value();
     const SlotState aged = carrying.runner->start(base).value();
@@ -184,7 +184,7 @@ TEST_CASE("only a job that carries takes moments over, and its states say their 
 }
 
 TEST_CASE("a round with carried moments can be resumed at any boundary", "[trainer][strategies]") {
-    Job job(carrying_job());
+    StrategyJob job(carrying_job());
     const BaseState base = job.runner->initial();
     const CarriedState carried = carried_of(job.round(0, 0, base).end);
     std::vector<ResumePoint> points;

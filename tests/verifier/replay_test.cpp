@@ -21,10 +21,10 @@ using worker::DrillKind;
 namespace {
 
 /// A slot's round with everything that its miner could serve.
-struct Round {
+struct TrainedRound {
     trainer::BaseState base;
     std::vector<trainer::SlotState> boundaries;  // 0 … segments
-    trainer::SlotRound work;
+    trainer::SlotRoundOutcome work;
 };
 
 struct Bench {
@@ -37,8 +37,8 @@ struct Bench {
         return std::move(runner).value();
     }
 
-    Round train(const std::vector<Drill>& drills, std::uint32_t slot = 1) {
-        Round round;
+    TrainedRound train(const std::vector<Drill>& drills, std::uint32_t slot = 1) {
+        TrainedRound round;
         round.base = runner->initial();
         round.boundaries.push_back(runner->start(round.base).value());
         const auto keep = [&](const trainer::BoundaryReport& boundary) {
@@ -50,7 +50,7 @@ struct Bench {
         return round;
     }
 
-    verifier::UnitInput input(const Round& round, std::uint32_t unit, std::uint32_t slot = 1) const {
+    verifier::UnitInput input(const TrainedRound& round, std::uint32_t unit, std::uint32_t slot = 1) const {
         verifier::UnitInput input;
         input.place = {0, slot, unit};
         input.claimed = round.work.trace;
@@ -75,7 +75,7 @@ struct Bench {
 
 TEST_CASE("a round without drills is the round of an honest miner") {
     Bench bench;
-    const Round drilled = bench.train({});
+    const TrainedRound drilled = bench.train({});
     const auto honest = bench.runner->run_slot_round(drilled.base, 0, 1, std::nullopt, {}, {});
     REQUIRE(honest.ok());
     CHECK(honest->trace == drilled.work.trace);
@@ -85,7 +85,7 @@ TEST_CASE("a round without drills is the round of an honest miner") {
 
 TEST_CASE("every unit of an honest round replays to a match") {
     Bench bench;
-    const Round round = bench.train({});
+    const TrainedRound round = bench.train({});
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         const auto result = bench.check(bench.input(round, unit));
         INFO("unit " << unit << ": " << result.difference);
@@ -98,7 +98,7 @@ TEST_CASE("every unit of an honest round replays to a match") {
 TEST_CASE("a flipped bit is found in its segment alone and named") {
     Bench bench;
     const Drill flip{DrillKind::kFlip, 1, "h.1.mlp.c_fc.weight", 70, 3};
-    const Round round = bench.train({flip});
+    const TrainedRound round = bench.train({flip});
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         const auto result = bench.check(bench.input(round, unit));
         INFO("unit " << unit << ": " << result.difference);
@@ -114,8 +114,8 @@ TEST_CASE("a flipped bit is found in its segment alone and named") {
 
 TEST_CASE("an ulp changes one parameter to its neighbour") {
     Bench bench;
-    const Round honest = bench.train({});
-    const Round round = bench.train({Drill{DrillKind::kUlp, 2, "wte.weight", 0, 0}});
+    const TrainedRound honest = bench.train({});
+    const TrainedRound round = bench.train({Drill{DrillKind::kUlp, 2, "wte.weight", 0, 0}});
     CHECK(round.boundaries[2] == honest.boundaries[2]);
     auto repaired = round.boundaries[3];
     const auto tensors = bench.runner->tensors();
@@ -127,8 +127,8 @@ TEST_CASE("an ulp changes one parameter to its neighbour") {
 
 TEST_CASE("a lazy segment is found, the segments around it are honest") {
     Bench bench;
-    const Round honest = bench.train({});
-    const Round round = bench.train({Drill{DrillKind::kLazy, 1, "", 0, 0}});
+    const TrainedRound honest = bench.train({});
+    const TrainedRound round = bench.train({Drill{DrillKind::kLazy, 1, "", 0, 0}});
     REQUIRE(program::is_well_formed(round.work.trace, bench.job.spec));
     CHECK(round.boundaries[1] == honest.boundaries[1]);
     CHECK(round.boundaries[2].step == honest.boundaries[2].step);
@@ -143,7 +143,7 @@ TEST_CASE("a lazy segment is found, the segments around it are honest") {
 
 TEST_CASE("a false update is found in finalise and named") {
     Bench bench;
-    Round round = bench.train({});
+    TrainedRound round = bench.train({});
     REQUIRE(round.work.update.has_value());
     round.work.update->values[5] ^= 1;
     round.work.trace.update = bench.runner->update_root(*round.work.update);
@@ -156,7 +156,7 @@ TEST_CASE("a false update is found in finalise and named") {
 
 TEST_CASE("a changed fingerprint is found and its step named") {
     Bench bench;
-    Round round = bench.train({});
+    TrainedRound round = bench.train({});
     round.work.trace.fingerprints[3].loss ^= 1;
     const auto result = bench.check(bench.input(round, 1));
     CHECK(result.verdict == UnitVerdict::kDiffers);
@@ -165,7 +165,7 @@ TEST_CASE("a changed fingerprint is found and its step named") {
 
 TEST_CASE("a start that is missing or not the claimed one makes a unit unavailable") {
     Bench bench;
-    const Round round = bench.train({});
+    const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.start->parameters[0] += 1.0F;
     CHECK(bench.check(input).verdict == UnitVerdict::kUnavailable);
@@ -179,8 +179,8 @@ TEST_CASE("a start that is missing or not the claimed one makes a unit unavailab
 namespace {
 
 /// The same round with one boundary's state changed, and its root claimed as the change gives it.
-Round with_boundary(const Bench& bench, Round round, std::uint32_t boundary,
-                    const std::function<void(trainer::SlotState&)>& change) {
+TrainedRound with_boundary(const Bench& bench, TrainedRound round, std::uint32_t boundary,
+                           const std::function<void(trainer::SlotState&)>& change) {
     change(round.boundaries[boundary]);
     round.work.trace.boundaries[boundary] = bench.runner->state_root(round.boundaries[boundary]);
     return round;
@@ -207,10 +207,10 @@ const std::vector<Misplacing>& misplacings() {
 TEST_CASE(
     "a state with the claimed root that cannot stand at its boundary is a mismatch, alike for everyone") {
     Bench bench;
-    const Round honest = bench.train({});
+    const TrainedRound honest = bench.train({});
     for (const auto& [name, change] : misplacings()) {
         for (std::uint32_t unit = 1; unit <= program::RoundPlan(bench.job.spec).segments(); ++unit) {
-            const Round round = with_boundary(bench, honest, unit, change);
+            const TrainedRound round = with_boundary(bench, honest, unit, change);
             INFO(name << " before unit " << unit);
             const auto judged = verifier::check_unit(*bench.runner, bench.input(round, unit), {});
             REQUIRE(judged.ok());
@@ -234,8 +234,8 @@ TEST_CASE(
 TEST_CASE("the boundary that is told right by what follows it is a mismatch all the same") {
     // The segment after it starts from its numbers and ends as an honest one would: only the place is false.
     Bench bench;
-    const Round honest = bench.train({});
-    const Round round = with_boundary(bench, honest, 1, [](auto& state) { state.cursor += 1; });
+    const TrainedRound honest = bench.train({});
+    const TrainedRound round = with_boundary(bench, honest, 1, [](auto& state) { state.cursor += 1; });
     REQUIRE(program::unit_root(round.work.trace, bench.job.spec, 1) ==
             program::unit_root(honest.work.trace, bench.job.spec, 1));
     CHECK(bench.check(bench.input(round, 1)).verdict == UnitVerdict::kDiffers);
@@ -243,7 +243,7 @@ TEST_CASE("the boundary that is told right by what follows it is a mismatch all 
 
 TEST_CASE("an update whose reveal names another file is a mismatch, and the right name is none") {
     Bench bench;
-    const Round round = bench.train({});
+    const TrainedRound round = bench.train({});
     const std::uint32_t finalise = program::RoundPlan(bench.job.spec).segments();
     auto input = bench.input(round, finalise);
     const base::Hash256 file = base::blob_id(trainer::encode_update(*round.work.update, bench.job.spec));
@@ -265,7 +265,7 @@ TEST_CASE("in jobs that carry, a last boundary whose reveal names another file i
         Bench bench;
         if (carries) bench.job.spec.inner_state = program::InnerState::kCarried;
         bench.runner = Bench::make(bench.job);
-        const Round round = bench.train({});
+        const TrainedRound round = bench.train({});
         const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
         auto input = bench.input(round, finalise);
         // As from a verifier that recomputed the segment before: the start is right, whatever it is called.
@@ -294,7 +294,7 @@ TEST_CASE("in jobs that carry, a last boundary whose reveal names another file i
 
 TEST_CASE("no trace can claim the root of a contradiction") {
     Bench bench;
-    const Round round = bench.train({});
+    const TrainedRound round = bench.train({});
     std::set<base::Hash256> roots;
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         roots.insert(program::unit_root(round.work.trace, bench.job.spec, unit));
@@ -309,7 +309,7 @@ TEST_CASE("no trace can claim the root of a contradiction") {
 
 TEST_CASE("a wrong end served with a false claim does not hide the difference") {
     Bench bench;
-    const Round round = bench.train({Drill{DrillKind::kFlip, 0, "wpe.weight", 1, 20}});
+    const TrainedRound round = bench.train({Drill{DrillKind::kFlip, 0, "wpe.weight", 1, 20}});
     auto input = bench.input(round, 0);
     input.claimed_end->parameters[0] += 1.0F;
     const auto served_other = bench.check(input);
@@ -319,7 +319,7 @@ TEST_CASE("a wrong end served with a false claim does not hide the difference") 
 
 TEST_CASE("a trace that does not fit the job is refused") {
     Bench bench;
-    const Round round = bench.train({});
+    const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.claimed.boundaries.pop_back();
     CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
@@ -344,12 +344,12 @@ namespace {
 struct CarryingBench {
     Bench bench;
     trainer::SlotState before;  ///< end of the first round
-    Round round;
+    TrainedRound round;
 
     CarryingBench() {
         bench.job.spec.inner_state = program::InnerState::kCarried;
         bench.runner = Bench::make(bench.job);
-        const Round first = bench.train({});
+        const TrainedRound first = bench.train({});
         before = first.work.end;
         round.base =
             bench.runner->merge(first.base, std::vector<trainer::AcceptedUpdate>{{1, 1, &*first.work.update}})

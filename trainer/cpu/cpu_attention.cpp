@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, a head of a sequence at a time, its squares in a thread's own scratch. Between the passes only
-// the maximum and the sum of each row are kept: the backward pass makes the same probabilities again.
+// the maximum and the sum of each row are kept: the backward pass rematerialises the same probabilities.
 #include <new>
 #include <thread>
 

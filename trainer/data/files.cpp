@@ -15,14 +15,14 @@ namespace {
 using base::ErrorKind;
 
 /// Closes on every way out.
-class Descriptor {
+class FileDescriptor {
 public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
+    explicit FileDescriptor(int number) : number_(number) {}
+    ~FileDescriptor() {
         if (number_ >= 0) ::close(number_);
     }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
+    FileDescriptor(const FileDescriptor&) = delete;
+    FileDescriptor& operator=(const FileDescriptor&) = delete;
     [[nodiscard]] int get() const { return number_; }
     /// The result of close itself: some file systems report a full disk only there.
     int close() {
@@ -48,7 +48,7 @@ base::Failed<base::Error> write_failure(const std::filesystem::path& path) {
 
 base::Outcome<base::Bytes> read_file(const std::filesystem::path& path, std::uint64_t limit) {
     // Without O_NONBLOCK a pipe would keep us waiting for its writer.
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) {
         if (errno == ENOENT || errno == ENOTDIR) {
             return base::fail(ErrorKind::kNotFound, "there is no file " + path.string(), "check the path");
@@ -90,7 +90,7 @@ base::Outcome<base::Bytes> read_file(const std::filesystem::path& path, std::uin
 base::Outcome<void> write_file(const std::filesystem::path& path, base::ByteView bytes) {
     std::filesystem::path temporary = path;
     temporary += ".tmp";
-    Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (file.get() < 0) return write_failure(path);
     std::size_t done = 0;
     while (done < bytes.size()) {

@@ -12,13 +12,13 @@
 namespace assay::trainer {
 namespace {
 
-struct Stream {
+struct TokenStream {
     base::Bytes file;
     std::uint64_t tokens = 0;
 };
 
-base::Outcome<Stream> encode_runs(const Tokenizer& tokenizer, const std::vector<std::string_view>& runs,
-                                  const char* part) {
+base::Outcome<TokenStream> encode_runs(const Tokenizer& tokenizer, const std::vector<std::string_view>& runs,
+                                       const char* part) {
     std::vector<std::uint32_t> tokens;
     const std::uint32_t begin = tokenizer.begin_of_document().value();
     for (const std::string_view run : runs) {
@@ -32,7 +32,7 @@ base::Outcome<Stream> encode_runs(const Tokenizer& tokenizer, const std::vector<
                               " tokens; a token file holds from 1 to " + std::to_string(kTokenFileMaxTokens),
                           "use another amount of text or another held-out share");
     }
-    return Stream{token_file_bytes(tokens, tokenizer.vocabulary()), tokens.size()};
+    return TokenStream{token_file_bytes(tokens, tokenizer.vocabulary()), tokens.size()};
 }
 
 base::Outcome<void> check_options(const PackOptions& options) {
@@ -108,8 +108,8 @@ base::Outcome<Manifest> pack(const PackOptions& options) {
     const SplitTexts split = split_documents(documents, options.held_out_permille);
     ASSAY_ASSIGN(const ChosenTokenizer chosen, choose_tokenizer(options, split));
     const Tokenizer& tokenizer = chosen.tokenizer;
-    ASSAY_ASSIGN(const Stream train, encode_runs(tokenizer, split.train, "training"));
-    ASSAY_ASSIGN(const Stream held_out, encode_runs(tokenizer, split.held_out, "held-out"));
+    ASSAY_ASSIGN(const TokenStream train, encode_runs(tokenizer, split.train, "training"));
+    ASSAY_ASSIGN(const TokenStream held_out, encode_runs(tokenizer, split.held_out, "held-out"));
 
     Manifest manifest;
     manifest.source = options.source.empty() ? names_of(options.texts) : options.source;

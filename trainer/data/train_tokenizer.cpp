@@ -36,11 +36,11 @@ struct PairPlace {
     std::vector<std::uint32_t> words;
 };
 
-struct Candidate {
+struct MergeCandidate {
     std::int64_t count = 0;
     Pair pair;
     /// Order of the heap, which gives its largest first: more frequent, then smaller ids.
-    friend bool operator<(const Candidate& a, const Candidate& b) {
+    friend bool operator<(const MergeCandidate& a, const MergeCandidate& b) {
         if (a.count != b.count) return a.count < b.count;
         return a.pair > b.pair;
     }
@@ -70,7 +70,7 @@ public:
     /// Merges until `vocabulary` tokens exist or no pair occurs twice.
     BpeTables run(std::uint32_t vocabulary) {
         while (tables_.tokens.size() < vocabulary && !heap_.empty()) {
-            const Candidate best = heap_.top();
+            const MergeCandidate best = heap_.top();
             heap_.pop();
             const std::int64_t now = places_.at(best.pair).count;
             if (now != best.count) {  // stale: back with its present count
@@ -137,7 +137,7 @@ private:
     // The heap's total order decides; these two are only looked up.
     std::unordered_map<Pair, PairPlace, PairHash> places_;
     std::unordered_map<std::string, std::uint32_t> spelled_;
-    std::priority_queue<Candidate> heap_;
+    std::priority_queue<MergeCandidate> heap_;
 };
 
 }  // namespace

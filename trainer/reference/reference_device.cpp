@@ -26,7 +26,8 @@ void ReferenceDevice::read(const float* from, std::span<float> to) {
 std::uint64_t ReferenceDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {
     std::uint64_t floats = 0;
     for (const program::Tensor& tensor : program.tensors) {
-        if (tensor.role != program::Role::kTokens) floats += tensor.rows.of(shape.sequences) * tensor.cols;
+        if (tensor.role != program::TensorRole::kTokens)
+            floats += tensor.rows.of(shape.sequences) * tensor.cols;
     }
     return floats * sizeof(float);
 }

@@ -62,7 +62,7 @@ struct BoundaryReport {
 };
 
 /// What run_slot_round leaves behind.
-struct SlotRound {
+struct SlotRoundOutcome {
     program::TraceRecord trace;
     SlotState end;
     std::optional<Update> update;  ///< none when the slot diverged
@@ -167,10 +167,11 @@ public:
     /// A whole slot's round, from `base` and what the slot carries, or from `resume`. `on_boundary` (may be
     /// empty) is called at the end of each segment worked here, never for boundary 0. After a divergence no
     /// further segment is reported.
-    base::Outcome<SlotRound> run_slot_round(const BaseState& base, std::uint32_t round, std::uint32_t slot,
-                                            const std::optional<ResumePoint>& resume,
-                                            const std::function<void(const BoundaryReport&)>& on_boundary,
-                                            const Watch& watch, const CarriedState* carried = nullptr);
+    base::Outcome<SlotRoundOutcome> run_slot_round(
+        const BaseState& base, std::uint32_t round, std::uint32_t slot,
+        const std::optional<ResumePoint>& resume,
+        const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
+        const CarriedState* carried = nullptr);
 
     /// Recomputes segment `place.unit` from the state at its start.
     base::Outcome<SegmentReplay> replay_segment(SlotState start, const ReplayPlace& place,

@@ -18,7 +18,7 @@ struct JobRunner::Impl {
     Impl(const program::JobSpec& job, TokenView train_tokens, TokenView held_out_tokens,
          const RunnerOptions& options, std::unique_ptr<Device> opened);
 
-    /// Memory plans within the budget; kPreflight when there are none.
+    /// Allocation plans within the budget; kPreflight when there are none.
     base::Outcome<void> plan();
     /// Made when first needed: a verifier that only merges never pays for a step's memory.
     Executor& step_executor();
@@ -52,8 +52,8 @@ struct JobRunner::Impl {
     program::Schedule schedule;
     std::unique_ptr<Device> device;
     FastLaw law;
-    MemoryPlan step_plan;
-    MemoryPlan evaluate_plan;
+    AllocationPlan step_plan;
+    AllocationPlan evaluate_plan;
     std::optional<Executor> step_;
     std::optional<Executor> evaluator_;
     std::vector<std::uint32_t> tokens;  // of the step at hand

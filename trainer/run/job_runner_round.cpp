@@ -124,13 +124,13 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const
     return outcome;
 }
 
-base::Outcome<SlotRound> JobRunner::run_slot_round(
+base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
     const BaseState& base, std::uint32_t round, std::uint32_t slot, const std::optional<ResumePoint>& resume,
     const std::function<void(const BoundaryReport&)>& on_boundary, const Watch& watch,
     const CarriedState* carried) {
     const program::JobSpec& spec = impl_->spec;
     const std::uint32_t last = program::RoundPlan(spec).last_boundary();
-    SlotRound result;
+    SlotRoundOutcome result;
     if (resume) {
         result.trace = resume->so_far;
         result.end = resume->state;

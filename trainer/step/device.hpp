@@ -25,7 +25,7 @@
 
 namespace assay::trainer {
 
-/// What a memory plan should know of a device.
+/// What an allocation plan should know of a device.
 struct PlanHints {
     std::uint64_t tokens = 0;     ///< of a micro-batch: more at a time are no quicker
     std::uint64_t head_rows = 0;  ///< tokens whose logits exist at a time: more are no quicker

@@ -11,10 +11,10 @@
 
 namespace assay::trainer {
 
-using program::Role;
 using program::TensorId;
+using program::TensorRole;
 
-Executor::Executor(program::Program program, Device& device, MemoryPlan plan)
+Executor::Executor(program::Program program, Device& device, AllocationPlan plan)
     : program_(std::move(program)),
       device_(device),
       plan_(std::move(plan)),
@@ -25,15 +25,15 @@ Executor::Executor(program::Program program, Device& device, MemoryPlan plan)
     // Of squares only one half is ever written: what is read of the other is +0.
     if (is_single()) device_.zero(block_, plan_.block);
     if (plan_.gradient != 0) {
-        gradient_ = block_ + MemoryPlan::aligned(plan_.block);
-        if (plan_.embedding_rows != 0) embedding_rows_ = gradient_ + MemoryPlan::aligned(plan_.gradient);
+        gradient_ = block_ + AllocationPlan::aligned(plan_.block);
+        if (plan_.embedding_rows != 0) embedding_rows_ = gradient_ + AllocationPlan::aligned(plan_.gradient);
         place_gradients();
         return;
     }
     logits_group_ = logits_group(program_);
 }
 
-void Executor::place(Role role, float* flat) {
+void Executor::place(TensorRole role, float* flat) {
     std::size_t next = 0;
     for (TensorId id = 0; id < tensors_.size(); ++id) {
         if (program_.tensors[id].role != role) continue;
@@ -43,7 +43,7 @@ void Executor::place(Role role, float* flat) {
 }
 
 void Executor::place_gradients() {
-    place(Role::kParameterGradient, gradient_);
+    place(TensorRole::kParameterGradient, gradient_);
     const auto tied = tied_gradient(program_);
     if (!tied) return;
     const program::Tensor& matrix = program_.tensors[tied->by_head];
@@ -82,9 +82,9 @@ std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coeffici
     const std::uint64_t count = tokens.size() / (context_ + 1);
     ASSAY_CHECK(count >= 1 && tokens.size() % (context_ + 1) == 0 && gradient_ != nullptr);
     ASSAY_CHECK(count <= plan_.batch);
-    place(Role::kParameter, state.parameters);
-    place(Role::kFirstMoment, state.first_moment);
-    place(Role::kSecondMoment, state.second_moment);
+    place(TensorRole::kParameter, state.parameters);
+    place(TensorRole::kFirstMoment, state.first_moment);
+    place(TensorRole::kSecondMoment, state.second_moment);
     device_.begin(program_, {.tokens = count * context_,
                              .coefficients = coefficients,
                              .keep_weights = plan_.choice.keep_weights,
@@ -144,7 +144,7 @@ std::optional<std::uint32_t> Executor::run_until(std::uint32_t index,
 void Executor::begin_evaluation(const float* parameters, std::uint64_t tokens) {
     ASSAY_CHECK(gradient_ == nullptr);
     // No operator of an evaluation writes to a parameter; a step's do, for which the table is.
-    place(Role::kParameter, const_cast<float*>(parameters));
+    place(TensorRole::kParameter, const_cast<float*>(parameters));
     device_.begin(program_, {.tokens = tokens,
                              .coefficients = {},
                              .keep_weights = plan_.choice.keep_weights,

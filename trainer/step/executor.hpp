@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor runs a program of contracts/program on a device, after a memory plan: steps and evaluations for
-// the job runner, single operators for a dispute. Micro-batches, recompute, threads and the device leave
-// every bit alone. It takes all memory when it is made; a step after the first allocates nothing.
+// Executor runs a program of contracts/program on a device, by an allocation plan: steps and evaluations for
+// the job runner, single operators for a dispute. Micro-batches, rematerialisation, threads and the device
+// leave every bit alone. It takes all memory when it is made; a step after the first allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "contracts/program/program.hpp"
 #include "contracts/program/trace.hpp"
 #include "trainer/step/adopted.hpp"
+#include "trainer/step/allocation_plan.hpp"
 #include "trainer/step/device.hpp"
-#include "trainer/step/memory_plan.hpp"
 
 namespace assay::trainer {
 
@@ -26,9 +26,9 @@ struct StepResult {
 
 class Executor {
 public:
-    /// `program` is copied; `device` must outlive the executor. `plan` is one of plan_memory() for the same
-    /// program and device. Throws std::bad_alloc.
-    Executor(program::Program program, Device& device, MemoryPlan plan);
+    /// `program` is copied; `device` must outlive the executor. `plan` is one of plan_allocation() for the
+    /// same program and device. Throws std::bad_alloc.
+    Executor(program::Program program, Device& device, AllocationPlan plan);
 
     /// Results have the bits of the law where Device::check() finds nothing before the call and after it.
 
@@ -67,7 +67,7 @@ public:
                                                  std::span<const std::uint32_t> inputs, std::uint64_t row);
 
     [[nodiscard]] const program::Program& program() const { return program_; }
-    [[nodiscard]] const MemoryPlan& plan() const { return plan_; }
+    [[nodiscard]] const AllocationPlan& plan() const { return plan_; }
     /// Copies the flat gradient of the last step, before clipping.
     void gradient(std::span<float> out) const;
 
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] bool is_single() const { return plan_.choice.grouping == Grouping::kSingle; }
     void place_gradients();
     // Names the tensors of `role` by where a flat array lies.
-    void place(program::Role role, float* flat);
+    void place(program::TensorRole role, float* flat);
     // Begins a step; returns its sequences.
     std::uint64_t begin_step(const arithmetic::AdamWCoefficients& coefficients,
                              std::span<const std::uint32_t> tokens, const DeviceState& state);
@@ -85,7 +85,7 @@ private:
 
     program::Program program_;
     Device& device_;
-    MemoryPlan plan_;
+    AllocationPlan plan_;
     std::uint64_t context_;
     float* block_ = nullptr;
     float* gradient_ = nullptr;        // flat, canonical order

@@ -11,7 +11,7 @@ struct GemmShape {
     std::uint64_t tokens = 0;
     std::uint64_t in = 0;
     std::uint64_t out = 0;
-    [[nodiscard]] double operations() const {
+    [[nodiscard]] double flops() const {
         return 2.0 * static_cast<double>(tokens) * static_cast<double>(in) * static_cast<double>(out);
     }
 };

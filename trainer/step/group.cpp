@@ -153,8 +153,8 @@ private:
     }
 
     [[nodiscard]] bool transient(TensorId id) const {
-        const program::Role role = program_.tensors[id].role;
-        if (role != program::Role::kActivation && role != program::Role::kGradient) return false;
+        const program::TensorRole role = program_.tensors[id].role;
+        if (role != program::TensorRole::kActivation && role != program::TensorRole::kGradient) return false;
         return writer(id).row().is_transient;
     }
 
@@ -179,7 +179,7 @@ std::optional<TiedGradient> tied_gradient(const program::Program& program) {
     return std::nullopt;
 }
 
-bool is_cheap_to_remake(const Operator& one) {
+bool is_cheap_to_rematerialise(const Operator& one) {
     switch (one.kind) {
         case Kind::kLayerNorm:
         case Kind::kRmsNorm:

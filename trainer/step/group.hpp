@@ -17,7 +17,7 @@ enum class GroupKind : std::uint8_t {
     kRows,               ///< operators that work row by row: embedding, norms, activations, adds, rotations
     kLinear,             ///< a linear layer, or its input gradient, then such operators
     kAttention,          ///< scores … values, a head at a time
-    kAttentionGradient,  ///< probabilities again from max and sum, then all gradients, a head at a time
+    kAttentionGradient,  ///< rematerialises probabilities, then all gradients, a head at a time
     kHead,               ///< head and loss and, in a step, their gradients, some rows at a time
     kLogits,             ///< the head for one row
     kWeightGradient,     ///< of one linear layer
@@ -33,7 +33,7 @@ struct Group {
     std::vector<std::uint32_t> operators;  ///< in program order
     std::vector<program::TensorId> reads;  ///< tensors in memory that it reads before writing them, once each
     std::vector<program::TensorId> writes;  ///< tensors in memory that it writes, once each
-    /// kAttentionGradient: max and sum of the softmax, by which probabilities are made again.
+    /// kAttentionGradient: max and sum of the softmax, from which probabilities are rematerialised.
     program::TensorId max = 0;
     program::TensorId sum = 0;
 };
@@ -57,7 +57,8 @@ struct TiedGradient {
 };
 std::optional<TiedGradient> tied_gradient(const program::Program& program);
 
-/// True where making the operator's first output again costs little beside the memory that keeping it takes.
-bool is_cheap_to_remake(const program::Operator& one);
+/// True where rematerialising the operator's first output costs little beside the memory that keeping it
+/// takes.
+bool is_cheap_to_rematerialise(const program::Operator& one);
 
 }  // namespace assay::trainer

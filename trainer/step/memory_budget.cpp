@@ -11,14 +11,14 @@
 namespace assay::trainer {
 
 namespace {
-constexpr std::array kLevels = {Recompute::kNothing, Recompute::kCheap, Recompute::kLayers};
+constexpr std::array kLevels = {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers};
 constexpr std::uint64_t kLeastHeadRows = 64;
 // Logits of half as many tokens, twice as often, cost nothing that can be measured while they are so many.
 constexpr std::uint64_t kManyLogits = 128U << 20U;  // bytes
 constexpr std::uint64_t kUsefulOfManyRows = 256;
-// Norms and activations made again cost 1 to 2 % of a step: not for less memory than this, unless a budget
-// asks.
-constexpr std::uint64_t kWorthRemaking = 64U << 20U;
+// Rematerialising norms and activations costs 1 to 2 % of a step: not for less memory than this, unless a
+// budget asks.
+constexpr std::uint64_t kWorthRematerialising = 64U << 20U;
 // Micro-batches of a step from which packed weights are worth their memory: fewer save less of the packing.
 constexpr std::uint32_t kRepaidPacking = 4;
 
@@ -71,33 +71,35 @@ std::uint64_t state_bytes(const program::Program& program) {
     return (trains ? 3 : 1) * program::parameter_count(program.model) * sizeof(float);
 }
 
-MemoryPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch) {
-    return plan_memory(program, device, {1, Recompute::kLayers, kLeastHeadRows}, batch);
+AllocationPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch) {
+    return plan_allocation(program, device, {1, Rematerialise::kLayers, kLeastHeadRows}, batch);
 }
 
-base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Device& device,
-                                      const PlanLimits& limits) {
+base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const Device& device,
+                                          const PlanLimits& limits) {
     const std::uint64_t state = state_bytes(program);
     const PlanHints hints = device.hints();
     const std::uint32_t most = useful_micro_batch(program, hints, limits);
     const std::uint64_t most_rows = useful_head_rows(program, hints);
     const auto plan_of = [&](const PlanChoice& choice) {
-        return plan_memory(program, device, choice, limits.batch);
+        return plan_allocation(program, device, choice, limits.batch);
     };
-    const auto fits = [&](const MemoryPlan& plan) {
+    const auto fits = [&](const AllocationPlan& plan) {
         return limits.bytes == 0 || state + plan.bytes() + limits.reserved <= limits.bytes;
     };
-    const auto most_of = [&](Recompute recompute) { return plan_of({most, recompute, most_rows}).bytes(); };
-    const bool remaking_is_worth_it =
-        most_of(Recompute::kNothing) >= most_of(Recompute::kCheap) + kWorthRemaking;
-    for (const Recompute recompute : kLevels) {
-        if (recompute == Recompute::kNothing && remaking_is_worth_it) continue;
+    const auto most_of = [&](Rematerialise rematerialise) {
+        return plan_of({most, rematerialise, most_rows}).bytes();
+    };
+    const bool rematerialising_is_worth_it =
+        most_of(Rematerialise::kNothing) >= most_of(Rematerialise::kCheap) + kWorthRematerialising;
+    for (const Rematerialise rematerialise : kLevels) {
+        if (rematerialise == Rematerialise::kNothing && rematerialising_is_worth_it) continue;
         for (std::uint32_t micro_batch = most; micro_batch >= 1; micro_batch /= 2) {
             const bool repaid = (limits.batch + micro_batch - 1) / micro_batch >= kRepaidPacking;
             for (std::uint64_t rows = most_rows; rows >= kLeastHeadRows; rows /= 2) {
-                MemoryPlan plan = plan_of({micro_batch, recompute, rows});
+                AllocationPlan plan = plan_of({micro_batch, rematerialise, rows});
                 if (repaid && rows == most_rows) {
-                    MemoryPlan keeping = plan_of({micro_batch, recompute, rows, true});
+                    AllocationPlan keeping = plan_of({micro_batch, rematerialise, rows, true});
                     // A device that keeps nothing of weights takes the same either way.
                     if (keeping.device != plan.device && fits(keeping)) return keeping;
                 }
@@ -106,7 +108,7 @@ base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Dev
             if (limits.micro_batch != 0) break;
         }
     }
-    PlanChoice least{limits.micro_batch != 0 ? most : 1, Recompute::kLayers, kLeastHeadRows};
+    PlanChoice least{limits.micro_batch != 0 ? most : 1, Rematerialise::kLayers, kLeastHeadRows};
     const std::uint64_t needed = state + plan_of(least).bytes() + limits.reserved;
     return base::fail(base::ErrorKind::kPreflight,
                       "a memory budget of " + std::to_string(limits.bytes) + " bytes (" +

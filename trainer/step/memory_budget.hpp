@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choice of a memory plan: the quickest that fits a budget. Bits depend on none of it.
+// Choice of an allocation plan: the quickest that fits a budget. Bits depend on none of it.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 #include "contracts/base/error.hpp"
-#include "trainer/step/memory_plan.hpp"
+#include "trainer/step/allocation_plan.hpp"
 
 namespace assay::trainer {
 
@@ -26,15 +26,15 @@ base::Outcome<std::uint64_t> memory_from_environment();
 /// Bytes of the slot's own arrays: parameters and, for a step program, both moments.
 std::uint64_t state_bytes(const program::Program& program);
 
-/// The first plan that fits, in this order: nothing made again before norms and activations (left out where
-/// making those again saves 64 MiB, for 1 to 2 % of a step), those before whole layers; then as many
+/// The first plan that fits, in this order: nothing rematerialised before norms and activations (left out
+/// where rematerialising those saves 64 MiB, for 1 to 2 % of a step), those before whole layers; then as many
 /// sequences at a time as are of use, down to one; then packed weights kept, where the device packs them
 /// whole and `batch` has micro-batches enough to repay them; then logits of fewer tokens. kPreflight, naming
 /// the bytes that one sequence needs, when none fits.
-base::Outcome<MemoryPlan> choose_plan(const program::Program& program, const Device& device,
-                                      const PlanLimits& limits);
+base::Outcome<AllocationPlan> choose_plan(const program::Program& program, const Device& device,
+                                          const PlanLimits& limits);
 
 /// The plan that takes the least memory.
-MemoryPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch);
+AllocationPlan smallest_plan(const program::Program& program, const Device& device, std::uint32_t batch);
 
 }  // namespace assay::trainer

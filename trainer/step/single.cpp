@@ -24,24 +24,24 @@ Group single_operator(const program::Program& program, std::uint32_t index) {
     return group;
 }
 
-WorkOrder order_singly(const program::Program& program) {
-    WorkOrder order;
+StepSchedule schedule_singly(const program::Program& program) {
+    StepSchedule schedule;
     std::vector<std::uint32_t> update;
-    order.once = program.operators.size();
+    schedule.once = program.operators.size();
     for (std::uint32_t i = 0; i < program.operators.size(); ++i) {
         const program::Operator& one = program.operators[i];
         if (one.row().phase == program::Phase::kOncePerStep)
-            order.once = std::min<std::size_t>(order.once, i);
+            schedule.once = std::min<std::size_t>(schedule.once, i);
         if (group_kind(one) == GroupKind::kUpdate) {
             update.push_back(i);
         } else {
             ASSAY_CHECK(update.empty());
-            order.groups.push_back(single_operator(program, i));
+            schedule.groups.push_back(single_operator(program, i));
         }
     }
-    for (Group& last : group(program, update)) order.groups.push_back(std::move(last));
-    order.again.assign(order.groups.size(), false);
-    return order;
+    for (Group& last : group(program, update)) schedule.groups.push_back(std::move(last));
+    schedule.rematerialised.assign(schedule.groups.size(), false);
+    return schedule;
 }
 
 }  // namespace assay::trainer

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "trainer/step/work_order.hpp"
+#include "trainer/step/step_schedule.hpp"
 
 namespace assay::trainer {
 
@@ -13,7 +13,7 @@ namespace assay::trainer {
 Group single_operator(const program::Program& program, std::uint32_t index);
 
 /// Operators in program order, each a kSingle group: group i is operator i. The update alone stays one
-/// kUpdate group: it changes everything or nothing. Nothing runs again.
-WorkOrder order_singly(const program::Program& program);
+/// kUpdate group: it changes everything or nothing. Nothing is rematerialised.
+StepSchedule schedule_singly(const program::Program& program);
 
 }  // namespace assay::trainer

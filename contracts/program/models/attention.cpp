@@ -25,10 +25,10 @@ TensorId Attention::backward(ProgramBuilder& builder, const Rows& rows, TensorId
 void Attention::mix(ProgramBuilder& builder, Rows& rows) const {
     const std::uint64_t context = builder.model().context;
     const auto square = [&](const char* what) {
-        return builder.head_rows(name + what, Role::kActivation, context);
+        return builder.head_rows(name + what, TensorRole::kActivation, context);
     };
     const auto column = [&](const char* what) {
-        return builder.head_rows(name + what, Role::kActivation, 1);
+        return builder.head_rows(name + what, TensorRole::kActivation, 1);
     };
     if (is_rotary) builder.add(OperatorKind::kRope, name + ".rope.forward", {rows.qkv}, {rows.qkv});
     const TensorId scores = square(".scores");
@@ -42,7 +42,7 @@ void Attention::mix(ProgramBuilder& builder, Rows& rows) const {
     rows.probabilities = square(".probabilities");
     builder.add(OperatorKind::kSoftmaxDivide, name + ".probabilities.forward", {exp, sum},
                 {rows.probabilities});
-    rows.values = builder.rows(name + ".values", Role::kActivation, out.in);
+    rows.values = builder.rows(name + ".values", TensorRole::kActivation, out.in);
     builder.add(OperatorKind::kAttentionValues, name + ".values.forward", {rows.probabilities, rows.qkv},
                 {rows.values});
 }
@@ -50,9 +50,9 @@ void Attention::mix(ProgramBuilder& builder, Rows& rows) const {
 TensorId Attention::mix_backward(ProgramBuilder& builder, const Rows& rows, TensorId dvalues) const {
     const std::uint64_t context = builder.model().context;
     const auto head_rows = [&](const char* what, std::uint64_t cols) {
-        return builder.head_rows(name + what, Role::kGradient, cols);
+        return builder.head_rows(name + what, TensorRole::kGradient, cols);
     };
-    const TensorId dqkv = builder.rows(qkv.name + ".gradient", Role::kGradient, qkv.out);
+    const TensorId dqkv = builder.rows(qkv.name + ".gradient", TensorRole::kGradient, qkv.out);
     builder.add(OperatorKind::kAttentionValueGradient, name + ".value.backward",
                 {rows.probabilities, dvalues}, {dqkv});
     const TensorId dp = head_rows(".probabilities.gradient", context);

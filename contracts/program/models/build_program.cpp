@@ -8,7 +8,7 @@
 namespace assay::program {
 
 std::vector<TensorInfo> parameter_tensors(const ModelConfig& model) {
-    const models::Decoder decoder = models::decoder_of(model);
+    const models::DecoderModel decoder = models::decoder_of(model);
     std::vector<TensorInfo> out = decoder.other_parameters().tensors();
     const models::ParameterList layer = decoder.layer_parameters();
     for (std::uint32_t i = 0; i < model.layers; ++i) {
@@ -29,7 +29,7 @@ std::vector<TensorInfo> parameter_tensors(const ModelConfig& model) {
 }
 
 std::uint64_t parameter_count(const ModelConfig& model) {
-    const models::Decoder decoder = models::decoder_of(model);
+    const models::DecoderModel decoder = models::decoder_of(model);
     return model.layers * decoder.layer_parameters().size() + decoder.other_parameters().size();
 }
 

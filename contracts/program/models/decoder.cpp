@@ -9,7 +9,7 @@ namespace {
 
 class DecoderBuilder {
 public:
-    DecoderBuilder(ProgramBuilder& builder, const Decoder& decoder) : builder_(builder), d_(decoder) {}
+    DecoderBuilder(ProgramBuilder& builder, const DecoderModel& decoder) : builder_(builder), d_(decoder) {}
 
     void forward() {
         inputs_ = builder_.words("inputs");
@@ -69,18 +69,18 @@ private:
     }
 
     TensorId residual(const std::string& name, TensorId a, TensorId b) {
-        const TensorId y = builder_.rows(name, Role::kActivation, builder_.model().width);
+        const TensorId y = builder_.rows(name, TensorRole::kActivation, builder_.model().width);
         builder_.add(OperatorKind::kAdd, name + ".forward", {a, b}, {y});
         return y;
     }
     TensorId residual_backward(const std::string& name, TensorId a, TensorId b) {
-        const TensorId y = builder_.rows(name + ".gradient", Role::kGradient, builder_.model().width);
+        const TensorId y = builder_.rows(name + ".gradient", TensorRole::kGradient, builder_.model().width);
         builder_.add(OperatorKind::kAdd, name + ".backward", {a, b}, {y});
         return y;
     }
 
     ProgramBuilder& builder_;
-    const Decoder& d_;
+    const DecoderModel& d_;
     TensorId inputs_ = 0;
     TensorId targets_ = 0;
     std::vector<Layer> layers_;
@@ -90,7 +90,7 @@ private:
 
 }  // namespace
 
-ParameterList Decoder::layer_parameters() const {
+ParameterList DecoderModel::layer_parameters() const {
     ParameterList list;
     norm1.list_parameters(list);
     attention.list_parameters(list);
@@ -99,7 +99,7 @@ ParameterList Decoder::layer_parameters() const {
     return list;
 }
 
-ParameterList Decoder::other_parameters() const {
+ParameterList DecoderModel::other_parameters() const {
     ParameterList list;
     embedding.list_parameters(list);
     final_norm.list_parameters(list);
@@ -107,18 +107,18 @@ ParameterList Decoder::other_parameters() const {
     return list;
 }
 
-void add_evaluation(ProgramBuilder& builder, const Decoder& decoder) {
+void add_evaluation(ProgramBuilder& builder, const DecoderModel& decoder) {
     DecoderBuilder(builder, decoder).forward();
 }
 
-void add_step(ProgramBuilder& builder, const Decoder& decoder) {
+void add_step(ProgramBuilder& builder, const DecoderModel& decoder) {
     DecoderBuilder passes(builder, decoder);
     passes.forward();
     passes.backward();
     add_update(builder);
 }
 
-Decoder decoder_of(const ModelConfig& model) {
+DecoderModel decoder_of(const ModelConfig& model) {
     switch (model.family) {
         case Family::kGpt2: return gpt2(model);
         case Family::kLlama: break;

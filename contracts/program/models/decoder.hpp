@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: the picture that all model families share, filled with the pieces of one: an embedding; layers of
-// norm, attention, residual, norm, mlp, residual; a norm; the head. A family says which pieces, and how they
-// are called.
+// DecoderModel: the order of pieces that all model families share, filled with the pieces of one: an
+// embedding; layers of norm, attention, residual, norm, mlp, residual; a norm; the head. A family says which
+// pieces, and how they are called.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace assay::program::models {
 
-struct Decoder {
+struct DecoderModel {
     std::string layers;  ///< prefix of layers: "h."
     Embedding embedding;
     Norm norm1;
@@ -30,15 +30,15 @@ struct Decoder {
 };
 
 /// Forward pass and mean loss.
-void add_evaluation(ProgramBuilder& builder, const Decoder& decoder);
+void add_evaluation(ProgramBuilder& builder, const DecoderModel& decoder);
 /// Forward and backward pass, update. REQUIRES declare_training().
-void add_step(ProgramBuilder& builder, const Decoder& decoder);
+void add_step(ProgramBuilder& builder, const DecoderModel& decoder);
 
 /// The pieces of a family.
-Decoder gpt2(const ModelConfig& model);
-Decoder llama(const ModelConfig& model);
+DecoderModel gpt2(const ModelConfig& model);
+DecoderModel llama(const ModelConfig& model);
 
 /// Those of the model's family.
-Decoder decoder_of(const ModelConfig& model);
+DecoderModel decoder_of(const ModelConfig& model);
 
 }  // namespace assay::program::models

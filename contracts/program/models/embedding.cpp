@@ -9,7 +9,7 @@ void Embedding::list_parameters(ParameterList& list) const {
 }
 
 TensorId Embedding::forward(ProgramBuilder& builder, TensorId inputs) const {
-    const TensorId x = builder.rows("embedding", Role::kActivation, width);
+    const TensorId x = builder.rows("embedding", TensorRole::kActivation, width);
     std::vector<TensorId> operands = {inputs, builder.parameter(weight())};
     if (!positions.empty()) operands.push_back(builder.parameter(positions + ".weight"));
     builder.add(OperatorKind::kEmbedding, "embedding.forward", std::move(operands), {x});

@@ -5,7 +5,7 @@
 
 namespace assay::program::models {
 
-Decoder gpt2(const ModelConfig& model) {
+DecoderModel gpt2(const ModelConfig& model) {
     const std::uint64_t width = model.width;
     const std::uint64_t hidden = model.hidden_width();
     const auto norm = [&](const char* name) { return Norm{name, kLayerNormOperators, width}; };

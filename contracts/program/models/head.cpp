@@ -8,12 +8,12 @@ void LossHead::list_parameters(ParameterList& list) const {
 }
 
 LossHead::Rows LossHead::forward(ProgramBuilder& builder, TensorId h, TensorId targets) const {
-    const auto column = [&](const char* name) { return builder.rows(name, Role::kActivation, 1); };
-    const TensorId logits = builder.rows("lm_head", Role::kActivation, vocabulary);
+    const auto column = [&](const char* name) { return builder.rows(name, TensorRole::kActivation, 1); };
+    const TensorId logits = builder.rows("lm_head", TensorRole::kActivation, vocabulary);
     builder.add(OperatorKind::kHead, "lm_head.forward", {h, builder.parameter(weight)}, {logits});
     const TensorId max = column("loss.max");
     builder.add(OperatorKind::kLossMax, "loss.max.forward", {logits}, {max});
-    const TensorId exp = builder.rows("loss.exp", Role::kActivation, vocabulary);
+    const TensorId exp = builder.rows("loss.exp", TensorRole::kActivation, vocabulary);
     builder.add(OperatorKind::kLossExp, "loss.exp.forward", {logits, max}, {exp});
     const TensorId sum = column("loss.sum");
     builder.add(OperatorKind::kLossSum, "loss.sum.forward", {exp}, {sum});
@@ -27,10 +27,10 @@ LossHead::Rows LossHead::forward(ProgramBuilder& builder, TensorId h, TensorId t
 
 LossHead::Gradients LossHead::backward(ProgramBuilder& builder, const Rows& rows, TensorId targets,
                                        const std::string& dh_name) const {
-    const TensorId dlogits = builder.rows("lm_head.gradient", Role::kGradient, vocabulary);
+    const TensorId dlogits = builder.rows("lm_head.gradient", TensorRole::kGradient, vocabulary);
     builder.add(OperatorKind::kLossGradient, "loss.backward", {rows.exp, rows.sum, targets}, {dlogits});
     Gradients out;
-    out.dh = builder.rows(dh_name, Role::kGradient, width);
+    out.dh = builder.rows(dh_name, TensorRole::kGradient, width);
     builder.add(OperatorKind::kHeadInputGradient, "lm_head.input.backward",
                 {dlogits, builder.parameter(weight)}, {out.dh});
     const TensorId dweight =

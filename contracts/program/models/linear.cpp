@@ -11,7 +11,7 @@ void Linear::list_parameters(ParameterList& list, WritesTo destination) const {
 }
 
 TensorId Linear::forward(ProgramBuilder& builder, TensorId x) const {
-    const TensorId y = builder.rows(name, Role::kActivation, out);
+    const TensorId y = builder.rows(name, TensorRole::kActivation, out);
     std::vector<TensorId> operands = {x, builder.parameter(name + ".weight")};
     if (has_bias) operands.push_back(builder.parameter(name + ".bias"));
     builder.add(OperatorKind::kLinear, name + ".forward", std::move(operands), {y}).layout = layout;
@@ -20,7 +20,7 @@ TensorId Linear::forward(ProgramBuilder& builder, TensorId x) const {
 
 TensorId Linear::backward(ProgramBuilder& builder, TensorId x, TensorId dy,
                           const std::string& dx_name) const {
-    const TensorId dx = builder.rows(dx_name, Role::kGradient, in);
+    const TensorId dx = builder.rows(dx_name, TensorRole::kGradient, in);
     builder
         .add(OperatorKind::kLinearInputGradient, name + ".input.backward",
              {dy, builder.parameter(name + ".weight")}, {dx})

@@ -6,7 +6,7 @@
 
 namespace assay::program::models {
 
-Decoder llama(const ModelConfig& model) {
+DecoderModel llama(const ModelConfig& model) {
     const std::uint64_t width = model.width;
     const std::uint64_t hidden = model.hidden_width();
     const auto norm = [&](const char* name) { return Norm{name, kRmsNormOperators, width}; };

@@ -11,7 +11,7 @@ void Mlp::list_parameters(ParameterList& list) const {
 TensorId Mlp::forward(ProgramBuilder& builder, TensorId x, Rows& rows) const {
     rows.x = x;
     rows.up = up.forward(builder, x);
-    rows.activation = builder.rows(activation, Role::kActivation, down.in);
+    rows.activation = builder.rows(activation, TensorRole::kActivation, down.in);
     builder.add(operators.forward, activation + ".forward", {rows.up}, {rows.activation});
     return down.forward(builder, rows.activation);
 }
@@ -19,7 +19,7 @@ TensorId Mlp::forward(ProgramBuilder& builder, TensorId x, Rows& rows) const {
 TensorId Mlp::backward(ProgramBuilder& builder, const Rows& rows, TensorId dy,
                        const std::string& dx_name) const {
     const TensorId dactivation = down.backward(builder, rows.activation, dy, activation + ".gradient");
-    const TensorId dup = builder.rows(up.name + ".gradient", Role::kGradient, up.out);
+    const TensorId dup = builder.rows(up.name + ".gradient", TensorRole::kGradient, up.out);
     builder.add(operators.gradient, activation + ".backward", {rows.up, dactivation}, {dup});
     return up.backward(builder, rows.x, dup, dx_name);
 }

@@ -9,13 +9,13 @@ void Norm::list_parameters(ParameterList& list) const {
 }
 
 Norm::Rows Norm::forward(ProgramBuilder& builder, TensorId x) const {
-    Rows rows{.x = x, .y = builder.rows(name, Role::kActivation, width), .statistics = {}};
+    Rows rows{.x = x, .y = builder.rows(name, TensorRole::kActivation, width), .statistics = {}};
     std::vector<TensorId> operands = {x, builder.parameter(name + ".weight")};
     if (operators.is_centred) {
         operands.push_back(builder.parameter(name + ".bias"));
-        rows.statistics.push_back(builder.rows(name + ".mean", Role::kActivation, 1));
+        rows.statistics.push_back(builder.rows(name + ".mean", TensorRole::kActivation, 1));
     }
-    rows.statistics.push_back(builder.rows(name + ".rstd", Role::kActivation, 1));
+    rows.statistics.push_back(builder.rows(name + ".rstd", TensorRole::kActivation, 1));
     std::vector<TensorId> outputs = {rows.y};
     outputs.insert(outputs.end(), rows.statistics.begin(), rows.statistics.end());
     builder.add(operators.forward, name + ".forward", std::move(operands), std::move(outputs));
@@ -24,7 +24,7 @@ Norm::Rows Norm::forward(ProgramBuilder& builder, TensorId x) const {
 
 TensorId Norm::backward(ProgramBuilder& builder, const Rows& rows, TensorId dy,
                         const std::string& dx_name) const {
-    const TensorId dx = builder.rows(dx_name, Role::kGradient, width);
+    const TensorId dx = builder.rows(dx_name, TensorRole::kGradient, width);
     std::vector<TensorId> operands = {dy, rows.x};
     operands.insert(operands.end(), rows.statistics.begin(), rows.statistics.end());
     std::vector<TensorId> with_gain = operands;

@@ -9,14 +9,14 @@ ProgramBuilder::ProgramBuilder(const ModelConfig& model, Profile profile) {
     program_.model = model;
     program_.profile = profile;
     program_.parameters = parameter_tensors(model);
-    declare_like_parameters("", Role::kParameter);
+    declare_like_parameters("", TensorRole::kParameter);
 }
 
 void ProgramBuilder::declare_training(float clip_norm) {
     program_.clip_norm = clip_norm;
-    first_moment_ = declare_like_parameters(".first_moment", Role::kFirstMoment);
-    second_moment_ = declare_like_parameters(".second_moment", Role::kSecondMoment);
-    first_gradient_ = declare_like_parameters(".gradient", Role::kParameterGradient);
+    first_moment_ = declare_like_parameters(".first_moment", TensorRole::kFirstMoment);
+    second_moment_ = declare_like_parameters(".second_moment", TensorRole::kSecondMoment);
+    first_gradient_ = declare_like_parameters(".gradient", TensorRole::kParameterGradient);
 }
 
 void ProgramBuilder::enter_layer(const std::string& layers, std::uint32_t number) {
@@ -29,12 +29,12 @@ void ProgramBuilder::leave_layer() {
     layer_ = -1;
 }
 
-TensorId ProgramBuilder::tensor(std::string name, Role role, Extent rows, std::uint64_t cols) {
+TensorId ProgramBuilder::tensor(std::string name, TensorRole role, Extent rows, std::uint64_t cols) {
     program_.tensors.push_back({std::move(name), role, rows, cols});
     return static_cast<TensorId>(program_.tensors.size() - 1);
 }
 
-std::size_t ProgramBuilder::declare_like_parameters(const std::string& suffix, Role role) {
+std::size_t ProgramBuilder::declare_like_parameters(const std::string& suffix, TensorRole role) {
     const std::size_t first = program_.tensors.size();
     for (const TensorInfo& info : program_.parameters) {
         tensor(info.name + suffix, role, {info.rows, 0}, info.cols);
@@ -42,25 +42,25 @@ std::size_t ProgramBuilder::declare_like_parameters(const std::string& suffix, R
     return first;
 }
 
-TensorId ProgramBuilder::rows(const std::string& name, Role role, std::uint64_t cols) {
+TensorId ProgramBuilder::rows(const std::string& name, TensorRole role, std::uint64_t cols) {
     return tensor(prefix_ + name, role, {0, model().context}, cols);
 }
 
-TensorId ProgramBuilder::head_rows(const std::string& name, Role role, std::uint64_t cols) {
+TensorId ProgramBuilder::head_rows(const std::string& name, TensorRole role, std::uint64_t cols) {
     return tensor(prefix_ + name, role, {0, std::uint64_t{model().heads} * model().context}, cols);
 }
 
 TensorId ProgramBuilder::more_gradient(const std::string& name, const std::string& like) {
     const Tensor& parameter_like = program_.tensors[parameter(like)];
-    return tensor(prefix_ + name, Role::kParameterGradient, parameter_like.rows, parameter_like.cols);
+    return tensor(prefix_ + name, TensorRole::kParameterGradient, parameter_like.rows, parameter_like.cols);
 }
 
 TensorId ProgramBuilder::scalar(const std::string& name) {
-    return tensor(prefix_ + name, Role::kScalar, {1, 0}, 1);
+    return tensor(prefix_ + name, TensorRole::kScalar, {1, 0}, 1);
 }
 
 TensorId ProgramBuilder::words(const std::string& name) {
-    return tensor(name, Role::kTokens, {0, 1}, model().context);
+    return tensor(name, TensorRole::kTokens, {0, 1}, model().context);
 }
 
 TensorId ProgramBuilder::parameter(const std::string& name) const {
@@ -73,7 +73,7 @@ Operator& ProgramBuilder::add(OperatorKind kind, const std::string& name, std::v
                               std::vector<TensorId> outputs) {
     const OperatorRow& row = row_of(kind);
     ASSAY_CHECK(row.accepts(program_.tensors, operands, outputs));
-    const Operations count = row.operations({model(), program_.tensors, operands, outputs});
+    const Flops count = row.flops({model(), program_.tensors, operands, outputs});
     program_.operators.push_back({kind, prefix_ + name, layer_, std::move(operands), std::move(outputs),
                                   count, row.rule(model().context)});
     return program_.operators.back();

@@ -27,9 +27,9 @@ public:
     [[nodiscard]] const std::vector<TensorInfo>& parameters() const { return program_.parameters; }
 
     /// A tensor of T rows per sequence.
-    TensorId rows(const std::string& name, Role role, std::uint64_t cols);
+    TensorId rows(const std::string& name, TensorRole role, std::uint64_t cols);
     /// A tensor of T rows per sequence and query head.
-    TensorId head_rows(const std::string& name, Role role, std::uint64_t cols);
+    TensorId head_rows(const std::string& name, TensorRole role, std::uint64_t cols);
     /// A gradient of `like`, a parameter, apart from the one that gradient() names.
     TensorId more_gradient(const std::string& name, const std::string& like);
     TensorId scalar(const std::string& name);
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] TensorId first_moment(std::size_t place) const { return at(first_moment_, place); }
     [[nodiscard]] TensorId second_moment(std::size_t place) const { return at(second_moment_, place); }
 
-    /// The next operator. Operands and outputs are those of its row; operations and rule follow from it. The
+    /// The next operator. Operands and outputs are those of its row; FLOPs and rule follow from it. The
     /// result is valid until the next call.
     Operator& add(OperatorKind kind, const std::string& name, std::vector<TensorId> operands,
                   std::vector<TensorId> outputs);
@@ -53,9 +53,9 @@ public:
     Program take() && { return std::move(program_); }
 
 private:
-    TensorId tensor(std::string name, Role role, Extent rows, std::uint64_t cols);
+    TensorId tensor(std::string name, TensorRole role, Extent rows, std::uint64_t cols);
     // One tensor like each parameter; the place of the first.
-    std::size_t declare_like_parameters(const std::string& suffix, Role role);
+    std::size_t declare_like_parameters(const std::string& suffix, TensorRole role);
     static TensorId at(std::size_t first, std::size_t place) { return static_cast<TensorId>(first + place); }
 
     Program program_;

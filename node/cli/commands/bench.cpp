@@ -47,16 +47,16 @@ std::string number(double value) {
 }
 
 void print_table(const Context& context, const std::vector<BenchRow>& rows) {
-    Table table({{"what"},
-                 {"shape"},
-                 {"profile"},
-                 {"target"},
-                 {"threads", Align::kRight},
-                 {"ours", Align::kRight},
-                 {"unit"},
-                 {"peer"},
-                 {"peer's", Align::kRight},
-                 {"ratio", Align::kRight}});
+    TextTable table({{"what"},
+                     {"shape"},
+                     {"profile"},
+                     {"target"},
+                     {"threads", Align::kRight},
+                     {"ours", Align::kRight},
+                     {"unit"},
+                     {"peer"},
+                     {"peer's", Align::kRight},
+                     {"ratio", Align::kRight}});
     const auto or_dash = [](const std::optional<double>& value) { return value ? number(*value) : "-"; };
     for (const BenchRow& row : rows) {
         table.row({row.name, row.shape, row.profile, row.target, std::to_string(row.threads),

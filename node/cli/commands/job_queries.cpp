@@ -30,12 +30,12 @@ Outcome<void> list_jobs(const Context& context, const JobFlags& flags) {
         context.print_json("assay.job.list/v1", json_of(list));
         return {};
     }
-    Table table({{"job"},
-                 {"name"},
-                 {"phase"},
-                 {"rounds", Align::kRight},
-                 {"escrow", Align::kRight},
-                 {"spent", Align::kRight}});
+    TextTable table({{"job"},
+                     {"name"},
+                     {"phase"},
+                     {"rounds", Align::kRight},
+                     {"escrow", Align::kRight},
+                     {"spent", Align::kRight}});
     for (const JobSummary& job : list.jobs)
         table.row({job.id.brief(), job.name, std::string(job.state()), rounds_text(job),
                    base::to_text(job.escrow), base::to_text(job.spent)});
@@ -65,13 +65,13 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                                {"refunded", base::to_text(job.summary.refunded)},
                                {"model root", job.base_root.hex()}});
     context.out << '\n';
-    Table table({{"miner"}, {"ask", Align::kRight}, {"state"}});
+    TextTable table({{"miner"}, {"ask", Align::kRight}, {"state"}});
     for (const RosterView& entry : job.roster)
         table.row({entry.miner.brief(), base::to_text(entry.ask),
                    entry.dropped ? std::string(to_text(entry.dropped_for)) : "working"});
     table.print(context.out);
     context.out << '\n';
-    Table slots({{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}});
+    TextTable slots({{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}});
     for (const SlotView& slot : job.slot_rounds)
         slots.row({std::to_string(slot.round), std::to_string(slot.slot), slot.miner.brief(),
                    std::string(to_text(slot.verdict))});

@@ -24,7 +24,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     ASSAY_ASSIGN(const contracts::Job job,
                  purchase({.process = std::move(process),
                            .job_file = flags.file,
-                           .on_refused = [&](const Refusal& refusal) { context.refused = refusal; }},
+                           .on_refused = [&](const LedgerRefusal& refusal) { context.refused = refusal; }},
                           stop));
     if (context.json()) {
         JsonFields bought;

@@ -43,11 +43,11 @@ Outcome<void> list_miners(const Context& context, const PartyFlags& flags) {
         context.print_json("assay.miner.list/v1", json_of(list));
         return {};
     }
-    Table table({{"miner"},
-                 {"endpoint"},
-                 {"verified work", Align::kRight},
-                 {"earned", Align::kRight},
-                 {"forfeited", Align::kRight}});
+    TextTable table({{"miner"},
+                     {"endpoint"},
+                     {"verified work", Align::kRight},
+                     {"earned", Align::kRight},
+                     {"forfeited", Align::kRight}});
     for (const MinerView& miner : list.miners)
         table.row({miner.miner.brief(), miner.endpoint, std::to_string(miner.verified_work),
                    base::to_text(miner.earned), base::to_text(miner.forfeited)});

@@ -33,12 +33,12 @@ struct ModelFlags {
 };
 
 /// An operator of a step, as scripts see it.
-struct OperatorRow {
+struct OperatorView {
     std::size_t index = 0;
     std::string name;
     std::string kind;
     std::vector<std::string> operands, outputs;
-    std::uint64_t operations = 0;
+    std::uint64_t flops = 0;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -47,7 +47,7 @@ struct OperatorRow {
         visit("kind", kind);
         visit("operands", operands);
         visit("outputs", outputs);
-        visit("operations", operations);
+        visit("operations", flops);
     }
 };
 
@@ -58,19 +58,19 @@ Json program_json(const program::JobSpec& spec, const program::Program& step) {
         for (const program::TensorId id : ids) list.push_back(step.tensors[id].name);
         return list;
     };
-    std::vector<OperatorRow> operators;
+    std::vector<OperatorView> operators;
     for (const program::Operator& op : step.operators) {
         operators.push_back({.index = operators.size(),
                              .name = op.name,
                              .kind = std::string(program::to_text(op.kind)),
                              .operands = names(op.operands),
                              .outputs = names(op.outputs),
-                             .operations = op.operations.of(batch)});
+                             .flops = op.flops.of(batch)});
     }
     JsonFields body;
     body("job", spec.name);
     body("batch", batch);
-    body("operations", program::operations(step, batch));
+    body("operations", program::flops(step, batch));
     body("work_units", program::work_units(spec));
     body("operators", operators);
     return body.take();
@@ -121,7 +121,7 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start(worker_options));
     ASSAY_ASSIGN(const auto opened, open_job(*worker, job.spec, {job.train.string(), job.held_out.string()}));
     context.err << "a step takes " << step_memory(opened) << '\n';
-    Progress progress(context.err, "training", "steps");
+    ProgressBar progress(context.err, "training", "steps");
     options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
     ASSAY_ASSIGN(const auto result, train_alone(*worker, job.spec, options));
     ASSAY_TRY(write_folder(job, result, flags, job_id));

@@ -12,15 +12,15 @@ namespace assay::node {
 
 void print_lines(const Context& context, const std::string& schema, const PayoutLines& found) {
     if (context.json()) return context.print_json(schema, json_of(found));
-    Table table({{"job"},
-                 {"round", Align::kRight},
-                 {"for"},
-                 {"slot", Align::kRight},
-                 {"work", Align::kRight},
-                 {"price", Align::kRight},
-                 {"paid", Align::kRight},
-                 {"lost", Align::kRight},
-                 {"why"}});
+    TextTable table({{"job"},
+                     {"round", Align::kRight},
+                     {"for"},
+                     {"slot", Align::kRight},
+                     {"work", Align::kRight},
+                     {"price", Align::kRight},
+                     {"paid", Align::kRight},
+                     {"lost", Align::kRight},
+                     {"why"}});
     for (const PayoutLine& line : found.lines)
         table.row({line.job.brief(), std::to_string(line.round), std::string(contracts::to_text(line.kind)),
                    std::to_string(line.slot), std::to_string(line.work_units), base::to_text(line.price),

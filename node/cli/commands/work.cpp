@@ -52,7 +52,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
                     "this home belongs to " + process->parts().genesis.chain_id);
     }
     ASSAY_TRY(process->onboard_and_serve(WorkRole::kMiner, miner_options.stake));
-    Miner miner(process->parts(), std::move(miner_options));
+    MinerRole miner(process->parts(), std::move(miner_options));
     return process->run(miner);
 }
 
@@ -70,7 +70,7 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
     ASSAY_TRY(process->onboard_and_serve(WorkRole::kVerifier, verifier_options.stake));
-    Verifier verifier(process->parts(), verifier_options);
+    VerifierRole verifier(process->parts(), verifier_options);
     return process->run(verifier);
 }
 

@@ -21,7 +21,7 @@ using trainer::GemmKind;
 
 namespace {
 
-using Work = std::function<void()>;
+using TimedWork = std::function<void()>;
 using Words = std::vector<std::string_view>;
 
 /// Runs before the first that counts: they take the memory and warm caches and threads.
@@ -84,7 +84,7 @@ private:
         return refuse("no side " + std::string(side));
     }
 
-    [[nodiscard]] base::Outcome<Work> gemm(const Words& words) const {
+    [[nodiscard]] base::Outcome<TimedWork> gemm(const Words& words) const {
         ASSAY_ASSIGN(const auto sizes, numbers(words, 3, 3));
         GemmKind kind = GemmKind::kForward;
         if (words[2] == "input") {
@@ -104,7 +104,7 @@ private:
         return trainer::make_gemm_bench(device_, profile, shape, kind);
     }
 
-    [[nodiscard]] base::Outcome<Work> step(const Words& words) const {
+    [[nodiscard]] base::Outcome<TimedWork> step(const Words& words) const {
         ASSAY_ASSIGN(const auto sizes, numbers(words, 2, 6));
         program::ModelConfig model;
         model.layers = sizes[0];
@@ -139,7 +139,7 @@ private:
     }
 
     const trainer::DeviceOptions device_;
-    Work work_;
+    TimedWork work_;
 };
 
 }  // namespace

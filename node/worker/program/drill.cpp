@@ -108,14 +108,14 @@ std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drill
     return {};
 }
 
-Outcome<trainer::SlotRound> run_drilled_round(
+Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<Drill>& drills,
     const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch,
     const trainer::CarriedState* carried) {
     const program::JobSpec& spec = runner.spec();
     const program::RoundPlan plan(spec);
-    trainer::SlotRound result;
+    trainer::SlotRoundOutcome result;
     if (resume) {
         result.trace = std::move(resume->so_far);
         result.end = std::move(resume->state);

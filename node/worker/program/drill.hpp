@@ -16,7 +16,7 @@ namespace assay::verifier {
 std::string drill_fault(const trainer::JobRunner& runner, const std::vector<worker::Drill>& drills);
 
 /// As JobRunner::run_slot_round, with the drills applied. REQUIRES drill_fault to be empty.
-base::Outcome<trainer::SlotRound> run_drilled_round(
+base::Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     trainer::JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<worker::Drill>& drills,
     const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch,

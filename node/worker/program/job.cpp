@@ -111,7 +111,7 @@ Result<std::vector<std::uint32_t>, Refusal> read_tokens(const frames::SharedDesc
     return std::move(tokens).value();
 }
 
-class Stopwatch {
+class RequestTimer {
 public:
     [[nodiscard]] std::uint64_t nanoseconds() const {
         const auto passed = std::chrono::steady_clock::now() - start_;
@@ -149,12 +149,12 @@ Refusal to_refusal(const base::Error& error) {
     return {reason_of(error.kind), error.what, std::move(fix)};
 }
 
-Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
-                                                const std::vector<frames::SharedDescriptor>& bulk,
-                                                const trainer::RunnerOptions& options,
-                                                std::unique_ptr<trainer::Arena> arena) {
+Result<std::unique_ptr<WorkerJob>, Refusal> WorkerJob::open(const frames::OpenJob& request,
+                                                            const std::vector<frames::SharedDescriptor>& bulk,
+                                                            const trainer::RunnerOptions& options,
+                                                            std::unique_ptr<trainer::Arena> arena) {
     const program::JobSpec& spec = request.spec;
-    std::unique_ptr<Job> job(new Job());
+    std::unique_ptr<WorkerJob> job(new WorkerJob());
     ASSAY_ASSIGN(job->train_, read_tokens(bulk[0], "the training token file", spec.data.train,
                                           spec.data.train_tokens, spec.model.vocabulary));
     ASSAY_ASSIGN(job->held_out_, read_tokens(bulk[1], "the held-out token file", spec.data.held_out,
@@ -170,17 +170,17 @@ Result<std::unique_ptr<Job>, Refusal> Job::open(const frames::OpenJob& request,
     return job;
 }
 
-Job::UpdateDecoder Job::update_decoder() const {
+WorkerJob::UpdateDecoder WorkerJob::update_decoder() const {
     return [&spec = runner_->spec()](base::ByteView bytes, std::uint64_t parameters) {
         return trainer::decode_update(bytes, parameters, spec);
     };
 }
 
-frames::Opened Job::opened() const {
+frames::Opened WorkerJob::opened() const {
     return {runner_->parameter_count(), work_units_, runner_->step_bytes()};
 }
 
-Result<void, Refusal> Job::check_place(std::uint32_t round, std::uint32_t slot) const {
+Result<void, Refusal> WorkerJob::check_place(std::uint32_t round, std::uint32_t slot) const {
     const program::JobSpec& spec = runner_->spec();
     if (round < spec.rounds && slot < spec.slots) return {};
     return refuse(RefusalReason::kBadRequest, "round " + std::to_string(round) + ", slot " +
@@ -189,11 +189,11 @@ Result<void, Refusal> Job::check_place(std::uint32_t round, std::uint32_t slot) 
                                                   std::to_string(spec.slots) + " slots");
 }
 
-Result<trainer::BaseState, Refusal> Job::base_state(const RequestContext& context) const {
+Result<trainer::BaseState, Refusal> WorkerJob::base_state(const RequestContext& context) const {
     return read_bulk(context.bulk[0], runner_->parameter_count(), trainer::decode_base_state);
 }
 
-Result<trainer::BaseState, Refusal> Job::given_initial(const frames::SharedDescriptor& file) const {
+Result<trainer::BaseState, Refusal> WorkerJob::given_initial(const frames::SharedDescriptor& file) const {
     const base::Hash256& named = runner_->spec().initial_blob;
     ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
     if (const base::Hash256 found = base::blob_id(mapping.bytes()); found != named) {
@@ -211,7 +211,7 @@ Result<trainer::BaseState, Refusal> Job::given_initial(const frames::SharedDescr
     return state;
 }
 
-Answered Job::answer(const frames::Initial&, const RequestContext& context) {
+Answered WorkerJob::answer(const frames::Initial&, const RequestContext& context) {
     const bool given = !runner_->spec().initial_blob.is_zero();
     if (given != !context.bulk.empty()) {
         return refuse(RefusalReason::kBadRequest,
@@ -220,15 +220,15 @@ Answered Job::answer(const frames::Initial&, const RequestContext& context) {
     }
     if (given) {
         ASSAY_ASSIGN(const auto state, given_initial(context.bulk[0]));
-        return Answer{frames::BaseState{runner_->base_root(state)}, {context.bulk[0]}};
+        return WorkerAnswer{frames::BaseStateFrame{runner_->base_root(state)}, {context.bulk[0]}};
     }
     const trainer::BaseState state = runner_->initial();
     ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(state)));
-    return Answer{frames::BaseState{runner_->base_root(state)}, {std::move(file)}};
+    return WorkerAnswer{frames::BaseStateFrame{runner_->base_root(state)}, {std::move(file)}};
 }
 
-Result<std::optional<trainer::ResumePoint>, Refusal> Job::resume_point(const frames::Train& request,
-                                                                       const RequestContext& context) const {
+Result<std::optional<trainer::ResumePoint>, Refusal> WorkerJob::resume_point(
+    const frames::Train& request, const RequestContext& context) const {
     if (!request.resume) return std::optional<trainer::ResumePoint>();
     const program::TraceRecord& so_far = *request.resume;
     const std::size_t reached = so_far.boundaries.size();
@@ -245,7 +245,7 @@ Result<std::optional<trainer::ResumePoint>, Refusal> Job::resume_point(const fra
     return std::optional<trainer::ResumePoint>(trainer::ResumePoint{so_far, std::move(state)});
 }
 
-Result<std::optional<trainer::CarriedState>, Refusal> Job::carried_state(
+Result<std::optional<trainer::CarriedState>, Refusal> WorkerJob::carried_state(
     const frames::Train& request, const RequestContext& context) const {
     if (request.carried_in.is_zero()) return std::optional<trainer::CarriedState>();
     if (!program::carries_state(runner_->spec())) {
@@ -261,8 +261,8 @@ Result<std::optional<trainer::CarriedState>, Refusal> Job::carried_state(
     return std::optional<trainer::CarriedState>(std::move(carried));
 }
 
-Answered Job::answer(const frames::Train& request, const RequestContext& context) {
-    const Stopwatch stopwatch;
+Answered WorkerJob::answer(const frames::Train& request, const RequestContext& context) {
+    const RequestTimer stopwatch;
     ASSAY_TRY(check_place(request.round, request.slot));
     if (!request.drills.empty() && !drills_allowed_) {
         return refuse(RefusalReason::kDrillForbidden,
@@ -295,8 +295,8 @@ Answered Job::answer(const frames::Train& request, const RequestContext& context
     return trained(*round, stopwatch.nanoseconds());
 }
 
-Answered Job::trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const {
-    Answer answer{
+Answered WorkerJob::trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const {
+    WorkerAnswer answer{
         frames::Trained{round.trace, program::trace_root(round.trace), nanoseconds, peak_rss_bytes()}, {}};
     if (round.update) {
         ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update, runner_->spec())));
@@ -305,8 +305,8 @@ Answered Job::trained(const trainer::SlotRound& round, std::uint64_t nanoseconds
     return answer;
 }
 
-Answered Job::answer(const frames::Replay& request, const RequestContext& context) {
-    const Stopwatch stopwatch;
+Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& context) {
+    const RequestTimer stopwatch;
     ASSAY_TRY(check_place(request.round, request.slot));
     const std::uint64_t parameters = runner_->parameter_count();
     const program::RoundPlan plan(runner_->spec());
@@ -350,7 +350,7 @@ Answered Job::answer(const frames::Replay& request, const RequestContext& contex
     watch.cancel = context.cancel;
     const auto checked = check_unit(*runner_, input, watch);
     if (!checked.ok()) return refuse_work(checked.error());
-    Answer answer{
+    WorkerAnswer answer{
         frames::Replayed{checked->verdict, checked->unit_root, checked->claimed_root, checked->difference,
                          checked->named, checked->steps, stopwatch.nanoseconds()},
         {}};
@@ -365,7 +365,7 @@ Answered Job::answer(const frames::Replay& request, const RequestContext& contex
     return answer;
 }
 
-Answered Job::answer(const frames::Merge& request, const RequestContext& context) {
+Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& context) {
     ASSAY_ASSIGN(const auto base, base_state(context));
     std::vector<trainer::Update> updates;
     updates.reserve(request.accepted.size());
@@ -389,19 +389,19 @@ Answered Job::answer(const frames::Merge& request, const RequestContext& context
     const auto merged = runner_->merge(base, accepted);
     if (!merged.ok()) return refuse_work(merged.error());
     ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(*merged)));
-    return Answer{frames::BaseState{runner_->base_root(*merged)}, {std::move(file)}};
+    return WorkerAnswer{frames::BaseStateFrame{runner_->base_root(*merged)}, {std::move(file)}};
 }
 
-Answered Job::answer(const frames::Evaluate& request, const RequestContext& context) {
+Answered WorkerJob::answer(const frames::Evaluate& request, const RequestContext& context) {
     ASSAY_ASSIGN(const auto base, base_state(context));
     Watch watch;
     watch.cancel = context.cancel;
     const auto evaluation = runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
     if (!evaluation.ok()) return refuse_work(evaluation.error());
-    return Answer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
+    return WorkerAnswer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
 }
 
-Answered Job::answer(const frames::Root& request, const RequestContext& context) {
+Answered WorkerJob::answer(const frames::Root& request, const RequestContext& context) {
     const std::uint64_t parameters = runner_->parameter_count();
     const frames::SharedDescriptor& file = context.bulk[0];
     base::Hash256 root;
@@ -415,10 +415,10 @@ Answered Job::answer(const frames::Root& request, const RequestContext& context)
         ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, update_decoder()));
         root = runner_->update_root(update);
     }
-    return Answer{frames::Rooted{root}, {}};
+    return WorkerAnswer{frames::Rooted{root}, {}};
 }
 
-Answered Job::answer(const frames::Sample& request, const RequestContext& context) {
+Answered WorkerJob::answer(const frames::Sample& request, const RequestContext& context) {
     if (request.count > kMaxSampled) {
         return refuse(RefusalReason::kBadRequest,
                       "at most " + std::to_string(kMaxSampled) + " tokens a sample");
@@ -427,7 +427,7 @@ Answered Job::answer(const frames::Sample& request, const RequestContext& contex
     auto tokens = runner_->sample(base.parameters,
                                   {request.prompt, request.count, request.temperature.value(), request.seed});
     if (!tokens.ok()) return refuse_work(tokens.error());
-    return Answer{frames::Sampled{std::move(tokens).value()}, {}};
+    return WorkerAnswer{frames::Sampled{std::move(tokens).value()}, {}};
 }
 
 }  // namespace assay::verifier

@@ -17,11 +17,11 @@ namespace assay::verifier {
 namespace frames = worker;
 
 /// What answers a request: a message and its bulk bytes.
-struct Answer {
+struct WorkerAnswer {
     frames::Message message;
     std::vector<frames::SharedDescriptor> bulk;
 };
-using Answered = base::Result<Answer, frames::Refusal>;
+using Answered = base::Result<WorkerAnswer, frames::Refusal>;
 
 /// An error as the frame that carries it: reason by its kind, text as it is, the fix cut to what the frame
 /// holds.
@@ -30,14 +30,14 @@ frames::Refusal to_refusal(const base::Error& error);
 /// What a request may use while it is at work.
 struct RequestContext {
     std::vector<frames::SharedDescriptor> bulk;  ///< as many as descriptor_bounds allows
-    std::function<void(Answer)> report;          ///< Progress and Boundary frames
+    std::function<void(WorkerAnswer)> report;    ///< Progress and Boundary frames
     const std::atomic<bool>* cancel = nullptr;
 };
 
-class Job {
+class WorkerJob {
 public:
     /// Reads and checks the token files (blob ids, counts, vocabulary) and makes the runner.
-    static base::Result<std::unique_ptr<Job>, frames::Refusal> open(
+    static base::Result<std::unique_ptr<WorkerJob>, frames::Refusal> open(
         const frames::OpenJob& request, const std::vector<frames::SharedDescriptor>& bulk,
         const trainer::RunnerOptions& options, std::unique_ptr<trainer::Arena> arena);
 
@@ -51,7 +51,7 @@ public:
     Answered answer(const frames::Sample& request, const RequestContext& context);
 
 private:
-    Job() = default;
+    WorkerJob() = default;
     base::Result<void, frames::Refusal> check_place(std::uint32_t round, std::uint32_t slot) const;
     base::Result<trainer::BaseState, frames::Refusal> base_state(const RequestContext& context) const;
     base::Result<trainer::BaseState, frames::Refusal> given_initial(
@@ -63,7 +63,7 @@ private:
     using UpdateDecoder = std::function<base::Outcome<trainer::Update>(base::ByteView, std::uint64_t)>;
     /// Of this job's update files.
     [[nodiscard]] UpdateDecoder update_decoder() const;
-    Answered trained(const trainer::SlotRound& round, std::uint64_t nanoseconds) const;
+    Answered trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const;
 
     std::unique_ptr<trainer::Arena> arena_;  // outlives the runner
     std::vector<std::uint32_t> train_;

@@ -26,9 +26,9 @@ using namespace assay;
 constexpr int kSocket = 3;
 
 /// `device`: its name. A device that is not there, or does not compute as the law says, is refused here.
-base::Outcome<verifier::ServerOptions> read_options(const std::string& device) {
+base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& device) {
     const std::string restriction = trainer::targets_from_environment();
-    verifier::ServerOptions options;
+    verifier::WorkerServerOptions options;
     options.runner.device.name = device;
     ASSAY_ASSIGN(options.runner.device.target, trainer::choose_target(restriction));
     ASSAY_ASSIGN(options.runner.device.threads, trainer::threads_from_environment());

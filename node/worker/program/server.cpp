@@ -24,9 +24,9 @@ namespace {
 /// A role sends one request and waits; more than this many waiting is not a role.
 constexpr std::size_t kMaxWaiting = 64;
 
-class Server {
+class WorkerServer {
 public:
-    Server(frames::Descriptor socket, const ServerOptions& options)
+    WorkerServer(frames::Descriptor socket, const WorkerServerOptions& options)
         : channel_(std::move(socket)), options_(options) {}
 
     int run() {
@@ -103,7 +103,7 @@ private:
         RequestContext context;
         context.bulk = std::move(envelope.bulk);
         context.cancel = &cancel_;
-        context.report = [this, request](Answer answer) {
+        context.report = [this, request](WorkerAnswer answer) {
             send({request, std::move(answer.message), std::move(answer.bulk)});
         };
         Answered answered = base::failed(Refusal{});
@@ -124,10 +124,10 @@ private:
 
     Answered answer(const frames::OpenJob& request, const RequestContext& context) {
         job_.reset();  // two jobs need not fit into memory at once
-        auto job = Job::open(request, context.bulk, options_.runner, trainer::make_tensor_arena());
+        auto job = WorkerJob::open(request, context.bulk, options_.runner, trainer::make_tensor_arena());
         if (!job.ok()) return base::failed(job.error());
         job_ = std::move(job).value();
-        return Answer{job_->opened(), {}};
+        return WorkerAnswer{job_->opened(), {}};
     }
 
     Answered answer(const frames::Trace&, const RequestContext&) {
@@ -142,7 +142,7 @@ private:
 
     template <class Request>
     Answered answer(const Request& request, const RequestContext& context) {
-        if constexpr (requires(Job & job) { job.answer(request, context); }) {
+        if constexpr (requires(WorkerJob & job) { job.answer(request, context); }) {
             if (job_) return job_->answer(request, context);
             return base::failed(Refusal{RefusalReason::kNoJob, "no job is open"});
         } else {
@@ -155,8 +155,8 @@ private:
     void send(const Envelope& envelope) { static_cast<void>(channel_.send(envelope)); }
 
     frames::Channel channel_;
-    const ServerOptions options_;
-    std::unique_ptr<Job> job_;
+    const WorkerServerOptions options_;
+    std::unique_ptr<WorkerJob> job_;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<Envelope> waiting_;
@@ -170,8 +170,8 @@ private:
 
 }  // namespace
 
-int serve(worker::Descriptor socket, const ServerOptions& options) {
-    Server server(std::move(socket), options);
+int serve(worker::Descriptor socket, const WorkerServerOptions& options) {
+    WorkerServer server(std::move(socket), options);
     return server.run();
 }
 

@@ -8,13 +8,13 @@
 namespace assay::verifier {
 
 /// How the process computes; the device's arena is ignored, each job gets one of its own.
-struct ServerOptions {
+struct WorkerServerOptions {
     trainer::RunnerOptions runner;
     std::vector<std::string> targets;  ///< for Hello: those that may run, best first
 };
 
 /// Says Hello, then serves until the other side closes the socket. Returns the exit code: 0 after a clean
 /// end, 1 after a frame that could not be read (which is answered by a Refusal first).
-int serve(worker::Descriptor socket, const ServerOptions& options);
+int serve(worker::Descriptor socket, const WorkerServerOptions& options);
 
 }  // namespace assay::verifier

@@ -23,7 +23,7 @@ constexpr std::size_t kHeadSize = 16;
 constexpr std::size_t kBatch = 250;
 constexpr std::uint8_t kMarker = 0xFD;
 
-struct Head {
+struct FrameHead {
     std::uint32_t length = 0;
     std::uint16_t kind = 0;
     std::uint16_t descriptors = 0;
@@ -135,9 +135,9 @@ Outcome<void> receive_batch(int socket, std::size_t count, std::vector<SharedDes
 Outcome<void> Channel::send(const Envelope& envelope) {
     const base::Bytes payload = encode_message(envelope.message);
     ASSAY_CHECK(payload.size() <= kMaxPayload && envelope.bulk.size() <= kMaxDescriptors);
-    const Head head{static_cast<std::uint32_t>(payload.size()),
-                    static_cast<std::uint16_t>(kind_of(envelope.message)),
-                    static_cast<std::uint16_t>(envelope.bulk.size()), envelope.request};
+    const FrameHead head{static_cast<std::uint32_t>(payload.size()),
+                         static_cast<std::uint16_t>(kind_of(envelope.message)),
+                         static_cast<std::uint16_t>(envelope.bulk.size()), envelope.request};
     ASSAY_TRY(send_bytes(socket_.number(), base::encode(head)));
     std::span<const SharedDescriptor> rest(envelope.bulk);
     while (!rest.empty()) {
@@ -152,7 +152,7 @@ Outcome<Envelope> Channel::receive() {
     std::array<std::uint8_t, kHeadSize> head_bytes{};
     ASSAY_ASSIGN(const bool ended, receive_bytes(socket_.number(), head_bytes));
     if (ended) return fail(ErrorKind::kNotFound, "the other side closed the worker's socket");
-    const Head head = base::decode<Head>(head_bytes).value();  // sixteen bytes always decode
+    const FrameHead head = base::decode<FrameHead>(head_bytes).value();  // sixteen bytes always decode
     if (head.length > kMaxPayload) {
         return garbled("a payload of " + std::to_string(head.length) + " bytes is above the limit of " +
                        std::to_string(kMaxPayload));

@@ -45,7 +45,7 @@ float nearest(Wide sum) {
     return negative ? -value : value;
 }
 
-struct Operand {
+struct StridedOperand {
     std::vector<float> values;
     MatrixView view;
     [[nodiscard]] float at(std::uint64_t i, std::uint64_t j) const {
@@ -53,8 +53,8 @@ struct Operand {
     }
 };
 
-float oracle(const Operand& a, const Operand& b, std::uint64_t i, std::uint64_t j, std::uint64_t k,
-             ProductRule rule, float c) {
+float oracle(const StridedOperand& a, const StridedOperand& b, std::uint64_t i, std::uint64_t j,
+             std::uint64_t k, ProductRule rule, float c) {
     for (std::uint64_t k0 = 0; k0 < k; k0 += rule.block) {
         const std::uint64_t end = std::min(k, k0 + rule.block);
         float largest_a = 0.0F, largest_b = 0.0F;
@@ -87,8 +87,8 @@ float wild(std::mt19937& random) {
 }
 
 // Rows of one flavour: all wild, all ordinary, all tiny or all zero.
-Operand operand(std::mt19937& random, std::uint64_t rows, std::uint64_t cols, bool transposed) {
-    Operand out{std::vector<float>(rows * cols), {}};
+StridedOperand operand(std::mt19937& random, std::uint64_t rows, std::uint64_t cols, bool transposed) {
+    StridedOperand out{std::vector<float>(rows * cols), {}};
     out.view = transposed ? MatrixView{nullptr, 1, rows} : MatrixView{nullptr, cols, 1};
     const auto flavour = random() % 5;
     for (std::uint64_t i = 0; i < rows; ++i) {
@@ -171,8 +171,8 @@ TEST_CASE("exact products agree with their definition evaluated by other means")
         const std::uint8_t three = static_cast<std::uint8_t>(random() % 3);
         const ProductRule rule{static_cast<std::uint8_t>(three == 1 ? 3 : 2),
                                static_cast<std::uint8_t>(three == 2 ? 3 : 2), blocks[random() % 5]};
-        const Operand a = operand(random, m, k, random() % 2 == 0);
-        const Operand b = operand(random, k, n, random() % 2 == 0);
+        const StridedOperand a = operand(random, m, k, random() % 2 == 0);
+        const StridedOperand b = operand(random, k, n, random() % 2 == 0);
         std::vector<float> c(m * (n + 2));
         for (float& x : c) x = wild(random);
         const std::vector<float> before = c;
@@ -193,8 +193,8 @@ TEST_CASE("the largest sums of the longest block are exact") {
     const std::uint64_t k = kMaxProductBlock + 3;  // and a second block
     for (const int digits : {2, 3}) {
         const auto limit = static_cast<float>(digit_limit(digits));
-        Operand a{std::vector<float>(k, limit), {nullptr, k, 1}};
-        Operand b{std::vector<float>(k, -32639.0F), {nullptr, 1, 1}};
+        StridedOperand a{std::vector<float>(k, limit), {nullptr, k, 1}};
+        StridedOperand b{std::vector<float>(k, -32639.0F), {nullptr, 1, 1}};
         a.values[5] = limit - 1.0F;
         a.view.data = a.values.data();
         b.view.data = b.values.data();

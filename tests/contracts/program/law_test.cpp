@@ -99,7 +99,7 @@ std::vector<std::vector<float>> accumulators(const Variant& variant, const Token
                                              targets, machine.values(one.outputs[0]));
         }
         for (TensorId id = 0; id < program.tensors.size(); ++id) {
-            if (program.tensors[id].role != Role::kParameterGradient) continue;
+            if (program.tensors[id].role != TensorRole::kParameterGradient) continue;
             carried[id].assign(machine.values(id).begin(), machine.values(id).end());
         }
     }

@@ -104,9 +104,9 @@ Reach reach_of(const Spot& from, const Spot& to, bool same_shape) {
 /// Operands whose numbers the table's reach is about: no tokens; parameters and scalars only where the
 /// operator is one of theirs.
 bool counts_for_reach(const OperatorRow& row, const Tensor& operand) {
-    if (operand.role == Role::kTokens) return false;
-    if (operand.role == Role::kParameter) return row.cut.reach == Reach::kElement;
-    return operand.role != Role::kScalar || row.operands.size() == 1;
+    if (operand.role == TensorRole::kTokens) return false;
+    if (operand.role == TensorRole::kParameter) return row.cut.reach == Reach::kElement;
+    return operand.role != TensorRole::kScalar || row.operands.size() == 1;
 }
 
 /// The farthest that a changed operand reached, looking at every number of every operand.
@@ -128,8 +128,8 @@ Reach farthest_reach(Bench& bench, const Program& program, const Operator& one) 
                     // A sum over keys takes those up to its own place, one over queries those from it on. In
                     // i16 the scale of a block looks at all of the block.
                     if (program.profile == Profile::kI16) continue;
-                    if (one.row().cut.chain == Chain::kKeys) CHECK(to.token >= from.token);
-                    if (one.row().cut.chain == Chain::kQueries) CHECK(to.token <= from.token);
+                    if (one.row().cut.chain == SumChain::kKeys) CHECK(to.token >= from.token);
+                    if (one.row().cut.chain == SumChain::kQueries) CHECK(to.token <= from.token);
                 }
             }
         }
@@ -162,8 +162,7 @@ TEST_CASE("every operator of a program fits its row") {
             const OperatorRow& row = one.row();
             seen.insert(one.kind);
             CHECK(row.accepts(program.tensors, one.operands, one.outputs));
-            CHECK(one.operations ==
-                  row.operations({program.model, program.tensors, one.operands, one.outputs}));
+            CHECK(one.flops == row.flops({program.model, program.tensors, one.operands, one.outputs}));
             CHECK(one.rule == row.rule(context));
             // Forward, backward, once: each phase ends when the next one begins.
             if (row.phase == Phase::kEitherWay) {
@@ -275,13 +274,13 @@ TEST_CASE("operators write to their outputs what their rows say") {
 
 TEST_CASE("products are cut along their chains in profile i16") {
     const std::uint64_t context = 4096;
-    std::set<Chain> seen;
+    std::set<SumChain> seen;
     for (const OperatorRow& row : operator_table()) {
         INFO(row.name);
         seen.insert(row.cut.chain);
         const auto rule = row.rule(context);
-        const bool over_tokens = row.cut.chain == Chain::kTokens;
-        const bool over_pairs = row.cut.chain == Chain::kKeys || row.cut.chain == Chain::kQueries;
+        const bool over_tokens = row.cut.chain == SumChain::kTokens;
+        const bool over_pairs = row.cut.chain == SumChain::kKeys || row.cut.chain == SumChain::kQueries;
         CHECK(rule.block == (over_tokens  ? context
                              : over_pairs ? assay::arithmetic::kAttentionBlock
                                           : assay::arithmetic::kMaxProductBlock));

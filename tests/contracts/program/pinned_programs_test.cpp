@@ -34,8 +34,8 @@ TEST_CASE("the text of a program shows every change of a field") {
     CHECK(shows([](P& p) { ++p.operators[3].layer; }));
     CHECK(shows([](P& p) { ++p.operators[3].operands[0]; }));
     CHECK(shows([](P& p) { ++p.operators[3].outputs[0]; }));
-    CHECK(shows([](P& p) { ++p.operators[3].operations.fixed; }));
-    CHECK(shows([](P& p) { ++p.operators[3].operations.per_sequence; }));
+    CHECK(shows([](P& p) { ++p.operators[3].flops.fixed; }));
+    CHECK(shows([](P& p) { ++p.operators[3].flops.per_sequence; }));
     CHECK(shows([](P& p) { ++p.operators[3].rule.block; }));
     CHECK(shows([](P& p) { ++p.operators[3].rule.a_digits; }));
     CHECK(shows([](P& p) { p.operators[2].layout = assay::program::WeightLayout::kInOut; }));

@@ -103,9 +103,9 @@ TEST_CASE("every operand is an input or was written by an earlier operator") {
         CHECK(names.insert(one.name).second);
         for (const TensorId id : one.operands) {
             REQUIRE(id < program.tensors.size());
-            const Role role = program.tensors[id].role;
-            const bool is_input = role == Role::kParameter || role == Role::kFirstMoment ||
-                                  role == Role::kSecondMoment || role == Role::kTokens;
+            const TensorRole role = program.tensors[id].role;
+            const bool is_input = role == TensorRole::kParameter || role == TensorRole::kFirstMoment ||
+                                  role == TensorRole::kSecondMoment || role == TensorRole::kTokens;
             CHECK((is_input || written.count(id) == 1));
         }
         CHECK_FALSE(one.outputs.empty());
@@ -113,14 +113,14 @@ TEST_CASE("every operand is an input or was written by an earlier operator") {
     }
     for (TensorId id = 0; id < program.tensors.size(); ++id) {
         INFO(program.tensors[id].name);
-        CHECK((program.tensors[id].role == Role::kTokens || written.count(id) == 1));
+        CHECK((program.tensors[id].role == TensorRole::kTokens || written.count(id) == 1));
     }
 }
 
 TEST_CASE("operations are about six per parameter and token, and units round up") {
     const ModelConfig model{.layers = 12, .width = 768, .heads = 12, .context = 1024, .vocabulary = 50257};
     const Program program = build_step_program(model, tiny::spec().train, Profile::kF32);
-    const double per_token = static_cast<double>(operations(program, 8)) / (8.0 * 1024.0);
+    const double per_token = static_cast<double>(flops(program, 8)) / (8.0 * 1024.0);
     CHECK(per_token > 6.0 * 124e6);
     CHECK(per_token < 7.5 * 124e6);
     const JobSpec spec = tiny::spec();
@@ -128,7 +128,7 @@ TEST_CASE("operations are about six per parameter and token, and units round up"
     CHECK(work_units(spec, 0) == 0);
     JobSpec large = spec;
     large.model = model;
-    const std::uint64_t step = operations(build_step_program(model, large.train, Profile::kF32), 2);
+    const std::uint64_t step = flops(build_step_program(model, large.train, Profile::kF32), 2);
     CHECK(work_units(large) == (5 * step + 999'999'999) / 1'000'000'000);
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("work units are those of the whole program, however many layers it has
                 INFO("family " << int(model.family) << ", " << layers << " layers");
                 const Program whole = build_step_program(spec.model, spec.train, profile);
                 // So many steps that nothing is rounded.
-                CHECK(work_units(spec, 1'000'000'000) == operations(whole, spec.train.batch));
+                CHECK(work_units(spec, 1'000'000'000) == flops(whole, spec.train.batch));
             }
         }
     }

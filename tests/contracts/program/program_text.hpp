@@ -40,8 +40,8 @@ inline std::string full_text(const Program& program) {
         for (const TensorId id : one.operands) put(out, id);
         out += "-> ";
         for (const TensorId id : one.outputs) put(out, id);
-        put(out, one.operations.fixed);
-        put(out, one.operations.per_sequence);
+        put(out, one.flops.fixed);
+        put(out, one.flops.per_sequence);
         put(out, one.rule.a_digits);
         put(out, one.rule.b_digits);
         put(out, one.rule.block);
@@ -71,8 +71,8 @@ inline std::vector<PinnedModel> pinned_models() {
 
 /// One line: which program, its operators, its operations on one and two sequences, the hash of its text.
 inline std::string line_of(const std::string& name, const Program& program) {
-    return name + " " + std::to_string(program.operators.size()) + " " +
-           std::to_string(operations(program, 1)) + " " + std::to_string(operations(program, 2)) + " " +
+    return name + " " + std::to_string(program.operators.size()) + " " + std::to_string(flops(program, 1)) +
+           " " + std::to_string(flops(program, 2)) + " " +
            assay::base::hash("assay/test/program", assay::base::as_bytes(full_text(program))).hex() + "\n";
 }
 

@@ -46,12 +46,12 @@ std::vector<std::uint32_t> words(const ModelConfig& model, std::size_t sequences
     return out;
 }
 
-struct Result {
+struct MeasuredStep {
     double loss = 0;
     std::vector<float> gradient;
 };
 
-Result run(const ModelConfig& model, const std::vector<float>& parameters, Profile profile) {
+MeasuredStep run(const ModelConfig& model, const std::vector<float>& parameters, Profile profile) {
     SlotArrays state{parameters, std::vector<float>(parameters.size()),
                      std::vector<float>(parameters.size())};
     const TrainConfig train = tiny::spec().train;
@@ -67,8 +67,8 @@ TEST_CASE("at five million parameters the gradients of i16 are within a thousand
     for (const auto& [name, model] : {std::pair{"gpt2", kGpt2}, std::pair{"llama", kLlama}}) {
         for (const float factor : {1.0F, 3.0F}) {
             const auto parameters = weights(model, factor);
-            const Result chains = run(model, parameters, Profile::kF32);
-            const Result exact = run(model, parameters, Profile::kI16);
+            const MeasuredStep chains = run(model, parameters, Profile::kF32);
+            const MeasuredStep exact = run(model, parameters, Profile::kI16);
             CHECK(exact.loss == Approx(chains.loss).epsilon(1e-5));
             double worst = 0;
             double all_error = 0;

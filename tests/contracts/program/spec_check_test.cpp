@@ -260,9 +260,9 @@ TEST_CASE("no job inside the limits counts more operations a step than 64 bits h
         const Program program = build_step_program(spec->model, spec->train, spec->profile);
         base::Uint128 total = 0;
         for (const Operator& one : program.operators) {
-            total += base::Uint128{one.operations.per_sequence} * spec->train.batch + one.operations.fixed;
+            total += base::Uint128{one.flops.per_sequence} * spec->train.batch + one.flops.fixed;
         }
-        CHECK(total == operations(program, spec->train.batch));
+        CHECK(total == flops(program, spec->train.batch));
         CHECK(total > base::Uint128{1} << 62);
     }
 }

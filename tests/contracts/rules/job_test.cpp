@@ -9,11 +9,11 @@ namespace assay::contracts::test {
 
 namespace {
 
-struct Market {
+struct BiddingMarket {
     Env env;
     Hash256 job;
 
-    explicit Market(JobSpec spec = small_job()) {
+    explicit BiddingMarket(JobSpec spec = small_job()) {
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         job = env.post(spec);
@@ -35,7 +35,7 @@ struct Market {
 }  // namespace
 
 TEST_CASE("the cheapest asks win and all are paid the first rejected ask") {
-    Market m;
+    BiddingMarket m;
     m.env.hold_auction(m.job, {{"m1", 300}, {"m2", 700}, {"m3", 400}}, {"v1", "v2"});
     const Job job = m.env.job(m.job);
     CHECK(job.auction.winners == 2);
@@ -47,7 +47,7 @@ TEST_CASE("the cheapest asks win and all are paid the first rejected ask") {
 }
 
 TEST_CASE("an ask above the cap or without stake for one bond does not take part") {
-    Market m;
+    BiddingMarket m;
     Person& m4 = m.env.miner("m4", 100'000);  // covers the deposit, not the bond of a slot
     JobSpec spec = small_job();
     spec.security.gain_bound =
@@ -63,7 +63,7 @@ TEST_CASE("an ask above the cap or without stake for one bond does not take part
 }
 
 TEST_CASE("bidding is sealed, once, in time, and by those who may") {
-    Market m;
+    BiddingMarket m;
     Person& m1 = m.env.person("m1");
     Person& m2 = m.env.person("m2");
     m.env.refuse(Reason::kUnknownJob, m1, AskCommit{bytes_of("no job"), {}});
@@ -91,7 +91,7 @@ TEST_CASE("bidding is sealed, once, in time, and by those who may") {
 }
 
 TEST_CASE("an ask that is not opened loses its deposit") {
-    Market m;
+    BiddingMarket m;
     const Amount deposit = m.env.params().ask_deposit;
     m.env.send(m.env.person("m1"), m.sealed_ask("m1", 500));
     CHECK(m.env.stake("m1") == kPlenty - deposit.units());
@@ -105,7 +105,7 @@ TEST_CASE("an ask that is not opened loses its deposit") {
 }
 
 TEST_CASE("a buyer cancels while bidding at once, and in a round at its border") {
-    Market m;
+    BiddingMarket m;
     Person& buyer = m.env.person("buyer");
     m.env.send(m.env.person("m1"), m.sealed_ask("m1", 500));
     m.env.enlist("v1", m.job);
@@ -131,7 +131,7 @@ TEST_CASE("a budget that covers no further round ends the job; none ever overdra
     JobSpec spec = small_job();
     spec.rounds = 50;
     spec.market.budget = amount(150'000);
-    Market m(spec);
+    BiddingMarket m(spec);
     m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
     play_job(m.env, m.job);
     const Job job = m.env.job(m.job);
@@ -144,7 +144,7 @@ TEST_CASE("a budget that covers no further round ends the job; none ever overdra
 TEST_CASE("no round begins at or after the deadline") {
     JobSpec spec = small_job();
     spec.market.deadline_blocks = 12;
-    Market m(spec);
+    BiddingMarket m(spec);
     m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
     REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
     m.env.advance_to(m.env.job(m.job).deadline);
@@ -154,14 +154,14 @@ TEST_CASE("no round begins at or after the deadline") {
 }
 
 TEST_CASE("a job without two verifiers of different owners does not begin") {
-    Market m;
+    BiddingMarket m;
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1"});
     CHECK(m.env.job(m.job).end_reason == Reason::kTooFewVerifiers);
     m.check_refunded();
 }
 
 TEST_CASE("a job whose miners are all gone or ejected ends") {
-    Market m;
+    BiddingMarket m;
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
     play_round(m.env, m.job, {.miners = {{"m1", MinerManner::kCheats}}});
     CHECK(m.env.job(m.job).end_reason == Reason::kNoMiners);
@@ -172,7 +172,7 @@ TEST_CASE("slots that no stake covers stay undealt") {
     JobSpec spec = small_job();
     spec.market.max_price = amount(kPlenty * 6 / 10 / program::work_units(spec));
     spec.market.budget = amount(50 * kPlenty);
-    Market m(spec);
+    BiddingMarket m(spec);
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
     REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
     CHECK(read_slot(m.env.state(), m.job, 0, 0)->assigned);
@@ -183,7 +183,7 @@ TEST_CASE("slots that no stake covers stay undealt") {
 }
 
 TEST_CASE("a job is refused when its terms cannot be met") {
-    Market m;
+    BiddingMarket m;
     Person& buyer = m.env.person("buyer");
     const auto submit = [&](const JobSpec& spec) {
         return JobSubmit{spec, buyer.node_key(), "h:1", chain_tip(buyer.secret, spec.rounds)};

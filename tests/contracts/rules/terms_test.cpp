@@ -32,11 +32,11 @@ Params after() {
 enum class Moment { kNever, kBidding, kOpeningAsks, kTraining, kAudit, kBetweenRounds };
 
 /// A job with a cheat, an absent verifier and a withheld link.
-struct Story {
+struct CheatedJob {
     Env env{before()};
     Hash256 job;
 
-    explicit Story(Moment moment) {
+    explicit CheatedJob(Moment moment) {
         const auto change_at = [&](Moment now) {
             if (now == moment) env.change_params(after());
         };
@@ -91,8 +91,8 @@ struct Story {
 TEST_CASE("a job whose chain changes every parameter in mid-job goes on and ends as if it had changed none") {
     const Moment moment = GENERATE(Moment::kBidding, Moment::kOpeningAsks, Moment::kTraining, Moment::kAudit,
                                    Moment::kBetweenRounds);
-    const Story left_alone(Moment::kNever);
-    const Story changed(moment);
+    const CheatedJob left_alone(Moment::kNever);
+    const CheatedJob changed(moment);
     CHECK(changed.env.height() == left_alone.env.height());
     CHECK(changed.records() == left_alone.records());
     CHECK(read_current_params(changed.env.state()) == after());

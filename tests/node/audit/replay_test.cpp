@@ -16,7 +16,7 @@ namespace assay::node {
 namespace {
 
 using contracts::Reason;
-using State = UnitReplay::State;
+using UnitState = UnitReplay::State;
 using worker::Drill;
 using worker::DrillKind;
 
@@ -138,10 +138,10 @@ TEST_CASE("a verdict on a drawn unit is right although an earlier unit, which wa
     REQUIRE(replay.first_wrong() != nullptr);
     CHECK(replay.first_wrong()->unit == 0);
     REQUIRE(replay.units.size() == 4);
-    CHECK(replay.units[1].state == State::kEqual);
-    CHECK(replay.units[2].state == State::kFalse);
+    CHECK(replay.units[1].state == UnitState::kEqual);
+    CHECK(replay.units[2].state == UnitState::kFalse);
     CHECK(replay.units[2].recomputed == slot.right_root(2));
-    CHECK(replay.units[3].state == State::kEqual);
+    CHECK(replay.units[3].state == UnitState::kEqual);
 }
 
 TEST_CASE("a verdict whose start is not at hand cannot be judged, and is not called wrong") {
@@ -153,7 +153,7 @@ TEST_CASE("a verdict whose start is not at hand cannot be judged, and is not cal
     CHECK(replay.judgement == Judgement::kCannotBeMade);
     CHECK(replay.judged_by == 2U);
     CHECK(replay.first_wrong()->unit == 0);
-    CHECK(replay.units[2].state == State::kUnknown);
+    CHECK(replay.units[2].state == UnitState::kUnknown);
     CHECK(replay.units[2].lacking.find("boundary 2") != std::string::npos);
     // Where nothing is false before it, the start is computed here and no blob is needed.
     SlotOnLedger honest_before({flip(2)});
@@ -197,7 +197,7 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     const SlotReplay undrawn = slot.replay();
     CHECK(undrawn.judgement == Judgement::kRight);
     CHECK(undrawn.false_work_paid);
-    CHECK(undrawn.count(State::kFalse) == 1);
+    CHECK(undrawn.count(UnitState::kFalse) == 1);
     slot.judged({1, slot.finalise()}, Reason::kPaid);
     CHECK(slot.replay().judgement == Judgement::kWrong);
     CHECK(slot.replay().judged_by == 1U);
@@ -213,7 +213,7 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     const SlotReplay right = honest.replay();
     CHECK(right.judgement == Judgement::kRight);
     CHECK_FALSE(right.false_work_paid);
-    CHECK(right.count(State::kEqual) == 4);
+    CHECK(right.count(UnitState::kEqual) == 4);
     // A verdict that no bits decided.
     slot.judged({1}, Reason::kSilentAfterDraw);
     CHECK(slot.replay().judgement == Judgement::kRight);
@@ -229,7 +229,7 @@ TEST_CASE("a slot that was paid under a false name of its last boundary does not
         const bool carries = inner_state == program::InnerState::kCarried;
         INFO("carries: " << carries);
         CHECK(replay.judgement == (carries ? Judgement::kWrong : Judgement::kRight));
-        CHECK(replay.count(State::kFalse) == (carries ? 1 : 0));
+        CHECK(replay.count(UnitState::kFalse) == (carries ? 1 : 0));
         if (!carries) continue;
         CHECK(replay.judged_by == slot.finalise());
         // The ledger's word that it is false, and what it is called, is right.

@@ -169,7 +169,7 @@ private:
     std::string node_;
 };
 
-struct Case {
+struct InputCase {
     const char* name;
     int code;
     const char* said;  ///< part of what stderr must say
@@ -177,9 +177,9 @@ struct Case {
     Environment environment = {};
 };
 
-void check(const std::vector<Case>& cases) {
+void check(const std::vector<InputCase>& cases) {
     const fs::path root = Site::get().root();
-    for (const Case& one : cases) {
+    for (const InputCase& one : cases) {
         const auto before = listing(root);
         const Run ended = run(one.words, one.environment);
         INFO(one.name << "\nsaid: " << ended.err);

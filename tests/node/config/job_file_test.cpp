@@ -140,7 +140,7 @@ std::string from_folder(const std::string& lines) {
 }
 
 /// A small Llama's folder, and data packed with its tokenizer.
-struct Folder {
+struct LlamaFolder {
     test::TemporaryFolder folder;
     program::ModelConfig model = {.family = program::Family::kLlama,
                                   .layers = 1,
@@ -151,7 +151,7 @@ struct Folder {
                                   .kv_heads = 1,
                                   .hidden = 12,
                                   .rope_theta = 10'000.0F};
-    Folder() {
+    LlamaFolder() {
         pack("data", "abc", model.vocabulary);
         std::filesystem::create_directories(folder / "models");
         const std::vector<float> weights(program::parameter_count(model), 0.25F);
@@ -288,7 +288,7 @@ TEST_CASE("a shape beside a folder, and rules that need no shape, are refused as
 }
 
 TEST_CASE("a job from a folder has that model's shape, and data that the model can read") {
-    Folder f;
+    LlamaFolder f;
     const auto job = f.read("");
     if (!job.ok()) FAIL(job.error().what);
     CHECK(job->spec.model == f.model);

@@ -121,7 +121,7 @@ TEST_CASE("asked to stop before the owner's work is done, a process serves nobod
     site.stop.request_stop();
     REQUIRE(process->onboard_and_serve(WorkRole::kMiner, tokens(200)).ok());
     REQUIRE(asked_by_a_stranger(endpoint) == ErrorKind::kUnreachable);
-    Registrar idle(process->parts(), WorkRole::kMiner, tokens(200));
+    RegistrarRole idle(process->parts(), WorkRole::kMiner, tokens(200));
     REQUIRE(process->run(idle).ok());
 }
 

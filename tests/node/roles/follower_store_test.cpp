@@ -108,7 +108,7 @@ Bytes stored_key(const Bytes& key) {
     return stored;
 }
 
-using Stored = std::map<Bytes, Bytes>;
+using StoredRecords = std::map<Bytes, Bytes>;
 
 std::string joined(const std::vector<std::string>& lines) {
     std::string all;
@@ -167,32 +167,33 @@ TEST_CASE("a role whose state is of an older schema waits for the block that mig
 TEST_CASE("a stored state whose content or head was altered is deleted and every block executed again") {
     MemoryLedger ledger;
     ledger.extend_by(6);
-    const auto alterations = std::vector<std::pair<const char*, std::function<void(Stored&)>>>{
+    const auto alterations = std::vector<std::pair<const char*, std::function<void(StoredRecords&)>>>{
         {"a balance",
-         [](Stored& values) {
+         [](StoredRecords& values) {
              values.at(stored_key(contracts::account_key(key_of("bob").public_key()))).front() ^= 1;
          }},
-        {"a record more", [](Stored& values) { values[stored_key(Bytes(5, 0x77))] = Bytes{1}; }},
-        {"a record less", [](Stored& values) { values.erase(stored_key(contracts::validators_key())); }},
+        {"a record more", [](StoredRecords& values) { values[stored_key(Bytes(5, 0x77))] = Bytes{1}; }},
+        {"a record less",
+         [](StoredRecords& values) { values.erase(stored_key(contracts::validators_key())); }},
         {"the head's root",
-         [](Stored& values) {
+         [](StoredRecords& values) {
              auto head = base::decode<ledger::IndexHead>(values.at(kHead)).value();
              head.state_root.bytes[3] ^= 1;
              values[kHead] = base::encode(head);
          }},
         {"the head's genesis",
-         [](Stored& values) {
+         [](StoredRecords& values) {
              auto head = base::decode<ledger::IndexHead>(values.at(kHead)).value();
              head.genesis.bytes[3] ^= 1;
              values[kHead] = base::encode(head);
          }},
         {"the head's schema",
-         [](Stored& values) {
+         [](StoredRecords& values) {
              auto head = base::decode<ledger::IndexHead>(values.at(kHead)).value();
              ++head.schema;
              values[kHead] = base::encode(head);
          }},
-        {"the head itself", [](Stored& values) { values.at(kHead).pop_back(); }},
+        {"the head itself", [](StoredRecords& values) { values.at(kHead).pop_back(); }},
     };
     for (const auto& [name, alter] : alterations) {
         INFO(name);
@@ -224,7 +225,7 @@ TEST_CASE("a damaged store is left as it is when the ledger's first block does n
     MemoryProvider store(faults);
     REQUIRE(Life(ledger, store).follow() == 3);
     store.values.at(kHead).pop_back();
-    const Stored damaged = store.values;
+    const StoredRecords damaged = store.values;
 
     Follower follower = Follower::open(test::small_genesis(), store).value();
     CHECK(store.values == damaged);

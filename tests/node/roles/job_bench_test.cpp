@@ -175,7 +175,7 @@ TEST_CASE("a job from given weights is bid for once they are here and have the r
     bench.reach_check();
     REQUIRE(bench.worker.bulk.size() == 1);
     CHECK(bench.worker.bulk.front() == bench.store.files.at(kWeights));
-    bench.answer(frames::BaseState{bench.job.spec.initial_root}, bench.worker.bulk);
+    bench.answer(frames::BaseStateFrame{bench.job.spec.initial_root}, bench.worker.bulk);
     CHECK(bench.vouched());
     // The round that follows starts from the same file, without another question.
     CHECK(bench.bench.ready(bench.state, bench.job) == bench.store.files.at(kWeights));
@@ -186,7 +186,7 @@ TEST_CASE("a job from given weights is bid for once they are here and have the r
 TEST_CASE("weights with another root than the spec names are refused, and the job with them") {
     Bench bench(true);
     bench.reach_check();
-    bench.answer(frames::BaseState{bytes_of("another root")}, bench.worker.bulk);
+    bench.answer(frames::BaseStateFrame{bytes_of("another root")}, bench.worker.bulk);
     bench.check_refused();
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a failure of our own refuses nobody") {
     CHECK(bench.worker.asked.empty());  // not at once
     bench.pass_time();
     REQUIRE_FALSE(bench.vouched());
-    bench.answer(frames::BaseState{bench.job.spec.initial_root}, bench.worker.bulk);
+    bench.answer(frames::BaseStateFrame{bench.job.spec.initial_root}, bench.worker.bulk);
     CHECK(bench.vouched());
 }
 
@@ -325,7 +325,7 @@ TEST_CASE("a job that was open is opened again after the worker was asked to ope
     REQUIRE_FALSE(bench.bench.ready(bench.state, bench.job).has_value());
     bench.answer(frames::Opened{});
     REQUIRE_FALSE(bench.bench.ready(bench.state, bench.job).has_value());
-    bench.answer(frames::BaseState{bench.job.spec.initial_root},
+    bench.answer(frames::BaseStateFrame{bench.job.spec.initial_root},
                  {frames::memory_file("state", base::as_bytes("state")).value()});
     REQUIRE(bench.bench.ready(bench.state, bench.job).has_value());
     // The worker drops its job before it looks at the next: a refusal leaves it with none.
@@ -354,7 +354,7 @@ TEST_CASE("the spec says how large each blob is, and what is looked at before bi
     REQUIRE_FALSE(bench.vouched(Worker::kAtWork));
     CHECK(bench.worker.asked.empty());
     bench.reach_check();
-    bench.answer(frames::BaseState{spec.initial_root}, bench.worker.bulk);
+    bench.answer(frames::BaseStateFrame{spec.initial_root}, bench.worker.bulk);
     REQUIRE(bench.vouched());
     CHECK(bench.store.evictable().size() == 3);
     // Its round has work for this node: now they stay.

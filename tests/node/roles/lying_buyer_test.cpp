@@ -41,11 +41,11 @@ using test::NoTimers;
 
 constexpr const char* kBuyersPlace = "127.0.0.1:1";
 
-struct SomeBytes final : Random {
+struct CountedBytes final : Random {
     void fill(std::span<std::uint8_t> out) override { std::fill(out.begin(), out.end(), ++last); }
     std::uint8_t last = 0;
 };
-struct Mempool final : LedgerPort {
+struct QueuedTransactions final : LedgerPort {
     void submit(RequestId request, Bytes transaction) override {
         sent.emplace_back(request, std::move(transaction));
     }
@@ -54,7 +54,7 @@ struct Mempool final : LedgerPort {
     void subscribe(std::uint64_t) override {}
     std::vector<std::pair<RequestId, Bytes>> sent;
 };
-struct AskedBlobs final : BlobPort {
+struct BlobRequests final : BlobPort {
     struct Asked {
         RequestId request = 0;
         BlobId id;
@@ -133,10 +133,10 @@ private:
     std::set<BlobId>& taken_;
 };
 
-enum class Part : std::uint8_t { kMiner, kVerifier, kBuyer };
+enum class VictimRole : std::uint8_t { kMiner, kVerifier, kBuyer };
 
-struct Stage {
-    explicit Stage(Part which) : part(which) {
+struct LyingScene {
+    explicit LyingScene(VictimRole which) : part(which) {
         REQUIRE(ledger::write_genesis(disk, ledger::Layout("home").genesis, genesis).ok());
         chain = ledger::Chain::open(disk, provider, ledger::rules_machine(), "home").value();
         start("127.0.0.1:2");
@@ -162,19 +162,20 @@ struct Stage {
                               .start_height = chain->height(),
                               .finish = [this](const std::optional<base::Error>& error) {
                                   // A buyer's owner key goes once the job is bought.
-                                  if (part == Part::kBuyer && !error) return;
+                                  if (part == VictimRole::kBuyer && !error) return;
                                   FAIL("the role ended: " << (error ? error->what : "of itself"));
                               }};
         switch (part) {
-            case Part::kMiner:
-                role = std::make_unique<Miner>(
+            case VictimRole::kMiner:
+                role = std::make_unique<MinerRole>(
                     parts, MinerOptions{.ask = base::units(500), .stake = test::tokens(200), .drills = {}});
                 break;
-            case Part::kVerifier:
-                role = std::make_unique<Verifier>(parts, VerifierOptions{.stake = test::tokens(200)});
+            case VictimRole::kVerifier:
+                role = std::make_unique<VerifierRole>(parts, VerifierOptions{.stake = test::tokens(200)});
                 break;
-            case Part::kBuyer:
-                role = std::make_unique<Buyer>(parts, BuyerOptions{.spec = spec_of("bought", std::nullopt)});
+            case VictimRole::kBuyer:
+                role =
+                    std::make_unique<BuyerRole>(parts, BuyerOptions{.spec = spec_of("bought", std::nullopt)});
                 break;
         }
         role->step(Started{});
@@ -255,7 +256,7 @@ struct Stage {
     }
 
     [[nodiscard]] bool bid_for(const base::Hash256& id) const {
-        if (part == Part::kMiner)
+        if (part == VictimRole::kMiner)
             return contracts::read_ask(chain->state(), id, node.public_key()).has_value();
         return takes_part(*contracts::read_job(chain->state(), id), node.public_key());
     }
@@ -266,7 +267,7 @@ struct Stage {
         return log.lines_with(blob.brief());
     }
 
-    Part part;
+    VictimRole part;
     test::TemporaryFolder folder;
     tests::TinyJob job = tests::tiny_job();
     const ledger::Genesis genesis = test::small_genesis();
@@ -292,10 +293,10 @@ struct Stage {
     };
 
     HandClock clock;
-    SomeBytes random;
+    CountedBytes random;
     NoTimers timers;
-    Mempool mempool;
-    AskedBlobs blobs;
+    QueuedTransactions mempool;
+    BlobRequests blobs;
     MemoryDisk notes;
     WaitingWorker worker;
     KeptLog log;
@@ -311,7 +312,7 @@ struct Lie {
 };
 
 /// The fifth is only late.
-std::vector<Lie> tell_lies(Stage& stage) {
+std::vector<Lie> tell_lies(LyingScene& stage) {
     std::vector<Lie> lies;
 
     // A file of another size than the model's: not one chunk of it is taken.
@@ -360,9 +361,9 @@ std::vector<Lie> tell_lies(Stage& stage) {
 }  // namespace
 
 TEST_CASE("a buyer that lies about its weights gets no bids, and honest jobs beside its own do") {
-    const Part part = GENERATE(Part::kMiner, Part::kVerifier);
-    CAPTURE(part == Part::kMiner);
-    Stage stage(part);
+    const VictimRole part = GENERATE(VictimRole::kMiner, VictimRole::kVerifier);
+    CAPTURE(part == VictimRole::kMiner);
+    LyingScene stage(part);
     const std::vector<Lie> lies = tell_lies(stage);
     const BlobId withheld = lies[4].blob;
     const program::JobSpec honest_spec = stage.spec_of("honest", stage.weights(7));
@@ -393,7 +394,7 @@ TEST_CASE("a buyer that lies about its weights gets no bids, and honest jobs bes
 }
 
 TEST_CASE("a buyer that keeps its data from verifiers finds none, until it serves them") {
-    Stage stage(Part::kVerifier);
+    LyingScene stage(VictimRole::kVerifier);
     program::JobSpec spec = stage.spec_of("starved", std::nullopt);
     std::vector<std::uint32_t> tokens = stage.job.tokens;
     std::reverse(tokens.begin(), tokens.end());
@@ -413,9 +414,9 @@ TEST_CASE("a buyer that keeps its data from verifiers finds none, until it serve
 }
 
 TEST_CASE("a job that could lock more of a stake than its owner allows gets no bid, and the log says so") {
-    const Part part = GENERATE(Part::kMiner, Part::kVerifier);
-    CAPTURE(part == Part::kMiner);
-    Stage stage(part);
+    const VictimRole part = GENERATE(VictimRole::kMiner, VictimRole::kVerifier);
+    CAPTURE(part == VictimRole::kMiner);
+    LyingScene stage(part);
     // A low audit rate makes large bonds: (1,000 + 10,000) units times ten thousand.
     program::JobSpec spec = stage.spec_of("trap", std::nullopt);
     spec.security.audit_threshold = UINT64_MAX / 10'000;
@@ -424,13 +425,13 @@ TEST_CASE("a job that could lock more of a stake than its owner allows gets no b
     for (int i = 0; i < 6; ++i) stage.turn();
     INFO(stage.log.text());
     CHECK_FALSE(stage.bid_for(trap));
-    CHECK(stage.said(trap.brief(), part == Part::kMiner ? "--lock-slot allows" : "--lock allows"));
+    CHECK(stage.said(trap.brief(), part == VictimRole::kMiner ? "--lock-slot allows" : "--lock allows"));
     CHECK(stage.bid_for(fair));
-    if (part == Part::kMiner) CHECK(stage.said(fair.brief(), "can lock up to"));
+    if (part == VictimRole::kMiner) CHECK(stage.said(fair.brief(), "can lock up to"));
 }
 
 TEST_CASE("a buyer that is started again on another port says so on the ledger") {
-    Stage stage(Part::kBuyer);
+    LyingScene stage(VictimRole::kBuyer);
     const auto jobs = [&] { return contracts::list_jobs(stage.chain->state()); };
     REQUIRE(jobs().size() == 1);
     CHECK(jobs()[0].buyer_endpoint == "127.0.0.1:2");

@@ -46,13 +46,13 @@ inline Bytes bytes_of_file(const SharedDescriptor& file) {
     return frames::read_all(*file, frames::kMaxBulk).value();
 }
 
-struct SomeBytes final : Random {
+struct SlowlyCountedBytes final : Random {
     void fill(std::span<std::uint8_t> out) override {
         for (auto& byte : out) byte = static_cast<std::uint8_t>(++last >> 3);
     }
     std::uint32_t last = 0;
 };
-struct Mempool final : LedgerPort {
+struct SentTransactions final : LedgerPort {
     void submit(RequestId request, Bytes transaction) override {
         sent.emplace_back(request, std::move(transaction));
     }
@@ -119,27 +119,27 @@ private:
         }
         verifier::RequestContext context;
         context.bulk = next.bulk;
-        context.report = [&](verifier::Answer answer) { give(next, std::move(answer), false); };
+        context.report = [&](verifier::WorkerAnswer answer) { give(next, std::move(answer), false); };
         verifier::Answered answered =
             std::visit([&](const auto& message) -> verifier::Answered { return answer(message, context); },
                        next.message);
-        give(next, answered.ok() ? std::move(*answered) : verifier::Answer{answered.error(), {}}, true);
+        give(next, answered.ok() ? std::move(*answered) : verifier::WorkerAnswer{answered.error(), {}}, true);
     }
     verifier::Answered answer(const frames::OpenJob& request, const verifier::RequestContext& context) {
         job_.reset();
-        ASSAY_ASSIGN(job_, verifier::Job::open(request, context.bulk, {}, trainer::make_heap_arena()));
-        return verifier::Answer{job_->opened(), {}};
+        ASSAY_ASSIGN(job_, verifier::WorkerJob::open(request, context.bulk, {}, trainer::make_heap_arena()));
+        return verifier::WorkerAnswer{job_->opened(), {}};
     }
     template <class Request>
     verifier::Answered answer(const Request& request, const verifier::RequestContext& context) {
-        if constexpr (requires(verifier::Job & job) { job.answer(request, context); }) {
+        if constexpr (requires(verifier::WorkerJob & job) { job.answer(request, context); }) {
             if (job_) return job_->answer(request, context);
             return base::failed(frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}});
         } else {
             return base::failed(frames::Refusal{frames::RefusalReason::kBadRequest, "no request", {}});
         }
     }
-    void give(const Waiting& request, verifier::Answer answer, bool last) {
+    void give(const Waiting& request, verifier::WorkerAnswer answer, bool last) {
         WorkerAnswered answered{request.request, std::move(answer.message), std::move(answer.bulk), last};
         if (falsify) falsify(request.message, answered);
         answers_.push_back(std::move(answered));
@@ -147,7 +147,7 @@ private:
 
     std::deque<Waiting> waiting_;
     std::deque<WorkerAnswered> answers_;
-    std::unique_ptr<verifier::Job> job_;
+    std::unique_ptr<verifier::WorkerJob> job_;
 };
 
 /// A party: a role with everything that is its own.
@@ -176,9 +176,9 @@ struct Party {
     std::string name;
     base::SecretKey owner, node;
     HandClock& clock;
-    SomeBytes random;
+    SlowlyCountedBytes random;
     NoTimers timers;
-    Mempool mempool;
+    SentTransactions mempool;
     AskedBlobs blobs;
     MemoryDisk notes;
     LocalWorker worker;
@@ -231,7 +231,7 @@ public:
     /// Everyone starts: a role of each kind with its usual options.
     void start() {
         for (const std::string& name : options_.miners) {
-            party(name).role = std::make_unique<Miner>(
+            party(name).role = std::make_unique<MinerRole>(
                 party(name).parts,
                 MinerOptions{.ask = base::units(500), .stake = assay::test::tokens(200), .drills = {}});
         }
@@ -262,7 +262,7 @@ public:
         program::JobSpec spec = job_.spec;
         while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
         spec.initial_root = initial_root_of(spec);
-        buyer.role = std::make_unique<Buyer>(buyer.parts, BuyerOptions{.spec = spec});
+        buyer.role = std::make_unique<BuyerRole>(buyer.parts, BuyerOptions{.spec = spec});
         buyer.role->step(Started{});
         for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
             buyer.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
@@ -270,8 +270,8 @@ public:
         settle();
     }
     void start_verifier(const std::string& name) {
-        party(name).role =
-            std::make_unique<Verifier>(party(name).parts, VerifierOptions{.stake = assay::test::tokens(200)});
+        party(name).role = std::make_unique<VerifierRole>(party(name).parts,
+                                                          VerifierOptions{.stake = assay::test::tokens(200)});
     }
 
     [[nodiscard]] Party& party(const std::string& name) { return *parties_.at(name); }

@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using test::FloodEnd;
 using test::FloodResult;
 using test::RawHttp2;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kMiB = 1ULL << 20U;
 // The address sanitizer keeps what was freed for a while, and pads the rest.
@@ -242,10 +242,10 @@ TEST_CASE(
     "F1: after the file descriptors ran out the server serves again, or ends so that a restart serves") {
     Server server(128);
     connect_and_close(server.ledger, 600);
-    const auto until = Clock::now() + 5s;
+    const auto until = SteadyClock::now() + 5s;
     bool served = false;
     std::optional<ExitStatus> ended;
-    while (!served && !ended && Clock::now() < until) {
+    while (!served && !ended && SteadyClock::now() < until) {
         ended = server.process().wait(50ms);
         // Three answers in a row over new connections: a server that is about to end does not count.
         served = !ended && server.answers() && server.answers() && server.answers();
@@ -326,9 +326,9 @@ TEST_CASE("F4: a gzip bomb is refused without being unpacked") {
 TEST_CASE("a connection that says nothing is closed when its handshake is overdue") {
     Server server;
     RawHttp2 silent(server.blobs);
-    const auto start = Clock::now();
+    const auto start = SteadyClock::now();
     REQUIRE(silent.closed_within(9s));
-    REQUIRE(Clock::now() - start > 2s);  // slow but honest clients get their time
+    REQUIRE(SteadyClock::now() - start > 2s);  // slow but honest clients get their time
     REQUIRE(server.answers());
 }
 

@@ -16,7 +16,7 @@ namespace assay::test {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7,
@@ -43,8 +43,8 @@ void append_header(base::Bytes& out, const std::string& name, const std::string&
     }
 }
 
-milliseconds left(Clock::time_point until) {
-    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(until - Clock::now()));
+milliseconds left(SteadyClock::time_point until) {
+    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(until - SteadyClock::now()));
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ void RawHttp2::ask(const std::string& path, base::ByteView body) {
 }
 
 bool RawHttp2::listen_for(milliseconds time) {
-    const auto until = Clock::now() + time;
+    const auto until = SteadyClock::now() + time;
     while (!closed_ && left(until).count() > 0) read_some(left(until));
     return !closed_;
 }
@@ -107,7 +107,7 @@ base::Bytes RawHttp2::message_head(bool compressed, std::uint32_t declared) {
 }
 
 FloodResult RawHttp2::flood(base::ByteView content, std::uint64_t total, milliseconds patience) {
-    const auto until = Clock::now() + patience;
+    const auto until = SteadyClock::now() + patience;
     FloodResult result;
     std::size_t place = 0;
     while (result.sent < total) {
@@ -133,14 +133,14 @@ FloodResult RawHttp2::flood(base::ByteView content, std::uint64_t total, millise
 }
 
 bool RawHttp2::finish(milliseconds patience) {
-    const auto until = Clock::now() + patience;
+    const auto until = SteadyClock::now() + patience;
     if (!refused_ && !closed_) send_frame(kData, kEndStream, stream_, {});
     while (!refused_ && !closed_ && left(until).count() > 0) read_some(left(until));
     return refused_ || closed_;
 }
 
 bool RawHttp2::closed_within(milliseconds patience) {
-    const auto until = Clock::now() + patience;
+    const auto until = SteadyClock::now() + patience;
     while (!closed_ && left(until).count() > 0) read_some(left(until));
     return closed_;
 }

@@ -149,7 +149,7 @@ TEST_CASE("a state file is read back as it was written, and bad names are refuse
 class Recorder final : public Role {
 public:
     explicit Recorder(Loop& loop) : loop_(loop) {}
-    void step(const Event& event) override {
+    void step(const RoleEvent& event) override {
         if (std::holds_alternative<Started>(event)) {
             const std::uint64_t now = system_clock().mono_ns();
             late = loop_.timers().at(now + 60'000'000);
@@ -170,7 +170,7 @@ TEST_CASE("timers fire in order, once, cancelled ones not at all; posts arrive f
     Loop loop;
     Recorder role(loop);
     loop.attach(role);
-    std::thread other([&] { loop.post(Event(StopRequested{})); });
+    std::thread other([&] { loop.post(RoleEvent(StopRequested{})); });
     loop.run();
     other.join();
     REQUIRE(role.fired == std::vector<TimerId>{role.early, role.late});
@@ -181,7 +181,7 @@ TEST_CASE(
     "timers of one deadline fire in the order in which they were asked for, and one that has passed fires") {
     struct Asker final : Role {
         explicit Asker(Loop& the_loop) : loop(the_loop) {}
-        void step(const Event& event) override {
+        void step(const RoleEvent& event) override {
             if (std::holds_alternative<Started>(event)) {
                 const std::uint64_t soon = system_clock().mono_ns() + 5'000'000;
                 for (TimerId& id : asked) id = loop.timers().at(soon);
@@ -206,7 +206,7 @@ TEST_CASE(
 TEST_CASE("neither a stream of posts nor a stream of timers starves the other") {
     struct Busy final : Role {
         explicit Busy(Loop& the_loop) : loop(the_loop) {}
-        void step(const Event& event) override {
+        void step(const RoleEvent& event) override {
             if (std::holds_alternative<Started>(event)) {
                 again();
                 (void)loop.timers().at(1);

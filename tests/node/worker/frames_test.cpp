@@ -35,7 +35,7 @@ std::vector<Message> all_kinds() {
             OpenJob{"devnet-1", spec},
             Opened{10, 20},
             Initial{},
-            BaseState{trace.update},
+            BaseStateFrame{trace.update},
             Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}, trace.update},
             Progress{1, 2, 3},
             Boundary{1, trace},
@@ -166,11 +166,11 @@ TEST_CASE("messages and their descriptors cross a channel") {
     const base::Bytes content{1, 2, 3, 4};
     const auto file = memory_file("content", content);
     REQUIRE(file.ok());
-    REQUIRE(ends.left.send({7, BaseState{base::hash("assay/test", content)}, {*file}}).ok());
+    REQUIRE(ends.left.send({7, BaseStateFrame{base::hash("assay/test", content)}, {*file}}).ok());
     const auto got = ends.right.receive();
     REQUIRE(got.ok());
     CHECK(got->request == 7);
-    REQUIRE(std::holds_alternative<BaseState>(got->message));
+    REQUIRE(std::holds_alternative<BaseStateFrame>(got->message));
     REQUIRE(got->bulk.size() == 1);
     const auto bytes = read_all(*got->bulk.front(), 100);
     REQUIRE(bytes.ok());

@@ -108,7 +108,8 @@ TEST_CASE("a round in which nothing was accepted changes the step count alone") 
     record.slots = 2;
     const auto initial = initial_state(*bench.worker);
     REQUIRE(initial.ok());
-    const auto merged = call_for<frames::BaseState>(*bench.worker, frames::Merge{0, {}}, {initial->bytes});
+    const auto merged =
+        call_for<frames::BaseStateFrame>(*bench.worker, frames::Merge{0, {}}, {initial->bytes});
     REQUIRE(merged.ok());
     record.rounds.push_back({0, initial->root, {}, std::nullopt, merged->first.root});
     LocalTrainingOptions options;

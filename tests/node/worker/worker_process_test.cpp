@@ -188,7 +188,7 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
     }
     frames::Merge merge;
     merge.accepted = {{0, 1, log.trained.trace.update}};
-    const auto merged = call_for<frames::BaseState>(*worker, merge, {base.bytes, log.update});
+    const auto merged = call_for<frames::BaseStateFrame>(*worker, merge, {base.bytes, log.update});
     REQUIRE(merged.ok());
     CHECK(merged->first.root != base.root);
     const auto rooted = call_for<frames::Rooted>(*worker, frames::Root{frames::BulkKind::kBaseState},

@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
+struct PackFolder {
     fs::path path = fs::temp_directory_path() / ("assay-pack-" + std::to_string(::getpid()));
-    Folder() { fs::create_directories(path); }
-    ~Folder() { fs::remove_all(path); }
+    PackFolder() { fs::create_directories(path); }
+    ~PackFolder() { fs::remove_all(path); }
 };
 
 void put(const fs::path& path, const std::string& text) {
@@ -52,7 +52,7 @@ PackOptions options_for(const fs::path& text, const fs::path& out) {
 }  // namespace
 
 TEST_CASE("packing gives the same bytes twice, and they check") {
-    const Folder folder;
+    const PackFolder folder;
     put(folder.path / "t.txt", story());
     const auto first = pack(options_for(folder.path / "t.txt", folder.path / "a"));
     const auto second = pack(options_for(folder.path / "t.txt", folder.path / "b"));
@@ -76,7 +76,7 @@ TEST_CASE("packing gives the same bytes twice, and they check") {
 }
 
 TEST_CASE("training and held-out tokens together are the whole text") {
-    const Folder folder;
+    const PackFolder folder;
     const std::string text = story();
     put(folder.path / "t.txt", text);
     const auto manifest = pack(options_for(folder.path / "t.txt", folder.path / "a"));
@@ -103,7 +103,7 @@ TEST_CASE("training and held-out tokens together are the whole text") {
 }
 
 TEST_CASE("bad texts are refused with a fix and nothing is written") {
-    const Folder folder;
+    const PackFolder folder;
     const auto refused = [&](const std::string& name, const std::string& text, const std::string& reason) {
         put(folder.path / name, text);
         const auto result = pack(options_for(folder.path / name, folder.path / "out"));
@@ -125,7 +125,7 @@ TEST_CASE("bad texts are refused with a fix and nothing is written") {
 }
 
 TEST_CASE("JSONL gives one document per line") {
-    const Folder folder;
+    const PackFolder folder;
     std::string lines;
     for (int i = 0; i < 400; ++i) {
         lines +=

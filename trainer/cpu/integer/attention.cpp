@@ -128,7 +128,7 @@ public:
         if (i0 == j0) data = masked(data, stride, rows, diagonal_), stride = kTokens;
         const Slice slice = turned ? Slice{data, 1, stride, cols, rows} : Slice{data, stride, 1, rows, cols};
         block_.pack<true>(machine_, slice, 0);
-        Block product;
+        ProductTile product;
         product.a = block_.block(0);
         product.b = x_.block((turned ? i0 : j0) / kTokens);
         product.rows = slice.lanes;
@@ -187,7 +187,7 @@ bool lower_products(const Machine& machine, HeadShape shape, HeadView a, HeadVie
     ASSAY_CHECK(step <= kMostRows && step + machine.b_cols <= kMostCols);
     bool finite = true;
     for (std::uint64_t i0 = 0; i0 < tokens; i0 += step) {
-        Block x;
+        ProductTile x;
         x.a = side_a.block(0).from(i0, machine.a_rows);
         x.b = side_b.block(0);
         x.rows = std::min(step, tokens - i0);

@@ -59,7 +59,7 @@ struct Packed {
 
 /// rows × cols outputs: c = (0 or c) + the value of block after block, then, where wanted, · scale and +
 /// bias.
-struct Block {
+struct ProductTile {
     Packed a;
     Packed b;
     std::uint64_t rows = 0;
@@ -98,7 +98,7 @@ struct Machine {
     void (*pack_b)(const Slice& slice, const std::int32_t* exponents, std::uint64_t panel_stride,
                    std::byte* out) = nullptr;
     /// Returns whether every output is finite.
-    bool (*multiply)(const Block& block) = nullptr;
+    bool (*multiply)(const ProductTile& block) = nullptr;
     /// What multiply() keeps sums in (a multiple of kAlignment, and so aligned): too much for a stack.
     std::uint64_t region_bytes = 0;
 };

@@ -128,7 +128,7 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
     }
 }
 
-inline bool multiply(const Block& x) {
+inline bool multiply(const ProductTile& x) {
     // As the memory lies: every sum is written before it is read.
     Region& region = *reinterpret_cast<Region*>(x.region);
     I worst = set(0);

@@ -214,7 +214,7 @@ bool multiply(const Machine& machine, const Product& p, const Plan& plan, const 
     pool.split(std::min<std::uint64_t>(pool.threads(), all), 1, [&](std::size_t slot, std::size_t) {
         for (std::uint64_t task = next++; task < all; task = next++) {
             const std::uint64_t i = task / across * rows, j = task % across * cols;
-            Block block;
+            ProductTile block;
             block.a = packed_a.from(i, a.panel);
             block.b = packed_b.from(j, b.panel);
             block.rows = std::min(rows, a.count - i);

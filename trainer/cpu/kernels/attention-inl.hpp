@@ -16,7 +16,7 @@ static_assert(kTokens % kMr == 0 && kTokens <= kDepth);
 
 // A tile that the diagonal crosses: rows i…, columns j… of a square of side n.
 inline void diagonal_tile(const TileRun& run, std::size_t rows, std::size_t i, std::size_t j, const float* a,
-                          const float* b, float* out, Watch& watch) {
+                          const float* b, float* out, FiniteWatch& watch) {
     HWY_ALIGN float buffer[kMr * kNr] = {};
     TileRun own = run;
     own.c_stride = kNr;
@@ -26,7 +26,7 @@ inline void diagonal_tile(const TileRun& run, std::size_t rows, std::size_t i, s
     for (std::size_t r = 0; run.carry && r < rows; ++r) {
         for (std::size_t c = 0; c < count(r); ++c) buffer[r * kNr + c] = out[r * run.c_stride + c];
     }
-    Watch beyond;  // what lies above the diagonal has no say
+    FiniteWatch beyond;  // what lies above the diagonal has no say
     tile_rows<false>(own, rows, a, b, buffer, beyond);
     for (std::size_t r = 0; r < rows; ++r) {
         __builtin_memcpy(out + r * run.c_stride, buffer + r * kNr, count(r) * sizeof(float));
@@ -38,7 +38,7 @@ inline void diagonal_tile(const TileRun& run, std::size_t rows, std::size_t i, s
 inline bool lower_products(HeadShape shape, HeadView a, HeadView b, float scale, float* out) {
     const std::size_t n = shape.tokens;
     PackBuffers& packed = pack_buffers();
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t j0 = 0; j0 < n; j0 += kCols) {
         const std::size_t cols = n - j0 < kCols ? n - j0 : kCols;
         for (std::size_t k0 = 0; k0 < shape.head_dim; k0 += kDepth) {
@@ -72,7 +72,7 @@ inline bool lower_products(HeadShape shape, HeadView a, HeadView b, float scale,
 // fma(m(r, t), x[t], ·), with x[t] at b + t·kNr: t = 0…r where kLower, t = r…rows−1 otherwise.
 template <bool kLower, class Factor>
 HWY_INLINE void triangle(std::size_t rows, std::size_t cols, const Factor& m, const float* b, float* c,
-                         std::size_t c_stride, bool carry, bool last, Watch& watch) {
+                         std::size_t c_stride, bool carry, bool last, FiniteWatch& watch) {
     for (std::size_t v = 0; v < cols; v += kN) {
         const std::size_t count = cols - v < kN ? cols - v : kN;
         for (std::size_t r = 0; r < rows; ++r) {
@@ -94,7 +94,7 @@ HWY_INLINE void triangle(std::size_t rows, std::size_t cols, const Factor& m, co
 
 template <bool kPackedA>
 HWY_INLINE void tile_any(const TileRun& run, std::size_t rows, std::size_t cols, const float* a,
-                         const float* b, float* c, Watch& watch) {
+                         const float* b, float* c, FiniteWatch& watch) {
     if (cols == kNr) {
         tile_rows<kPackedA>(run, rows, a, b, c, watch);
     } else {
@@ -118,7 +118,7 @@ HWY_INLINE void for_panels(HeadShape shape, HeadView x, std::size_t t0, std::siz
 // out[i,c] = chain over j = 0…i of fma(m[i,j], x[j,c], ·).
 inline bool rows_times(HeadShape shape, const float* m, HeadView x, HeadOut out) {
     const std::size_t n = shape.tokens;
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t t0 = 0; t0 < n; t0 += kTokens) {
         const std::size_t depth = n - t0 < kTokens ? n - t0 : kTokens;
         for_panels(shape, x, t0, depth, [&](std::size_t column, std::size_t cols, const float* b) HWY_ATTR {
@@ -144,7 +144,7 @@ inline bool rows_times(HeadShape shape, const float* m, HeadView x, HeadOut out)
 // out[j,c] = chain over i = j…T−1 of fma(m[i,j], x[i,c], ·).
 inline bool columns_times(HeadShape shape, const float* m, HeadView x, HeadOut out, ChainStart start) {
     const std::size_t n = shape.tokens;
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t t0 = 0; t0 < n; t0 += kTokens) {
         const std::size_t depth = n - t0 < kTokens ? n - t0 : kTokens;
         for_panels(shape, x, t0, depth, [&](std::size_t column, std::size_t cols, const float* b) HWY_ATTR {

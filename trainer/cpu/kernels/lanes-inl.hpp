@@ -80,11 +80,11 @@ inline void store_part(V v, float* p, std::size_t count) {
 #endif
 
 // Remembers whether an infinity or a NaN went by.
-class Watch {
+class FiniteWatch {
 public:
-    HWY_INLINE Watch() : worst_(hn::Zero(DI())) {}  // an implied one would lack the target
+    HWY_INLINE FiniteWatch() : worst_(hn::Zero(DI())) {}  // an implied one would lack the target
     HWY_INLINE void see(V v) { worst_ = hn::Max(worst_, hn::And(L::bits(v), exponent())); }
-    HWY_INLINE void add(const Watch& other) { worst_ = hn::Max(worst_, other.worst_); }
+    HWY_INLINE void add(const FiniteWatch& other) { worst_ = hn::Max(worst_, other.worst_); }
     HWY_INLINE V pass(V v) {
         see(v);
         return v;
@@ -105,7 +105,7 @@ HWY_INLINE void for_vectors(std::size_t n, const Whole& whole, const Part& part)
     if (i < n) part(i, n - i);
 }
 
-inline void watch_row(const float* x, std::size_t n, Watch& watch) {
+inline void watch_row(const float* x, std::size_t n, FiniteWatch& watch) {
     for_vectors(
         n, [&](std::size_t i) HWY_ATTR { watch.see(load(x + i)); },
         [&](std::size_t i, std::size_t count) HWY_ATTR { watch.see(load_part(x + i, count)); });
@@ -114,7 +114,7 @@ inline void watch_row(const float* x, std::size_t n, Watch& watch) {
 // y[i] = f(x[i]); y may be x. True when every y is finite.
 template <class Function>
 HWY_INLINE bool map1(std::size_t n, const float* x, float* y, const Function& f) {
-    Watch watch;
+    FiniteWatch watch;
     for_vectors(
         n, [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(x + i))), y + i); },
         [&](std::size_t i, std::size_t count) HWY_ATTR {
@@ -127,7 +127,7 @@ HWY_INLINE bool map1(std::size_t n, const float* x, float* y, const Function& f)
 // y[i] = f(a[i], b[i]); y may be a or b.
 template <class Function>
 HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, const Function& f) {
-    Watch watch;
+    FiniteWatch watch;
     for_vectors(
         n, [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(a + i), load(b + i))), y + i); },
         [&](std::size_t i, std::size_t count) HWY_ATTR {
@@ -142,7 +142,7 @@ HWY_INLINE bool map2(std::size_t n, const float* a, const float* b, float* y, co
 template <class Function>
 HWY_INLINE bool map3(std::size_t n, const float* a, const float* b, const float* c, float* y,
                      const Function& f) {
-    Watch watch;
+    FiniteWatch watch;
     for_vectors(
         n,
         [&](std::size_t i) HWY_ATTR { store(watch.pass(f(load(a + i), load(b + i), load(c + i))), y + i); },

@@ -48,7 +48,7 @@ inline bool rms_norm_input_gradient(View dy, View x, View gain, View rstd, Float
 
 inline bool rms_norm_parameter_gradient(ColumnShape shape, const float* dy, const float* x, View rstd,
                                         float* dgain) {
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t j = 0; j < shape.cols; j += kStrip) {
         const std::size_t count = shape.cols - j < kStrip ? shape.cols - j : kStrip;
         V gain[kStripVectors];
@@ -70,7 +70,7 @@ inline bool rms_norm_parameter_gradient(ColumnShape shape, const float* dy, cons
 template <bool kBack>
 inline bool rotate(arithmetic::RopeShape shape, arithmetic::RopeTableView table, float* x) {
     const std::size_t half = shape.head_dim / 2;
-    Watch watch;
+    FiniteWatch watch;
     const auto turn = [](V cos, V sin, V& a, V& b) HWY_ATTR {
         const V first =
             kBack ? hn::MulAdd(a, cos, hn::Mul(b, sin)) : hn::MulAdd(a, cos, hn::Neg(hn::Mul(b, sin)));
@@ -121,7 +121,7 @@ inline bool swiglu_forward(std::uint64_t hidden, View x, Floats y) {
     return good;
 }
 inline bool swiglu_backward(std::uint64_t hidden, View x, View dy, Floats dx) {
-    Watch watch;
+    FiniteWatch watch;
     const auto gradients = [](V d, V& gate, V& up) HWY_ATTR {
         const V s = sigmoid_sequence<L>(gate);
         const V value = hn::Mul(d, hn::Mul(gate, s));

@@ -74,7 +74,8 @@ inline void fetch_rows(const float* a, std::size_t stride, std::size_t depth, st
 
 template <bool kPackedA>
 inline void row_panels(const Product& p, TileRun run, const PackBuffers& packed, std::size_t i0,
-                       std::size_t rows, std::size_t j0, std::size_t cols, std::size_t k0, Watch& watch) {
+                       std::size_t rows, std::size_t j0, std::size_t cols, std::size_t k0,
+                       FiniteWatch& watch) {
     for (std::size_t i = 0; i < rows; i += kMr) {
         const std::size_t height = rows - i < kMr ? rows - i : kMr;
         const float* a = kPackedA ? packed.a + i / kMr * panel_stride(kMr, run.depth)
@@ -100,7 +101,7 @@ inline bool product_part(const Product& p) {
     PackBuffers& packed = pack_buffers();
     const bool pack_a = packs_a(p);
     const BlockShape block = block_shape(pack_a, p.k);
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t j0 = 0; j0 < p.n; j0 += block.cols) {
         const std::size_t cols = p.n - j0 < block.cols ? p.n - j0 : block.cols;
         std::size_t k0 = 0;

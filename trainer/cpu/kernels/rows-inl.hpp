@@ -20,7 +20,7 @@ inline bool add_bias(View bias, Floats y) {
 }
 
 // out[j] = out[j] + sums[j] for `count` columns.
-inline void add_sums(const V* sums, std::size_t count, float* out, Watch& watch) {
+inline void add_sums(const V* sums, std::size_t count, float* out, FiniteWatch& watch) {
     for_vectors(
         count,
         [&](std::size_t j) HWY_ATTR { store(watch.pass(hn::Add(load(out + j), sums[j / kN])), out + j); },
@@ -49,7 +49,7 @@ HWY_INLINE V load_up_to(const float* p, std::size_t count) {
 }
 
 inline bool bias_gradient(ColumnShape shape, const float* dy, float* db) {
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t j = 0; j < shape.cols; j += kStrip) {
         const std::size_t count = shape.cols - j < kStrip ? shape.cols - j : kStrip;
         V sums[kStripVectors];
@@ -65,7 +65,7 @@ inline bool bias_gradient(ColumnShape shape, const float* dy, float* db) {
 }
 inline bool layer_norm_parameter_gradient(ColumnShape shape, const float* dy, const float* x,
                                           arithmetic::LayerNormRowsView rows, float* dgain, float* dbias) {
-    Watch watch;
+    FiniteWatch watch;
     for (std::size_t j = 0; j < shape.cols; j += kStrip) {
         const std::size_t count = shape.cols - j < kStrip ? shape.cols - j : kStrip;
         V gain[kStripVectors];
@@ -225,7 +225,7 @@ inline bool square_tiles(std::uint64_t rows, std::uint64_t cols, View g, Floats 
 }
 
 inline bool adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Floats w, Floats m, Floats v) {
-    Watch watch;
+    FiniteWatch watch;
     const V decay = L::set(-c.decay);
     const V rate = L::set(-c.learning_rate);
     const auto update = [&](V gradient, V& weight, V& first, V& second) HWY_ATTR {
@@ -260,7 +260,7 @@ inline bool adamw(const arithmetic::AdamWCoefficients& c, float clip, View g, Fl
 }
 
 inline bool outer_nesterov(arithmetic::OuterCoefficients c, View g, Floats w, Floats m) {
-    Watch watch;
+    FiniteWatch watch;
     const V momentum = L::set(c.momentum);
     const V rate = L::set(c.learning_rate);
     const auto update = [&](V gradient, V& weight, V& moved) HWY_ATTR {
@@ -286,7 +286,7 @@ inline bool outer_nesterov(arithmetic::OuterCoefficients c, View g, Floats w, Fl
 }
 
 inline bool all_finite(View x) {
-    Watch watch;
+    FiniteWatch watch;
     watch_row(x.data(), x.size(), watch);
     return watch.good();
 }

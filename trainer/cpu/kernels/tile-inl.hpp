@@ -115,7 +115,7 @@ HWY_INLINE void add_rows(const TileRun& run, const float* HWY_RESTRICT a, const 
 
 // The end of the chain: scale, bias, look for infinities and NaN.
 template <std::size_t kRows>
-HWY_INLINE void end_sums(const TileRun& run, Sums<kRows>& sum, Watch& watch) {
+HWY_INLINE void end_sums(const TileRun& run, Sums<kRows>& sum, FiniteWatch& watch) {
     if (run.scale != 1.0F) {
         const V scale = L::set(run.scale);
 #pragma GCC unroll 16
@@ -133,7 +133,7 @@ HWY_INLINE void end_sums(const TileRun& run, Sums<kRows>& sum, Watch& watch) {
             sum[i][1] = hn::Add(sum[i][1], b1);
         }
     }
-    Watch own;
+    FiniteWatch own;
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kRows; ++i) {
         own.see(sum[i][0]);
@@ -145,7 +145,7 @@ HWY_INLINE void end_sums(const TileRun& run, Sums<kRows>& sum, Watch& watch) {
 // c (kRows × kNr) goes on over run.depth terms of a and b.
 template <std::size_t kRows, bool kPackedA>
 HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
-                       float* HWY_RESTRICT c, Watch& watch) {
+                       float* HWY_RESTRICT c, FiniteWatch& watch) {
     Sums<kRows> sum;
     begin_sums<kRows>(run, c, sum);
     if constexpr (kPackedA) {
@@ -164,7 +164,7 @@ HWY_NOINLINE void tile(const TileRun& run, const float* HWY_RESTRICT a, const fl
 // `rows` <= kMr rows, in tiles of fewer rows where they are fewer.
 template <bool kPackedA>
 inline void tile_rows(const TileRun& run, std::size_t rows, const float* a, const float* b, float* c,
-                      Watch& watch) {
+                      FiniteWatch& watch) {
     if (rows == kMr) return tile<kMr, kPackedA>(run, a, b, c, watch);
     const std::size_t step = kPackedA ? 1 : run.a_stride;
     std::size_t i = 0;
@@ -186,7 +186,7 @@ inline void tile_rows(const TileRun& run, std::size_t rows, const float* a, cons
 // The same for fewer columns than kNr: through a buffer. B must be readable to the full width, with numbers.
 template <bool kPackedA>
 inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols, const float* a,
-                         const float* b, float* c, Watch& watch) {
+                         const float* b, float* c, FiniteWatch& watch) {
     HWY_ALIGN float buffer[kMr * kNr] = {};
     HWY_ALIGN float bias[kNr] = {};
     TileRun own = run;
@@ -200,7 +200,7 @@ inline void tile_columns(const TileRun& run, std::size_t rows, std::size_t cols,
         for (std::size_t j = 0; j < cols; ++j) bias[j] = run.bias[j];
         own.bias = bias;
     }
-    Watch beyond;  // columns that do not exist have no say
+    FiniteWatch beyond;  // columns that do not exist have no say
     tile_rows<kPackedA>(own, rows, a, b, buffer, beyond);
     for (std::size_t i = 0; i < rows; ++i) {
         for (std::size_t j = 0; j < cols; ++j) c[i * run.c_stride + j] = buffer[i * kNr + j];

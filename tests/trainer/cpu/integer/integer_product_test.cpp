@@ -16,7 +16,7 @@ namespace {
 
 using test::Values;
 
-struct Case {
+struct ProductCase {
     std::uint64_t m = 0, n = 0, k = 0;
     arithmetic::ProductRule rule;
     ChainStart start = ChainStart::kZero;
@@ -25,7 +25,7 @@ struct Case {
     int layout = 0;  // bit 0: a lies by columns, bit 1: b does, bit 2: neither stride of a is 1
 };
 
-void check(const test::Named& named, const Case& x, std::mt19937& random, ThreadPool& pool) {
+void check(const test::Named& named, const ProductCase& x, std::mt19937& random, ThreadPool& pool) {
     INFO(named.name << ", " << x.m << "x" << x.n << "x" << x.k << ", block " << x.rule.block << ", digits "
                     << int{x.rule.a_digits} << ", layout " << x.layout << ", threads " << pool.threads());
     const std::uint64_t spread = (x.layout & 4) != 0 ? 2 : 1;
@@ -78,7 +78,7 @@ TEST_CASE("exact products of every machine have the bits of the law", "[integer]
             std::mt19937 random(70 + static_cast<unsigned>(threads));
             for (int repeat = 0; repeat < assay::test::repeats(120); ++repeat) {
                 const auto pick = [&](std::uint64_t most) { return random() % (most + 1); };
-                Case x;
+                ProductCase x;
                 x.m = pick(random() % 4 == 0 ? 120 : 20);
                 x.n = pick(random() % 4 == 0 ? 120 : 40);
                 x.k = pick(random() % 8 == 0 ? 1500 : random() % 3 == 0 ? 300 : 70);
@@ -122,14 +122,14 @@ TEST_CASE("exact products in slabs of either operand", "[integer]") {
             // The least that may be packed at a time: on one thread every operand larger than a group comes
             // in slabs, on two there are more groups in one of them.
             ThreadPool& pool = repeat < 8 ? one : two;
-            Case x{100 + random() % 200,
-                   100 + random() % 200,
-                   30 + random() % 300,
-                   {},
-                   {},
-                   true,
-                   {1, 1, 100},
-                   0};
+            ProductCase x{100 + random() % 200,
+                          100 + random() % 200,
+                          30 + random() % 300,
+                          {},
+                          {},
+                          true,
+                          {1, 1, 100},
+                          0};
             x.rule = {static_cast<std::uint8_t>(2 + repeat % 2), 2, repeat % 4 < 2 ? 64U : 16384U};
             x.layout = repeat % 4;
             x.start = repeat % 3 == 0 ? ChainStart::kCarry : ChainStart::kZero;

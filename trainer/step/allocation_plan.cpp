@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/step/memory_plan.hpp"
+#include "trainer/step/allocation_plan.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -11,8 +11,8 @@
 namespace assay::trainer {
 
 using program::Operator;
-using program::Role;
 using program::TensorId;
+using program::TensorRole;
 
 namespace {
 constexpr std::uint64_t kAlignment = 16;  // floats in a cache line
@@ -30,34 +30,34 @@ struct Life {
 
 class Planner {
 public:
-    Planner(const program::Program& program, const Device& device, const GroupShape& shape, WorkOrder order,
-            Grouping grouping)
+    Planner(const program::Program& program, const Device& device, const GroupShape& shape,
+            StepSchedule schedule, Grouping grouping)
         : program_(program),
           shape_(shape),
-          order_(std::move(order)),
+          schedule_(std::move(schedule)),
           keep_all_(grouping == Grouping::kSingle) {
-        const std::size_t count = order_.groups.size();
+        const std::size_t count = schedule_.groups.size();
         current_.assign(program.tensors.size(), kNone);
         begins_.resize(count);
         for (std::size_t at = 0; at < count; ++at) live_through(at);
         for (std::size_t at = 0; at < count && !keep_all_; ++at) take_over(at);
         for (std::size_t at = 0; at < count; ++at) {
             scratch_.push_back(lives_.size());
-            lives_.push_back({at, at, rounded(device.scratch(program, order_.groups[at], shape))});
+            lives_.push_back({at, at, rounded(device.scratch(program, schedule_.groups[at], shape))});
         }
         place();
     }
 
-    MemoryPlan take() && {
-        MemoryPlan plan;
-        plan.once = order_.once;
-        for (std::size_t at = 0; at < order_.groups.size(); ++at) {
+    AllocationPlan take() && {
+        AllocationPlan plan;
+        plan.once = schedule_.once;
+        for (std::size_t at = 0; at < schedule_.groups.size(); ++at) {
             PlannedGroup planned;
             for (const auto& [tensor, life] : begins_[at]) {
                 planned.places.push_back({tensor, lives_[owner(life)].offset});
             }
             planned.scratch = lives_[scratch_[at]].offset;
-            planned.group = std::move(order_.groups[at]);
+            planned.group = std::move(schedule_.groups[at]);
             plan.groups.push_back(std::move(planned));
         }
         for (const Life& life : lives_) plan.block = std::max(plan.block, life.offset + life.size);
@@ -68,12 +68,13 @@ private:
     static constexpr std::size_t kNone = SIZE_MAX;
 
     [[nodiscard]] bool is_planned(TensorId id) const {
-        const Role role = program_.tensors[id].role;
-        return role == Role::kActivation || role == Role::kGradient || role == Role::kScalar;
+        const TensorRole role = program_.tensors[id].role;
+        return role == TensorRole::kActivation || role == TensorRole::kGradient ||
+               role == TensorRole::kScalar;
     }
 
     void live_through(std::size_t at) {
-        const Group& group = order_.groups[at];
+        const Group& group = schedule_.groups[at];
         for (const TensorId id : group.reads) {
             if (!is_planned(id)) continue;
             ASSAY_CHECK(current_[id] != kNone);
@@ -82,13 +83,14 @@ private:
         for (const TensorId id : group.writes) {
             if (!is_planned(id)) continue;
             const bool reads = std::find(group.reads.begin(), group.reads.end(), id) != group.reads.end();
-            if (current_[id] != kNone && (reads || !order_.again[at])) {
+            if (current_[id] != kNone && (reads || !schedule_.rematerialised[at])) {
                 lives_[current_[id]].last = std::max(lives_[current_[id]].last, at);
                 continue;
             }
             const program::Tensor& tensor = program_.tensors[id];
             Life life{at, at, rounded(tensor.rows.of(shape_.sequences) * tensor.cols)};
-            if (tensor.role == Role::kScalar || keep_all_) life.first = 0, life.last = order_.groups.size();
+            if (tensor.role == TensorRole::kScalar || keep_all_)
+                life.first = 0, life.last = schedule_.groups.size();
             current_[id] = lives_.size();
             begins_[at].emplace_back(id, lives_.size());
             lives_.push_back(life);
@@ -97,7 +99,7 @@ private:
 
     // Lets an element-wise operator write over an operand that nobody reads afterwards.
     void take_over(std::size_t at) {
-        const Group& group = order_.groups[at];
+        const Group& group = schedule_.groups[at];
         for (std::size_t i = 0; i < group.operators.size(); ++i) {
             const Operator& one = program_.operators[group.operators[i]];
             if (one.row().cut.reach != program::Reach::kElement) continue;
@@ -166,7 +168,7 @@ private:
 
     const program::Program& program_;
     GroupShape shape_;
-    WorkOrder order_;
+    StepSchedule schedule_;
     bool keep_all_;                                                      // no tensor lies over another
     std::vector<std::size_t> current_;                                   // per tensor: its life so far
     std::vector<std::vector<std::pair<TensorId, std::size_t>>> begins_;  // per group
@@ -177,7 +179,8 @@ private:
 PlanChoice settled(const program::Program& program, PlanChoice choice) {
     const std::uint64_t context = program.model.context;
     const std::uint64_t all = choice.micro_batch * context;
-    if (choice.grouping == Grouping::kSingle) choice.recompute = Recompute::kNothing, choice.head_rows = all;
+    if (choice.grouping == Grouping::kSingle)
+        choice.rematerialise = Rematerialise::kNothing, choice.head_rows = all;
     if (choice.head_rows == 0 || choice.head_rows > all) choice.head_rows = all;
     if (program.profile == program::Profile::kI16) {
         choice.head_rows = (choice.head_rows + context - 1) / context * context;
@@ -186,16 +189,16 @@ PlanChoice settled(const program::Program& program, PlanChoice choice) {
 }
 }  // namespace
 
-MemoryPlan plan_memory(const program::Program& program, const Device& device, const PlanChoice& wanted,
-                       std::uint32_t batch) {
+AllocationPlan plan_allocation(const program::Program& program, const Device& device,
+                               const PlanChoice& wanted, std::uint32_t batch) {
     ASSAY_CHECK(wanted.micro_batch >= 1 && batch >= 1);
     PlanChoice choice = wanted;
     if (!device.hints().runs_groups) choice.grouping = Grouping::kSingle;
     choice = settled(program, choice);
     const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights};
     const bool single = choice.grouping == Grouping::kSingle;
-    WorkOrder order = single ? order_singly(program) : order_work(program, choice.recompute);
-    MemoryPlan plan = Planner(program, device, shape, std::move(order), choice.grouping).take();
+    StepSchedule schedule = single ? schedule_singly(program) : schedule_step(program, choice.rematerialise);
+    AllocationPlan plan = Planner(program, device, shape, std::move(schedule), choice.grouping).take();
     plan.choice = choice;
     plan.batch = batch;
     plan.device = device.own_bytes(program, shape);

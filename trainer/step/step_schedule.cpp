@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/step/work_order.hpp"
+#include "trainer/step/step_schedule.hpp"
 
 #include <algorithm>
 #include <set>
@@ -13,9 +13,10 @@ using program::Phase;
 using program::TensorId;
 
 namespace {
-class Orderer {
+class Scheduler {
 public:
-    Orderer(const program::Program& program, Recompute recompute) : program_(program), recompute_(recompute) {
+    Scheduler(const program::Program& program, Rematerialise rematerialise)
+        : program_(program), rematerialise_(rematerialise) {
         const auto count = static_cast<std::uint32_t>(program.operators.size());
         backward_ = once_ = count;
         for (std::uint32_t i = count; i-- > 0;) {
@@ -26,21 +27,21 @@ public:
         }
     }
 
-    WorkOrder take() && {
+    StepSchedule take() && {
         // The head's group holds the last operators of the forward pass and the first of the backward pass.
         std::uint32_t after_head = backward_;
         while (after_head < once_ && group_kind(program_.operators[after_head]) == GroupKind::kHead)
             ++after_head;
         append(0, after_head);
         for (Group& group : group_range(after_head, once_)) {
-            make_again(group);
-            order_.groups.push_back(std::move(group));
-            order_.again.push_back(false);
+            rematerialise(group);
+            schedule_.groups.push_back(std::move(group));
+            schedule_.rematerialised.push_back(false);
         }
-        order_.once = order_.groups.size();
+        schedule_.once = schedule_.groups.size();
         append(once_, static_cast<std::uint32_t>(program_.operators.size()));
-        if (once_ == program_.operators.size()) order_.once = order_.groups.size();
-        return std::move(order_);
+        if (once_ == program_.operators.size()) schedule_.once = schedule_.groups.size();
+        return std::move(schedule_);
     }
 
 private:
@@ -52,36 +53,37 @@ private:
 
     void append(std::uint32_t first, std::uint32_t last) {
         for (Group& group : group_range(first, last)) {
-            order_.groups.push_back(std::move(group));
-            order_.again.push_back(false);
+            schedule_.groups.push_back(std::move(group));
+            schedule_.rematerialised.push_back(false);
         }
     }
 
-    // Operators that have to run again before `group` can: those that write what it reads and nobody kept.
-    void make_again(const Group& group) {
+    // Schedules the operators that have to run again before `group` can: those that write what it reads and
+    // nobody kept.
+    void rematerialise(const Group& group) {
         std::set<std::uint32_t> needed;
         std::vector<TensorId> wanted = group.reads;
         while (!wanted.empty()) {
             const TensorId id = wanted.back();
             wanted.pop_back();
-            if (made_again_.contains(id) || !is_dropped(id)) continue;
+            if (rematerialised_.contains(id) || !is_dropped(id)) continue;
             for (std::uint32_t i = 0; i < head_; ++i) {
                 const Operator& one = program_.operators[i];
                 if (std::find(one.outputs.begin(), one.outputs.end(), id) == one.outputs.end()) continue;
                 needed.insert(i);
-                made_again_.insert(one.outputs.begin(), one.outputs.end());
+                rematerialised_.insert(one.outputs.begin(), one.outputs.end());
                 wanted.insert(wanted.end(), one.operands.begin(), one.operands.end());
             }
         }
         const std::vector<std::uint32_t> places(needed.begin(), needed.end());
-        for (Group& again : trainer::group(program_, places)) {
-            order_.groups.push_back(std::move(again));
-            order_.again.push_back(true);
+        for (Group& rematerialised : trainer::group(program_, places)) {
+            schedule_.groups.push_back(std::move(rematerialised));
+            schedule_.rematerialised.push_back(true);
         }
     }
 
     [[nodiscard]] bool is_dropped(TensorId id) const {
-        if (program_.tensors[id].role != program::Role::kActivation) return false;
+        if (program_.tensors[id].role != program::TensorRole::kActivation) return false;
         const Operator* writer = nullptr;
         bool leaves_layer = false;
         for (std::uint32_t i = 0; i <= head_; ++i) {
@@ -93,35 +95,35 @@ private:
         }
         if (writer == nullptr || writer->layer < 0) return false;
         if (writer->row().is_transient) return true;
-        switch (recompute_) {
-            case Recompute::kNothing: return false;
-            case Recompute::kCheap: return is_cheap_to_remake(*writer) && id == writer->outputs[0];
-            case Recompute::kLayers: return !leaves_layer;
+        switch (rematerialise_) {
+            case Rematerialise::kNothing: return false;
+            case Rematerialise::kCheap: return is_cheap_to_rematerialise(*writer) && id == writer->outputs[0];
+            case Rematerialise::kLayers: return !leaves_layer;
         }
         return false;
     }
 
     const program::Program& program_;
-    Recompute recompute_;
+    Rematerialise rematerialise_;
     std::uint32_t backward_ = 0;  // first operator of the backward pass
     std::uint32_t once_ = 0;      // first operator that runs once per step
     std::uint32_t head_ = 0;      // first operator of the head
-    std::set<TensorId> made_again_;
-    WorkOrder order_;
+    std::set<TensorId> rematerialised_;
+    StepSchedule schedule_;
 };
 }  // namespace
 
-std::string_view to_text(Recompute recompute) {
-    switch (recompute) {
-        case Recompute::kNothing: return "nothing";
-        case Recompute::kCheap: return "norms and activations";
-        case Recompute::kLayers: return "layers";
+std::string_view to_text(Rematerialise rematerialise) {
+    switch (rematerialise) {
+        case Rematerialise::kNothing: return "nothing";
+        case Rematerialise::kCheap: return "norms and activations";
+        case Rematerialise::kLayers: return "layers";
     }
     return "?";
 }
 
-WorkOrder order_work(const program::Program& program, Recompute recompute) {
-    return Orderer(program, recompute).take();
+StepSchedule schedule_step(const program::Program& program, Rematerialise rematerialise) {
+    return Scheduler(program, rematerialise).take();
 }
 
 }  // namespace assay::trainer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryPlan: every float that an executor takes, fixed before it takes any: the groups in the order in which
-// they run and where in one block each tensor lies, two of them sharing memory when one is no longer read
-// before the other is first written.
+// AllocationPlan: every float that an executor takes, fixed before it takes any: the groups in the order in
+// which they run and where in one block each tensor lies, two of them sharing memory when one is no longer
+// read before the other is first written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "contracts/program/program.hpp"
 #include "trainer/step/device.hpp"
-#include "trainer/step/work_order.hpp"
+#include "trainer/step/step_schedule.hpp"
 
 namespace assay::trainer {
 
@@ -21,12 +21,12 @@ enum class Grouping : std::uint8_t {
 /// What a machine may choose freely: no bit depends on it.
 struct PlanChoice {
     std::uint32_t micro_batch = 1;  ///< sequences worked on at a time
-    Recompute recompute = Recompute::kNothing;
+    Rematerialise rematerialise = Rematerialise::kNothing;
     /// Tokens whose logits exist at a time, rounded up to whole sequences in profile i16, at most a
     /// micro-batch; 0: all of a micro-batch.
     std::uint64_t head_rows = 0;
     bool keep_weights = false;  ///< packed weights stay, in the device's own bytes, for the next micro-batch
-    Grouping grouping = Grouping::kFused;  ///< kSingle makes nothing again and keeps all logits
+    Grouping grouping = Grouping::kFused;  ///< kSingle rematerialises nothing and keeps all logits
 };
 
 struct PlannedGroup {
@@ -39,7 +39,7 @@ struct PlannedGroup {
     std::uint64_t scratch = 0;  ///< offset in floats
 };
 
-struct MemoryPlan {
+struct AllocationPlan {
     PlanChoice choice;
     std::uint32_t batch = 1;  ///< the most sequences of a step
     std::vector<PlannedGroup> groups;
@@ -63,7 +63,7 @@ struct MemoryPlan {
 /// Of a tied matrix the head's gradient accumulates in the gradient array itself and the embedding's in rows
 /// of its own, one for each different token of the step; kSingle keeps both beside the gradient, in full.
 /// A device that runs no groups gets kSingle whatever `choice` says.
-MemoryPlan plan_memory(const program::Program& program, const Device& device, const PlanChoice& choice,
-                       std::uint32_t batch);
+AllocationPlan plan_allocation(const program::Program& program, const Device& device,
+                               const PlanChoice& choice, std::uint32_t batch);
 
 }  // namespace assay::trainer

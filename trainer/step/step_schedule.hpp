@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// StepSchedule: the order of a program's groups within a micro-batch, for the allocation plan. Some of them
+// run again in the backward pass, so that what they wrote need not be kept (rematerialisation): the same
+// operands give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "trainer/step/group.hpp"
+
+namespace assay::trainer {
+
+/// What of the forward pass is rematerialised rather than kept; ascending work, descending memory.
+enum class Rematerialise : std::uint8_t {
+    kNothing = 0,
+    kCheap = 1,   ///< outputs of norms and activations
+    kLayers = 2,  ///< everything inside a layer: its input is all that is kept
+};
+std::string_view to_text(Rematerialise rematerialise);
+
+struct StepSchedule {
+    std::vector<Group> groups;
+    std::vector<bool> rematerialised;  ///< per group: run a second time, for its outputs
+    std::size_t once = 0;              ///< groups from here on run once per step, after all micro-batches
+};
+
+StepSchedule schedule_step(const program::Program& program, Rematerialise rematerialise);
+
+}  // namespace assay::trainer
