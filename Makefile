@@ -91,6 +91,8 @@ lint: ## include edges, style, docs; the same checks run in make test
 	@python3 tests/tools/check_docs.py
 	@python3 tests/tools/check_checks.py
 	@python3 tests/tools/check_operators.py
+	@python3 tests/tools/check_strategies.py
+	@python3 tests/tools/check_types.py
 
 clean: ## remove every build folder
 	@rm -rf build build-*

@@ -192,6 +192,55 @@ class Operators(unittest.TestCase):
             self.refused("trainer/step/schedule.cpp", include + text, "schedule.cpp:2: a kind is compared by order")
 
 
+class Types(unittest.TestCase):
+    job = "namespace assay::contracts {\nstruct Job {\n    int n;\n};\n}\n"
+    good = {"contracts/rules/job.hpp": job,
+            "node/a.cpp": "namespace assay::node {\nnamespace {\nstruct Local {\n    int n;\n};\n}\n}\n",
+            "node/b.cpp": "namespace assay::node {\nnamespace {\nstruct Local {\n    int n;\n};\n}\n}\n"}
+
+    def refused(self, name, text, expected):
+        code, output = run("check_types.py", {**self.good, name: text})
+        self.assertEqual(code, 1, output)
+        self.assertIn(expected, output)
+
+    def passes(self, name, text):
+        code, output = run("check_types.py", {**self.good, name: text})
+        self.assertEqual(code, 0, output)
+
+    def test_a_clean_tree_passes(self):
+        self.passes("node/c.hpp", "namespace assay::node {\nclass Follower;\nclass Loop {};\n}\n")
+
+    def test_an_empty_tree_fails(self):
+        self.assertEqual(run("check_types.py", {})[0], 1)
+
+    def test_a_name_in_two_headers(self):
+        for text in ("class Job final : public Base {\n};\n", "enum class Job : std::uint8_t { kOne };\n",
+                     "using Job = std::vector<int>;\n", "template <class T>\nstruct Job {\n};\n",
+                     "struct [[nodiscard]] Job {\n};\n"):
+            line = 3 if text.startswith("template") else 2
+            self.refused("node/c.hpp", "namespace assay::verifier {\n" + text + "}\n",
+                         f"node/c.hpp:{line}: Job is a type of contracts/rules/job.hpp:2")
+
+    def test_a_headers_name_in_a_source_file(self):
+        for space in ("assay::node", ""):
+            self.refused("node/c.cpp", "namespace " + space + " {\nstruct Job {\n};\n}\n", "node/c.cpp:2: Job is")
+        self.refused("node/c-inl.hpp", "struct Job {\n};\n", "node/c-inl.hpp:1: Job is")
+
+    def test_two_source_files_with_a_type_that_others_could_link(self):
+        text = "namespace assay::node {\nstruct Other {\n};\n}\n"
+        code, output = run("check_types.py", {"node/a.cpp": text, "node/b.cpp": text})
+        self.assertEqual(code, 1, output)
+
+    def test_an_alias_of_a_nested_type_by_its_last_name(self):
+        self.refused("node/c.cpp", "namespace assay::node {\nusing Job = Purchase::Job;\n}\n", "node/c.cpp:2: Job is")
+
+    def test_what_is_qualified_or_the_same_passes(self):
+        for text in ("struct Purchase {\n    struct Job {\n    };\n    using Job2 = int;\n};\n",
+                     "void f() {\n    struct Job {\n    };\n}\n", "using Job = contracts::Job;\n",
+                     "// struct Job {\nconst char* a = \"struct Job {\";\n"):
+            self.passes("node/c.hpp", "namespace assay::node {\n" + text + "}\n")
+
+
 class Style(unittest.TestCase):
     def refused(self, name, text, expected):
         code, output = run("check_style.py", {"contracts/base/a.cpp": LICENCE, name: text})

@@ -34,7 +34,7 @@ public:
             ++after_head;
         append(0, after_head);
         for (Group& group : group_range(after_head, once_)) {
-            rematerialise(group);
+            append_rematerialised(group);
             schedule_.groups.push_back(std::move(group));
             schedule_.rematerialised.push_back(false);
         }
@@ -60,7 +60,7 @@ private:
 
     // Schedules the operators that have to run again before `group` can: those that write what it reads and
     // nobody kept.
-    void rematerialise(const Group& group) {
+    void append_rematerialised(const Group& group) {
         std::set<std::uint32_t> needed;
         std::vector<TensorId> wanted = group.reads;
         while (!wanted.empty()) {
