@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a claimed state and a recomputed one first part, in words that a miner can look up.
+// Gives verifiers and auditors where a claimed state and a recomputed one first part, in words that a
+// miner can look up.
 #pragma once
 
 #include <cstdint>

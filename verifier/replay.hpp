@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recomputing one audit unit of a revealed trace from bytes, and what came of it. Functions of their inputs:
-// they run inside assay-worker, in tests and in an audit alike.
+// Gives verifiers the recomputation of one audit unit of a revealed trace from bytes, and what came of it.
+// The functions depend on their inputs alone: they run inside assay-worker, in tests and in an audit
+// alike.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal attention of ONE head of ONE sequence. Query i sees the keys j <= i; masked terms are skipped,
-// never added; entries above the diagonal of a [T,T] matrix are neither read nor written. q, k, v and their
-// gradients are strided views into rows of queries, keys and values (H query heads, K key heads, K value
-// heads of d numbers each); the output o into rows of width. Query head h reads the keys and values of group
-// g = h / (H/K); with K = H every head has its own. The gradients of a group's keys and values are one chain
-// over its query heads, ascending: the first starts at +0, the others go on from what it holds.
+// Defines, for reference machine and kernels, causal attention of ONE head of ONE sequence. Query i sees
+// the keys j <= i; masked terms are skipped, never added; entries above the diagonal of a [T,T] matrix are
+// neither read nor written. q, k, v and their gradients are strided views into rows of queries, keys and
+// values (H query heads, K key heads, K value heads of d numbers each); the output o into rows of width.
+// Query head h reads the keys and values of group g = h / (H/K); with K = H every head has its own. The
+// gradients of a group's keys and values are one chain over its query heads, ascending: the first starts
+// at +0, the others go on from what it holds.
 #pragma once
 
 #include <cstdint>

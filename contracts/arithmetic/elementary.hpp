@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, tanh, sigmoid, log, sin and cos of one binary32 number: the scalar lanes of elementary-inl.hpp, where
-// the operation sequences and their domains are written down. Largest errors over all 2^32 inputs
-// against binary64 libm (`make exhaustive`; the table with the inputs is in docs/concepts/numerics.md):
+// Gives every operator exp, tanh, sigmoid, log, sin and cos of one binary32 number: the scalar lanes of
+// elementary-inl.hpp, where the operation sequences and their domains are written down. Largest errors
+// over all 2^32 inputs against binary64 libm (`make exhaustive`; the table with the inputs is in
+// docs/concepts/numerics.md):
 //   exp32    1.011 ulp, in ulp of the denormal range where the result is denormal
 //   tanh32   1.331 ulp
 //   sigmoid32  2.402 ulp; 1.49 ulp from zero upwards over a strided sample

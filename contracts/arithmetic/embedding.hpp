@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token and position embedding; models with rotary positions have no position rows.
+// Defines token and position embedding for reference machine and kernels; models with rotary positions
+// have no position rows.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's six products in profile i16: the rule of exact_product.hpp with 2 digits on both sides, under
-// the causal mask. Everything between them (softmax and its gradient) is attention.hpp's, in both profiles;
-// so are views, shapes, and which entries are read and written.
+// Defines attention's six products in profile i16 for reference machine and kernels: the rule of
+// exact_product.hpp with 2 digits on both sides, under the causal mask. Everything between them (softmax
+// and its gradient) is attention.hpp's, in both profiles; so are views, shapes, and which entries are read
+// and written.
 //
 // Sums over the head's numbers c are one block. Sums over tokens are cut at multiples of kAttentionBlock in
 // the token's index, so a row's bits depend on no token beyond its block. A masked entry (j > i) counts as

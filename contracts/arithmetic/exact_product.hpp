@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of profile i16: integers in between, so every order of a block's sum has the same bits.
+// Defines the matrix products of profile i16 for reference machine and kernels: integers in between, so
+// every order of a block's sum has the same bits.
 //
 // k is cut into blocks, ascending. In a block every row of A and every column of B becomes fixed point with
 // one power-of-two scale of its own, taken from its largest magnitude in that block; the sum S of the integer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// binary16 (IEEE 754, also called FP16) as integers: how an update of two bytes a parameter is rounded, and
-// the integers that it stands for. For codecs of updates (contracts/program/strategies) and their kernels.
+// Gives codecs of updates (contracts/program/strategies) and their kernels binary16 (IEEE 754, also called
+// FP16) as integers: how an update of two bytes a parameter is rounded, and the integers that it stands
+// for.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm over rows of n = gain.size() columns (Ba et al. 2016), epsilon 1e-5.
+// Defines, for reference machine and kernels, LayerNorm over rows of n = gain.size() columns (Ba et al.
+// 2016), epsilon 1e-5.
 #pragma once
 
 #include <span>

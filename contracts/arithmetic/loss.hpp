@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax cross-entropy over rows of logits, `vocabulary` columns each, in the operators of the program.
-// Row counts are free; rows are tokens in order.
+// Defines, for reference machine and kernels, softmax cross-entropy over rows of logits, `vocabulary`
+// columns each, in the operators of the program. Row counts are free; rows are tokens in order.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How products name their operands: a strided view, and where a sum starts.
+// Gives products the names of their operands: a strided view, and where a sum starts.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global norm, clipping, AdamW (Loshchilov & Hutter 2019).
+// Defines, for reference machine and kernels, the end of a step: global norm, clipping, AdamW (Loshchilov
+// & Hutter 2019).
 #pragma once
 
 #include <cstdint>

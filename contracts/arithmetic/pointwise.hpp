@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators: GELU in its tanh form (Hendrycks & Gimpel 2016, "gelu_new") and the residual add.
+// Defines the element-wise operators for reference machine and kernels: GELU in its tanh form (Hendrycks &
+// Gimpel 2016, "gelu_new") and the residual add.
 #pragma once
 
 #include <span>

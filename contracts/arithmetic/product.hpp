@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of profile f32: every output is the chain c = fma(a[k], b[k], c), k ascending, from +0
-// (or from a carried accumulator). Matrices are row-major and dense. Numbers of rows are free, so that a
-// caller may compute any block of rows by passing the sub-spans.
+// Defines the matrix products of profile f32 for reference machine and kernels: every output is the chain
+// c = fma(a[k], b[k], c), k ascending, from +0 (or from a carried accumulator). Matrices are row-major and
+// dense. Numbers of rows are free, so that a caller may compute any block of rows by passing the
+// sub-spans.
 #pragma once
 
 #include <cstdint>

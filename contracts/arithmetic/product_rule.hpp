@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a matrix product of profile i16 needs besides its operands (exact_product.hpp).
+// Gives the operator table and the products of profile i16 what such a product needs besides its operands
+// (exact_product.hpp).
 #pragma once
 
 #include <cstdint>

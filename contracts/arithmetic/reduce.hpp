@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums with a fixed order, maxima with a fixed winner, and the finite check.
+// Gives operators sums with a fixed order, maxima with a fixed winner, and the finite check.
 #pragma once
 
 #include <cstddef>

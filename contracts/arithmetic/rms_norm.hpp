@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNorm over rows of n = gain.size() columns (Zhang & Sennrich 2019). Rows are tokens; r = RN(1 /
-// float(n)).
+// Defines, for reference machine and kernels, RMSNorm over rows of n = gain.size() columns (Zhang &
+// Sennrich 2019). Rows are tokens; r = RN(1 / float(n)).
 #pragma once
 
 #include <span>

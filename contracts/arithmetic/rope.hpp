@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding (Su et al. 2021) with the pairing of transformers' Llama: in a head of d numbers,
-// i and i + d/2 turn together by the angle position · theta^(−2i/d). The cosines and sines are a table, so
-// that the operator itself is exact arithmetic on binary32.
+// Defines, for reference machine and kernels, rotary position embedding (Su et al. 2021) with the pairing
+// of transformers' Llama: in a head of d numbers, i and i + d/2 turn together by the angle position ·
+// theta^(−2i/d). The cosines and sines are a table, so that the operator itself is exact arithmetic on
+// binary32.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiGLU (Shazeer 2020): a row of 2·hidden numbers, the gates g first, then the values u, becomes hidden
-// numbers silu(g) · u. sigmoid and the slope of silu are in elementary-inl.hpp.
+// Defines SwiGLU (Shazeer 2020) for reference machine and kernels: a row of 2·hidden numbers, the gates g
+// first, then the values u, becomes hidden numbers silu(g) · u. sigmoid and the slope of silu are in
+// elementary-inl.hpp.
 #pragma once
 
 #include <cstdint>

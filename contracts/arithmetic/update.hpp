@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What crosses machines: a slot's update as integers, their exact merge, and the outer optimizer (DiLoCo,
-// Douillard et al. 2023: Nesterov momentum over averaged updates).
+// Gives strategies what crosses machines: a slot's update as integers, their exact merge, and the outer
+// optimizer (DiLoCo, Douillard et al. 2023: Nesterov momentum over averaged updates).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Money: an integer count of base units, never negative, never a float.
+// Gives everybody money: an integer count of base units, never negative, never a float.
 #pragma once
 
 #include <compare>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blob id: the name of a run of bytes by its content, a Merkle root (merkle.hpp) over chunks of 1 MiB, so
-// that a peer can check each chunk of a download by itself.
+// Gives whoever stores, sends or fetches bytes the blob id: the name of a run of bytes by its content, a
+// Merkle root (merkle.hpp) over chunks of 1 MiB, so that a peer can check each chunk of a download by
+// itself.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes, views of bytes, and their hexadecimal spelling.
+// Gives everybody bytes, views of bytes, and their hexadecimal spelling.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ASSAY_CHECK: an assertion that stays on in release builds. For our own bugs, never for input: input gets
-// a Result with a reason.
+// Gives every function ASSAY_CHECK: an assertion that stays on in release builds. It is for our own bugs,
+// never for input: input gets a Result with a reason.
 #pragma once
 
 namespace assay::base {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical encoding of everything that is hashed, signed, stored or sent: little-endian integers,
-// u32 lengths, no padding, no optional spelling. One value has one encoding, and decoding refuses the rest.
+// Gives records the canonical encoding of everything that is hashed, signed, stored or sent: little-endian
+// integers, u32 lengths, no padding, no optional spelling. One value has one encoding, and decoding
+// refuses the rest.
 //
 // A record names its fields once, in order, and both directions follow:
 //     struct Header {

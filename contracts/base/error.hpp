@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error: what a person is told when something outside the pure rules fails. Rules use enums of their own.
+// Gives everything outside the pure rules Error: what a person is told when something fails. Rules use
+// enums of their own.
 #pragma once
 
 #include <string>

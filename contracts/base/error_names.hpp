@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gives what prints errors, or encodes them, the names of their kinds.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLAKE2b-256 (RFC 7693) with a tag per use, so that a hash made for one purpose never stands for another.
+// Gives everything that is named, sealed or signed its hash: BLAKE2b-256 (RFC 7693) with a tag per use, so
+// that a hash made for one purpose never stands for another.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merkle trees as in RFC 6962 §2.1, with BLAKE2b-256 for SHA-256: leaf = H(0x00, data), node =
-// H(0x01, left, right), an odd node is promoted unchanged. No leaves: the tagged hash "merkle/empty".
+// Gives whoever proves or checks a part of a whole Merkle trees as in RFC 6962 §2.1, with BLAKE2b-256 for
+// SHA-256: leaf = H(0x00, data), node = H(0x01, left, right), an odd node is promoted unchanged. No
+// leaves: the tagged hash "merkle/empty".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T, E>: a value, or the named reason why there is none. Stands in for C++23's std::expected.
+// Gives every function that can fail Result<T, E>: a value, or the named reason why there is none. It
+// stands in for C++23's std::expected.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ed25519 (RFC 8032, as libsodium 1.0.18 decides the edge cases: small-order keys and non-canonical S are
-// refused). A signature covers a domain and the chain id, so that it says one thing on one chain.
+// Gives keys and signatures to whoever sends or checks: Ed25519 (RFC 8032, as libsodium 1.0.18 decides the
+// edge cases: small-order keys and non-canonical S are refused). A signature covers a domain and the chain
+// id, so that it says one thing on one chain.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 128-bit integers: a GCC and Clang extension, named once.
+// Gives arithmetic that must not overflow 128-bit integers: a GCC and Clang extension, named once.
 #pragma once
 
 namespace assay::base {

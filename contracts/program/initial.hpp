@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initial weights of a model from the job's seed.
+// Gives whoever begins a job the initial weights of its model, from the job's seed.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobSpec: everything that fixes the bits of a job and the terms on which it is bought. A job is a pure
-// function of its spec, its data and, per round, the set of accepted slots (docs/architecture.md).
+// Gives everybody JobSpec: everything that fixes the bits of a job and the terms on which it is bought. A
+// job is a pure function of its spec, its data and, per round, the set of accepted slots
+// (docs/architecture.md).
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of binary32 losses as one agreed value: defined on bits, in integers, so that neither the order of
-// the losses nor a processor's rounding mode or NaN can show in it.
+// Gives rules and trainers the mean of binary32 losses as one agreed value: defined on bits, in integers,
+// so that neither the order of the losses nor a processor's rounding mode or NaN can show in it.
 #pragma once
 
 #include <cstdint>

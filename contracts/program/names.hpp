@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words by which people choose what a JobSpec names by number.
+// Gives job files and commands the words by which people choose what a JobSpec names by number.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator table: one row for each kind of operator, with all that is true of every operator of the kind.
-// Whoever builds, counts, orders, runs or prints a program asks the row; nobody concludes anything from the
-// order of kinds. A new operator needs a row here, its function in contracts/arithmetic with a line in the
-// reference machine (reference_machine.hpp), its kernels, and tests.
+// Gives whoever builds, counts, orders, runs or prints a program the operator table: one row for each kind
+// of operator, with all that is true of every operator of the kind. They ask the row; nobody concludes
+// anything from the order of kinds. A new operator needs a row here, its function in contracts/arithmetic
+// with a line in the reference machine (reference_machine.hpp), its kernels, and tests.
 #pragma once
 
 #include <array>

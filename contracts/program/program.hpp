@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of a step: the ordered list of operators that turns (parameters, moments, tokens) into new
-// parameters and moments. It is the only truth about what a step is: the trainer executes it, the market
-// counts its FLOPs, a dispute descends into it. Program order is the order of this list; the index of an
-// operator in it names where a slot diverged. What is true of every operator of a kind stands in the operator
-// table; the models that programs are made of stand in models/. Operators may be fused, split or reordered by
-// whoever executes them as long as every bit stays.
+// Gives trainer, market and disputes the program of a step: the ordered list of operators that turns
+// (parameters, moments, tokens) into new parameters and moments. It is the only truth about what a step
+// is: the trainer executes it, the market counts its FLOPs, a dispute descends into it. Program order is
+// the order of this list; the index of an operator in it names where a slot diverged. What is true of
+// every operator of a kind stands in the operator table; the models that programs are made of stand in
+// models/. Operators may be fused, split or reordered by whoever executes them as long as every bit stays.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory and the dispatch of the reference interpreter (reference_step.hpp): every tensor of a program
-// held in full, every operator run by its function in contracts/arithmetic. A kind of operator has one line
-// in one of the lists of definitions (reference_rows.cpp and its neighbours).
+// Gives the reference interpreter (reference_step.hpp) its memory and its dispatch: every tensor of a
+// program held in full, every operator run by its function in contracts/arithmetic. A kind of operator has
+// one line in one of the lists of definitions (reference_rows.cpp and its neighbours).
 #pragma once
 
 #include <cstdint>

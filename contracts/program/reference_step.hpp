@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference interpreter: runs a program operator by operator with contracts/arithmetic, keeping every
-// tensor. Slow and plain on purpose: the oracle for the trainer's executor.
+// Gives tests and the reference device the reference interpreter, which runs a program operator by
+// operator with contracts/arithmetic, keeping every tensor. Slow and plain on purpose: the oracle for the
+// trainer's executor.
 #pragma once
 
 #include <cstdint>

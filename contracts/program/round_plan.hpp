@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoundPlan: what one slot's round consists of for whoever audits, draws, pays or fetches: its audit units,
-// what each starts from and what work it is, and the sizes of the files that travel.
+// Gives whoever audits, draws, pays or fetches RoundPlan, what one slot's round consists of: its audit
+// units, what each starts from and what work it is, and the sizes of the files that travel.
 #pragma once
 
 #include <cstdint>

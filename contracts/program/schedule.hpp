@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rates and bias corrections of a job: a table computed in binary64 by repeated multiplication and
-// rounded once to binary32.
+// Gives steps the learning rates and bias corrections of a job: a table computed in binary64 by repeated
+// multiplication and rounded once to binary32.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a JobSpec must satisfy before anything else looks at it: the limits and rules of limits.hpp. Sizes are
-// bounded so that no count, offset or number of FLOPs of a job overflows 64 bits.
+// Gives whoever takes a JobSpec from outside the check that it must pass before anything else looks at it:
+// the limits and rules of limits.hpp. Sizes are bounded so that no count, offset or number of FLOPs of a
+// job overflows 64 bits.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots of what a job's machines claim: tensors, updates, whole states. Everything is Merkle (merkle.hpp), so
-// that a dispute can open one 16×16 tile.
+// Gives miners, verifiers and auditors the roots of what a job's machines claim: tensors, updates, whole
+// states. Everything is Merkle (merkle.hpp), so that a dispute can open one 16×16 tile.
 #pragma once
 
 #include <cstdint>

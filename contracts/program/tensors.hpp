@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical parameters of a model: names and orientation as Hugging Face has them, without the
-// "transformer." or "model." prefix (GPT-2's Conv1D weights are [in,out], Llama's are [out,in]), in byte
-// order of the names, row-major, a tied head once, concatenated without padding. Two products of Llama that
-// read the same rows are one here: self_attn.qkv_proj stacks the rows of q_proj, k_proj and v_proj,
-// mlp.gate_up_proj those of gate_proj and up_proj (docs/formats/model-folder.md). The families in models/ say
-// which tensors there are.
+// Gives everybody the canonical parameters of a model: names and orientation as Hugging Face has them,
+// without the "transformer." or "model." prefix (GPT-2's Conv1D weights are [in,out], Llama's are
+// [out,in]), in byte order of the names, row-major, a tied head once, concatenated without padding. Two
+// products of Llama that read the same rows are one here: self_attn.qkv_proj stacks the rows of q_proj,
+// k_proj and v_proj, mlp.gate_up_proj those of gate_proj and up_proj (docs/formats/model-folder.md). The
+// families in models/ say which tensors there are.
 #pragma once
 
 #include <cstdint>

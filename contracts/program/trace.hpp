@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TraceRecord: what a slot's round claims, in the form in which it is committed, revealed and checked.
+// Gives miners, verifiers and rules TraceRecord, what a slot's round claims, in the form in which it is
+// committed, revealed and checked.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger's way in: genesis, the beginning of a block, a transaction, and the checks on the result.
-// A transaction goes through three phases: its bytes alone, then against the state read-only, then it
-// mutates an overlay. Only an overlay that conserves money is written.
+// Gives the ledger its way into the rules: genesis, the beginning of a block, a transaction, and the
+// checks on the result. A transaction goes through three phases: its bytes alone, then against the state
+// read-only, then it mutates an overlay. Only an overlay that conserves money is written.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conservation of money, checked from what was written and not from what was meant: the changed records
-// are summed by bucket and compared with the running totals. Internal, and for tests.
+// Gives the rules and their tests the check of the conservation of money, from what was written and not
+// from what was meant: the changed records are summed by bucket and compared with the running totals.
 #pragma once
 
 #include "contracts/rules/apply.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a state written under an older schema to this program's. Pure and deterministic, like every rule: who
-// executes the same block on the same state migrates to the same bytes. When and by whom:
-// docs/formats/state.md.
+// Gives the ledger the way from a state written under an older schema to this program's. Pure and
+// deterministic, like every rule: who executes the same block on the same state migrates to the same
+// bytes. When and by whom: docs/formats/state.md.
 #pragma once
 
 #include <cstdint>

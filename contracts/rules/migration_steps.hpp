@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a migration each, and the layouts in between. Internal: migration.hpp is the way in.
+// Gives migration.hpp one function for each step of a migration, and the layouts in between. Internal to
+// the rules.
 #pragma once
 
 #include "contracts/rules/job/records.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a role and its assay-worker say to each other (docs/architecture.md, "worker frames"). A frame is a
-// 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number, little-endian), then one
-// marker byte for each 250 descriptors (rounded up) that carries them, then the payload: the canonical
-// encoding of one record below. Bulk bytes travel as passed descriptors; each record says which, in order.
-// Every request is answered by zero or more Progress and Boundary frames and then by one answer or one
-// Refusal, all carrying the request's number. Requests are worked on one at a time, in order; Cancel is read
-// at once.
+// Gives a role and its assay-worker the records that they exchange (docs/architecture.md, "worker
+// frames"). A frame is a 16-byte head (u32 payload length, u16 kind, u16 descriptors, u64 request number,
+// little-endian), then one marker byte for each 250 descriptors (rounded up) that carries them, then the
+// payload: the canonical encoding of one record below. Bulk bytes travel as passed descriptors; each
+// record says which, in order. Every request is answered by zero or more Progress and Boundary frames and
+// then by one answer or one Refusal, all carrying the request's number. Requests are worked on one at a
+// time, in order; Cancel is read at once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root that every sound machine and build computes for tiny jobs of both families in both profiles (one
-// slot's round each, all operators).
+// Gives roles and workers the root that every sound machine and build computes for tiny jobs of both
+// families in both profiles (one slot's round each, all operators).
 #pragma once
 
 #include "contracts/base/hash.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Application: the ledger's state behind one object that any engine drives. An engine decides which
-// transactions stand in which block and keeps the blocks; the application says what they mean. The calls are
-// those of ABCI 2.0, in its order:
+// Gives engines Application, the ledger's state behind one object that any engine drives. An engine
+// decides which transactions stand in which block and keeps the blocks; the application says what they
+// mean. The calls are those of ABCI 2.0, in its order:
 //
 //   info, begin, discard   at start: where the stored state stands; a new one; the old one deleted
 //   check                  whether a transaction may wait for a block

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StateMachine: what an engine needs of the rules, and nothing else. RulesMachine (rules_machine.hpp) binds
-// it to contracts/rules; tests bind it to a counter. Every function is a pure function of its arguments.
+// Gives engines StateMachine, what they need of the rules and nothing else. RulesMachine
+// (rules_machine.hpp) binds it to contracts/rules; tests bind it to a counter. Every function is a pure
+// function of its arguments.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marketplace's rules (contracts/rules) as a StateMachine. Stateless.
+// Gives a ledger node and its followers the marketplace's rules (contracts/rules) as a StateMachine.
+// Stateless.
 #pragma once
 
 #include "ledger/application/machine.hpp"

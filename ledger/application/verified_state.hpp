@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerifiedState: the state after a block whose predecessors were all executed, with its tree. The ledger's
-// chain and every role's follower stand on one, and keep it in an index to start from.
+// Gives chains and followers VerifiedState, the state after a block whose predecessors were all executed,
+// with its tree. The ledger's chain and every role's follower stand on one, and keep it in an index to
+// start from.
 #pragma once
 
 #include <memory>

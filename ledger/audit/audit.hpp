@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Audits from files alone: no process runs, no index is opened, nothing is believed that is not recomputed.
+// Gives auditors audits from files alone: no process runs, no index is opened, nothing is believed that is
+// not recomputed.
 #pragma once
 
 #include <cstdint>

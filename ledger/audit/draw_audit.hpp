@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of what comes before the work: the auction that set the price, and the beacons that drew what was
-// audited.
+// Gives the audit of payments its check of what comes before the work: the auction that set the price, and
+// the beacons that drew what was audited.
 #pragma once
 
 #include <string>

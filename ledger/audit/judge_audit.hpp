@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of who judged: what every enlisted verifier still had locked, line by line, and with that as
-// weights every draw of a round a second time.
+// Gives the audit of payments its check of who judged: what every enlisted verifier still had locked, line
+// by line, and with that as weights every draw of a round a second time.
 #pragma once
 
 #include <map>

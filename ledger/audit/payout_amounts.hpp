@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The amounts of docs/concepts/money.md, written a second time for the audit. All saturate, so that an absurd
-// product shows as a wrong amount and not as a wrap.
+// Gives the audit of payments the amounts of docs/concepts/money.md, written a second time. All saturate,
+// so that an absurd product shows as a wrong amount and not as a wrap.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of money: every payment against the rule that produced it, from the records alone and by code of
-// its own. Asks give the price, links the beacons, beacons the drawn units, opened audits the verdicts
-// (draw_audit.hpp, verdict_audit.hpp), verdicts the lines, lines the escrow.
+// Gives auditors the audit of money, every payment against the rule that produced it, from the records
+// alone and by code of its own. Asks give the price, links the beacons, beacons the drawn units, opened
+// audits the verdicts (draw_audit.hpp, verdict_audit.hpp), verdicts the lines, lines the escrow.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of a settled round as a whole: everyone who was dealt or drawn something has exactly one line,
-// and the merge is the one that two verifiers opened alike. What each line pays is payout_audit's.
+// Gives the audit of payments its check of a settled round as a whole: everyone who was dealt or drawn
+// something has exactly one line, and the merge is the one that two verifiers opened alike. What each line
+// pays is payout_audit's.
 #pragma once
 
 #include <map>

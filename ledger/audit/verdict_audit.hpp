@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of verdicts: what the opened recomputations of a slot prove, counted again by code of its own,
-// and the draw of what had to be recomputed (docs/concepts/round.md). A payment is right only when both are.
+// Gives the audit of payments its check of verdicts: what the opened recomputations of a slot prove,
+// counted again by code of its own, and the draw of what had to be recomputed (docs/concepts/round.md). A
+// payment is right only when both are.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chain: the blocks of an embedded engine, for the engine, for tests and for benches. It keeps the block log,
+// Gives the embedded engine, tests and benches Chain, the blocks of one validator. It keeps the block log,
 // signs headers, and drives the application through every block. The only writer of a ledger's files. One
 // strand; no threads, no clock.
 #pragma once

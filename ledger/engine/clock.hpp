@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EngineClock: where an engine gets time from. Rules never see it.
+// Gives engines EngineClock, where they get time from. Rules never see it.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EmbeddedEngine: one validator, the sequencer, orders everything, for a node that needs no quorum. It drives
-// the application and knows nothing else of the rules. It is trusted for liveness, not for results: blocks
-// and receipts are signed, and anybody can execute the log again. No threads inside: the owner calls it on
-// one strand.
+// Gives a node that needs no quorum EmbeddedEngine, in which one validator, the sequencer, orders
+// everything. It drives the application and knows nothing else of the rules. It is trusted for liveness,
+// not for results: blocks and receipts are signed, and anybody can execute the log again. No threads
+// inside: the owner calls it on one strand.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mempool: transactions that wait for a block, bounded in number, bytes and per sender, each sender's in
-// nonce order without gaps.
+// Gives engines Mempool, the transactions that wait for a block, bounded in number, bytes and per sender,
+// each sender's in nonce order without gaps.
 #pragma once
 
 #include <cstdint>

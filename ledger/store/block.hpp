@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks: a signed header over transactions, their results and the state after them. One header chain per
-// genesis. Frames in the file: block_log.hpp.
+// Gives engines, followers and auditors blocks: a signed header over transactions, their results and the
+// state after them. One header chain per genesis. Frames in the file: block_log.hpp.
 #pragma once
 
 #include <cstdint>

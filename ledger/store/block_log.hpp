@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLog: the truth of a ledger. One append-only file:
+// Gives engines and auditors BlockLog, the truth of a ledger. One append-only file:
 //   file header   "ABLOGS01" ‖ genesis hash (32) ‖ crc32c of those 40 bytes (u32)
 //   frame         magic "AFRM" ‖ payload length u32 ‖ crc32c(payload) u32 ‖ crc32c of the 12 bytes before u32
 //                 ‖ payload = encode(Block)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A state that counts what is read of it. For tests and measurements.
+// Gives tests and measurements a state that counts what is read of it.
 #pragma once
 
 #include "contracts/rules/state/state.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disk: the seam through which the ledger reaches files, so that tests can crash, tear and fill it. Two
-// implementations: PosixDisk (posix_disk.hpp) and tests/support/faulty_disk.hpp.
+// Gives the ledger's files Disk, the seam through which the ledger reaches files, so that tests can crash,
+// tear and fill it. Two implementations: PosixDisk (posix_disk.hpp) and tests/support/faulty_disk.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The genesis file: what a chain is before its first block. File = "AGENES01" ‖ encode(Genesis) ‖ its hash.
+// Gives whoever begins, follows or audits a ledger the genesis file, what a chain is before its first
+// block. File = "AGENES01" ‖ encode(Genesis) ‖ its hash.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index: what can be asked without executing the log again. Tables, all in one key-value store (keys: one
-// byte, then the field; heights big-endian so that they sort):
+// Gives applications Index, what can be asked without executing the log again. Tables, all in one
+// key-value store (keys: one byte, then the field; heights big-endian so that they sort):
 //   'm'               -> IndexHead (schema version, genesis, height, header hash, state root)
 //   's' ‖ key         -> value                     state after block `height`
 //   'r' ‖ height u64  -> encode(BlockResults)

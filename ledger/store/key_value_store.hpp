@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeyValueStore: the seam to LevelDB. What it holds is rebuilt from the blocks after a refusal, and
-// deleted for that once they have given it again: those of a chain that began under an older schema do not.
+// Gives the index KeyValueStore, the seam to LevelDB. What it holds is rebuilt from the blocks after a
+// refusal, and deleted for that once they have given it again: those of a chain that began under an older
+// schema do not.
 #pragma once
 
 #include <cstdint>

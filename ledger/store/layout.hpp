@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout: the names of a ledger's files, for whoever opens, copies or audits one.
+// Gives whoever opens, copies or audits a ledger Layout, the names of its files.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disk over POSIX files: write(2) in a loop, fdatasync(2), fsync(2) of directories.
+// Gives a ledger node Disk over POSIX files: write(2) in a loop, fdatasync(2), fsync(2) of directories.
 #pragma once
 
 #include "ledger/store/disk.hpp"

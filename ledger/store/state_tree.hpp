@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// StateTree: compact sparse Merkle tree over all keys of the state (after Lisk LIP-0039). A key stands at the
-// path H("assay/state/key", key); a subtree that holds one leaf is that leaf; an empty subtree is 32 zero
-// bytes. The root depends on the content only, not on the order in which it came about.
+// Gives states and their proofs StateTree, a compact sparse Merkle tree over all keys of the state (after
+// Lisk LIP-0039). A key stands at the path H("assay/state/key", key); a subtree that holds one leaf is
+// that leaf; an empty subtree is 32 zero bytes. The root depends on the content only, not on the order in
+// which it came about.
 //   leaf = H("assay/state/leaf", path ‖ H("assay/state/value", value))
 //   node = H("assay/state/node", left ‖ right); bit d of the path (most significant first) chooses at depth d
 #pragma once

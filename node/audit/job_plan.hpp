@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan: what a job will cost, what is checked, and what cheating it would bring, before anything is paid.
-// The same formulas as the rules use (contracts/rules/job/costs.hpp), at the job's price cap.
+// Gives buyers the plan: what a job will cost, what is checked, and what cheating it would bring, before
+// anything is paid. The same formulas as the rules use (contracts/rules/job/costs.hpp), at the job's price
+// cap.
 #pragma once
 
 #include <cstdint>

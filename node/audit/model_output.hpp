@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A base state as a model folder.
+// Gives commands a base state as a model folder.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replay: what a miner claimed for a round, recomputed here from blobs and compared bit for bit, with the
-// ledger's verdict checked against the result. Needs no process but a worker.
+// Gives auditors the replay: what a miner claimed for a round, recomputed here from blobs and compared bit
+// for bit, with the ledger's verdict checked against the result. Needs no process but a worker.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run record of a job, from the ledger: what `assay model train --record` needs to compute the same model
-// without it.
+// Gives commands the run record of a job, from the ledger: what `assay model train --record` needs to
+// compute the same model without it.
 #pragma once
 
 #include "contracts/rules/tables.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blobs on disk, named by their content. A finished blob is `ab/cd…`: two hex digits, then the other 62.
-// Names come from BlobId only, so nothing a peer says reaches the file system; folders are opened once and
-// files beneath them without following links.
+// Gives roles blobs on disk, named by their content. A finished blob is `ab/cd…`: two hex digits, then the
+// other 62. Names come from BlobId only, so nothing a peer says reaches the file system; folders are
+// opened once and files beneath them without following links.
 #pragma once
 
 #include <cstdint>

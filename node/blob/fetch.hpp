@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetching a blob from whoever has it, believing nobody.
+// Gives roles and commands the fetching of a blob from whoever has it, believing nobody.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One folder, opened once; files in it by single names, symbolic links never followed. Writes are all or
-// nothing and on disk when they return.
+// Gives stores one folder, opened once; files in it by single names, symbolic links never followed. Writes
+// are all or nothing and on disk when they return.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/blob: what the store and its unfinished downloads share.
+// Gives the store and its unfinished downloads what they share. Internal to node/blob.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `assay bench gemm` and `assay bench train` measure on this machine, and against whom. The state:
-// bench_state.hpp.
+// Gives the bench commands what `assay bench gemm` and `assay bench train` measure on this machine, and
+// against whom. The state: bench_state.hpp.
 #pragma once
 
 #include <functional>

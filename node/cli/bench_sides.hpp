@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sides of a comparison as processes of this machine: our worker under each target, LibTorch inside it
-// held to one instruction set, PyTorch from the venv of make bench-peers.
+// Gives benches the sides of a comparison as processes of this machine: our worker under each target,
+// LibTorch inside it held to one instruction set, PyTorch from the venv of make bench-peers.
 #pragma once
 
 #include <string>

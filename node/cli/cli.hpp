@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `assay` as a function.
+// Gives main() and tests the program `assay` as a function.
 #pragma once
 
 #include <iosfwd>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function per group of commands, each in its own file of commands/. A new group is declared here and
-// called in commands.cpp.
+// Gives the program one function per group of commands, each in its own file of commands/. A new group is
+// declared here and called in commands.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command gets: where to print, in which form, and the settings all commands share.
+// Gives every command its context: where to print, in which form, and the settings all commands share.
 #pragma once
 
 #include <filesystem>

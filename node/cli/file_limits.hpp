@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command reads into memory at most.
+// Gives commands the most that they read into memory.
 #pragma once
 
 #include <cstdint>

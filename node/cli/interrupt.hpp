@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C in commands that compute.
+// Gives commands that compute Ctrl-C as a flag.
 #pragma once
 
 #include "node/cli/context.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transaction signed with the home's owner key, from a command.
+// Gives commands a transaction signed with the home's owner key.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProgressBar shows commands' progress on stderr: a bar that rewrites its line on a terminal, a line every
-// few seconds elsewhere.
+// Gives commands ProgressBar, their progress on stderr: a bar that rewrites its line on a terminal, a line
+// every few seconds elsewhere.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that all commands share: flag, else ASSAY_* in the environment, else HOME/assay.toml, else
-// default.
+// Gives commands the settings that all of them share: flag, else ASSAY_* in the environment, else
+// HOME/assay.toml, else default.
 #pragma once
 
 #include <cstdint>

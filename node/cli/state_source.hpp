@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger's state for commands that only read: from a running node, or from the files of a home.
+// Gives commands that only read the ledger's state: from a running node, or from the files of a home.
 #pragma once
 
 #include <cstdint>

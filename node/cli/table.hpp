@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for people: columns lined up, no colour, no boxes, so that they read the same in a terminal, a pipe
-// and a bug report.
+// Gives commands tables for people: columns lined up, no colour, no boxes, so that they read the same in a
+// terminal, a pipe and a bug report.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// job.toml: a job as a person writes it. One table of keys (job_keys.hpp) drives reader, writer and the
-// reference page docs/reference/job-file.md.
+// Gives commands job.toml, a job as a person writes it. One table of keys (job_keys.hpp) drives reader,
+// writer and the reference page docs/reference/job-file.md.
 #pragma once
 
 #include <filesystem>

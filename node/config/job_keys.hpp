@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a job file: one table for reader, writer and reference page.
+// Gives the reader, the writer and the reference page of job files one table of the keys.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// record.json: the run record, what `assay model train --record` needs to compute the same model alone.
-// Schema "assay.record/v1" (docs/formats/record.md).
+// Gives commands record.json, the run record: what `assay model train --record` needs to compute the same
+// model alone. Schema "assay.record/v1" (docs/formats/record.md).
 #pragma once
 
 #include <cstdint>

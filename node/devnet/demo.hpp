@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo: a whole local network on real text, from packing to audited payouts, in one call.
+// Gives `assay devnet demo` the demo: a whole local network on real text, from packing to audited payouts,
+// in one call.
 #pragma once
 
 #include <filesystem>

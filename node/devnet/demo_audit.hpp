@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo does after every process has stopped: bring the files together, audit them, break a copy.
+// Gives the demo what it does after every process has stopped: bring the files together, audit them, break
+// a copy.
 #pragma once
 
 #include "node/config/job_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's text and job file.
+// Gives the demo its text and its job file.
 #pragma once
 
 #include "node/config/job_file.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobRun: one job on a running local network, from everybody's registration to the buyer's last byte.
+// Gives demo and scenarios JobRun, one job on a running local network, from everybody's registration to
+// the buyer's last byte.
 #pragma once
 
 #include <chrono>

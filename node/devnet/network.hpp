@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a local network: one ledger node, verifiers and miners, each the built `assay` program
-// with a home of its own.
+// Gives demo and scenarios the processes of a local network: one ledger node, verifiers and miners, each
+// the built `assay` program with a home of its own.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in a local network, with what money, and where each keeps its things.
+// Gives local networks the plan of who takes part, with what money, and where each keeps its things.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a demo comes to: a view for scripts ("assay.devnet.demo/v1", node/views/json.hpp) and tables for
-// people.
+// Gives the demo's caller what it comes to: a view for scripts ("assay.devnet.demo/v1",
+// node/views/json.hpp) and tables for people.
 #pragma once
 
 #include <bit>

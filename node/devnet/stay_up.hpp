@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A local network that stays: `assay devnet up` and `assay devnet down`.
+// Gives commands a local network that stays: `assay devnet up` and `assay devnet down`.
 #pragma once
 
 #include <functional>

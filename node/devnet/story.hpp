@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Story: a job's life as lines for a person, from the ledger's events.
+// Gives people Story, a job's life as lines, from the ledger's events.
 #pragma once
 
 #include <map>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encrypted key files. Layout (integers little-endian): "ASYKEY" ‖ u8 version = 1 ‖ u8 role ‖ u8 protection ‖
-// u64 opslimit ‖ u64 memlimit ‖ salt 16 ‖ nonce 24 ‖ public key 32 ‖ XChaCha20-Poly1305(seed 32, tag 16),
-// everything before the ciphertext being its associated data. Format: docs/formats/key-file.md.
+// Gives commands and roles encrypted key files. Layout (integers little-endian): "ASYKEY" ‖ u8 version = 1
+// ‖ u8 role ‖ u8 protection ‖ u64 opslimit ‖ u64 memlimit ‖ salt 16 ‖ nonce 24 ‖ public key 32 ‖
+// XChaCha20-Poly1305(seed 32, tag 16), everything before the ciphertext being its associated data. Format:
+// docs/formats/key-file.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/key: files that hold secrets, opened only when nobody else can have read or placed them.
+// Gives key files the opening of files that hold secrets, only when nobody else can have read or placed
+// them. Internal to node/key.
 #pragma once
 
 #include <filesystem>

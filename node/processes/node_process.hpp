@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger node as a process: chain, engine, gRPC, and the sequencer's part in the jobs' beacons.
+// Gives `assay node run` the ledger node as a process: chain, engine, gRPC, and the sequencer's part in
+// the jobs' beacons.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purchase: a job file bought from submission to the last base state at home.
+// Gives `assay job submit` the purchase: a job file bought from submission to the last base state at home.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receipts that roles have kept in their homes (node/roles/receipt_keeper.hpp), read as files.
+// Gives auditors the receipts that roles have kept in their homes (node/roles/receipt_keeper.hpp), read as
+// files.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoleProcess: a role in a process of its own: home, keys, blob service, ledger client, worker, strand.
+// Gives commands RoleProcess, a role in a process of its own: home, keys, blob service, ledger client,
+// worker, strand.
 #pragma once
 
 #include <filesystem>

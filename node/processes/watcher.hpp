@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watcher: follows a ledger node from a command: executes each block and hands over its events.
+// Gives commands Watcher, which follows a ledger node: executes each block and hands over its events.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker client as a port: its answers become events of the strand.
+// Gives roles the worker client as a port: its answers become events of the strand.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A participant's beacon chain for one job: its secret is derived from the node key, so that a restarted
-// process opens the same links and nothing has to be kept.
+// Gives roles a participant's beacon chain for one job: its secret is derived from the node key, so that a
+// restarted process opens the same links and nothing has to be kept.
 #pragma once
 
 #include "contracts/rules/tables.hpp"

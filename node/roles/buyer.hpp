@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BuyerRole: submits a job; then, made anew without the owner's key, serves its data, opens its beacon links,
-// and brings home every base state.
+// Gives a process BuyerRole, which submits a job; then, made anew without the owner's key, serves its
+// data, opens its beacon links, and brings home every base state.
 #pragma once
 
 #include "node/roles/following_role.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A planted fault in words: "round=1,segment=2,kind=lazy" or "miner=2,round=3,tensor=NAME,index=I,bit=B".
-// Rounds, segments and elements count from 0; miners from 1, as the demo's table numbers them.
+// Gives commands and roles a planted fault in words: "round=1,segment=2,kind=lazy" or
+// "miner=2,round=3,tensor=NAME,index=I,bit=B". Rounds, segments and elements count from 0; miners from 1,
+// as the demo's table numbers them.
 #pragma once
 
 #include <cstdint>

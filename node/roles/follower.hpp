@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follower: a role's own copy of the ledger's state. It executes every block itself and compares the roots,
-// so a role acts on nothing that a ledger node merely says. What it has verified it keeps in a store of its
-// own, and starts from there.
+// Gives roles Follower, their own copy of the ledger's state. It executes every block itself and compares
+// the roots, so a role acts on nothing that a ledger node merely says. What it has verified it keeps in a
+// store of its own, and starts from there.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FollowingRole: what miner, verifier, buyer and sequencer have in common. Each follows the ledger and, after
-// everything that happens, plans: it looks at the state and at what it has at hand, and starts whatever is
-// missing. A plan that is a function of state and disk needs no special case for a restart.
+// Gives miner, verifier, buyer and sequencer FollowingRole, what they have in common. Each follows the
+// ledger and, after everything that happens, plans: it looks at the state and at what it has at hand, and
+// starts whatever is missing. A plan that is a function of state and disk needs no special case for a
+// restart.
 #pragma once
 
 #include <functional>

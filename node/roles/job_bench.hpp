@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobBench: everything a role needs in front of it before its worker can compute for a round: the job's data,
+// Gives roles JobBench, everything that they need before a worker can compute for a round: the job's data,
 // the job open in the worker, and the base state that the round starts from.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MinerRole: asks a price for jobs, trains the slots it is dealt, commits, reveals, serves its bytes.
+// Gives a process MinerRole, which asks a price for jobs, trains the slots it is dealt, commits, reveals,
+// serves its bytes.
 #pragma once
 
 #include <map>

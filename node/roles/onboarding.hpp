@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Onboarding: what the owner key must sign before a node key can work: registration of the key, of the role,
-// and stake.
+// Gives roles onboarding: what the owner key must sign before a node key can work: registration of the
+// key, of the role, and stake.
 #pragma once
 
 #include <functional>

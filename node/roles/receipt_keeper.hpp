@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The latest receipt of the ledger's validators, kept in the home: what shows later that a copy of the ledger
-// is cut or that it is another one (assay audit ledger).
+// Gives roles a keeper of the latest receipt of the ledger's validators, kept in the home: what shows
+// later that a copy of the ledger is cut or that it is another one (assay audit ledger).
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LedgerRefusal: what a node said against a transaction, read by number. Its words are for people.
+// Gives roles and commands LedgerRefusal, what a node said against a transaction, read by number. Its
+// words are for people.
 #pragma once
 
 #include <cstdint>

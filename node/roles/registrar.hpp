@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RegistrarRole: the role that a process plays before it serves anybody. It has the owner's key, registers
-// node key and role, stakes, and is done.
+// Gives processes RegistrarRole, the role that a process plays before it serves anybody. It has the
+// owner's key, registers node key and role, stakes, and is done.
 #pragma once
 
 #include "node/roles/following_role.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests: numbers for questions to the ports, and what to do with each answer.
+// Gives roles Requests, numbers for questions to the ports, and what to do with each answer.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SequencerRole: the ledger node's own part in jobs: it enlists for every job's beacon and opens its links.
+// Gives the ledger node SequencerRole, its own part in jobs: it enlists for every job's beacon and opens
+// its links.
 #pragma once
 
 #include "node/roles/following_role.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoreWatch: what to say when the blob store fills up, before it refuses what a role has to keep.
+// Gives roles StoreWatch, what to say when the blob store fills up, before it refuses what a role has to
+// keep.
 #pragma once
 
 #include <array>

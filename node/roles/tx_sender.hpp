@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TxSender: the transactions of one key, one in flight at a time, nonces from the followed state. What is
-// wanted is offered again and again from the state (a role's plan is a function of the state), so an offer
-// carries a name and repeats of a name are ignored until it is answered. What the ledger will never accept is
-// not sent again; what it may accept later is, with longer and longer pauses.
+// Gives roles TxSender, the transactions of one key, one in flight at a time, nonces from the followed
+// state. What is wanted is offered again and again from the state (a role's plan is a function of the
+// state), so an offer carries a name and repeats of a name are ignored until it is answered. What the
+// ledger will never accept is not sent again; what it may accept later is, with longer and longer pauses.
 #pragma once
 
 #include <deque>

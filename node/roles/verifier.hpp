@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerifierRole: enlists for jobs, opens its beacon links, recomputes the units it is drawn for and posts the
-// roots it computed, and computes merges.
+// Gives a process VerifierRole, which enlists for jobs, opens its beacon links, recomputes the units it is
+// drawn for and posts the roots it computed, and computes merges.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a role does about a request that its worker did not do. The cause decides, for every request alike: no
-// bytes and no fields that somebody else chose end a role.
+// Gives roles what they do about a request that their worker did not do. The cause decides, for every
+// request alike: no bytes and no fields that somebody else chose end a role.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: one subscription to the service for all subscribers of a server. Who waits for the next
-// block is an entry in a list; a thread serves them all.
+// Gives all subscribers of a server one subscription to the service. Internal to node/rpc. Who waits for
+// the next block is an entry in a list; a thread serves them all.
 #pragma once
 
 #include <condition_variable>

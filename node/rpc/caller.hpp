@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: who makes a call, as far as limits go.
+// Gives call limits the name and the address of who calls. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/server_context.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: how every client channel is set up.
+// Gives clients their channels, all set up alike. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/channel.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients of a ledger node and of a blob holder. Every call has a deadline; nobody answering is kUnreachable
-// with the address and what to do about it.
+// Gives roles and commands clients of a ledger node and of a blob holder. Every call has a deadline;
+// nobody answering is kUnreachable with the address and what to do about it.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: TLS files as gRPC credentials, and the rule that only loopback goes without.
+// Gives clients and servers TLS files as gRPC credentials, and the rule that only loopback goes without.
+// Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/security/credentials.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: errors as gRPC status and back.
+// Gives clients and servers errors as gRPC status and back. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/support/status.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: threads that take turns between callers, so that whoever asks for much waits for himself.
+// Gives servers threads that take turns between callers, so that whoever asks for much waits for himself.
+// Internal to node/rpc.
 #pragma once
 
 #include <condition_variable>

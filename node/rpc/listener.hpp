@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: a gRPC server around one service, with every limit set.
+// Gives services a gRPC server around each, with every limit set. Internal to node/rpc.
 #pragma once
 
 #include <grpcpp/impl/service_type.h>

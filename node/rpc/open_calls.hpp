@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: every call in progress on one server, counted by kind, caller and address. No call holds a
-// thread while its client takes its time; one that makes no progress is cut.
+// Gives a server every call in progress, counted by kind, caller and address. Internal to node/rpc. No
+// call holds a thread while its client takes its time; one that makes no progress is cut.
 #pragma once
 
 #include <atomic>

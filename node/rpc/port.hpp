@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TCP port that is ours before anybody is served at it: a role names its endpoint on the ledger first.
+// Gives roles a TCP port that is theirs before anybody is served at it: a role names its endpoint on the
+// ledger first.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: the two shapes of a call, as gRPC's callback interface wants them. Work runs on a pool
-// (fair_pool.hpp); gRPC sends what comes of it without a thread of ours.
+// Gives services the two shapes of a call, as gRPC's callback interface wants them. Internal to node/rpc.
+// Work runs on a pool (fair_pool.hpp); gRPC sends what comes of it without a thread of ours.
 #pragma once
 
 #include <grpcpp/server_context.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC before 1.53.2 never accepts again once it ran out of file descriptors (CVE-2023-4785), with the
-// process alive and silent. So a server asks itself over its own port, and ends the process when it no longer
-// answers: a supervisor starts it again, which costs seconds instead of the node.
+// Gives servers a probe of themselves. gRPC before 1.53.2 never accepts again once it ran out of file
+// descriptors (CVE-2023-4785), with the process alive and silent. So a server asks itself over its own
+// port, and ends the process when it no longer answers: a supervisor starts it again, which costs seconds
+// instead of the node.
 #pragma once
 
 #include <chrono>

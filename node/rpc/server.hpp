@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC listeners: control (ledger) and bulk (blobs) have ports, quotas and limits of their own, so that a
-// flood on one leaves the other alone. Compression is off in both directions.
+// Gives nodes and roles the gRPC listeners: control (ledger) and bulk (blobs) have ports, quotas and
+// limits of their own, so that a flood on one leaves the other alone. Compression is off in both
+// directions.
 #pragma once
 
 #include <chrono>

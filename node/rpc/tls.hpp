@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transport security: nothing on loopback, mutual TLS everywhere else.
+// Gives clients and servers transport security: nothing on loopback, mutual TLS everywhere else.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/rpc: bytes as protobuf spells them, and the sizes both ends agree on.
+// Gives clients and servers bytes as protobuf spells them, and the sizes that both ends agree on. Internal
+// to node/rpc.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOME: the one folder a participant keeps everything in.
+// Gives processes HOME, the one folder a participant keeps everything in.
 #pragma once
 
 #include <filesystem>

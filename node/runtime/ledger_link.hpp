@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real ports: blocking clients on threads of their own, answers as events on the loop.
+// Gives roles the real ports: blocking clients on threads of their own, answers as events on the loop.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ledger node in one object: the chain and its engine on one strand, LedgerService for everybody else.
+// Gives processes and tests a ledger node in one object: the chain and its engine on one strand,
+// LedgerService for everybody else.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logging: spdlog on stderr (stdout is data), one line an entry, UTC time.
+// Gives processes logging: spdlog on stderr (stdout is data), one line an entry, UTC time.
 #pragma once
 
 #include <string>

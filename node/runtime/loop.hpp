@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strand a role runs on (Boost.Asio): one thread takes one thing at a time, so a role core needs no
-// locks. Adapters do their waiting on threads of their own and post what came of it.
+// Gives a role the strand it runs on (Boost.Asio): one thread takes one thing at a time, so a role core
+// needs no locks. Adapters do their waiting on threads of their own and post what came of it.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes that never outlive their parent.
+// Gives whoever starts programs child processes that never outlive their parent.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM as a stop token.
+// Gives processes SIGINT and SIGTERM as a stop token.
 #pragma once
 
 #include <stop_token>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside node/runtime: a thread with a queue, for calls that block.
+// Gives ports a thread with a queue, for calls that block. Internal to node/runtime.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlobFiles: the local blobs of a role as descriptors, which is how they go to and come from its worker.
+// Gives a role BlobFiles, its local blobs as descriptors, which is how they go to and come from its
+// worker.
 #pragma once
 
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a holder of blobs offers, free of any transport. Nothing a holder says is believed: the leaf hashes
-// must hash to the blob's id, and every chunk to its leaf hash.
+// Gives servers and clients what a holder of blobs offers, free of any transport. Nothing a holder says is
+// believed: the leaf hashes must hash to the blob's id, and every chunk to its leaf hash.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time, timers and randomness as arguments: a role core never asks the machine for them.
+// Gives roles time, timers and randomness as arguments: a role core never asks the machine for them.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can happen to a role. Adapters turn the world into these and post them to one strand
-// (node/runtime/loop.hpp), where the role's only entry point takes them one at a time: `void step(const
-// RoleEvent&)`.
+// Gives roles and their adapters everything that can happen to a role. Adapters turn the world into these
+// and post them to one strand (node/runtime/loop.hpp), where the role's only entry point takes them one at
+// a time: `void step(const RoleEvent&)`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an attempt to fetch a blob ended.
+// Gives roles how an attempt to fetch a blob ended.
 #pragma once
 
 #include <cstdint>

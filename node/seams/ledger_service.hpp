@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ledger node offers, free of any transport. The ledger node implements it in process
-// (node/runtime/ledger_node.hpp); the gRPC client implements it for a node elsewhere
-// (node/rpc/ledger_client.hpp). Everything a caller must not take on trust (receipts, headers) arrives as the
-// signed bytes themselves.
+// Gives servers and clients what a ledger node offers, free of any transport. The ledger node implements
+// it in process (node/runtime/ledger_node.hpp); the gRPC client implements it for a node elsewhere
+// (node/rpc/ledger_client.hpp). Everything a caller must not take on trust (receipts, headers) arrives as
+// the signed bytes themselves.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a role says to whoever runs it: lines for a log. A line decides nothing.
+// Gives roles what they say to whoever runs them: lines for a log. A line decides nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a role core may do to the world. No call blocks; answers come back as events (event.hpp) that carry
-// the request's id. The simulator and the real process implement the same interfaces.
+// Gives a role's core what it may do to the world. No call blocks; answers come back as events (event.hpp)
+// that carry the request's id. The simulator and the real process implement the same interfaces.
 #pragma once
 
 #include <optional>

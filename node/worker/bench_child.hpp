@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that times cases of `assay bench` by the lines of node/worker/program/bench.hpp: our
-// worker, LibTorch inside it, or PyTorch.
+// Gives benches a child process that times cases of `assay bench` by the lines of
+// node/worker/program/bench.hpp: our worker, LibTorch inside it, or PyTorch.
 #pragma once
 
 #include <filesystem>

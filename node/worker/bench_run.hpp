@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times one case on several sides that take turns, so that whatever else the machine does touches all of
-// them.
+// Gives benches the timing of one case on several sides that take turns, so that whatever else the machine
+// does touches all of them.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job trained, evaluated or sampled alone, through a worker and without a ledger: what `assay model train`,
-// `model eval` and `audit replay` stand on. Same worker, same frames, same bits as the network.
+// Gives `assay model train`, `model eval` and `audit replay` a job trained, evaluated or sampled alone,
+// through a worker and without a ledger. Same worker, same frames, same bits as the network.
 #pragma once
 
 #include <cstdint>

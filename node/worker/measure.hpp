@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this machine trains a job: for `assay plan --measure`, and to choose a profile.
+// Gives `assay plan --measure`, and whoever chooses a profile, how fast this machine trains a job.
 #pragma once
 
 #include <cstdint>

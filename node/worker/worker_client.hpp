@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker as a role sees it: requests go in, events come back through a callback. An interface, so that a
-// simulation can put a model of a worker in its place.
+// Gives roles the worker as they see it: requests go in, events come back through a callback. An
+// interface, so that a simulation can put a model of a worker in its place.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A supervised assay-worker: started as a child process, watched, and started again when it dies.
+// Gives processes a supervised assay-worker: started as a child process, watched, and started again when
+// it dies.
 #pragma once
 
 #include <sys/types.h>

@@ -71,6 +71,8 @@ def check_code(name, text):
         yield MAX_LINES + 1, f"{len(lines) - 1} lines: one concept a file, at most {MAX_LINES}"
     if name.endswith(".hpp") and not name.endswith("-inl.hpp") and "#pragma once" not in text:
         yield 1, "a header begins with #pragma once"
+    if name.endswith(".hpp") and not (len(lines) > 1 and lines[1].startswith("// ")):
+        yield 2, "a header begins with what it gives, and to whom: a comment in plain sentences after the licence"
     for number, line in enumerate(lines, 1):
         if len(line) > columns:
             yield number, f"{len(line)} columns: at most {columns}"

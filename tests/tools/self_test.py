@@ -257,6 +257,9 @@ class Style(unittest.TestCase):
     def test_no_licence(self):
         self.refused("node/a.cpp", "int one();\n", "must name the licence")
 
+    def test_a_header_that_does_not_say_what_it_gives(self):
+        self.refused("node/a.hpp", LICENCE + "#pragma once\n", "node/a.hpp:2: a header begins with what it gives")
+
     def test_a_long_line(self):
         self.refused("node/a.cpp", LICENCE + "//" + "x" * 120 + "\n", "columns")
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the numbers of attention heads lie in rows of qkv and of width.
+// Gives CpuDevice's source files where the numbers of attention heads lie in rows of qkv and of width.
 #pragma once
 
 #include <cstdint>

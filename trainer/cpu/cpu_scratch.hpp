@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that CpuDevice's source files share.
+// Gives CpuDevice's source files the sizes that they share.
 #pragma once
 
 #include <cstdint>

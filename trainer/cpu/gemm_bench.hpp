@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's matrix products alone, for `assay bench gemm` (trainer/devices).
+// Gives `assay bench gemm` (through trainer/devices) the processor's matrix products alone.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the spellings of added tokens in a text.
+// Gives the tokenizer the spellings of added tokens in a text.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading documents for packing, and cutting them into a training and a held-out part.
+// Gives packing the documents of a text, cut into a training and a held-out part.
 #pragma once
 
 #include <string>

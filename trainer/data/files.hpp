@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files in and out, with errors that a person can act on.
+// Gives readers and writers whole files in and out, with errors that a person can act on.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict JSON for files that carry roots and ids: repeated keys, unknown keys and wrong types are refused.
+// Gives readers of files that carry roots and ids strict JSON: repeated keys, unknown keys and wrong types
+// are refused.
 #pragma once
 
 #include <cstdint>

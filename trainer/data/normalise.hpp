@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unicode normalisation of text before it is cut into words.
+// Gives the tokenizer Unicode normalisation of text, before it is cut into words.
 #pragma once
 
 #include <string>

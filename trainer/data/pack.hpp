@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: text in, token files and their manifest out. Pure in its inputs: the same texts and options give
-// the same bytes on every machine with the same Unicode tables.
+// Gives `assay data pack` the packing: text in, token files and their manifest out. Pure in its inputs:
+// the same texts and options give the same bytes on every machine with the same Unicode tables.
 #pragma once
 
 #include <cstdint>

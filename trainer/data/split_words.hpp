@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word patterns: they cut text into the words inside which BPE merges.
+// Gives the tokenizer the word patterns: they cut text into the words inside which BPE merges.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token files in the formats of llm.c (dev/data/data_common.py): a header of 256 little-endian int32 (magic,
-// version, number of tokens, zeros), then the tokens. Vocabularies of up to 65,536 tokens take GPT-2's form
-// (20240520, 1, uint16), larger ones Llama 3's (20240801, 7, uint32).
+// Gives packing and training token files in the formats of llm.c (dev/data/data_common.py): a header of
+// 256 little-endian int32 (magic, version, number of tokens, zeros), then the tokens. Vocabularies of up
+// to 65,536 tokens take GPT-2's form (20240520, 1, uint16), larger ones Llama 3's (20240801, 7, uint32).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-level BPE as GPT-2 defines it (Radford et al. 2019; Sennrich et al. 2016 for the merges): added tokens
-// are taken out of the text, the rest is put into NFC if the tokenizer asks, cut into words by a pattern, and
-// in each word, from its UTF-8 bytes, the pair with the lowest merge rank is joined until none is left. Gives
-// the same ids as Hugging Face `tokenizers` for the same file.
+// Gives packing and sampling byte-level BPE as GPT-2 defines it (Radford et al. 2019; Sennrich et al. 2016
+// for the merges): added tokens are taken out of the text, the rest is put into NFC if the tokenizer asks,
+// cut into words by a pattern, and in each word, from its UTF-8 bytes, the pair with the lowest merge rank
+// is joined until none is left. Gives the same ids as Hugging Face `tokenizers` for the same file.
 #pragma once
 
 #include <cstdint>

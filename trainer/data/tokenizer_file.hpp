@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tokenizer.json, the file of Hugging Face `tokenizers` (model BPE, byte level).
+// Gives readers and writers of tokenizers tokenizer.json, the file of Hugging Face `tokenizers` (model
+// BPE, byte level).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of tokenizer.json around its model: normalizer, pre_tokenizer, post_processor, decoder.
+// Gives the reader of tokenizers the parts of tokenizer.json around its model: normalizer, pre_tokenizer,
+// post_processor, decoder.
 #pragma once
 
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices by name: what opens the one that a machine's owner chose. devices.cpp alone knows which there are;
-// a new one is another folder beside trainer/cpu and another line there.
+// Gives the job runner devices by name: what opens the one that a machine's owner chose. devices.cpp alone
+// knows which there are; a new one is another folder beside trainer/cpu and another line there.
 #pragma once
 
 #include <functional>

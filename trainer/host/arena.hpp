@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arena: where the numbers of a step live. The executor asks once, at its start, and never again within a
-// step.
+// Gives the executor Arena, where the numbers of a step live. The executor asks once, at its start, and
+// never again within a step.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point mode of the law: round to nearest even, denormals kept, no exception traps, nothing of a
-// processor's own. It belongs to a thread, and any library may change it at any time: who computes asks
-// before and after.
+// Gives whoever computes the floating-point mode of the law: round to nearest even, denormals kept, no
+// exception traps, nothing of a processor's own. It belongs to a thread, and any library may change it at
+// any time: who computes asks before and after.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this processor and system can run, and which kernels each target names. Highway's MulAdd is a multiply
-// and an add on SSE, EMU128 and SCALAR, so those are never compiled: there the definition runs.
+// Gives devices what this processor and system can run, and which kernels each target names. Highway's
+// MulAdd is a multiply and an add on SSE, EMU128 and SCALAR, so those are never compiled: there the
+// definition runs.
 #pragma once
 
 #include "trainer/host/targets.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch: memory of a thread that products pack their operands into. It grows to the largest need so far and
-// stays, so that a step after the first allocates nothing.
+// Gives products Scratch, memory of a thread that products pack their operands into. It grows to the
+// largest need so far and stays, so that a step after the first allocates nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels run. Every target gives the same bits; they differ in speed only. A vector target is compiled
-// only when its multiply-add is fused, as the law of numerics demands; below AVX2 the scalar definition runs.
-// A processor that has a target has those named before it too, as far as they are of its kind.
+// Gives devices and commands the targets, which kernels run. Every target gives the same bits; they differ
+// in speed only. A vector target is compiled only when its multiply-add is fused, as the law of numerics
+// demands; below AVX2 the scalar definition runs. A processor that has a target has those named before it
+// too, as far as they are of its kind.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ThreadPool: a fixed number of threads that share the outputs of an operator among themselves. Handing out
-// work neither allocates nor, while work keeps coming, sleeps.
+// Gives devices ThreadPool, a fixed number of threads that share the outputs of an operator among
+// themselves. Handing out work neither allocates nor, while work keeps coming, sleeps.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config.json of the two families, as transformers 4 and 5 write it.
+// Gives model folders config.json of the two families, as transformers 4 and 5 write it.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a model folder: the tensors as transformers names and shapes them, and the flat array of
-// contracts/program/tensors.hpp. Every tensor of a file is one range of the array, because what is one tensor
-// here and several there (Llama's q, k and v, its gate and up) is stacked by rows.
+// Gives model folders their weights: the tensors as transformers names and shapes them, and the flat array
+// of contracts/program/tensors.hpp. Every tensor of a file is one range of the array, because what is one
+// tensor here and several there (Llama's q, k and v, its gate and up) is stacked by rows.
 #pragma once
 
 #include <cstdint>

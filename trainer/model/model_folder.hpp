@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model folder: what Hugging Face `transformers` loads and saves (AutoModelForCausalLM, GPT-2 and Llama),
-// plus assay.json, which says by which job the model was made and what its parameters root is.
+// Gives commands the model folder: what Hugging Face `transformers` loads and saves (AutoModelForCausalLM,
+// GPT-2 and Llama), plus assay.json, which says by which job the model was made and what its parameters
+// root is.
 #pragma once
 
 #include <cstdint>

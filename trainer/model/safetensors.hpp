@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// safetensors (huggingface/safetensors, README.md and safetensors/src/tensor.rs). Tensors go straight between
-// the file and their place in memory: a model is never in memory twice.
+// Gives model folders safetensors (huggingface/safetensors, README.md and safetensors/src/tensor.rs).
+// Tensors go straight between the file and their place in memory: a model is never in memory twice.
 #pragma once
 
 #include <cstdint>

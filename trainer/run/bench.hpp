@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timings of our own steps, for `assay bench train` to print beside a peer's.
+// Gives `assay bench train` the timings of our own steps, to print beside a peer's.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobRunner: everything that a machine does for one job, as functions of the job's spec, its data and the
-// states it is given. The same inputs give the same bits on every machine, with any device, number of threads
-// and micro-batch. One thread uses a runner at a time.
+// Gives the worker JobRunner, everything that a machine does for one job, as functions of the job's spec,
+// its data and the states it is given. The same inputs give the same bits on every machine, with any
+// device, number of threads and micro-batch. One thread uses a runner at a time.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a JobRunner holds; shared by its source files.
+// Gives JobRunner's source files what a JobRunner holds.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// States of a job as values: what a round starts from, what a slot has inside a round, what it submits. Each
-// array is flat in canonical order (contracts/program/tensors.hpp).
+// Gives JobRunner and its callers the states of a job as values: what a round starts from, what a slot has
+// inside a round, what it submits. Each array is flat in canonical order (contracts/program/tensors.hpp).
 #pragma once
 
 #include <cstddef>

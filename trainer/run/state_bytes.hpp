@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of states. All numbers little-endian, nothing between or after the fields:
+// Gives workers and tests the files of states. All numbers little-endian, nothing between or after the
+// fields:
 //   base state   "ABASE001" ‖ u64 step ‖ parameters ‖ outer momentum                       (binary32)
 //   slot state   "ASLOT001" ‖ u64 step ‖ u64 cursor ‖ parameters ‖ first ‖ second moment   (binary32)
 //   slot state with carried moments

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TokenView: a token stream in memory.
+// Gives JobRunner TokenView, a token stream in memory.
 #pragma once
 
 #include <cstdint>

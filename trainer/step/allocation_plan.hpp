@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllocationPlan: every float that an executor takes, fixed before it takes any: the groups in the order in
-// which they run and where in one block each tensor lies, two of them sharing memory when one is no longer
-// read before the other is first written.
+// Gives the executor AllocationPlan: every float that an executor takes, fixed before it takes any: the
+// groups in the order in which they run and where in one block each tensor lies, two of them sharing
+// memory when one is no longer read before the other is first written.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of the matrix products that a bench times, on any device and by a peer.
+// Gives benches the shapes of the matrix products that they time, on any device and by a peer.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: operators of a program that a device runs as one piece of work, so that what lies between them
-// stays in registers and caches. A group may hold operators that are not neighbours in the program; every
-// operator still finds its operands, so no bit changes.
+// Gives devices and schedules groups: operators of a program that a device runs as one piece of work, so
+// that what lies between them stays in registers and caches. A group may hold operators that are not
+// neighbours in the program; every operator still finds its operands, so no bit changes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choice of an allocation plan: the quickest that fits a budget. Bits depend on none of it.
+// Gives the job runner the choice of an allocation plan: the quickest that fits a budget. Bits depend on
+// none of it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single operators: the grouping of a dispute, in which every tensor of a program can be looked at, and of
-// devices that run no groups.
+// Gives disputes, and devices that run no groups, single operators: the grouping in which every tensor of
+// a program can be looked at.
 #pragma once
 
 #include <cstdint>

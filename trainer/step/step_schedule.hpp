@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StepSchedule: the order of a program's groups within a micro-batch, for the allocation plan. Some of them
-// run again in the backward pass, so that what they wrote need not be kept (rematerialisation): the same
-// operands give the same bits.
+// Gives the allocation plan StepSchedule, the order of a program's groups within a micro-batch. Some of
+// them run again in the backward pass, so that what they wrote need not be kept (rematerialisation): the
+// same operands give the same bits.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LibTorch gives to the worker, behind functions that exist without it too: the file is chosen by CMake
-// (ASSAY_TORCH), so that nothing above needs a preprocessor switch.
+// Gives the worker what LibTorch offers, behind functions that exist without it too: the file is chosen by
+// CMake (ASSAY_TORCH), so that nothing above needs a preprocessor switch.
 #pragma once
 
 #include <cstdint>

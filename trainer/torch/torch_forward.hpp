@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families' forward passes in LibTorch's operators: what TorchModel differentiates.
+// Gives TorchModel what it differentiates: the families' forward passes in LibTorch's operators.
 #pragma once
 
 #include <torch/torch.h>

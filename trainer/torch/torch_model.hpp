@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both families in LibTorch's own operators and autograd: the oracle that our gradients are tested against
-// (binary64) and the peer that our speed is measured against (binary32). Its numbers never enter a claim.
+// Gives tests and benches both families in LibTorch's own operators and autograd: the oracle that our
+// gradients are tested against (binary64) and the peer that our speed is measured against (binary32). Its
+// numbers never enter a claim.
 #pragma once
 
 #include <cstdint>

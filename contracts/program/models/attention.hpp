@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal attention as a piece of a model: one product makes queries, keys and values, another mixes the
-// heads. Query heads may share keys and values; queries and keys may be turned by their positions.
+// Gives the families causal attention as a piece of a model: one product makes queries, keys and values,
+// another mixes the heads. Query heads may share keys and values; queries and keys may be turned by their
+// positions.
 #pragma once
 
 #include <string>

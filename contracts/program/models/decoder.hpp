@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecoderModel: the order of pieces that all model families share, filled with the pieces of one: an
-// embedding; layers of norm, attention, residual, norm, mlp, residual; a norm; the head. A family says which
-// pieces, and how they are called.
+// Gives the families DecoderModel: the order of pieces that all model families share, filled with the
+// pieces of one: an embedding; layers of norm, attention, residual, norm, mlp, residual; a norm; the head.
+// A family says which pieces, and how they are called.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The embedding as a piece of a model: a row for each token and, in some models, one for each position.
+// Gives the families the embedding as a piece of a model: a row for each token and, in some models, one
+// for each position.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a model as a piece: logits by a matrix of its own or by the embedding's, and the mean loss.
+// Gives the families the end of a model as a piece: logits by a matrix of its own or by the embedding's,
+// and the mean loss.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear layer as a piece of a model: y = x·W, with a bias or without.
+// Gives the families a linear layer as a piece of a model: y = x·W, with a bias or without.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed-forward half of a layer as a piece of a model: up, an activation, down.
+// Gives the families the feed-forward half of a layer as a piece of a model: up, an activation, down.
 #pragma once
 
 #include <string>

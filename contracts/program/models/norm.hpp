@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A norm of rows as a piece of a model: LayerNorm or RMSNorm.
+// Gives the families a norm of rows as a piece of a model: LayerNorm or RMSNorm.
 #pragma once
 
 #include <string>

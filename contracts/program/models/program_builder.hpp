@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProgramBuilder: writes down tensors and operators of a program in order. For the pieces of this folder,
-// which say what a model consists of; the builder takes all else from the operator table.
+// Gives the pieces of this folder ProgramBuilder, which writes down tensors and operators of a program in
+// order. The pieces say what a model consists of; the builder takes all else from the operator table.
 #pragma once
 
 #include <string>

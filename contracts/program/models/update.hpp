@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step does once, after all gradients: their global norm, clipping, AdamW. The same for every model.
+// Gives every model what a step does once, after all gradients: their global norm, clipping, AdamW. The
+// same for every model.
 #pragma once
 
 #include "contracts/program/models/program_builder.hpp"

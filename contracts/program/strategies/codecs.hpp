@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of updates that strategies choose from.
+// Gives strategies the codecs of updates that they choose from.
 #pragma once
 
 #include "contracts/program/strategies/strategy.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and closing claims. The money of a claim stays in its bucket: a bond is bonded stake, what is held
-// is escrow. Internal to the rules.
+// Gives the rules the opening and closing of claims. The money of a claim stays in its bucket: a bond is
+// bonded stake, what is held is escrow. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/claim/tables.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and readers of open claims.
+// Gives rules and readers of the state the keys and readers of open claims.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every movement of balances and stake: one function per movement, each of which changes the record that
-// holds the money and the running totals. Checks have passed before: an amount that is not there is a bug of
-// ours. Internal to the rules.
+// Gives the rules every movement of balances and stake: one function per movement, each of which changes
+// the record that holds the money and the running totals. Checks have passed before: an amount that is not
+// there is a bug of ours. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/identity/tables.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions about money, keys and stake: the read-only check of each, and the change that REQUIRES that
-// its check passed on this very state. Internal to the rules.
+// Gives the rules' entry the transactions about money, keys and stake: the read-only check of each, and
+// the change that REQUIRES that its check passed on this very state. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/identity/transactions.hpp"

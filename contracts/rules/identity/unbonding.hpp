@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Withdrawals of stake on their way to a balance: what a height releases. Internal to the rules.
+// Gives a block's beginning the withdrawals of stake on their way to a balance: what a height releases.
+// Internal to the rules.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The auction of a job's slots (docs/concepts/money.md): the cheapest feasible asks win and all are paid the
-// first rejected ask, never above the cap. A winner's price does not depend on its own ask, so a miner with
-// one lot can do no better than to ask its true cost (Vickrey's argument; tested over random instances).
+// Gives rules and audits the auction of a job's slots (docs/concepts/money.md): the cheapest feasible asks
+// win and all are paid the first rejected ask, never above the cap. A winner's price does not depend on
+// its own ask, so a miner with one lot can do no better than to ask its true cost (Vickrey's argument;
+// tested over random instances).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a job outside its rounds: the phases of its bidding, and its end. Internal to the rules.
+// Gives the rules the life of a job outside its rounds: the phases of its bidding, and its end. Internal
+// to the rules.
 #pragma once
 
 #include "contracts/rules/job/tables.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job's pieces cost. All amounts follow from the price per work unit; payouts round down, what is
-// reserved or locked rounds up. Nothing: the amount is above the largest one.
+// Gives rules, plans and audits what a job's pieces cost. All amounts follow from the price per work unit;
+// payouts round down, what is reserved or locked rounds up. Nothing: the amount is above the largest one.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standing: the work of a miner that was found right, per class of work. It ends the probation in which every
-// unit is audited. Work counts, not slots: many small slots are no proof of a large one. Internal.
+// Gives the rules standing: the work of a miner that was found right, per class of work. It ends the
+// probation in which every unit is audited. Work counts, not slots: many small slots are no proof of a
+// large one. Internal.
 #pragma once
 
 #include "contracts/rules/identity/records.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys, readers and writers of jobs and their asks. A reader returns nothing when there is no such record;
-// bytes that do not decode are damage to the ledger's own store and end the process.
+// Gives rules and readers of the state the keys, readers and writers of jobs and their asks. A reader
+// returns nothing when there is no such record; bytes that do not decode are damage to the ledger's own
+// store and end the process.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a settled round leaves to the block log: the state keeps hash and place of what only audits read.
-// Internal to the rules.
+// Gives settlement what a settled round leaves to the block log: the state keeps hash and place of what
+// only audits read. Internal to the rules.
 #pragma once
 
 #include "contracts/rules/round/tables.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is drawn from a beacon, as pure functions: nobody's choice, anybody's recomputation
-// (docs/concepts/round.md, draw). A draw is a hash of the beacon under a label and two numbers.
+// Gives rules, roles and audits everything that is drawn from a beacon, as pure functions: nobody's
+// choice, anybody's recomputation (docs/concepts/round.md, draw). A draw is a hash of the beacon under a
+// label and two numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The round's state machine over heights and messages, and its pieces (docs/concepts/round.md). Internal to
-// the rules.
+// Gives the rules the round's state machine over heights and messages, and its pieces
+// (docs/concepts/round.md). Internal to the rules.
 #pragma once
 
 #include <optional>

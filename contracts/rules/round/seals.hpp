@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seals of a round (hiding, binding commitments) and the chains of beacon links: every hash that a miner,
-// a verifier or a beacon member computes and the rules compute again. A seal covers the chain, the job and
-// its author, so that it means one thing in one place and a copy of it is worth nothing.
+// Gives rules and roles the seals of a round (hiding, binding commitments) and the chains of beacon links:
+// every hash that a miner, a verifier or a beacon member computes and the rules compute again. A seal
+// covers the chain, the job and its author, so that it means one thing in one place and a copy of it is
+// worth nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules tell the world about a change. Derived: the state alone is the truth.
+// Gives whoever follows a ledger what the rules tell about a change. Events are derived: the state alone
+// is the truth.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hard bounds on what a transaction may carry. They are code, not parameters: a decoder relies on them.
+// Gives decoders and checks hard bounds on what a transaction may carry. They are code, not parameters: a
+// decoder relies on them.
 #pragma once
 
 #include <cstddef>

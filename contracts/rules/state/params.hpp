@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every parameter of the rules, with its default and range. The state keeps whole sets by their hash: one of
-// them is the current one, and a job goes on under the one it was submitted under (params_of).
+// Gives rules, genesis and commands every parameter of the rules, with its default and range. The state
+// keeps whole sets by their hash: one of them is the current one, and a job goes on under the one it was
+// submitted under (params_of).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reason: why the rules did what they did. Every refused transaction, every zero payment, every loss and
-// every end of a job carries one. Frozen numbers: they are stored, and scripts and `payout explain` rely on
-// them. New ones are added at the end, never between.
+// Gives everybody Reason, why the rules did what they did. Every refused transaction, every zero payment,
+// every loss and every end of a job carries one. Frozen numbers: they are stored, and scripts and `payout
+// explain` rely on them. New ones are added at the end, never between.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a refused sender may do: try again, or not. One answer for everybody that decides on a refusal.
+// Gives everybody that decides on a refusal one answer to what a refused sender may do: try again, or not.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every seal is hashed: H(tag, chain, fields…), each part in its canonical encoding and so of unambiguous
-// length. Internal to the rules.
+// Gives the subjects of the rules the hash of every seal: H(tag, chain, fields…), each part in its
+// canonical encoding and so of unambiguous length. Internal to the rules.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules see of the ledger's state: an ordered map from byte keys to byte values. The ledger
-// implements it; every key and value layout is in contracts/rules/tables.hpp.
+// Gives the rules what they see of the ledger's state: an ordered map from byte keys to byte values. The
+// ledger implements it; every key and value layout is in contracts/rules/tables.hpp.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the money is, in total, and the arithmetic on amounts that the rules may use. Checks have passed
-// before: an amount that is not there is a bug of ours. Internal to the rules, but for Supply.
+// Gives rules and views where the money is, in total, and the arithmetic on amounts that the rules may
+// use. Checks have passed before: an amount that is not there is a bug of ours. Internal to the rules, but
+// for Supply.
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the state: one prefix byte each, the schema's number, and the records that belong to no
-// subject. A key is the byte, then numbers big-endian where order matters; a value is the canonical encoding
-// of the named record. The keys and readers of a subject are in its tables.hpp; contracts/rules/tables.hpp
-// has them all.
+// Gives the subjects of the rules the tables of the state: one prefix byte each, the schema's number, and
+// the records that belong to no subject. A key is the byte, then numbers big-endian where order matters; a
+// value is the canonical encoding of the named record. The keys and readers of a subject are in its
+// tables.hpp; contracts/rules/tables.hpp has them all.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of the rules work with: a read-only check and the change that follows it. Internal to
-// the rules, but for BlockContext.
+// Gives the two halves of the rules what they work with: a read-only check and the change that follows it.
+// Internal to the rules, but for BlockContext.
 #pragma once
 
 #include <cstdint>

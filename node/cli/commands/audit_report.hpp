@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every `assay audit` command prints, and what it ends with.
+// Gives every `assay audit` command what it prints and what it ends with.
 #pragma once
 
 #include <cstdint>

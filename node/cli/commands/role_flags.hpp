@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags that every command has which runs as a participant: miner run, verifier run, job submit.
+// Gives commands that run as a participant the flags that they share: miner run, verifier run, job submit.
 #pragma once
 
 #include <string>

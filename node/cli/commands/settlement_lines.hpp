@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settlement lines as `miner why` and `payout explain` show them.
+// Gives `miner why` and `payout explain` the settlement lines as they show them.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay-worker --bench: one side of `assay bench`. Prepares a case and times runs of it, by lines on stdin
-// and stdout, so that whoever compares can alternate between processes, each with its own environment,
-// threads and peak memory. node/worker/program/torch_peer.py answers the same lines for PyTorch.
+// Gives assay-worker --bench: one side of `assay bench`. Prepares a case and times runs of it, by lines on
+// stdin and stdout, so that whoever compares can alternate between processes, each with its own
+// environment, threads and peak memory. node/worker/program/torch_peer.py answers the same lines for
+// PyTorch.
 //
 //   name                                          name TEXT          of the peer that this build has, or none
 //   gemm SIDE KIND TOKENS IN OUT                  ready              a product of a linear layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What assay-worker gives up before it reads its first frame.
+// Confines assay-worker: what it gives up before it reads its first frame.
 #pragma once
 
 #include "contracts/base/error.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planted faults (frames.hpp, Drill): a slot's round with lies in it, for showing on a devnet that lies are
-// found. The trace is true to the false states, as a clever cheat's would be.
+// Gives the worker of a devnet planted faults (frames.hpp, Drill): a slot's round with lies in it, for
+// showing on a devnet that lies are found. The trace is true to the false states, as a clever cheat's
+// would be.
 #pragma once
 
 #include <functional>

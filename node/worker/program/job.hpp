@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's open job: answers requests about it with JobRunner and the verifier's functions. Knows frames'
-// records and descriptors, not the socket.
+// Gives the worker's loop its open job, which answers requests with JobRunner and the verifier's
+// functions. Knows frames' records and descriptors, not the socket.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiny jobs of both families in both profiles, whose root every sound machine and build agrees on
-// (contracts/worker/self_test.hpp).
+// Gives workers and tests tiny jobs of both families in both profiles, whose root every sound machine and
+// build agrees on (contracts/worker/self_test.hpp).
 #pragma once
 
 #include "trainer/run/job_runner.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's loop: reads frames on one thread, works on requests one at a time on another.
+// Gives assay-worker its loop: reads frames on one thread, works on requests one at a time on another.
 #pragma once
 
 #include "node/worker/wire/channel.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames over a connected Unix stream socket, with descriptors (SCM_RIGHTS).
+// Gives a role and its worker frames over a connected Unix stream socket, with descriptors (SCM_RIGHTS).
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// File descriptors that own what they name, and bulk bytes in memory files (memfd_create), which is how
-// model states cross between a role and its worker without being copied through a socket.
+// Gives a role and its worker file descriptors that own what they name, and bulk bytes in memory files
+// (memfd_create), which is how model states cross between a role and its worker without being copied
+// through a socket.
 #pragma once
 
 #include <cstddef>

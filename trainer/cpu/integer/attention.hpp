@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's exact products of one head on a machine's kernels, on the calling thread: bits of
-// exact_attention.hpp. Each returns whether every number that it wrote is finite.
+// Gives CpuDevice attention's exact products of one head on a machine's kernels, on the calling thread:
+// bits of exact_attention.hpp. Each returns whether every number that it wrote is finite.
 #pragma once
 
 #include <span>

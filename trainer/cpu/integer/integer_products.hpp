@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product tables of profile i16.
+// Gives CpuDevice the product tables of profile i16.
 #pragma once
 
 #include "trainer/cpu/integer/product.hpp"

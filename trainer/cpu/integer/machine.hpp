@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one instruction set brings to the exact-integer product: how it packs operands and multiplies packed
-// blocks. Everything else (slabs, threads, memory, attention) is common code.
+// Gives the common code what one instruction set brings to the exact-integer product: how it packs
+// operands and multiplies packed blocks. Everything else (slabs, threads, memory, attention) is common
+// code.
 //
 // A packed operand is cut along k into the blocks of the rule, and across into panels of a_rows rows of A or
 // b_cols columns of B; both count as "lanes" here. A panel is a run of units of 64 k (the last one filled up

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction sets that multiply exact integers. Each REQUIRES a processor that has it.
+// Gives product tables and tests the instruction sets that multiply exact integers. Each REQUIRES a
+// processor that has it.
 #pragma once
 
 #include "trainer/cpu/integer/machine.hpp"

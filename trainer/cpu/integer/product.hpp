@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact-integer product on a machine's kernels: slabs of both operands are packed by all threads
-// together, then multiplied by all threads.
+// Gives CpuDevice the exact-integer product on a machine's kernels: slabs of both operands are packed by
+// all threads together, then multiplied by all threads.
 #pragma once
 
 #include "trainer/cpu/integer/machine.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code for an instruction set beyond the project's baseline, in part of a file only: what the standard
-// library's headers define must not be compiled with it, because the linker keeps one copy for everyone.
+// Gives source files code for an instruction set beyond the project's baseline, in part of a file only:
+// what the standard library's headers define must not be compiled with it, because the linker keeps one
+// copy for everyone.
 #pragma once
 
 #define ASSAY_PRAGMA(x) _Pragma(#x)

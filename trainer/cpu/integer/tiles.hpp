@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix registers of AMX, one instruction each. Nothing else in the project names them, so that a test
-// can put an emulation in their place. As assembly: the intrinsics want literals where templates have
-// numbers.
+// Gives the AMX machine its matrix registers, one instruction each. Nothing else in the project names
+// them, so that a test can put an emulation in their place. As assembly: the intrinsics want literals
+// where templates have numbers.
 #pragma once
 
 #if defined(__x86_64__)

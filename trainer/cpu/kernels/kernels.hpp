@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a target as a table of functions: each has the bits of its definition in
-// contracts/arithmetic, whose signatures they take wherever possible. All run on the calling thread; whoever
-// calls them splits the outputs over threads. Both profiles share them; products.hpp has the rest.
+// Gives CpuDevice the kernels of a target as a table of functions: each has the bits of its definition in
+// contracts/arithmetic, whose signatures they take wherever possible. All run on the calling thread;
+// whoever calls them splits the outputs over threads. Both profiles share them; products.hpp has the rest.
 #pragma once
 
 #include <cstdint>

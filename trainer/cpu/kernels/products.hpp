@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of a profile and a target as a table of functions, each with the bits of its definition in
-// contracts/arithmetic. Everything that multiplies matrices is here; everything else, which both profiles
-// share, is in kernels.hpp.
+// Gives CpuDevice the matrix products of a profile and a target as a table of functions, each with the
+// bits of its definition in contracts/arithmetic. Everything that multiplies matrices is here; everything
+// else, which both profiles share, is in kernels.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gives the list of targets the kernels that are the definitions themselves: those of every machine,
+// without vectors.
 #pragma once
 
 #include "trainer/cpu/kernels/kernels.hpp"

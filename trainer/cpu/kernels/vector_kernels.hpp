@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Highway kernels of the instruction sets whose multiply-add is fused (machine.hpp).
+// Gives the list of targets the Highway kernels of the instruction sets whose multiply-add is fused
+// (machine.hpp).
 #pragma once
 
 #include "trainer/cpu/kernels/kernels.hpp"
