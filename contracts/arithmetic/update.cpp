@@ -78,16 +78,23 @@ float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponen
 }
 
 void merge_updates(int sum_exponent, std::span<const WeightedUpdate> updates, std::span<float> g) {
+    for (const WeightedUpdate& one : updates) ASSAY_CHECK(one.update.size() == g.size());
+    merge_cut(sum_exponent, updates, 0, g);
+}
+
+void merge_cut(int sum_exponent, std::span<const WeightedUpdate> updates, std::uint64_t first,
+               std::span<float> g) {
     ASSAY_CHECK(!updates.empty() && updates.size() <= 1024);
     std::uint64_t total = 0;
     for (const WeightedUpdate& one : updates) {
-        ASSAY_CHECK(one.update.size() == g.size() && one.weight >= 1 && one.weight <= (1ULL << 32));
+        ASSAY_CHECK(first <= one.update.size() && g.size() <= one.update.size() - first);
+        ASSAY_CHECK(one.weight >= 1 && one.weight <= (1ULL << 32));
         total += one.weight;
     }
     for (std::size_t i = 0; i < g.size(); ++i) {
         base::Int128 sum = 0;  // at most 2^10 · 2^32 · 2^62 in magnitude
         for (const WeightedUpdate& one : updates) {
-            sum += static_cast<base::Int128>(one.update[i]) * static_cast<base::Int128>(one.weight);
+            sum += static_cast<base::Int128>(one.update[first + i]) * static_cast<base::Int128>(one.weight);
         }
         g[i] = merged_value(sum, total, sum_exponent);
     }

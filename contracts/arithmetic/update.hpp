@@ -29,6 +29,11 @@ float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponen
 /// gives the same bits. REQUIRES 1 <= updates.size() <= 1024, sizes equal to g's.
 void merge_updates(int sum_exponent, std::span<const WeightedUpdate> updates, std::span<float> g);
 
+/// The same of a cut of the updates: g[i] of their numbers first + i. REQUIRES updates of at least
+/// first + g.size() numbers.
+void merge_cut(int sum_exponent, std::span<const WeightedUpdate> updates, std::uint64_t first,
+               std::span<float> g);
+
 struct OuterCoefficients {
     float learning_rate = 0;
     float momentum = 0;

@@ -13,7 +13,7 @@ TOOLS = Path(__file__).resolve().parent
 NAMES = re.compile(r"di_?loco|(?<!outer_)nesterov|fp16|half(?=codec|row|_codec|_row)", re.IGNORECASE)
 CODE = ("contracts", "ledger", "trainer", "verifier", "node")
 # Rows and their functions, the scalar law of their arithmetic, and what people write and read.
-HOME = ("contracts/program/strategies/", "trainer/run/strategy/", "contracts/arithmetic/", "node/config/", "node/cli/",
+HOME = ("contracts/program/strategies/", "contracts/arithmetic/", "node/config/", "node/cli/",
         "node/devnet/demo_data.cpp")
 
 

@@ -6,8 +6,10 @@
 #include <limits>
 #include <map>
 
+#include "contracts/program/round_law.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trainer/executor_machine.hpp"
+#include "tests/trainer/forwarding_device.hpp"
 #include "trainer/reference/reference_device.hpp"
 #include "trainer/run/bench.hpp"
 
@@ -22,7 +24,7 @@ RunnerOptions on_device(const std::string& name) {
 
 // A device with memory of its own, as an accelerator has: a copy of every array that it adopts. Those that it
 // may change are spoilt on the host until they are back, so that whoever looks at one meanwhile shows.
-class DistantDevice final : public Device {
+class DistantDevice final : public test::ForwardingDevice {
 public:
     struct Count {
         int adopted = 0;
@@ -30,25 +32,23 @@ public:
         int synced = 0;
         int allocated = 0;
     };
-    explicit DistantDevice(Count& count) : count_(count), cpu_(test::all_targets().front(), 2, nullptr) {}
+    explicit DistantDevice(Count& count)
+        : ForwardingDevice(std::make_unique<CpuDevice>(test::all_targets().front(), 2, nullptr)),
+          count_(count) {}
 
     std::function<void()> meddle;  ///< done in the middle of work, as a library that a driver loads may
 
     [[nodiscard]] std::string_view name() const override { return "distant"; }
-    [[nodiscard]] PlanHints hints() const override { return cpu_.hints(); }
-    [[nodiscard]] base::Outcome<void> check() override { return cpu_.check(); }
     float* allocate(std::uint64_t count) override {
         ++count_.allocated;
-        return cpu_.allocate(count);
+        return ForwardingDevice::allocate(count);
     }
-    void zero(float* at, std::uint64_t count) override { cpu_.zero(at, count); }
-    void read(const float* from, std::span<float> to) override { cpu_.read(from, to); }
 
     float* adopt(std::span<float> host) override {
         ++count_.adopted;
         std::vector<float> copy(host.begin(), host.end());
         std::vector<float> before = copy;
-        float* at = cpu_.adopt(copy);
+        float* at = ForwardingDevice::adopt(copy);
         copies_.emplace(at, Copy{std::move(copy), host, std::move(before)});
         std::fill(host.begin(), host.end(), std::numeric_limits<float>::quiet_NaN());
         return at;
@@ -73,48 +73,32 @@ public:
         copies_.erase(adopted);
     }
 
-    [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
-                                        const GroupShape& shape) const override {
-        return cpu_.scratch(program, group, shape);
-    }
-    [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
-                                          const GroupShape& shape) const override {
-        return cpu_.own_bytes(program, shape);
-    }
-    void begin(const program::Program& program, const StepNumbers& numbers) override {
-        cpu_.begin(program, numbers);
-    }
-    void load(std::span<const std::uint32_t> tokens) override { cpu_.load(tokens); }
-    void select(std::uint64_t first, std::uint64_t count) override { cpu_.select(first, count); }
     void run(const GroupCall& call) override {
         if (meddle) meddle();
-        cpu_.run(call);
-    }
-    std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
-                                      std::span<float> values) override {
-        return cpu_.wait(scalars, values);
+        ForwardingDevice::run(call);
     }
     // Of arrays on the device only: an address of the host is a mistake here.
-    [[nodiscard]] bool is_finite(const float* at, std::uint64_t count) override {
-        REQUIRE(copies_.contains(at));
-        return cpu_.is_finite(at, count);
+    [[nodiscard]] bool is_finite(DeviceView array) override {
+        require_here(array);
+        return ForwardingDevice::is_finite(array);
     }
-    void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
-               std::span<base::Hash256> roots) override {
-        for (const float* at : arrays) REQUIRE(copies_.contains(at));
-        cpu_.roots(tensors, arrays, roots);
+    [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
+        const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) override {
+        for (const DeviceView array : arrays) require_here(array);
+        return ForwardingDevice::roots(tensors, arrays);
     }
-    [[nodiscard]] base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
-                                            std::span<const std::int64_t> update) override {
-        return cpu_.update_root(tensors, update);
+    [[nodiscard]] base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,
+                                               std::span<std::int64_t> update) override {
+        require_here(start);
+        require_here(end);
+        return ForwardingDevice::finalise(law, start, end, update);
     }
-    void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override {
-        cpu_.share(count, grain, work);
-    }
-    [[nodiscard]] bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
-                             arithmetic::OuterCoefficients outer, std::span<float> parameters,
-                             std::span<float> momentum) override {
-        return cpu_.merge(sum_exponent, updates, outer, parameters, momentum);
+    [[nodiscard]] base::Outcome<bool> merge(const RoundLaw& law,
+                                            std::span<const program::Contribution> contributions,
+                                            DeviceArray parameters, DeviceArray outer_momentum) override {
+        require_here(parameters);
+        require_here(outer_momentum);
+        return ForwardingDevice::merge(law, contributions, parameters, outer_momentum);
     }
 
 private:
@@ -123,8 +107,12 @@ private:
         std::span<float> host;
         std::vector<float> before;  // what the host's array holds after a drop
     };
+    void require_here(DeviceView array) const {
+        const auto found = copies_.find(array.data());
+        REQUIRE(found != copies_.end());
+        REQUIRE(found->second.values.size() == array.size());
+    }
     Count& count_;
-    CpuDevice cpu_;
     std::map<const float*, Copy> copies_;
 };
 
@@ -371,6 +359,33 @@ TEST_CASE("a state that was adopted anew is looked at anew before AdamW changes 
     AdoptedState other(machine.device, state.parameters, state.first_moment, state.second_moment);
     CHECK_FALSE(machine.executor.step(coefficients, tokens, one.at()).diverged);
     CHECK(machine.executor.step(coefficients, tokens, other.at()).diverged == reference.diverged);
+    CHECK(test::same(state, before));
+}
+
+TEST_CASE("an array that a merge changed is looked at anew before AdamW changes it in place",
+          "[trainer][device]") {
+    const program::JobSpec spec = test::small_job();
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const auto coefficients = program::Schedule(spec.train).at(0, 0);
+    const auto tokens = test::batch_of(spec, 3, 200);
+    test::ExecutorMachine machine(program, test::all_targets().front(), 2, {3}, 3);
+    program::SlotArrays state = test::initial_state(spec);
+    AdoptedState adopted(machine.device, state.parameters, state.first_moment, state.second_moment);
+    // The step proves that the numbers are far from overflow; then a merge makes second moments negative.
+    REQUIRE_FALSE(machine.executor.step(coefficients, tokens, adopted.at()).diverged);
+    const std::size_t count = state.parameters.size();
+    const std::vector<std::int64_t> update(count, -1);
+    const RoundLaw law{program::strategy_of(spec),
+                       {.sum_exponent = 0, .outer_learning_rate = 0.0F, .outer_momentum = 0.0F}};
+    const std::vector<program::Contribution> one = {{update, 1}};
+    const DeviceState at = adopted.at();
+    REQUIRE(machine.device.merge(law, one, {at.parameters, count}, {at.second_moment, count}).value());
+    REQUIRE(state.second_moment[0] == -1.0F);
+    const program::SlotArrays before = state;
+    program::SlotArrays expected = state;
+    const auto reference = program::reference_step(program, coefficients, tokens, expected);
+    REQUIRE(reference.diverged);
+    CHECK(machine.executor.step(coefficients, tokens, at).diverged == reference.diverged);
     CHECK(test::same(state, before));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fast functions of every strategy against the scalar law, and moments that outlive a round.
+// Strategies as the job runner trains them: FP16 updates, and moments that outlive a round.
 #include <vector>
 
 #include "contracts/program/batch_map.hpp"
@@ -13,19 +13,9 @@
 #include "tests/trainer/small_job.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/state_bytes.hpp"
-#include "trainer/run/strategy/fast_law.hpp"
 
 namespace assay::trainer {
 namespace {
-
-constexpr std::size_t kCount = 10'007;  // several shares, the last an odd one
-
-std::vector<float> numbers(unsigned seed) {
-    const auto drawn = test::small_tokens(kCount, 1U << 20, seed);
-    std::vector<float> all;
-    for (const std::uint32_t one : drawn) all.push_back(static_cast<float>(one) * 0x1p-20F - 0.3F);
-    return all;
-}
 
 struct StrategyJob {
     explicit StrategyJob(program::JobSpec wanted)
@@ -49,38 +39,6 @@ program::JobSpec carrying_job() {
 }
 
 }  // namespace
-
-TEST_CASE("the fast law has the bits of the scalar law, for every strategy", "[trainer][strategies]") {
-    const program::RoundSettings settings{
-        .sum_exponent = -40, .outer_learning_rate = 0.7F, .outer_momentum = 0.9F};
-    for (const program::StrategyRow* row : program::strategies()) {
-        std::vector<std::int64_t> one(kCount), two(kCount);
-        REQUIRE(row->codec->finalise(settings, numbers(1), numbers(2), one));
-        REQUIRE(row->codec->finalise(settings, numbers(3), numbers(4), two));
-        const std::vector<program::Contribution> both = {{one, 1}, {two, 3}};
-        std::vector<float> parameters = numbers(5), momentum = numbers(6);
-        row->merge(settings, both, parameters, momentum);
-        for (const Target target : test::all_targets()) {
-            for (const int threads : {1, 3}) {
-                INFO(row->codec->word << " on " << to_text(target) << ", " << threads << " threads");
-                const auto device = open_device(test::on_cpu(threads, target).device).value();
-                const FastLaw law(*row, settings, *device);
-                std::vector<std::int64_t> update(kCount);
-                REQUIRE(law.finalise(numbers(1), numbers(2), update));
-                CHECK(update == one);
-                std::vector<float> w = numbers(5), m = numbers(6);
-                REQUIRE(law.merge(both, w, m));
-                CHECK(w == parameters);
-                CHECK(m == momentum);
-                std::vector<float> far = numbers(1);
-                far[kCount - 1] = __builtin_inff();
-                CHECK_FALSE(law.finalise(far, numbers(2), update));
-                w[kCount - 1] = __builtin_inff();
-                CHECK_FALSE(law.merge(both, w, m));
-            }
-        }
-    }
-}
 
 TEST_CASE("a slot of FP16 updates trains as another, and hands in what FP16 has", "[trainer][strategies]") {
     program::JobSpec half = test::small_job();
@@ -197,6 +155,10 @@ TEST_CASE("a round with carried moments can be resumed at any boundary", "[train
         const auto resumed = job.runner->run_slot_round(base, 0, 1, point, {}, {}).value();
         CHECK(resumed.trace == whole.trace);
     }
+    // A state of another model is none to go on from.
+    ResumePoint short_of = points.front();
+    short_of.state.first_moment.pop_back();
+    CHECK(job.runner->run_slot_round(base, 0, 1, short_of, {}, {}).error().kind == base::ErrorKind::kUsage);
     // A trace of a job that carries says what is carried.
     points.front().so_far.carried.reset();
     CHECK_FALSE(job.runner->run_slot_round(base, 0, 1, points.front(), {}, {}).ok());

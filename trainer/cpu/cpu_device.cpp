@@ -14,7 +14,10 @@ namespace assay::trainer {
 using Kind = program::OperatorKind;
 
 CpuDevice::CpuDevice(Target target, int threads, Arena* arena)
-    : target_(target),
+    : HostDevice({.all_finite = kernels(target).all_finite,
+                  .hash = kernels(target).hash_batch,
+                  .outer_nesterov = kernels(target).outer_nesterov}),
+      target_(target),
       kernels_(kernels(target)),
       pool_(threads),
       own_arena_(arena == nullptr ? make_heap_arena() : nullptr),
@@ -32,19 +35,8 @@ base::Outcome<void> CpuDevice::check() {
 
 float* CpuDevice::allocate(std::uint64_t count) { return arena_.allocate(count); }
 
-float* CpuDevice::adopt(std::span<float> host) {
-    moderate_ = {};
-    return host.data();
-}
-
-void CpuDevice::zero(float* at, std::uint64_t count) {
-    constexpr std::size_t kShare = 1U << 16;
-    pool_.split(count, kShare,
-                [&](std::size_t first, std::size_t last) { std::fill(at + first, at + last, 0.0F); });
-}
-
-void CpuDevice::read(const float* from, std::span<float> to) {
-    std::copy(from, from + to.size(), to.begin());
+void CpuDevice::share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) {
+    pool_.split(count, grain, work);
 }
 
 std::uint64_t CpuDevice::scratch(const program::Program& program, const Group& group,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CpuDevice gives the processor as a Device: groups of operators on the threads of a pool, by the kernels of
-// a target. A call has done its work when it returns; device and host share memory.
+// a target. A call has done its work when it returns.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 #include "trainer/host/scratch.hpp"
 #include "trainer/host/targets.hpp"
 #include "trainer/host/thread_pool.hpp"
-#include "trainer/step/device.hpp"
+#include "trainer/step/host_device.hpp"
 
 namespace assay::trainer {
 
-class CpuDevice final : public Device {
+class CpuDevice final : public HostDevice {
 public:
     /// `arena` must outlive it; null: an own heap arena. REQUIRES a target that this machine has and
     /// threads >= 1.
@@ -30,12 +30,6 @@ public:
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override;
-    void zero(float* at, std::uint64_t count) override;
-    void read(const float* from, std::span<float> to) override;
-    float* adopt(std::span<float> host) override;
-    const float* adopt_read_only(std::span<const float> host) override { return host.data(); }
-    void sync(float*) override {}
-    void drop(const float*) override {}
     [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
                                         const GroupShape& shape) const override;
     [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,
@@ -46,15 +40,10 @@ public:
     void run(const GroupCall& call) override;
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
-    [[nodiscard]] bool is_finite(const float* at, std::uint64_t count) override;
-    void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
-               std::span<base::Hash256> roots) override;
-    [[nodiscard]] base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
-                                            std::span<const std::int64_t> update) override;
+
+protected:
     void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
-    [[nodiscard]] bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
-                             arithmetic::OuterCoefficients outer, std::span<float> parameters,
-                             std::span<float> momentum) override;
+    void forget() override { moderate_ = {}; }
 
 private:
     using Operator = program::Operator;

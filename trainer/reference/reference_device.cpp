@@ -5,8 +5,6 @@
 
 #include "contracts/arithmetic/loss.hpp"
 #include "contracts/arithmetic/reduce.hpp"
-#include "contracts/base/check.hpp"
-#include "contracts/program/state_root.hpp"
 #include "trainer/host/floating_point.hpp"
 
 namespace assay::trainer {
@@ -16,12 +14,6 @@ using Kind = program::OperatorKind;
 PlanHints ReferenceDevice::hints() const { return {.tokens = 2048, .head_rows = 2048, .runs_groups = false}; }
 
 base::Outcome<void> ReferenceDevice::check() { return refuse_floating_point(floating_point_faults()); }
-
-void ReferenceDevice::zero(float* at, std::uint64_t count) { std::fill(at, at + count, 0.0F); }
-
-void ReferenceDevice::read(const float* from, std::span<float> to) {
-    std::copy(from, from + to.size(), to.begin());
-}
 
 std::uint64_t ReferenceDevice::own_bytes(const program::Program& program, const GroupShape& shape) const {
     std::uint64_t floats = 0;
@@ -114,35 +106,8 @@ std::optional<std::uint32_t> ReferenceDevice::wait(std::span<const float* const>
     return diverged_;
 }
 
-bool ReferenceDevice::is_finite(const float* at, std::uint64_t count) {
-    return arithmetic::all_finite({at, count});
-}
-
-void ReferenceDevice::roots(const std::vector<program::TensorInfo>& tensors,
-                            std::span<const float* const> arrays, std::span<base::Hash256> roots) {
-    ASSAY_CHECK(!tensors.empty() && roots.size() == arrays.size());
-    const std::uint64_t count = tensors.back().offset + tensors.back().size();
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-        roots[i] = program::array_root(tensors, {arrays[i], count});
-    }
-}
-
-base::Hash256 ReferenceDevice::update_root(const std::vector<program::TensorInfo>& tensors,
-                                           std::span<const std::int64_t> update) {
-    return program::update_root(tensors, update);
-}
-
 void ReferenceDevice::share(std::uint64_t count, std::uint64_t, const ShareWork& work) {
     if (count > 0) work(0, count);
-}
-
-bool ReferenceDevice::merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
-                            arithmetic::OuterCoefficients outer, std::span<float> parameters,
-                            std::span<float> momentum) {
-    std::vector<float> gradient(parameters.size());
-    arithmetic::merge_updates(sum_exponent, updates, gradient);
-    arithmetic::outer_nesterov(outer, gradient, parameters, momentum);
-    return arithmetic::all_finite(parameters) && arithmetic::all_finite(momentum);
 }
 
 }  // namespace assay::trainer

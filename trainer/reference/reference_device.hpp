@@ -10,13 +10,13 @@
 
 #include "contracts/program/reference_machine.hpp"
 #include "trainer/host/arena.hpp"
-#include "trainer/step/device.hpp"
+#include "trainer/step/host_device.hpp"
 
 namespace assay::trainer {
 
-class ReferenceDevice final : public Device {
+class ReferenceDevice final : public HostDevice {
 public:
-    ReferenceDevice() : arena_(make_heap_arena()) {}
+    ReferenceDevice() : HostDevice(HostKernels{}), arena_(make_heap_arena()) {}
 
     [[nodiscard]] std::string_view name() const override { return "reference"; }
     [[nodiscard]] PlanHints hints() const override;
@@ -24,12 +24,6 @@ public:
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override { return arena_->allocate(count); }
-    void zero(float* at, std::uint64_t count) override;
-    void read(const float* from, std::span<float> to) override;
-    float* adopt(std::span<float> host) override { return host.data(); }
-    const float* adopt_read_only(std::span<const float> host) override { return host.data(); }
-    void sync(float*) override {}
-    void drop(const float*) override {}
     [[nodiscard]] std::uint64_t scratch(const program::Program&, const Group&,
                                         const GroupShape&) const override {
         return 0;
@@ -43,15 +37,9 @@ public:
     void run(const GroupCall& call) override;
     std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                       std::span<float> values) override;
-    [[nodiscard]] bool is_finite(const float* at, std::uint64_t count) override;
-    void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
-               std::span<base::Hash256> roots) override;
-    [[nodiscard]] base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
-                                            std::span<const std::int64_t> update) override;
+
+protected:
     void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) override;
-    [[nodiscard]] bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
-                             arithmetic::OuterCoefficients outer, std::span<float> parameters,
-                             std::span<float> momentum) override;
 
 private:
     using Operator = program::Operator;

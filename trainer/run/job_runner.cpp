@@ -2,7 +2,6 @@
 #include "trainer/run/job_runner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
 #include <string>
 #include <utility>
@@ -51,7 +50,7 @@ JobRunner::Impl::Impl(const program::JobSpec& job, TokenView train_tokens, Token
       batches(job),
       schedule(job),
       device(std::move(opened)),
-      law(program::strategy_of(spec), program::round_settings(spec), *device) {}
+      law{program::strategy_of(spec), program::round_settings(spec)} {}
 
 base::Outcome<void> JobRunner::Impl::plan() {
     const auto step = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -87,24 +86,26 @@ Executor& JobRunner::Impl::evaluator() {
 
 bool JobRunner::Impl::is_finite(std::span<const float> values) {
     const AdoptedReadOnly adopted(*device, values);
-    return device->is_finite(adopted.at(), values.size());
+    return device->is_finite(adopted.array());
 }
 
 bool JobRunner::Impl::is_finite(const DeviceState& state) {
-    return device->is_finite(state.parameters, parameters) &&
-           device->is_finite(state.first_moment, parameters) &&
-           device->is_finite(state.second_moment, parameters);
+    return device->is_finite({state.parameters, parameters}) &&
+           device->is_finite({state.first_moment, parameters}) &&
+           device->is_finite({state.second_moment, parameters});
 }
 
-base::Hash256 JobRunner::Impl::root_of(const float* parameter_array, const float* first_moment,
-                                       const float* second_moment, const SlotState& state) {
-    const std::array<const float*, 3> arrays = {parameter_array, first_moment, second_moment};
-    std::array<base::Hash256, 3> roots;
-    device->roots(tensors, arrays, roots);
+std::vector<base::Hash256> JobRunner::Impl::roots(std::initializer_list<DeviceView> arrays) {
+    return device->roots(tensors, {arrays.begin(), arrays.size()}).value();
+}
+
+base::Hash256 JobRunner::Impl::root_of(DeviceView parameter_array, DeviceView first_moment,
+                                       DeviceView second_moment, const SlotState& state) {
+    const auto found = roots({parameter_array, first_moment, second_moment});
     program::StateRoots all;
-    all.parameters = roots[0];
-    all.first_moment = roots[1];
-    all.second_moment = roots[2];
+    all.parameters = found[0];
+    all.first_moment = found[1];
+    all.second_moment = found[2];
     all.step_count = state.step;
     all.data_cursor = state.cursor;
     all.moment_age = state.age;
@@ -190,9 +191,7 @@ base::Outcome<SlotState> JobRunner::start(const BaseState& base, const CarriedSt
 base::Hash256 JobRunner::carried_root(const CarriedState& carried) const {
     const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment);
     const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment);
-    const std::array<const float*, 2> arrays = {first_moment.at(), second_moment.at()};
-    std::array<base::Hash256, 2> roots;
-    impl_->device->roots(impl_->tensors, arrays, roots);
+    const auto roots = impl_->roots({first_moment.array(), second_moment.array()});
     return program::carried_root(roots[0], roots[1], carried.age);
 }
 
@@ -209,15 +208,13 @@ base::Hash256 JobRunner::state_root(const SlotState& state) const {
     const AdoptedReadOnly parameters(*impl_->device, state.parameters);
     const AdoptedReadOnly first_moment(*impl_->device, state.first_moment);
     const AdoptedReadOnly second_moment(*impl_->device, state.second_moment);
-    return impl_->root_of(parameters.at(), first_moment.at(), second_moment.at(), state);
+    return impl_->root_of(parameters.array(), first_moment.array(), second_moment.array(), state);
 }
 
 base::Hash256 JobRunner::base_root(const BaseState& state) const {
     const AdoptedReadOnly parameters(*impl_->device, state.parameters);
     const AdoptedReadOnly outer_momentum(*impl_->device, state.outer_momentum);
-    const std::array<const float*, 2> arrays = {parameters.at(), outer_momentum.at()};
-    std::array<base::Hash256, 2> roots;
-    impl_->device->roots(impl_->tensors, arrays, roots);
+    const auto roots = impl_->roots({parameters.array(), outer_momentum.array()});
     program::StateRoots all;
     all.parameters = roots[0];
     all.outer = roots[1];
@@ -226,7 +223,7 @@ base::Hash256 JobRunner::base_root(const BaseState& state) const {
 }
 
 base::Hash256 JobRunner::update_root(const Update& update) const {
-    return impl_->device->update_root(impl_->tensors, update.values);
+    return impl_->device->update_root(impl_->tensors, update.values).value();
 }
 
 base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const AcceptedUpdate> accepted) {
@@ -248,13 +245,27 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     std::vector<program::Contribution> contributions;
     for (const AcceptedUpdate& one : accepted) contributions.push_back({one.update->values, one.weight});
     ASSAY_TRY(impl_->device->check());
-    const bool finite = impl_->law.merge(contributions, next.parameters, next.outer_momentum);
+    ASSAY_ASSIGN(const bool finite, impl_->merge(contributions, next));
     ASSAY_TRY(impl_->device->check());
     if (!finite) {
         return base::fail(ErrorKind::kRejected, "merge: the merged state is not finite",
                           "lower outer_learning_rate or learning_rate in the job");
     }
     return next;
+}
+
+base::Outcome<bool> JobRunner::Impl::merge(std::span<const program::Contribution> contributions,
+                                           BaseState& next) {
+    try {
+        Adopted parameter_array(*device, next.parameters);
+        Adopted outer_momentum(*device, next.outer_momentum);
+        auto finite = device->merge(law, contributions, parameter_array.array(), outer_momentum.array());
+        parameter_array.sync();
+        outer_momentum.sync();
+        return finite;
+    } catch (const std::bad_alloc&) {
+        return out_of_memory();
+    }
 }
 
 base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters, TokenView tokens,
@@ -272,7 +283,7 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
     ASSAY_TRY(impl_->device->check());
     try {
         const AdoptedReadOnly adopted(*impl_->device, parameters);
-        if (!impl_->device->is_finite(adopted.at(), parameters.size())) {
+        if (!impl_->device->is_finite(adopted.array())) {
             return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
                               "this model has diverged; use an earlier one");
         }

@@ -142,6 +142,8 @@ public:
     /// carries nothing.
     [[nodiscard]] base::Outcome<SlotState> start(const BaseState& base,
                                                  const CarriedState* carried = nullptr) const;
+    // Roots. REQUIRE arrays of this job's lengths.
+
     /// program::carried_root.
     [[nodiscard]] base::Hash256 carried_root(const CarriedState& carried) const;
     /// A trace with boundary 0 alone, of a slot that starts so.

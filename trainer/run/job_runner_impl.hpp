@@ -2,6 +2,7 @@
 // Gives JobRunner's source files what a JobRunner holds.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,7 +10,6 @@
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/schedule.hpp"
 #include "trainer/run/job_runner.hpp"
-#include "trainer/run/strategy/fast_law.hpp"
 #include "trainer/step/executor.hpp"
 
 namespace assay::trainer {
@@ -27,9 +27,14 @@ struct JobRunner::Impl {
     /// Of an array of the host.
     [[nodiscard]] bool is_finite(std::span<const float> values);
     [[nodiscard]] bool is_finite(const DeviceState& state);
+    /// Of arrays of this job that lie on the device.
+    [[nodiscard]] std::vector<base::Hash256> roots(std::initializer_list<DeviceView> arrays);
     /// Root of a slot's state whose arrays lie on the device; its counters are those of `state`.
-    [[nodiscard]] base::Hash256 root_of(const float* parameters, const float* first_moment,
-                                        const float* second_moment, const SlotState& state);
+    [[nodiscard]] base::Hash256 root_of(DeviceView parameters, DeviceView first_moment,
+                                        DeviceView second_moment, const SlotState& state);
+    /// The work of JobRunner::finalise and merge, on arrays that it adopts.
+    base::Outcome<std::optional<Update>> finalise(std::span<const float> start, std::span<const float> end);
+    base::Outcome<bool> merge(std::span<const program::Contribution> contributions, BaseState& next);
 
     /// What is wrong with the sizes, the step or the cursor of a state at a boundary; empty: nothing.
     [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round,
@@ -51,7 +56,7 @@ struct JobRunner::Impl {
     program::BatchMap batches;
     program::Schedule schedule;
     std::unique_ptr<Device> device;
-    FastLaw law;
+    RoundLaw law;
     AllocationPlan step_plan;
     AllocationPlan evaluate_plan;
     std::optional<Executor> step_;

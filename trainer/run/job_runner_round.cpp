@@ -80,7 +80,8 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         auto outcome = run_steps(state, arrays, place, watch);
         adopted.sync();  // however the steps ended, and whatever fails after them
         if (outcome.ok() && root != nullptr) {
-            *root = root_of(arrays.parameters, arrays.first_moment, arrays.second_moment, state);
+            *root = root_of({arrays.parameters, parameters}, {arrays.first_moment, parameters},
+                            {arrays.second_moment, parameters}, state);
         }
         return outcome;
     } catch (const std::bad_alloc&) {
@@ -136,6 +137,7 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
         result.end = resume->state;
         const std::size_t boundaries = result.trace.boundaries.size();
         if (boundaries == 0 || boundaries > last + std::size_t{1} || result.trace.divergence ||
+            !impl_->misplaced(result.end, round, static_cast<std::uint32_t>(boundaries - 1)).empty() ||
             result.trace.boundaries.back() != state_root(result.end) ||
             result.trace.fingerprints.size() != result.end.step ||
             result.trace.carried.has_value() != program::carries_state(spec)) {
@@ -202,14 +204,23 @@ base::Outcome<std::optional<Update>> JobRunner::finalise(const BaseState& base, 
         return unfit("finalise needs the base state and the end of the last segment");
     }
     ASSAY_TRY(impl_->device->check());
-    Update update;
-    update.values.resize(impl_->parameters);
-    const bool in_range = impl_->law.finalise(base.parameters, end.parameters, update.values);
+    ASSAY_ASSIGN(auto update, impl_->finalise(base.parameters, end.parameters));
     ASSAY_TRY(impl_->device->check());
-    if (!in_range) {
-        return std::optional<Update>();
+    return update;
+}
+
+base::Outcome<std::optional<Update>> JobRunner::Impl::finalise(std::span<const float> start,
+                                                               std::span<const float> end) {
+    try {
+        const AdoptedReadOnly from(*device, start);
+        const AdoptedReadOnly to(*device, end);
+        Update update;
+        update.values.resize(parameters);
+        ASSAY_ASSIGN(const bool in_range, device->finalise(law, from.array(), to.array(), update.values));
+        return in_range ? std::optional<Update>(std::move(update)) : std::nullopt;
+    } catch (const std::bad_alloc&) {
+        return no_memory();
     }
-    return std::optional<Update>(std::move(update));
 }
 
 }  // namespace assay::trainer

@@ -51,7 +51,7 @@ base::Outcome<std::vector<std::uint32_t>> JobRunner::sample(std::span<const floa
     std::vector<std::uint32_t> window(context);
     try {
         const AdoptedReadOnly adopted(*impl_->device, parameters);
-        if (!impl_->device->is_finite(adopted.at(), parameters.size())) {
+        if (!impl_->device->is_finite(adopted.array())) {
             return base::fail(ErrorKind::kFailure, "sample: a parameter is not finite",
                               "this model has diverged; use an earlier one");
         }

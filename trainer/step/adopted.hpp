@@ -12,33 +12,38 @@ namespace assay::trainer {
 /// An array that the device may change. sync() brings the changes back; without it they are lost.
 class Adopted {
 public:
-    Adopted(Device& device, std::span<float> host) : device_(device), at_(device.adopt(host)) {}
+    Adopted(Device& device, std::span<float> host)
+        : device_(device), at_(device.adopt(host)), count_(host.size()) {}
     Adopted(const Adopted&) = delete;
     Adopted& operator=(const Adopted&) = delete;
     ~Adopted() { device_.drop(at_); }
 
     [[nodiscard]] float* at() const { return at_; }
+    [[nodiscard]] DeviceArray array() const { return {at_, count_}; }
     void sync() { device_.sync(at_); }
 
 private:
     Device& device_;
     float* at_;
+    std::size_t count_;
 };
 
 /// An array that the device only reads.
 class AdoptedReadOnly {
 public:
     AdoptedReadOnly(Device& device, std::span<const float> host)
-        : device_(device), at_(device.adopt_read_only(host)) {}
+        : device_(device), at_(device.adopt_read_only(host)), count_(host.size()) {}
     AdoptedReadOnly(const AdoptedReadOnly&) = delete;
     AdoptedReadOnly& operator=(const AdoptedReadOnly&) = delete;
     ~AdoptedReadOnly() { device_.drop(at_); }
 
     [[nodiscard]] const float* at() const { return at_; }
+    [[nodiscard]] DeviceView array() const { return {at_, count_}; }
 
 private:
     Device& device_;
     const float* at_;
+    std::size_t count_;
 };
 
 /// Where the arrays of a slot's state lie on a device, each as long as the model's flat parameters. REQUIRES

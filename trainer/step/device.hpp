@@ -10,18 +10,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "contracts/arithmetic/optimizer.hpp"
-#include "contracts/arithmetic/update.hpp"
 #include "contracts/base/error.hpp"
 #include "contracts/base/hash.hpp"
 #include "contracts/program/program.hpp"
 #include "trainer/step/group.hpp"
+#include "trainer/step/whole_arrays.hpp"
 
 namespace assay::trainer {
 
@@ -120,24 +119,26 @@ public:
     virtual std::optional<std::uint32_t> wait(std::span<const float* const> scalars,
                                               std::span<float> values) = 0;
 
-    // Whole arrays. `at` is an address of this device; spans are arrays of the host.
+    // Whole arrays (whole_arrays.hpp). Arrays of floats are those that adopt() gave; updates are the host's
+    // and are borrowed for the call. What is given back to the host is there when a call returns. An array of
+    // another length is refused by name, with kUsage, before anything is changed.
 
-    [[nodiscard]] virtual bool is_finite(const float* at, std::uint64_t count) = 0;
+    /// Whether no number is an infinity or a NaN.
+    [[nodiscard]] virtual bool is_finite(DeviceView array) = 0;
     /// Roots (contracts/program/state_root.hpp, array_root) of arrays that are cut into `tensors`.
-    virtual void roots(const std::vector<program::TensorInfo>& tensors, std::span<const float* const> arrays,
-                       std::span<base::Hash256> roots) = 0;
-    [[nodiscard]] virtual base::Hash256 update_root(const std::vector<program::TensorInfo>& tensors,
-                                                    std::span<const std::int64_t> update) = 0;
-    using ShareWork = std::function<void(std::size_t first, std::size_t last)>;
-    /// Calls work(first, last) on ranges that cover [0, count) once, cut at multiples of `grain`, on the
-    /// threads that the device has on the host: for the pure functions of a strategy, which every device runs
-    /// alike. `work` must not throw.
-    virtual void share(std::uint64_t count, std::uint64_t grain, const ShareWork& work) = 0;
-    /// arithmetic::merge_updates, then arithmetic::outer_nesterov on parameters and momentum in place; false
-    /// when a number of the result is not finite. REQUIRES at least one update.
-    [[nodiscard]] virtual bool merge(int sum_exponent, std::span<const arithmetic::WeightedUpdate> updates,
-                                     arithmetic::OuterCoefficients outer, std::span<float> parameters,
-                                     std::span<float> momentum) = 0;
+    [[nodiscard]] virtual base::Outcome<std::vector<base::Hash256>> roots(
+        const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) = 0;
+    [[nodiscard]] virtual base::Outcome<base::Hash256> update_root(
+        const std::vector<program::TensorInfo>& tensors, std::span<const std::int64_t> update) = 0;
+    /// UpdateCodec::finalise of the row: fills the host's `update`. False: a number is out of range, and
+    /// `update` is worth nothing.
+    [[nodiscard]] virtual base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,
+                                                       std::span<std::int64_t> update) = 0;
+    /// StrategyRow::merge in place, of at least one contribution; sync() brings the result to the host. False
+    /// when a number of it is not finite.
+    [[nodiscard]] virtual base::Outcome<bool> merge(const RoundLaw& law,
+                                                    std::span<const program::Contribution> contributions,
+                                                    DeviceArray parameters, DeviceArray outer_momentum) = 0;
 };
 
 }  // namespace assay::trainer

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
-#include "contracts/arithmetic/update.hpp"
 #include "contracts/base/check.hpp"
 #include "contracts/program/strategies/codecs.hpp"
+#include "contracts/program/strategies/merges.hpp"
 
 namespace assay::program {
 
@@ -17,17 +16,6 @@ constexpr std::array kBaseArrays = {StateArray::kParameters, StateArray::kOuterM
 constexpr std::array kLaneArrays = {StateArray::kParameters, StateArray::kFirstMoment,
                                     StateArray::kSecondMoment};
 constexpr std::array kCarriedArrays = {StateArray::kFirstMoment, StateArray::kSecondMoment};
-
-void merge(const RoundSettings& settings, std::span<const Contribution> contributions,
-           std::span<float> parameters, std::span<float> outer_momentum) {
-    std::vector<arithmetic::WeightedUpdate> updates;
-    updates.reserve(contributions.size());
-    for (const Contribution& one : contributions) updates.push_back({one.update, one.weight});
-    std::vector<float> mean(parameters.size());
-    arithmetic::merge_updates(settings.sum_exponent, updates, mean);
-    arithmetic::outer_nesterov({settings.outer_learning_rate, settings.outer_momentum}, mean, parameters,
-                               outer_momentum);
-}
 
 void take_moment(std::span<const float> carried, std::span<float> moment) {
     if (carried.empty()) {
@@ -56,7 +44,7 @@ constexpr StrategyRow kDilocoRow{.number = Strategy::kDiloco,
                                  .base_arrays = kBaseArrays,
                                  .lane_arrays = kLaneArrays,
                                  .carried_arrays = kCarriedArrays,
-                                 .merge = merge,
+                                 .merge = merge_outer_nesterov,
                                  .adopt = adopt};
 
 constexpr StrategyRow kDilocoHalfRow{.number = Strategy::kDilocoHalf,
@@ -68,7 +56,7 @@ constexpr StrategyRow kDilocoHalfRow{.number = Strategy::kDilocoHalf,
                                      .base_arrays = kBaseArrays,
                                      .lane_arrays = kLaneArrays,
                                      .carried_arrays = kCarriedArrays,
-                                     .merge = merge,
+                                     .merge = merge_outer_nesterov,
                                      .adopt = adopt};
 
 }  // namespace assay::program
