@@ -6,11 +6,13 @@
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/identity/phases.hpp"
 #include "contracts/rules/identity/unbonding.hpp"
+#include "contracts/rules/job/leaving.hpp"
 #include "contracts/rules/job/phases.hpp"
 #include "contracts/rules/migration.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
 
@@ -89,9 +91,13 @@ Events begin_block(State& state, const BlockContext& block) {
     Overlay overlay(state);
     Work work(overlay, block);
     release_unbonded(work);
+    std::size_t room = kMaxLeavingPerBlock;
     for (const Deadline& deadline : list_due(overlay, block.height)) {
         switch (deadline.kind) {
             case DueKind::kJob: advance_job(work, deadline.subject); break;
+            case DueKind::kWindows: close_windows(work, deadline); break;
+            // What finds no room keeps its place in the index, and is due in the next block.
+            case DueKind::kLeaving: room -= leave(overlay, deadline.subject, block.height, room); break;
         }
     }
     ASSAY_CHECK(check_changes(state, overlay).ok());

@@ -4,15 +4,20 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/tables.hpp"
 #include "contracts/rules/state/supply.hpp"
 
 namespace assay::contracts {
 
 /// The buyer's money that is neither spent nor given back: what the job may still promise, and what is held
-/// for its open claims.
+/// for claims that are not decided. What a settled claim holds in its window is spent.
 inline Amount escrow_of(const StateView& state, const Job& job) {
     Amount escrow = job.escrow;
-    for (const auto& [id, claim] : list_claims(state, job.id)) escrow = saturating_sum(escrow, claim.held);
+    for (const auto& [id, claim] : list_claims(state, job.id)) {
+        const auto round = read_round_progress(state, id.job, id.round);
+        if (round && round->phase == RoundPhase::kSettled) continue;
+        escrow = saturating_sum(escrow, claim.held);
+    }
     return escrow;
 }
 

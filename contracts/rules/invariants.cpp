@@ -78,11 +78,12 @@ bool equals(const Claim& claim, const std::optional<Claim>& expected) {
     return expected && base::encode(claim) == base::encode(*expected);
 }
 
-/// The claim of a slot that was dealt. Nothing: its pay is no amount.
-std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot) {
+/// The claim of a slot that was dealt, with the window of the stored one. Nothing: its pay is no amount.
+std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot, const Claim& found) {
     const auto pay = slot_pay(job.auction.clearing_price, job.slot_work);
     if (!pay) return std::nullopt;
-    return Claim{.node = slot.miner, .owner = slot.owner, .bond = slot.bond, .held = *pay};
+    return Claim{
+        .node = slot.miner, .owner = slot.owner, .bond = slot.bond, .held = *pay, .window = found.window};
 }
 
 /// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
@@ -96,18 +97,46 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
     if (enlisted == job.verifiers.end() || !pay) return std::nullopt;
     EnlistedVerifier before = *enlisted;
     before.bond = saturating_sum(before.bond, found.bond);
-    return Claim{
-        .node = node, .owner = before.owner, .bond = merge_bond(params, round, slots, before), .held = *pay};
+    return Claim{.node = node,
+                 .owner = before.owner,
+                 .bond = merge_bond(params, round, slots, before),
+                 .held = *pay,
+                 .window = found.window};
+}
+
+/// A settled claim stays for its window, is due at its end, and holds what its slot or its merge was given:
+/// its pay or nothing, and the bond of a slot that lost none.
+bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
+                  std::uint64_t end) {
+    if (claim.window == 0 || !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    const Amount price = job.auction.clearing_price;
+    if (id.kind == ClaimKind::kSlot) {
+        const auto slot = read_slot(state, job.id, id.round, id.number);
+        if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
+        const bool bond = claim.bond == slot->bond || claim.bond.is_zero();
+        return bond && (claim.held.is_zero() || claim.held == slot_pay(price, job.slot_work));
+    }
+    const auto postings = list_merge_postings(state, job.id, id.round);
+    if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;
+    return claim.bond.is_zero() && claim.held == merge_fee(params_of(state, job), price, job.slot_work);
 }
 
 /// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim,
 /// with the bond and the pay that the rules give it, and nobody else has one.
 InvariantResult check_claims(const StateView& state, const Job& job) {
     const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };
-    const auto claims = list_claims(state, job.id);
+    std::size_t running = 0;
+    for (const auto& [id, claim] : list_claims(state, job.id)) {
+        const auto end = end_of_window(state, id, claim);
+        if (!end) {
+            ++running;
+        } else if (!check_window(state, job, id, claim, *end)) {
+            return broken("a settled claim of job " + job.id.brief() + " does not wait for its window");
+        }
+    }
     const auto round =
         job.phase == JobPhase::kRounds ? read_round(state, job.id, job.round) : std::optional<Round>{};
-    if (!round) return claims.empty() ? InvariantResult{} : differs();
+    if (!round) return running == 0 ? InvariantResult{} : differs();
     if (!read_param_set(state, job.params)) return broken("job " + job.id.brief() + " has no parameters");
     const Params params = params_of(state, job);
     const std::vector<SlotRound> slots = list_slots(state, job.id, job.round);
@@ -116,7 +145,7 @@ InvariantResult check_claims(const StateView& state, const Job& job) {
         if (!slot.assigned) continue;
         ++expected;
         const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
-        if (!claim || !equals(*claim, claim_of_slot(job, slot))) return differs();
+        if (!claim || !equals(*claim, claim_of_slot(job, slot, *claim))) return differs();
     }
     for (std::uint32_t place = 0; place < round->merges.size(); ++place) {
         ++expected;
@@ -125,12 +154,83 @@ InvariantResult check_claims(const StateView& state, const Job& job) {
         if (!claim || !equals(*claim, claim_of_merge(params, job, *round, slots, node, *claim)))
             return differs();
     }
-    return claims.size() == expected ? InvariantResult{} : differs();
+    return running == expected ? InvariantResult{} : differs();
+}
+
+/// Of a job whose records leave or have left: nothing of it is open, and its progress, which leaves last, is
+/// due to leave while it is there.
+InvariantResult check_ended_job(const StateView& state, const Hash256& id, const EndedJob& ended) {
+    if (consequence(ended.reason) != Consequence::kJobEnded)
+        return broken("job " + id.brief() + " has left without a reason");
+    if (state.get(active_job_key(id)))
+        return broken("job " + id.brief() + " has left and is listed as active");
+    if (!list_claims(state, id).empty()) return broken("job " + id.brief() + " has left with an open claim");
+    if (saturating_sum(ended.spent, ended.refunded) < ended.budget)
+        return broken("job " + id.brief() + " lost escrow");
+    if (const auto progress = read_job_progress(state, id)) {
+        const bool leaves = progress->phase == JobPhase::kEnded && progress->escrow.is_zero() &&
+                            state.get(deadline_key({progress->due, DueKind::kLeaving, id}));
+        return leaves ? InvariantResult{} : broken("job " + id.brief() + " leaves and is not due");
+    }
+    return {};
+}
+
+/// A record of a job stands beside the job's progress: none is left behind.
+InvariantResult check_owner(const StateView& state, ByteView key) {
+    if (key.size() < 33) return broken("a key is too short for its table");
+    const Hash256 id = base::hash_from(key.subspan(1, 32));
+    if (state.get(job_progress_key(id))) return {};
+    return broken("a record of job " + id.brief() + " was left behind");
+}
+
+/// The same of all records of a job that has left.
+InvariantResult check_nothing_left(const StateView& state, const Hash256& id) {
+    if (!state.get(ended_job_key(id)) || state.get(job_progress_key(id))) return {};
+    InvariantResult finding;
+    for (const Table table : tables_of_job()) {
+        const Bytes prefix = job_piece_key(table, id);
+        state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
+            finding = check_owner(state, key);
+            return false;
+        });
+        ASSAY_TRY(finding);
+    }
+    return finding;
+}
+
+/// The same of every record of any job. One look-up for each job and table.
+InvariantResult check_owners(const StateView& state) {
+    InvariantResult finding;
+    for (const Table table : tables_of_job()) {
+        const Bytes prefix = table_prefix(table);
+        Hash256 known;
+        state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
+            if (key.size() > 32 && base::hash_from(key.subspan(1, 32)) == known) return true;
+            finding = check_owner(state, key);
+            if (finding) known = base::hash_from(key.subspan(1, 32));
+            return finding.ok();
+        });
+        ASSAY_TRY(finding);
+    }
+    return finding;
+}
+
+/// The height at which a job that has not left must be due, and as what; nothing while claims of an ended one
+/// are in their windows.
+std::optional<Deadline> expected_deadline(const StateView& state, const Job& job) {
+    if (job.phase == JobPhase::kEnded) {
+        if (!list_claims(state, job.id).empty()) return std::nullopt;
+        return Deadline{job.due, DueKind::kLeaving, job.id};
+    }
+    const auto round = read_round_progress(state, job.id, job.round);
+    const std::uint64_t last = job.phase == JobPhase::kRounds ? round->phase_deadline : job.phase_deadline;
+    return Deadline{later(last, 1), DueKind::kJob, job.id};
 }
 
 /// An ended job owes nothing, a running one is listed and has its round, and the money of each adds up to its
 /// budget, but for penalties that came in.
 InvariantResult check_job(const StateView& state, const Hash256& id) {
+    if (const auto left = read_ended_job(state, id)) return check_ended_job(state, id, *left);
     const auto job = read_job(state, id);
     const bool listed = state.get(active_job_key(id)).has_value();
     if (!job) {
@@ -155,21 +255,27 @@ InvariantResult check_job(const StateView& state, const Hash256& id) {
     const auto round = read_round_progress(state, id, job->round);
     if (job->phase == JobPhase::kRounds && !round)
         return broken("job " + id.brief() + " has no running round");
-    const std::uint64_t last = job->phase == JobPhase::kRounds ? round->phase_deadline : job->phase_deadline;
-    if (job->due != (ended ? 0 : later(last, 1)))
-        return broken("job " + id.brief() + " is due at another height");
-    if (!ended && !state.get(deadline_key({job->due, DueKind::kJob, id}))) {
+    const auto due = expected_deadline(state, *job);
+    if (job->due != (due ? due->height : 0)) return broken("job " + id.brief() + " is due at another height");
+    if (due && !state.get(deadline_key(*due)))
         return broken("job " + id.brief() + " is not among the deadlines");
-    }
     return {};
 }
 
-/// An entry of the index names a job that is due then.
+/// An entry of the index names a job that is due then, or of which a claim is.
 InvariantResult check_deadline(const StateView& state, ByteView key) {
     const auto deadline = deadline_of(key);
     if (!deadline) return broken("a deadline is of no kind");
+    const auto nobodys = [] { return broken("a deadline is nobody's"); };
     const auto job = read_job_progress(state, deadline->subject);
-    if (!job || job->due != deadline->height) return broken("a deadline is nobody's");
+    if (!job) return nobodys();
+    if (deadline->kind == DueKind::kWindows) {
+        for (const auto& [id, claim] : list_claims(state, deadline->subject))
+            if (end_of_window(state, id, claim) == deadline->height) return {};
+        return nobodys();
+    }
+    const bool leaves = deadline->kind == DueKind::kLeaving;
+    if (job->due != deadline->height || leaves != (job->phase == JobPhase::kEnded)) return nobodys();
     return {};
 }
 
@@ -191,12 +297,14 @@ void count_stake(Bonds& bonds, const PublicKey& node, const Stake& stake, int si
 }
 
 void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int sign) {
-    const auto job = read_job(state, id);
-    if (!job || !state.get(active_job_key(id))) return;
     const auto lock = [&](const PublicKey& node, Amount bond) {
         bonds[node] -= base::Int128{sign} * base::Int128{bond.units()};
     };
-    for (const EnlistedVerifier& verifier : job->verifiers) lock(verifier.node, verifier.bond);
+    if (state.get(active_job_key(id))) {
+        const auto job = read_job(state, id);
+        if (job)
+            for (const EnlistedVerifier& verifier : job->verifiers) lock(verifier.node, verifier.bond);
+    }
     for (const auto& [claim_id, claim] : list_claims(state, id)) lock(claim.node, claim.bond);
 }
 
@@ -246,12 +354,16 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kStanding:
         case Table::kVerifier: return need_name([&] { touched.keys.insert(PublicKey{name.bytes}); });
         case Table::kStake: return need_name([&] { touched.stakes.insert(PublicKey{name.bytes}); });
+        case Table::kHistory: return broken("a row of the history stands in the state");
         case Table::kActiveJob:
             touched.counts = true;
             return need_name([&] {
                 touched.active.insert(name);
                 touched.jobs.insert(name);
             });
+        case Table::kEndedJob:
+            if (!present) return broken("the record of a job that has left is gone");
+            [[fallthrough]];
         case Table::kJobTerms:
         case Table::kJobProgress:
         case Table::kBidding:
@@ -299,7 +411,8 @@ InvariantResult each_name(const StateView& state, Table table, const Check& chec
 InvariantResult check_old_deadline(const StateView& before, const StateView& now, const Hash256& id) {
     const auto job = read_job_progress(before, id);
     if (!job || job->due == 0) return {};
-    const Bytes key = deadline_key({job->due, DueKind::kJob, id});
+    const DueKind kind = job->phase == JobPhase::kEnded ? DueKind::kLeaving : DueKind::kJob;
+    const Bytes key = deadline_key({job->due, kind, id});
     return now.get(key) ? check_deadline(now, key) : InvariantResult{};
 }
 
@@ -325,6 +438,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
         return {};
     };
     for (const Table table : kJobPieces) ASSAY_TRY(each_name(state, table, note_job));
+    ASSAY_TRY(each_name(state, Table::kEndedJob, note_job));
     ASSAY_TRY(each_name(state, Table::kActiveJob, [&](const Hash256& job, ByteView key) {
         ++active;
         return note_job(job, key);
@@ -335,6 +449,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
         jobs.insert(claim->job);
     }
     for (const Hash256& job : jobs) ASSAY_TRY(check_job(state, job));
+    ASSAY_TRY(check_owners(state));
     for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
         ASSAY_TRY(check_deadline(state, key));
     ASSAY_TRY(check_active_jobs(state, active));
@@ -343,7 +458,7 @@ Result<void, Violation> check_invariants(const StateView& state) {
         count_stake(bonds, PublicKey{name.bytes}, stored<Stake>(stake), kAdd);
         return {};
     }));
-    for (const Hash256& job : list_active_jobs(state)) count_locked(bonds, state, job, kAdd);
+    for (const Hash256& job : jobs) count_locked(bonds, state, job, kAdd);
     return check_bonds(bonds);
 }
 
@@ -355,7 +470,10 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
     for (const auto& [key, value] : changes.changes()) ASSAY_TRY(touch(touched, key, value.has_value()));
     if (touched.terms) ASSAY_TRY(check_terms(changes));
     for (const PublicKey& key : touched.keys) ASSAY_TRY(check_key(changes, key));
-    for (const Hash256& job : touched.jobs) ASSAY_TRY(check_job(changes, job));
+    for (const Hash256& job : touched.jobs) {
+        ASSAY_TRY(check_job(changes, job));
+        ASSAY_TRY(check_nothing_left(changes, job));
+    }
     for (const Bytes& key : touched.deadlines) ASSAY_TRY(check_deadline(changes, key));
     for (const Hash256& job : touched.jobs) ASSAY_TRY(check_old_deadline(before, changes, job));
     if (touched.counts) {

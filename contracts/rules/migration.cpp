@@ -23,8 +23,10 @@ base::Result<void, std::string> check_schema(const StateView& state) {
 void migrate(State& state) {
     if (schema_of(state) == kSchemaVersion) return;
     ASSAY_CHECK(check_schema(state).ok());
-    if (schema_of(state) == 1) from_1_to_2(state);
-    from_2_to_3(state);
+    const std::uint32_t schema = *schema_of(state);
+    if (schema < 2) from_1_to_2(state);
+    if (schema < 3) from_2_to_3(state);
+    from_3_to_4(state);
     Meta meta = read_meta(state);
     meta.schema = kSchemaVersion;
     store(state, meta_key(), meta);

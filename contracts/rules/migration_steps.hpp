@@ -106,5 +106,6 @@ void rewrite(State& state, Table table, Change change) {
 
 void from_1_to_2(State& state);
 void from_2_to_3(State& state);
+void from_3_to_4(State& state);
 
 }  // namespace assay::contracts

@@ -4,6 +4,7 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/tables.hpp"
+#include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/tables.hpp"
 #include "contracts/rules/state/tables.hpp"

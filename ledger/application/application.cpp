@@ -68,7 +68,7 @@ Outcome<Prepared> Application::prepare(const std::vector<Bytes>& candidates, con
     contracts::Overlay overlay(now_.state);
     ASSAY_ASSIGN(Prepared prepared, prepare_block(machine_, overlay, next_position(), candidates, limits));
     candidate_ = Candidate{prepared.results.height, transactions_root(prepared.transactions),
-                           prepared.results, overlay.changes()};
+                           prepared.results, overlay.changes(), overlay.history()};
     return prepared;
 }
 
@@ -87,7 +87,7 @@ Outcome<BlockJudgement> Application::run(const ProposedBlock& block) {
     contracts::Overlay overlay(now_.state);
     ASSAY_ASSIGN(auto executed, execute_block(machine_, overlay, position, block.transactions));
     if (!executed) return BlockJudgement(base::failed(executed.error()));
-    candidate_ = Candidate{block.height, root, *std::move(executed), overlay.changes()};
+    candidate_ = Candidate{block.height, root, *std::move(executed), overlay.changes(), overlay.history()};
     return BlockJudgement();
 }
 
@@ -118,7 +118,7 @@ Outcome<void> Application::commit(const Hash256& block) {
     }
     const Candidate& made = pending_->block;
     const IndexHead head{kIndexSchema, genesis_.hash(), made.height, block, pending_->app_hash};
-    if (auto stored = index_->commit(head, &made.results, made.changes); !stored) {
+    if (auto stored = index_->commit(head, &made.results, made.changes, made.history); !stored) {
         stopped_ = true;
         return base::failed(stored.error());
     }
@@ -174,8 +174,12 @@ Outcome<QueryAnswer> Application::query(const Query& query) {
         if (results) answer.value = base::encode(*results);
         return answer;
     }
+    if (query.path == "history") {
+        ASSAY_ASSIGN(answer.value, history(query.data));
+        return answer;
+    }
     return fail(ErrorKind::kNotFound, "there is nothing to ask under '" + query.path + "'",
-                "ask for state, range, transaction or results");
+                "ask for state, range, transaction, results or history");
 }
 
 }  // namespace assay::ledger

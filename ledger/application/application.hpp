@@ -67,7 +67,8 @@ struct Query {
     /// "state": the record under the key `data`, with a proof. "range": a page of the records under a prefix
     /// (encoded RangeQuery and RangeAnswer). "transaction": the place of the transaction whose id is `data`
     /// (encoded TransactionPlace). "results": those of the block whose height is `data` (u64; encoded
-    /// BlockResults).
+    /// BlockResults). "history": the row of the history under the key `data`, as the index has it, without a
+    /// proof: the state keeps its hash (contracts/rules/job/history.hpp).
     std::string path;
     Bytes data;
     std::uint64_t height = 0;  ///< of the state asked for; 0: the last one, the only one that is kept
@@ -136,6 +137,8 @@ public:
     Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const {
         return index_->find(transaction);
     }
+    /// What query() answers under "history".
+    Outcome<std::optional<Bytes>> history(ByteView key) const { return index_->history(key); }
 
     /// The next height at which something happens by itself; engines make blocks up to it, if empty ones.
     [[nodiscard]] std::optional<std::uint64_t> next_deadline() const {
@@ -157,6 +160,7 @@ private:
         Hash256 transactions;  ///< transactions_root
         BlockResults results;
         Changes changes;
+        contracts::History history;  ///< what left the state
     };
     /// A block that was executed and not committed. The tree is its, the state is not.
     struct Pending {

@@ -60,7 +60,7 @@ Outcome<std::unique_ptr<Index>> store_first(KeyValueProvider& provider, const Ve
     auto index = std::make_unique<Index>(std::move(store));
     std::map<Bytes, std::optional<Bytes>> changes;
     for (const auto& [key, value] : state.state.all()) changes.emplace(key, value);
-    ASSAY_TRY(index->commit(state.head(genesis.hash()), nullptr, changes));
+    ASSAY_TRY(index->commit(state.head(genesis.hash()), nullptr, changes, state.state.history()));
     return index;
 }
 

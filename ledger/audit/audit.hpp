@@ -37,7 +37,7 @@ struct AuditReport {
     std::optional<std::uint64_t> anchored;
     std::uint64_t strange_receipts = 0;  ///< found ones that another sequencer or chain signed
     std::vector<AuditFailure> failures;  ///< empty: everything checks
-    contracts::MemoryState state;        ///< after block `height`, recomputed
+    contracts::MemoryState state;        ///< after block `height`, recomputed; with its history
 
     [[nodiscard]] bool ok() const { return failures.empty(); }
 };

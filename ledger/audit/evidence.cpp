@@ -71,6 +71,18 @@ private:
 
 }  // namespace
 
+Outcome<void> recover_records(contracts::MemoryState& state, const contracts::HistoryReader& rows) {
+    const auto back = contracts::put_back(state, rows);
+    if (back) return {};
+    return fail(ErrorKind::kVerification, back.error(),
+                "move the folder ledger/index away and start the node again, which makes it anew from the "
+                "blocks");
+}
+
+Outcome<void> recover_records(contracts::MemoryState& state) {
+    return recover_records(state, contracts::history_of(state));
+}
+
 Outcome<void> recover_evidence(contracts::MemoryState& state, const BlockReader& read) {
     std::map<std::uint64_t, std::vector<contracts::Evidence>> wanted;
     for (contracts::Evidence& evidence : contracts::list_evidence(state))

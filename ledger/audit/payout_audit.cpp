@@ -276,13 +276,31 @@ private:
     SlotsEvidence slots_;
 };
 
+/// What the state says of a job whose records left it, against the records. Empty: the same.
+std::string difference(const Job& job, const contracts::EndedJob& ended) {
+    if (ended.buyer != job.buyer || ended.buyer_node != job.buyer_node) return "buyer";
+    if (ended.name != job.spec.name || ended.rounds != job.spec.rounds ||
+        ended.spec != base::hash("assay/spec/v1", base::encode(job.spec)))
+        return "specification";
+    if (ended.submitted_at != job.submitted_at || ended.ended_at != job.ended_at) return "heights";
+    if (ended.reason != job.end_reason || ended.rounds_done != job.rounds_done) return "end";
+    if (ended.base_root != job.base_root || ended.base_blob != job.base_blob) return "model";
+    const bool money =
+        ended.budget == job.spec.market.budget && ended.spent == job.spent && ended.refunded == job.refunded;
+    return money ? "" : "money";
+}
+
 JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
     JobPayouts sums;
     sums.job = job.id;
     sums.budget = job.spec.market.budget.units();
     sums.refunded = job.refunded.units();
     sums.escrow = job.escrow.units();
-    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) sums.escrow += claim.held.units();
+    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) {
+        // What a settled claim still holds in its window was spent with its line.
+        const auto round = contracts::read_round_progress(state, id.job, id.round);
+        if (!round || round->phase != contracts::RoundPhase::kSettled) sums.escrow += claim.held.units();
+    }
     const std::string place = "job " + job.id.brief();
     const auto wrong = [&](const std::string& what) { report.failures.push_back({place, what, 0, job.id}); };
 
@@ -313,6 +331,10 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
         wrong("escrow: the record of what was spent is not the sum of the lines");
     if (job.phase == contracts::JobPhase::kEnded && sums.escrow != 0)
         wrong("escrow: the job ended with money in it");
+    if (const auto ended = contracts::read_ended_job(state, job.id)) {
+        if (const std::string what = difference(job, *ended); !what.empty())
+            wrong("ended job: what the state says of its " + what + " is not what its records say");
+    }
     return sums;
 }
 

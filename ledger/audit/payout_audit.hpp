@@ -36,13 +36,14 @@ struct PayoutReport {
     std::uint64_t lines = 0;
     /// `where` names the job, and round, slot and line as far as it concerns one ("job 1f0c… round 0 slot 1
     /// line 2"); `what` begins with the rule: auction, enlistment, beacon, judges, draw, reveal, audit,
-    /// verdict, merge, settlement, "… payment" or escrow; height is 0.
+    /// verdict, merge, settlement, "… payment", escrow or ended job; height is 0.
     std::vector<AuditFailure> failures;
 
     [[nodiscard]] bool ok() const { return failures.empty(); }
 };
 
-/// `state` is AuditReport::state of a ledger that checks.
+/// `state` is AuditReport::state of a ledger that checks, with what recover_records and recover_evidence put
+/// back.
 PayoutReport audit_payouts(const contracts::StateView& state);
 
 }  // namespace assay::ledger

@@ -64,6 +64,7 @@ Outcome<void> Chain::rehearse(const StateMachine& machine) const {
         ASSAY_TRY(check_block(block, genesis_.chain_id, now.height + 1, now.tip, genesis_.validators));
         const auto made = replay_block(machine, now.state, now.tree, genesis_.chain_id, block);
         if (!made) return not_made_again(made.error());
+        (void)now.state.take_history();
         now.height = block.header.height;
         now.tip = block.header.hash();
     }

@@ -14,6 +14,7 @@ constexpr std::uint8_t kHeadTable = 'm';
 constexpr std::uint8_t kStateTable = 's';
 constexpr std::uint8_t kResultsTable = 'r';
 constexpr std::uint8_t kPlaceTable = 't';
+constexpr std::uint8_t kHistoryTable = 'h';
 
 Bytes table_key(std::uint8_t table, ByteView rest = {}) {
     Bytes key{table};
@@ -67,10 +68,16 @@ Outcome<std::optional<TransactionPlace>> Index::find(const Hash256& transaction)
                                   "a transaction's place");
 }
 
+Outcome<std::optional<Bytes>> Index::history(ByteView key) const {
+    return store_->get(table_key(kHistoryTable, key));
+}
+
 Outcome<void> Index::commit(const IndexHead& head, const BlockResults* results,
-                            const std::map<Bytes, std::optional<Bytes>>& changes) {
+                            const std::map<Bytes, std::optional<Bytes>>& changes,
+                            const contracts::History& history) {
     Batch batch;
     for (const auto& [key, value] : changes) batch.emplace(table_key(kStateTable, key), value);
+    for (const auto& [key, row] : history) batch.emplace(table_key(kHistoryTable, key), row);
     if (results != nullptr) {
         batch.emplace(results_key(results->height), base::encode(*results));
         for (std::size_t i = 0; i < results->transactions.size(); ++i) {

@@ -5,6 +5,7 @@
 //   's' ‖ key         -> value                     state after block `height`
 //   'r' ‖ height u64  -> encode(BlockResults)
 //   't' ‖ tx id       -> encode(TransactionPlace)
+//   'h' ‖ key         -> row of the history: records that left the state (contracts/rules/job/history.hpp)
 // Schema 1: first version. Another version is not migrated but rebuilt.
 #pragma once
 
@@ -55,9 +56,15 @@ public:
     Outcome<std::optional<BlockResults>> results(std::uint64_t height) const;
     Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
 
-    /// One durable write: the state changes, the results and the new head. `results` is null for genesis.
+    /// A row of the history, as it was handed over. Whoever reads it checks it against the hash that the
+    /// state keeps: nothing here does.
+    Outcome<std::optional<Bytes>> history(ByteView key) const;
+
+    /// One durable write: the state changes, what left the state, the results and the new head. `results` is
+    /// null for genesis.
     Outcome<void> commit(const IndexHead& head, const BlockResults* results,
-                         const std::map<Bytes, std::optional<Bytes>>& changes);
+                         const std::map<Bytes, std::optional<Bytes>>& changes,
+                         const contracts::History& history);
 
 private:
     std::unique_ptr<KeyValueStore> store_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/bench_history.hpp"
 
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/application/rules_machine.hpp"
 
@@ -151,7 +152,9 @@ void add_job(contracts::State& state, std::uint64_t n) {
               contracts::Ask{entry.node, made_up("ask", n), {}, true, entry.ask});
     }
     for (std::uint32_t round = 0; round < kRounds; ++round) add_round(state, job, round);
+    job.due = 1;
     contracts::write_job(state, job);
+    state.put(contracts::deadline_key({job.due, contracts::DueKind::kLeaving, job.id}), {});
 }
 
 }  // namespace
@@ -174,6 +177,9 @@ base::Outcome<void> HistoryMachine::genesis(contracts::State& state, const ledge
     }
     store(state, contracts::supply_key(), supply);
     for (std::uint32_t n = 0; n < size_.ended_jobs; ++n) add_job(state, n);
+    // Their records leave as those of any ended job, some in each of the blocks that were.
+    for (std::uint64_t height = 1; next_deadline(state); ++height)
+        (void)begin_block(state, {genesis.chain_id, height});
     return {};
 }
 

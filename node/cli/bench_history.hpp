@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives `assay bench state` states with a past, made up: accounts, and jobs that have ended with every
-// record that the ledger keeps of one.
+// Gives `assay bench state` states with a past, made up: accounts, and jobs that have ended, with what the
+// ledger keeps of one.
 #pragma once
 
 #include "ledger/application/machine.hpp"

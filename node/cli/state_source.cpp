@@ -4,6 +4,8 @@
 #include "contracts/rules/migration.hpp"
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/audit/audit.hpp"
+#include "ledger/audit/evidence.hpp"
+#include "node/views/job_view.hpp"
 
 namespace assay::node {
 namespace {
@@ -34,6 +36,27 @@ private:
     std::unique_ptr<LedgerService> ledger_;
 };
 
+class NodeWithHistory final : public contracts::StateView {
+public:
+    explicit NodeWithHistory(std::unique_ptr<LedgerService> ledger)
+        : node_(std::move(ledger)),
+          whole_(
+              node_, [this](ByteView key) { return node_.get(key); },
+              [](const std::string& what) {
+                  throw CommandError(base::Error{ErrorKind::kVerification, "the node's " + what,
+                                                 "ask another node, or read the files of a home: --offline"});
+              }) {}
+
+    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override { return whole_.get(key); }
+    void for_each(ByteView prefix, ByteView from, const contracts::Visitor& visit) const override {
+        whole_.for_each(prefix, from, visit);
+    }
+
+private:
+    NodeState node_;
+    contracts::WithHistory whole_;
+};
+
 bool begins(const std::string& whole, const std::string& part) {
     return whole.compare(0, part.size(), part) == 0;
 }
@@ -44,7 +67,7 @@ base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& c
     std::unique_ptr<contracts::StateView> state;
     if (from == StateFrom::kNode) {
         ASSAY_ASSIGN(auto ledger, context.ledger());
-        state = std::make_unique<NodeState>(std::move(ledger));
+        state = std::make_unique<NodeWithHistory>(std::move(ledger));
         if (const auto schema = contracts::schema_of(*state); schema != contracts::kSchemaVersion) {
             return base::fail(ErrorKind::kVerification,
                               "the node's ledger has schema " + std::to_string(schema.value_or(0)) +
@@ -58,15 +81,20 @@ base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& c
         return base::fail(ErrorKind::kVerification,
                           report.failures.front().where + ": " + report.failures.front().what,
                           "run: assay audit ledger --home " + context.home().root.string());
+    ASSAY_TRY(ledger::recover_records(report.state));
     state = std::make_unique<contracts::MemoryState>(std::move(report.state));
     return state;
 }
 
 base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const std::string& text) {
-    std::vector<contracts::Job> fits;
-    for (const contracts::Job& job : contracts::list_jobs(state))
-        if (!text.empty() && (begins(job.id.hex(), text) || job.spec.name == text)) fits.push_back(job);
-    if (fits.size() == 1) return fits.front();
+    std::vector<base::Hash256> fits;
+    for (const JobSummary& job : jobs_of(state).jobs)
+        if (!text.empty() && (begins(job.id.hex(), text) || job.name == text)) fits.push_back(job.id);
+    if (fits.size() == 1) {
+        if (auto job = contracts::read_job(state, fits.front())) return *std::move(job);
+        return base::fail(ErrorKind::kVerification,
+                          "the records of job " + fits.front().hex() + " are missing");
+    }
     if (fits.empty())
         return base::fail(ErrorKind::kNotFound, "no job '" + text + "' on this ledger",
                           "see: assay job list");

@@ -139,6 +139,7 @@ base::Outcome<contracts::MemoryState> final_state(const Devnet& net) {
         return fail(ErrorKind::kVerification,
                     report.failures.front().where + ": " + report.failures.front().what);
     }
+    ASSAY_TRY(ledger::recover_records(report.state));
     ASSAY_TRY(ledger::recover_evidence(report.state, net.plan.home.string()));
     return std::move(report.state);
 }

@@ -66,14 +66,15 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
     ASSAY_TRY(process->serve());
     BuyerRole buyer(process->parts(), {.spec = job.spec});
     ASSAY_TRY(process->run(buyer));
-    if (!buyer.job() || buyer.record().phase != contracts::JobPhase::kEnded) {
+    const auto record = buyer.job() ? buyer.record() : std::nullopt;
+    if (!record || record->phase != contracts::JobPhase::kEnded) {
         return fail(ErrorKind::kInterrupted, "stopped before the job ended; it goes on without this buyer",
                     job.from.empty()
                         ? "run the same command again to go on serving it"
                         : "run the same command again to go on serving it; the model folder " +
                               job.from.string() + " must be as it was, since other weights are another job");
     }
-    return buyer.record();
+    return *record;
 }
 
 }  // namespace assay::node

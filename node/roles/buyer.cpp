@@ -15,19 +15,25 @@ BuyerRole::BuyerRole(const RoleParts& parts, BuyerOptions options)
       secret_(beacon_secret(parts.node_key, base::encode(options_.spec))) {}
 
 void BuyerRole::find_job() {
-    const auto note = [this](const contracts::Job& job) {
-        if (job_ || job.buyer_node != me() || !(job.spec == options_.spec)) return;
-        job_ = job.id;
-        log().info("job " + job.id.hex() + " is on the ledger");
+    const auto note = [this](const base::Hash256& id, const base::PublicKey& node,
+                             const base::Hash256& spec) {
+        if (job_ || node != me() || spec != contracts::hash_of_spec(options_.spec)) return;
+        job_ = id;
+        log().info("job " + id.hex() + " is on the ledger");
     };
     // Once through all that ever was: an earlier process may have bought it. What comes later is active
     // first.
-    if (!std::exchange(looked_back_, true)) {
-        for (const contracts::Job& job : contracts::list_jobs(state())) note(job);
-        return;
+    const bool all = !std::exchange(looked_back_, true);
+    if (all) {
+        for (const auto& [id, ended] : contracts::list_ended_jobs(state()))
+            note(id, ended.buyer_node, ended.spec);
     }
-    for (const base::Hash256& id : contracts::list_active_jobs(state()))
-        note(*contracts::read_job(state(), id));
+    const auto ids = all ? contracts::list_job_ids(state()) : contracts::list_active_jobs(state());
+    for (const base::Hash256& id : ids) {
+        if (job_ || (all && contracts::read_ended_job(state(), id))) continue;
+        const auto terms = contracts::read_job_terms(state(), id);
+        if (terms) note(id, terms->buyer_node, contracts::hash_of_spec(terms->spec));
+    }
 }
 
 void BuyerRole::refused(const RefusedOffer& offer) {
@@ -74,7 +80,14 @@ void BuyerRole::buy() {
 }
 
 void BuyerRole::serve_job() {
-    const contracts::Job job = record();
+    if (const auto job = record()) return serve(*job);
+    parts().finish(base::Error{
+        base::ErrorKind::kVerification,
+        "job " + job_->hex() + " has ended, and this home's history does not give its records",
+        "move the folder state of this home away and start again: every block is executed again"});
+}
+
+void BuyerRole::serve(const contracts::Job& job) {
     // Started again on another port: whoever needs the data is told where it is now.
     if (job.phase != contracts::JobPhase::kEnded && job.buyer_endpoint != parts().endpoint) {
         offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts().endpoint, .job = job.id});

@@ -18,8 +18,9 @@ public:
 
     /// The job on the ledger; nothing before it is accepted.
     [[nodiscard]] const std::optional<base::Hash256>& job() const { return job_; }
-    /// As the ledger last had it. REQUIRES job().
-    [[nodiscard]] contracts::Job record() const { return *contracts::read_job(state(), *job_); }
+    /// As the ledger last had it; nothing when it has ended and this home's history does not give it.
+    /// REQUIRES job().
+    [[nodiscard]] std::optional<contracts::Job> record() const { return contracts::read_job(state(), *job_); }
 
     /// Why there will be no job; nothing while there may be one.
     [[nodiscard]] const std::optional<LedgerRefusal>& refusal() const { return refusal_; }
@@ -29,6 +30,7 @@ private:
     void plan() override;
     void buy();
     void serve_job();
+    void serve(const contracts::Job& job);
     /// Before the job is on the ledger any refusal that does not pass by itself ends the purchase: whoever
     /// waits for the command can do something about it.
     void refused(const RefusedOffer& offer) override;

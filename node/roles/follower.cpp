@@ -43,6 +43,7 @@ base::Outcome<Follower> Follower::open(const ledger::Genesis& genesis, ledger::K
 
 base::Outcome<void> Follower::begin_store(ledger::KeyValueProvider& store) {
     ASSAY_ASSIGN(store_, ledger::store_anew(store, now_, genesis_));
+    drop_history();
     return {};
 }
 
@@ -58,8 +59,17 @@ void Follower::keep(const std::map<base::Bytes, std::optional<base::Bytes>>& cha
         return;
     }
     if (!store_) return;
-    const auto kept = store_->commit(now_.head(genesis_.hash()), nullptr, changes);
-    if (!kept) give_up_store(kept.error());
+    const auto kept = store_->commit(now_.head(genesis_.hash()), nullptr, changes, now_.state.history());
+    if (!kept) return give_up_store(kept.error());
+    drop_history();
+}
+
+std::optional<base::Bytes> Follower::history(base::ByteView key) const {
+    const auto& here = now_.state.history();
+    if (const auto found = here.find(base::to_bytes(key)); found != here.end()) return found->second;
+    if (!store_) return std::nullopt;
+    auto kept = store_->history(key);
+    return kept ? *std::move(kept) : std::nullopt;
 }
 
 base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {

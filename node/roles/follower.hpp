@@ -30,6 +30,9 @@ public:
     base::Outcome<contracts::Events> apply(base::ByteView encoded_block);
 
     [[nodiscard]] const contracts::StateView& state() const { return now_.state; }
+    /// A row of the history of this state: from the store, or from memory where there is none. Nothing when
+    /// the store does not give it.
+    [[nodiscard]] std::optional<base::Bytes> history(base::ByteView key) const;
     [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
     [[nodiscard]] std::uint64_t height() const { return now_.height; }
     [[nodiscard]] base::Hash256 state_root() const { return now_.tree.root(); }
@@ -42,6 +45,8 @@ private:
     base::Outcome<void> begin_store(ledger::KeyValueProvider& store);
     void give_up_store(const base::Error& why);
     void keep(const std::map<base::Bytes, std::optional<base::Bytes>>& changes);
+    /// The history is the store's from here on.
+    void drop_history() { (void)now_.state.take_history(); }
 
     ledger::Genesis genesis_;
     ledger::VerifiedState now_;

@@ -56,6 +56,9 @@ void FollowingRole::start() {
                                                   : Follower::create(parts_.genesis);
     if (!follower.ok()) return parts_.finish(follower.error());
     follower_.emplace(std::move(follower).value());
+    state_.emplace(
+        follower_->state(), [this](base::ByteView key) { return follower_->history(key); },
+        [this](const std::string& what) { log().warn(what + ": this home's history is damaged"); });
     log_store_notes();
     if (height() > parts_.start_height) {
         return parts_.finish(base::Error{

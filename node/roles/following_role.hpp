@@ -62,7 +62,8 @@ protected:
     /// offer refused for ever is not sent again either way.
     virtual void refused(const RefusedOffer& offer);
 
-    [[nodiscard]] const contracts::StateView& state() const { return follower_->state(); }
+    /// With the records of ended jobs, as far as this home's history gives them.
+    [[nodiscard]] const contracts::StateView& state() const { return *state_; }
     [[nodiscard]] std::uint64_t height() const { return follower_->height(); }
     [[nodiscard]] const std::string& chain_id() const { return parts_.genesis.chain_id; }
     [[nodiscard]] const base::PublicKey& me() const { return parts_.node_key.public_key(); }
@@ -101,6 +102,7 @@ private:
     ReceiptKeeper receipts_;
     StoreWatch store_watch_;
     std::optional<Follower> follower_;
+    std::optional<contracts::WithHistory> state_;  ///< the follower's
     Requests requests_;
     TxSender node_sender_;
     std::optional<TxSender> owner_sender_;

@@ -40,10 +40,8 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
 void MinerRole::plan() {
     if (!onboarded(WorkRole::kMiner, options_.stake)) return;
     if (training_request_) {
-        const auto trained = contracts::read_job(state(), std::get<0>(*training_));
-        if (trained && trained->phase == contracts::JobPhase::kEnded) {
+        if (contracts::has_ended(state(), std::get<0>(*training_)))
             parts().seams.worker.cancel(*training_request_);
-        }
     }
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
@@ -346,17 +344,13 @@ void MinerRole::keep_own(std::set<BlobId>& needed) {
 }
 
 void MinerRole::forget_ended_jobs() {
-    const auto is_over = [this](const base::Hash256& id) {
-        const auto job = contracts::read_job(state(), id);
-        return job && job->phase == contracts::JobPhase::kEnded;
-    };
+    const auto is_over = [this](const base::Hash256& id) { return contracts::has_ended(state(), id); };
     std::erase_if(updates_, [&](const auto& entry) { return is_over(entry.first.first); });
     std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
     // The states lose their pins with the round's settlement, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;
-        const auto job = contracts::read_job(state(), work.job);
-        const bool ended = job && job->phase == contracts::JobPhase::kEnded;
+        const bool ended = contracts::has_ended(state(), work.job);
         if (ended) (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
         return ended;
     });

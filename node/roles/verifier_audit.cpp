@@ -286,10 +286,7 @@ void VerifierRole::forget_old_rounds(const contracts::Job& job) {
 }
 
 void VerifierRole::forget_ended_jobs() {
-    const auto ended = [this](const base::Hash256& id) {
-        const auto job = contracts::read_job(state(), id);
-        return job && job->phase == contracts::JobPhase::kEnded;
-    };
+    const auto ended = [this](const base::Hash256& id) { return contracts::has_ended(state(), id); };
     std::erase_if(audits_, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
     for (RecomputedFiles* files : {&right_updates_, &right_ends_}) {
         std::erase_if(*files, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "contracts/base/codec.hpp"
+#include "contracts/rules/state/tables.hpp"
 #include "ledger/engine/chain.hpp"
 #include "ledger/engine/embedded.hpp"
 #include "ledger/store/posix_disk.hpp"
@@ -92,10 +93,11 @@ public:
 
     Outcome<StateValue> get(ByteView key) override {
         return on_strand<StateValue>([this, key]() -> Outcome<StateValue> {
+            const std::string path = contracts::is_of_history(key) ? "history" : "state";
             ASSAY_ASSIGN(ledger::QueryAnswer answer,
-                         chain_->application().query({"state", base::to_bytes(key), 0}));
+                         chain_->application().query({path, base::to_bytes(key), 0}));
             return StateValue{answer.height, answer.app_hash, std::move(answer.value),
-                              base::encode(answer.proof.value())};
+                              answer.proof ? base::encode(*answer.proof) : Bytes{}};
         });
     }
 

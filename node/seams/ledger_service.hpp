@@ -38,7 +38,8 @@ struct StateValue {
     std::uint64_t height = 0;
     base::Hash256 state_root;
     std::optional<Bytes> value;  ///< nothing when the key is absent
-    Bytes proof;                 ///< encoded ledger::StateProof of presence or absence under `state_root`
+    Bytes proof;  ///< encoded ledger::StateProof of presence or absence under `state_root`; empty for the
+                  ///< history
 };
 
 /// A page of keys under a prefix, ascending. Pages of one scan may be of different heights: compare them.
@@ -85,6 +86,8 @@ public:
 
     /// Returns once the transaction is in a block that is on disk, or is refused.
     virtual Outcome<SubmitReply> submit(ByteView signed_transaction) = 0;
+    /// A record of the state, or a row of the history (contracts/rules/job/history.hpp): that one has no
+    /// proof but the hash that the state keeps.
     virtual Outcome<StateValue> get(ByteView key) = 0;
     virtual Outcome<StatePage> scan(const ScanRequest& request) = 0;
     /// The encoded block of that height; kNotFound above the tip.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/job_view.hpp"
 
+#include <map>
+
 #include "contracts/rules/escrow.hpp"
 
 namespace assay::node {
@@ -17,9 +19,27 @@ JobSummary summary_of(const contracts::StateView& state, const contracts::Job& j
             .refunded = job.refunded};
 }
 
+JobSummary summary_of(const base::Hash256& id, const contracts::EndedJob& job) {
+    return {.id = id,
+            .name = job.name,
+            .phase = contracts::JobPhase::kEnded,
+            .end_reason = job.reason,
+            .rounds_done = job.rounds_done,
+            .rounds = job.rounds,
+            .escrow = {},
+            .spent = job.spent,
+            .refunded = job.refunded};
+}
+
 JobList jobs_of(const contracts::StateView& state) {
+    std::map<base::Hash256, JobSummary> found;
+    for (const auto& [id, job] : contracts::list_ended_jobs(state)) found.emplace(id, summary_of(id, job));
+    for (const base::Hash256& id : contracts::list_job_ids(state)) {
+        if (found.contains(id)) continue;
+        if (const auto job = contracts::read_job(state, id)) found.emplace(id, summary_of(state, *job));
+    }
     JobList list;
-    for (const contracts::Job& job : contracts::list_jobs(state)) list.jobs.push_back(summary_of(state, job));
+    for (auto& [id, summary] : found) list.jobs.push_back(std::move(summary));
     return list;
 }
 

@@ -119,6 +119,9 @@ struct JobView {
 };
 
 JobSummary summary_of(const contracts::StateView& state, const contracts::Job& job);
+/// Of a job whose records have left the state.
+JobSummary summary_of(const base::Hash256& id, const contracts::EndedJob& job);
+/// Reads no record that has left.
 JobList jobs_of(const contracts::StateView& state);
 JobView job_view(const contracts::StateView& state, const contracts::Job& job);
 

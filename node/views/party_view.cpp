@@ -77,8 +77,10 @@ WalletView wallet_view(const contracts::StateView& state, const base::PublicKey&
         view.stake.count += stake.free.units();
         view.bonded.count += stake.bonded.units();
     }
-    for (const contracts::Job& job : contracts::list_jobs(state))
-        if (job.buyer == owner) view.escrow.count += contracts::escrow_of(state, job).units();
+    for (const base::Hash256& id : contracts::list_active_jobs(state)) {
+        const auto job = contracts::read_job(state, id);
+        if (job && job->buyer == owner) view.escrow.count += contracts::escrow_of(state, *job).units();
+    }
     return view;
 }
 

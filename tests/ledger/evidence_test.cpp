@@ -24,10 +24,12 @@ struct Played {
         job = env.post(contracts::test::small_job());
         env.hold_auction(job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
         play_job(env, job);
+        env.next_block();  // its records leave
     }
     [[nodiscard]] MemoryState state() const {
         MemoryState copy;
         for (const auto& [key, value] : env.state().scan({})) copy.put(key, value);
+        for (const auto& [key, row] : env.history()) copy.hand_over(key, row);
         return copy;
     }
     /// A block with every message that was applied at this height.
@@ -44,6 +46,9 @@ struct Played {
 TEST_CASE("payouts are judged by a state and the blocks, and not by the state alone") {
     const Played played;
     MemoryState state = played.state();
+    CHECK(audit_payouts(state).jobs.empty());
+    REQUIRE(recover_records(state).ok());
+    CHECK(audit_payouts(state).jobs.size() == 1);
     CHECK_FALSE(audit_payouts(state).ok());
     std::uint64_t asked = 0;
     const auto recovered = recover_evidence(state, [&](std::uint64_t height) {
@@ -59,6 +64,7 @@ TEST_CASE("payouts are judged by a state and the blocks, and not by the state al
 TEST_CASE("a block without the message that the state names is an error that names both") {
     const Played played;
     MemoryState state = played.state();
+    REQUIRE(recover_records(state).ok());
     const contracts::Evidence first = contracts::list_evidence(state).front();
     const auto recovered = recover_evidence(state, [&](std::uint64_t height) {
         auto block = played.block(height);
@@ -68,6 +74,28 @@ TEST_CASE("a block without the message that the state names is an error that nam
     REQUIRE_FALSE(recovered.ok());
     CHECK(recovered.error().kind == base::ErrorKind::kVerification);
     CHECK(recovered.error().what.find("block " + std::to_string(first.place.height)) != std::string::npos);
+}
+
+TEST_CASE(
+    "a row of the history that is not what the state names is an error that names it, and nothing is "
+    "judged") {
+    const Played played;
+    const contracts::History rows = played.env.history();
+    REQUIRE_FALSE(rows.empty());
+    for (const auto& [tampered, row] : rows) {
+        MemoryState state = played.state();
+        const auto recovered = recover_records(state, [&](ByteView key) -> std::optional<Bytes> {
+            const auto found = rows.find(base::to_bytes(key));
+            if (found == rows.end()) return std::nullopt;
+            Bytes bytes = found->second;
+            if (found->first == tampered) bytes[bytes.size() / 2] ^= 4U;
+            return bytes;
+        });
+        REQUIRE_FALSE(recovered.ok());
+        CHECK(recovered.error().kind == base::ErrorKind::kVerification);
+        CHECK(recovered.error().what.find(played.job.hex()) != std::string::npos);
+        CHECK(recovered.error().what.find("of the history") != std::string::npos);
+    }
 }
 
 }  // namespace assay::ledger

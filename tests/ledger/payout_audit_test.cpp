@@ -51,7 +51,7 @@ struct Settled {
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}});
         play_round(env, job, {.verifiers = {{silent, VerifierManner::kAbsent}}});
         REQUIRE(env.job(job).phase == JobPhase::kEnded);
-        REQUIRE(read_slot(env.state(), job, 1, cheated_slot)->verdict == Reason::kMismatch);
+        REQUIRE(read_slot(env.whole(), job, 1, cheated_slot)->verdict == Reason::kMismatch);
         REQUIRE(line_of(env, job, 2, LineKind::kAudit, silent).reason == Reason::kAuditSilent);
     }
 
@@ -64,7 +64,7 @@ struct Settled {
     /// Number of the first line of this round for which `wanted` holds.
     [[nodiscard]] std::uint32_t line(std::uint32_t round,
                                      const std::function<bool(const SettlementLine&)>& wanted) const {
-        const auto lines = list_settlement(env.state(), job, round);
+        const auto lines = list_settlement(env.whole(), job, round);
         for (std::uint32_t at = 0; at < lines.size(); ++at) {
             if (wanted(lines[at])) return at;
         }
@@ -107,7 +107,7 @@ struct Settled {
     }
     void expect_line(std::uint32_t round, std::uint32_t at,
                      const std::function<void(SettlementLine&)>& change, const std::string& rule) const {
-        const auto line = list_settlement(env.state(), job, round).at(at);
+        const auto line = list_settlement(env.whole(), job, round).at(at);
         const bool of_slot = line.kind == LineKind::kSlot || line.kind == LineKind::kAudit;
         const std::string where = of_slot ? place(round, line.slot) : place(round);
         expect<SettlementLine>(settlement_key(job, round, at), change, where + " line " + std::to_string(at),
@@ -271,19 +271,19 @@ TEST_CASE("a silent verifier without its zero line is reported") {
     const Settled s;
     const std::uint32_t silent =
         s.line(2, [](const SettlementLine& l) { return l.reason == Reason::kAuditSilent; });
-    const SettlementLine line = list_settlement(s.env.state(), s.job, 2).at(silent);
+    const SettlementLine line = list_settlement(s.env.whole(), s.job, 2).at(silent);
     // Its place is taken by a second line of the slot's miner.
     s.expect<SettlementLine>(
         settlement_key(s.job, 2, silent),
         [&](SettlementLine& l) {
-            l = list_settlement(s.env.state(), s.job, 2).at(s.slot_line(2, line.slot));
+            l = list_settlement(s.env.whole(), s.job, 2).at(s.slot_line(2, line.slot));
         },
         s.place(2, line.slot), "settlement: the audit by " + line.node.brief() + " has 0 lines");
 }
 
 TEST_CASE("a changed claim, reveal, verdict or fault is reported at its slot") {
     const Settled s;
-    const SlotRound honest = *read_slot(s.env.state(), s.job, 0, 0);
+    const SlotRound honest = *read_slot(s.env.whole(), s.job, 0, 0);
     const Bytes posting = audit_key(s.job, 0, Stage::kPair, honest.verifiers.at(0));
     const auto claim_of_slot = [](AuditPosting& p, std::uint32_t slot) -> UnitClaim& {
         for (UnitClaim& claim : p.claims) {
@@ -377,7 +377,7 @@ TEST_CASE("a changed penalty is reported at its line, and a changed lock at its 
         const PayoutReport report = audit_payouts(env.with_evidence());
         INFO(listing(report));
         CHECK(report.ok());
-        const auto lines = list_settlement(env.state(), job, 1);
+        const auto lines = list_settlement(env.whole(), job, 1);
         const auto penalised = std::find_if(lines.begin(), lines.end(),
                                             [](const SettlementLine& l) { return !l.lost.is_zero(); });
         REQUIRE(penalised != lines.end());
@@ -411,7 +411,7 @@ TEST_CASE("a changed price, ask, refund or escrow is reported at its job") {
     s.expect_job([](Job& j) { more(j.refunded); }, "escrow");
     s.expect_job([](Job& j) { more(j.escrow); }, "escrow");
     s.expect_job([](Job& j) { more(j.spent); }, "escrow");
-    const auto asks = list_asks(s.env.state(), s.job);
+    const auto asks = list_asks(s.env.whole(), s.job);
     REQUIRE(asks.size() == 3);
     for (const Ask& ask : asks) {
         const Bytes key = ask_key(s.job, ask.miner);

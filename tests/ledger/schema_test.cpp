@@ -26,7 +26,7 @@ void write_home(const std::string& home, const Genesis& genesis, const contracts
     std::map<Bytes, std::optional<Bytes>> changes;
     for (const auto& [key, value] : state.all()) changes.emplace(key, value);
     const Hash256 root = StateTree::build(state.all()).root();
-    REQUIRE(index.commit({kIndexSchema, genesis.hash(), 0, genesis.hash(), root}, nullptr, changes).ok());
+    REQUIRE(index.commit({kIndexSchema, genesis.hash(), 0, genesis.hash(), root}, nullptr, changes, {}).ok());
 }
 
 contracts::GenesisConfig config_of(const Genesis& genesis) {
@@ -104,7 +104,7 @@ TEST_CASE(
 
     const auto sound = provider.values;
     auto damaged = sound;
-    damaged.begin()->second.push_back(0);  // the head
+    damaged.at(Bytes{'m'}).push_back(0);  // the head
     for (const bool gone : {false, true}) {
         CAPTURE(gone);
         provider.values = gone ? std::map<Bytes, Bytes>{} : damaged;

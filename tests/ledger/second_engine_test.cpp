@@ -67,6 +67,7 @@ Script job_script() {
     env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 700}}, {"v1", "v2", "v3"});
     contracts::test::play_job(env, job);
     REQUIRE(env.job(job).phase == contracts::JobPhase::kEnded);
+    env.next_block();  // its records leave
     Genesis genesis{.chain_id = env.chain(),
                     .validators = contracts::validators_of(env.configuration()),
                     .rules = base::encode(env.configuration())};

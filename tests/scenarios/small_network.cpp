@@ -267,6 +267,7 @@ std::vector<contracts::Reason> SmallNetwork::verdicts(std::uint32_t round,
 void SmallNetwork::check_books() const {
     auto report = must(ledger::audit_ledger(ledger::rules_machine(), net_.plan.home.string()));
     REQUIRE(report.ok());
+    must(ledger::recover_records(report.state));
     must(ledger::recover_evidence(report.state, net_.plan.home.string()));
     const auto payouts = ledger::audit_payouts(report.state);
     for (const auto& failure : payouts.failures) UNSCOPED_INFO(failure.where + ": " + failure.what);

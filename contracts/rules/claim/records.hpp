@@ -32,13 +32,16 @@ struct ClaimId {
     friend bool operator==(const ClaimId&, const ClaimId&) = default;
 };
 
-/// Stored while the claim is open: from the moment the work is given until the claim is decided.
+/// Stored while the claim is open: from the moment the work is given until the claim is decided, and from
+/// then on for the heights of its window.
 struct Claim {
-    PublicKey node;            ///< who claims
-    PublicKey owner;           ///< who is paid
-    Amount bond;               ///< part of the node's bonded stake: lost when the claim is defeated
-    Amount held;               ///< pay, out of the job's escrow: to the owner, or back
-    std::uint64_t window = 0;  ///< heights that it stays open once settled: zero, and read by no rule
+    PublicKey node;   ///< who claims
+    PublicKey owner;  ///< who is paid
+    Amount bond;      ///< part of the node's bonded stake: lost when the claim is defeated
+    Amount held;      ///< pay, out of the job's escrow: to the owner, or back
+    /// Heights that it stays open once its round is settled: its bond stays locked and its pay held. Zero: it
+    /// is closed by the settlement, as all are that the rules open today.
+    std::uint64_t window = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.bond, self.held, self.window);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/job/bidding.hpp"
 
+#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/leaving.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -112,6 +114,7 @@ bool close_bidding_phase(Work& work, Job& job) {
 }
 
 void end_job(Work& work, Job& job, Reason reason) {
+    ASSAY_CHECK(job.phase != JobPhase::kEnded);
     for (Ask ask : list_asks(work.state, job.id)) {
         if (ask.deposit.is_zero()) continue;  // a job that ends while bidding owes the deposits
         give_free(work.state, ask.miner, ask.deposit, &Supply::deposits);
@@ -131,6 +134,9 @@ void end_job(Work& work, Job& job, Reason reason) {
     job.end_reason = reason;
     job.ended_at = work.block.height;
     unschedule(work.state, job.id, job);
+    // While a claim is in its window the job stays: its last one schedules that (round/windows.cpp).
+    if (list_claims(work.state, job.id).empty())
+        schedule_leaving(work.state, job.id, job, later(work.block.height, 1));
     work.state.erase(active_job_key(job.id));
     count_active(work.state, [](std::uint32_t& jobs) { --jobs; });
     work.tell({.kind = EventKind::kRefunded,

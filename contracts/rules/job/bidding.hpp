@@ -18,8 +18,8 @@ void list_as_active(State& state, const Hash256& id);
 /// caller stores.
 bool close_bidding_phase(Work& work, Job& job);
 
-/// Ends a job: refunds what is left of the escrow, releases what is locked. Changes `job`, which the caller
-/// stores.
+/// Ends a job: refunds what is left of the escrow, releases what is locked, and schedules that its records
+/// leave the state. Changes `job`, which the caller stores. REQUIRES that it has not ended.
 void end_job(Work& work, Job& job, Reason reason);
 
 }  // namespace assay::contracts

@@ -4,6 +4,7 @@
 #include "contracts/rules/identity/phases.hpp"
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/phases.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/job/tables.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 Result<JobProgress, Reason> running_job(const Case& c, const Hash256& id) {
     auto job = read_job_progress(c.state, id);
-    if (!job) return failed(Reason::kUnknownJob);
+    if (!job) return failed(reason_of_absence(c.state, id));
     if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
     return *job;
 }

@@ -115,7 +115,9 @@ struct JobTerms {
 struct JobProgress {
     JobPhase phase = JobPhase::kAskCommit;
     std::uint64_t phase_deadline = 0;  ///< last height of the bidding phase; 0 in the others
-    std::uint64_t due = 0;             ///< height of its entry among the deadlines; 0 when ended
+    /// Height of its entry among the deadlines. Once it has ended, that at which its records leave; 0 while
+    /// claims of it are in their windows.
+    std::uint64_t due = 0;
     bool cancel_asked = false;
     Reason end_reason = Reason::kNone;
     std::uint64_t ended_at = 0;

@@ -2,7 +2,9 @@
 #include "contracts/rules/job/tables.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -97,13 +99,21 @@ void write_job(State& state, const Job& job) {
     write_places(state, Table::kBeaconMember, job.id, job.beacon);
 }
 
+std::vector<Hash256> list_job_ids(const StateView& state) {
+    std::set<Hash256> found;
+    for (const Table table : {Table::kJobTerms, Table::kEndedJob}) {
+        const Bytes prefix = table_prefix(table);
+        state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
+            found.insert(base::hash_from(key.subspan(1)));
+            return true;
+        });
+    }
+    return {found.begin(), found.end()};
+}
 std::vector<Job> list_jobs(const StateView& state) {
     std::vector<Job> found;
-    const Bytes prefix = table_prefix(Table::kJobTerms);
-    state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
-        found.push_back(required(read_job(state, base::hash_from(key.subspan(1)))));
-        return true;
-    });
+    for (const Hash256& id : list_job_ids(state))
+        if (auto job = read_job(state, id)) found.push_back(std::move(*job));
     return found;
 }
 std::vector<Hash256> list_active_jobs(const StateView& state) {

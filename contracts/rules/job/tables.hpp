@@ -37,6 +37,10 @@ std::optional<BeaconMember> read_beacon_member(const StateView& state, const Has
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner);
 
 // Listing, ascending by key.
+/// The names of all jobs that there are or were.
+std::vector<Hash256> list_job_ids(const StateView& state);
+/// Those whose records `state` has. Of jobs whose records have left it has none, unless it is a WithHistory
+/// or they were put back (history.hpp).
 std::vector<Job> list_jobs(const StateView& state);
 std::vector<Hash256> list_active_jobs(const StateView& state);
 std::vector<Ask> list_asks(const StateView& state, const Hash256& job);

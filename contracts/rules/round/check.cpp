@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/round/tables.hpp"
@@ -13,7 +14,7 @@ namespace {
 /// Whether the job runs, in this phase of this round.
 Checked check_running(const Case& c, const Hash256& id, std::uint32_t number, RoundPhase phase) {
     const auto job = read_job_progress(c.state, id);
-    if (!job) return failed(Reason::kUnknownJob);
+    if (!job) return failed(reason_of_absence(c.state, id));
     if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
     if (job->phase != JobPhase::kRounds) return failed(Reason::kWrongPhase);
     if (job->round != number) return failed(Reason::kWrongRound);

@@ -6,9 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/tables.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/supply.hpp"
 #include "contracts/rules/state/work.hpp"
 
@@ -104,6 +106,16 @@ Amount largest_bond(const std::vector<SlotRound>& slots);
 /// What of a verifier's bond stands behind its merge: what a wrong word could take of it.
 Amount merge_bond(const Params& params, const Round& round, const std::vector<SlotRound>& slots,
                   const EnlistedVerifier& verifier);
+
+// windows.cpp
+/// A settled claim with a window stays: what it still holds is due to its owner, and what it has locked is
+/// free, once the heights of its window have passed. Changes nothing else.
+void keep_open(Work& work, const ClaimId& id, const Claim& claim);
+/// The height at which the window of a settled claim is over; nothing when its round is not settled.
+std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId& id, const Claim& claim);
+/// Closes the claims of a job whose windows are over: pays what they held, frees what they had locked. The
+/// last one of an ended job lets its records leave.
+void close_windows(Work& work, const Deadline& deadline);
 
 // settle.cpp
 void add_line(RunningRound& running, SettlementLine line);

@@ -60,10 +60,10 @@ struct Settlement {
     /// Each drawn verifier: whether it posted nothing, or says that it was served nothing where two others
     /// were.
     std::map<PublicKey, bool> absences;
-    std::set<PublicKey> disgraced;   ///< miners that this round makes newcomers again
-    std::set<PublicKey> credited;    ///< miners with a slot found right that keep their standing
-    std::set<PublicKey> unserving;   ///< those of them of whose slot drawn verifiers got no bytes
-    std::vector<Amount> merge_pays;  ///< what was held for each of Round::merges
+    std::set<PublicKey> disgraced;    ///< miners that this round makes newcomers again
+    std::set<PublicKey> credited;     ///< miners with a slot found right that keep their standing
+    std::set<PublicKey> unserving;    ///< those of them of whose slot drawn verifiers got no bytes
+    std::vector<Claim> merge_claims;  ///< of each of Round::merges, closed and without a bond
 
     State& state() { return running.work.state; }
     Job& job() { return running.job; }
@@ -98,12 +98,21 @@ void pay_from_escrow(Settlement& s, const PublicKey& owner, Amount amount) {
     pay_balance(s.state(), owner, amount, &Supply::escrow);
 }
 
-/// What a claim held goes to whom it was held for, or back into the escrow.
-void pay_held(Settlement& s, const PublicKey& owner, Amount held) {
-    s.job().spent = saturating_sum(s.job().spent, held);
-    pay_balance(s.state(), owner, held, &Supply::escrow);
+/// What a claim held goes back into the escrow.
+void return_held(Settlement& s, Claim& claim) {
+    s.job().escrow = sum(s.job().escrow, claim.held);
+    claim.held = {};
 }
-void return_held(Settlement& s, Amount held) { s.job().escrow = sum(s.job().escrow, held); }
+
+/// What is left of a closed claim is its owner's: at once, or when its window is over.
+void fulfil(Settlement& s, ClaimKind kind, std::uint32_t number, const Claim& claim) {
+    s.job().spent = saturating_sum(s.job().spent, claim.held);
+    const bool nothing = claim.held.is_zero() && claim.bond.is_zero();
+    if (claim.window > 0 && !nothing)
+        return keep_open(s.running.work, {s.job().id, s.running.round.number, kind, number}, claim);
+    if (!claim.bond.is_zero()) unlock_stake(s.state(), claim.node, claim.bond);
+    pay_balance(s.state(), claim.owner, claim.held, &Supply::escrow);
+}
 
 /// A verifier's fee: first from the audited newcomer's own registration fee, then from escrow.
 void pay_fee(Settlement& s, const SlotRound& slot, SettlementLine& line, Amount fee) {
@@ -227,24 +236,22 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
         add_line(s.running, std::move(line));
         return share;
     }
-    const Claim claim =
-        close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
+    Claim claim = close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     if (consequence(slot.verdict) == Consequence::kForfeit) {
         share = forfeit(s, slot, line, provers);
+        claim.bond = {};
         Miner miner = *read_miner(s.state(), slot.miner);
         miner.forfeited = saturating_sum(miner.forfeited, slot.bond);
         store(s.state(), miner_key(slot.miner), miner);
         drop(s, rostered(s, slot.miner), slot.verdict);
-    } else {
-        unlock_stake(s.state(), claim.node, claim.bond);
     }
     if (consequence(slot.verdict) == Consequence::kPaid) {
         line.paid = line.from_escrow = claim.held;
-        pay_held(s, claim.owner, claim.held);
         credit_miner(s, slot, line.paid);
     } else {
-        return_held(s, claim.held);
+        return_held(s, claim);
     }
+    fulfil(s, ClaimKind::kSlot, slot.slot, claim);
     add_line(s.running, std::move(line));
     return share;
 }
@@ -321,10 +328,11 @@ void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotA
 void close_merge_claims(Settlement& s) {
     const Round& round = s.running.round;
     for (std::uint32_t place = 0; place < round.merges.size(); ++place) {
-        const Claim claim = close_claim(s.state(), {s.job().id, round.number, ClaimKind::kMerge, place});
+        Claim claim = close_claim(s.state(), {s.job().id, round.number, ClaimKind::kMerge, place});
         EnlistedVerifier& verifier = enlisted(s, claim.node);
         verifier.bond = sum(verifier.bond, claim.bond);
-        s.merge_pays.push_back(claim.held);
+        claim.bond = {};
+        s.merge_claims.push_back(claim);
     }
 }
 
@@ -343,9 +351,9 @@ void hand_on(Settlement& s) {
 void settle_merge(Settlement& s) {
     Round& round = s.running.round;
     const auto agreed = agreed_merge(round);
-    for (std::size_t place = 0; place < round.merges.size(); ++place) {
+    for (std::uint32_t place = 0; place < round.merges.size(); ++place) {
         const MergePosting& posting = round.merges[place];
-        const Amount held = s.merge_pays[place];
+        Claim& claim = s.merge_claims[place];
         bool& absent = s.absences[posting.verifier];
         absent = absent || !posting.opened;
         SettlementLine line;
@@ -360,13 +368,13 @@ void settle_merge(Settlement& s) {
             line.reason = Reason::kMergeUndecided;
         } else if (posting.claim == *agreed) {
             line.reason = Reason::kPaidMerge;
-            line.paid = line.from_escrow = held;
-            pay_held(s, line.owner, held);
+            line.paid = line.from_escrow = claim.held;
             record_earning(s, posting.verifier, 0, line.paid);
         } else {
             line.reason = Reason::kMergeWrong;
         }
-        if (line.reason != Reason::kPaidMerge) return_held(s, held);
+        if (line.reason != Reason::kPaidMerge) return_held(s, claim);
+        fulfil(s, ClaimKind::kMerge, place, claim);
         if (consequence(line.reason) == Consequence::kPenalty) {
             penalise(s, line, word_penalty(s.running.params, largest_bond(s.running.slots)));
         }

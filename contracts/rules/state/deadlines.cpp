@@ -15,8 +15,12 @@ Bytes deadline_key(const Deadline& deadline) {
 
 std::optional<Deadline> deadline_of(ByteView key) {
     if (key.size() != 1 + 8 + 1 + 32) return std::nullopt;
-    if (key[9] != static_cast<std::uint8_t>(DueKind::kJob)) return std::nullopt;
-    return Deadline{number_in(key.subspan(1, 8)), DueKind::kJob, base::hash_from(key.subspan(10))};
+    if (key[9] < static_cast<std::uint8_t>(DueKind::kJob) ||
+        key[9] > static_cast<std::uint8_t>(DueKind::kLeaving)) {
+        return std::nullopt;
+    }
+    return Deadline{number_in(key.subspan(1, 8)), static_cast<DueKind>(key[9]),
+                    base::hash_from(key.subspan(10))};
 }
 
 std::vector<Deadline> list_due(const StateView& state, std::uint64_t height) {

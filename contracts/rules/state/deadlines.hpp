@@ -16,7 +16,9 @@ using base::Hash256;
 
 /// What falls due. Numbers are part of stored keys.
 enum class DueKind : std::uint8_t {
-    kJob = 1,  ///< a phase of the job's bidding, or of its running round; the subject is the job
+    kJob = 1,      ///< a phase of the job's bidding, or of its running round; the subject is the job
+    kWindows = 2,  ///< windows of settled claims; the subject is their job
+    kLeaving = 3,  ///< the records of an ended job leave the state; the subject is the job
 };
 
 struct Deadline {

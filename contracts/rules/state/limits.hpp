@@ -23,6 +23,11 @@ inline constexpr std::size_t kMaxActiveJobs = 1'024;
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
 /// Matured withdrawals paid out by one block.
 inline constexpr std::size_t kMaxReleasesPerBlock = 1'000;
+/// Records of ended jobs that leave the state in one block; the others leave in the next ones.
+inline constexpr std::size_t kMaxLeavingPerBlock = 4'096;
+/// A row of the history ends with the record that reaches one of these.
+inline constexpr std::size_t kMaxRowRecords = 512;
+inline constexpr std::size_t kMaxRowBytes = 256 * 1024;
 /// Changes of phase that one transaction or block may cause in one job.
 inline constexpr int kMaxTransitions = 32;
 

@@ -63,7 +63,12 @@ void Overlay::put(ByteView key, Bytes value) {
 
 void Overlay::erase(ByteView key) { changes_.insert_or_assign(base::to_bytes(key), std::nullopt); }
 
+void Overlay::hand_over(ByteView key, Bytes row) {
+    history_.insert_or_assign(base::to_bytes(key), std::move(row));
+}
+
 void Overlay::write_to(State& target) const {
+    for (const auto& [key, row] : history_) target.hand_over(key, row);
     for (const auto& [key, value] : changes_) {
         if (value) {
             target.put(key, *value);
@@ -91,5 +96,11 @@ void MemoryState::put(ByteView key, Bytes value) {
 }
 
 void MemoryState::erase(ByteView key) { values_.erase(base::to_bytes(key)); }
+
+void MemoryState::hand_over(ByteView key, Bytes row) {
+    history_.insert_or_assign(base::to_bytes(key), std::move(row));
+}
+
+History MemoryState::take_history() { return std::exchange(history_, {}); }
 
 }  // namespace assay::contracts

@@ -6,6 +6,9 @@
 namespace assay::contracts {
 
 Bytes table_prefix(Table table) { return KeyBuilder(table).take(); }
+bool is_of_history(ByteView key) {
+    return !key.empty() && key.front() == static_cast<std::uint8_t>(Table::kHistory);
+}
 Bytes meta_key() { return table_prefix(Table::kMeta); }
 Bytes params_key() { return table_prefix(Table::kParams); }
 Bytes param_set_key(const Hash256& set) { return KeyBuilder(Table::kParamSet).add(set.view()).take(); }

@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 3;
+inline constexpr std::uint32_t kSchemaVersion = 4;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -46,6 +46,7 @@ enum class Table : std::uint8_t {
     kRoster = 0x26,         // job, miner -> RosterEntry
     kPanel = 0x27,          // job, verifier -> EnlistedVerifier
     kBeaconMember = 0x28,   // job, node key -> BeaconMember
+    kEndedJob = 0x29,       // job -> EndedJob: what is left of a job whose records have left
     kRound = 0x30,          // job, round -> RoundProgress
     kSlotRound = 0x31,      // job, round, slot -> SlotRound
     kReveal = 0x32,         // job, round, slot -> Reveal
@@ -58,6 +59,7 @@ enum class Table : std::uint8_t {
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
+    kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
 
 /// The schema stands first in every version, so that a program can tell a state that is not its own.
@@ -73,6 +75,8 @@ struct Meta {
 };
 
 Bytes table_prefix(Table table);
+/// Whether a key is of the history: no state has a record under it.
+bool is_of_history(ByteView key);
 Bytes meta_key();
 Bytes params_key();
 Bytes param_set_key(const Hash256& set);

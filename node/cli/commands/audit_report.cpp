@@ -70,7 +70,9 @@ base::Outcome<ledger::AuditReport> audit_home_ledger(const Context& context, con
     const std::string home = context.home().root.string();
     ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), home, anchors));
     // What a damaged ledger says means nothing, and nothing is judged by it.
-    if (report.ok()) ASSAY_TRY(ledger::recover_evidence(report.state, home));
+    if (!report.ok()) return report;
+    ASSAY_TRY(ledger::recover_records(report.state));
+    ASSAY_TRY(ledger::recover_evidence(report.state, home));
     return report;
 }
 

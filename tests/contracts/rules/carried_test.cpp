@@ -29,7 +29,7 @@ struct CarryingWorld {
     /// Commits `trace` for a slot of the running round and ends the beacon's phase.
     RoundReveal commit(std::uint32_t slot, const TraceRecord& trace) {
         const Job record = env.job(job);
-        const SlotRound dealt = *read_slot(env.state(), job, record.round, slot);
+        const SlotRound dealt = *read_slot(env.whole(), job, record.round, slot);
         Person& who = env.by_node(dealt.miner);
         env.send(who, RoundCommit{job, record.round, slot, seal_of(env, record, dealt, trace)});
         env.advance_to(env.round(job).phase_deadline + 1);
@@ -40,7 +40,7 @@ struct CarryingWorld {
         return reveal;
     }
     Person& miner_of(std::uint32_t slot) {
-        return env.by_node(read_slot(env.state(), job, env.job(job).round, slot)->miner);
+        return env.by_node(read_slot(env.whole(), job, env.job(job).round, slot)->miner);
     }
 };
 
@@ -54,7 +54,7 @@ TEST_CASE("a slot goes on with what its last accepted round handed on, from the 
         const CarriedIn carried = w.carried(1, slot);
         CHECK(carried.root == true_trace(w.env.job(w.job), 0, slot).carried->out);
         CHECK(carried.blob == bytes_of("blob"));
-        CHECK(carried.holder == read_slot(w.env.state(), w.job, 0, slot)->miner);
+        CHECK(carried.holder == read_slot(w.env.whole(), w.job, 0, slot)->miner);
     }
     play_job(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);

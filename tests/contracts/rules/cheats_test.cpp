@@ -28,7 +28,7 @@ struct CheatWorld {
 TEST_CASE("a wrong root is found: unpaid, the bond forfeited and split, the miner out of the job") {
     for (const MinerManner manner : {MinerManner::kCheats, MinerManner::kBadFinalise}) {
         CheatWorld w;
-        const Amount bond = read_slot(w.env.state(), w.job, 0, slot_of(w.env, w.job, "m2"))->bond;
+        const Amount bond = read_slot(w.env.whole(), w.job, 0, slot_of(w.env, w.job, "m2"))->bond;
         const std::uint64_t buyer = w.env.balance("buyer");
         play_round(w.env, w.job, {.miners = {{"m2", manner}}});
         const auto line = w.slot_line("m2");
@@ -40,13 +40,13 @@ TEST_CASE("a wrong root is found: unpaid, the bond forfeited and split, the mine
         CHECK(line.lost_to_verifiers.units() > 0);
         CHECK(w.env.balance("buyer") == buyer + line.lost_to_buyer.units());
         CHECK(w.env.stake("m2") == kPlenty - bond.units());
-        const SlotRound slot = *read_slot(w.env.state(), w.job, 0, line.slot);
+        const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, line.slot);
         CHECK(slot.fault_unit == (manner == MinerManner::kCheats ? 0 : 2));
         CHECK(slot.fault_claimed != slot.fault_found);
-        const auto merged = read_round(w.env.state(), w.job, 0)->merged_slots;
+        const auto merged = read_round(w.env.whole(), w.job, 0)->merged_slots;
         CHECK(merged == std::vector<std::uint32_t>{1 - line.slot});
         CHECK(w.slot_line("m1").reason == Reason::kPaid);
-        for (const SlotRound& next : list_slots(w.env.state(), w.job, 1)) {
+        for (const SlotRound& next : list_slots(w.env.whole(), w.job, 1)) {
             CHECK(next.miner == w.env.person("m1").node_key());
         }
     }
@@ -54,7 +54,7 @@ TEST_CASE("a wrong root is found: unpaid, the bond forfeited and split, the mine
 
 TEST_CASE("silence after the draw costs the same bond as a mismatch") {
     CheatWorld w;
-    const Amount bond = read_slot(w.env.state(), w.job, 0, slot_of(w.env, w.job, "m2"))->bond;
+    const Amount bond = read_slot(w.env.whole(), w.job, 0, slot_of(w.env, w.job, "m2"))->bond;
     play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kSilent}}});
     const auto line = w.slot_line("m2");
     CHECK(line.reason == Reason::kSilentAfterDraw);
@@ -69,7 +69,7 @@ TEST_CASE("a copied seal cannot be opened by the copier") {
     const std::uint32_t victim = slot_of(w.env, w.job, "m1");
     const std::uint32_t copier = slot_of(w.env, w.job, "m2");
     const TraceRecord trace = true_trace(job, 0, victim);
-    const Hash256 seal = seal_of(w.env, job, *read_slot(w.env.state(), w.job, 0, victim), trace);
+    const Hash256 seal = seal_of(w.env, job, *read_slot(w.env.whole(), w.job, 0, victim), trace);
     w.env.refuse(Reason::kNotYourSlot, w.env.person("m2"), RoundCommit{w.job, 0, victim, seal});
     // Front-run: the copier's seal is in before its victim's.
     w.env.send(w.env.person("m2"), RoundCommit{w.job, 0, copier, seal});
@@ -94,7 +94,7 @@ TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase"
     const Job job = w.env.job(w.job);
     Person& m1 = w.env.person("m1");
     const std::uint32_t number = slot_of(w.env, w.job, "m1");
-    const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
+    const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, number);
     const RoundCommit commit{w.job, 0, number, seal_of(w.env, job, slot, true_trace(job, 0, number))};
     w.env.refuse(Reason::kWrongRound, m1, RoundCommit{w.job, 1, number, commit.seal});
     w.env.refuse(Reason::kNoSuchSlot, m1, RoundCommit{w.job, 0, 2, commit.seal});
@@ -132,7 +132,7 @@ TEST_CASE("work is committed at the phase's last height and refused one later") 
     CheatWorld w;
     const Job job = w.env.job(w.job);
     const std::uint32_t number = slot_of(w.env, w.job, "m1");
-    const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
+    const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, number);
     const RoundCommit commit{w.job, 0, number, seal_of(w.env, job, slot, true_trace(job, 0, number))};
     w.env.advance_to(w.env.round(w.job).phase_deadline);
     w.env.send(w.env.person("m1"), commit);
@@ -148,7 +148,7 @@ TEST_CASE("a withheld link puts every slot at rate 1, at the cost of whoever wit
     CheatWorld w({"v1", "v2", "v3"}, spec, params);
     const std::uint64_t stake = w.env.stake("v1");
     play_round(w.env, w.job, {.withhold_links = {"v1"}});
-    for (const SlotRound& slot : list_slots(w.env.state(), w.job, 0)) {
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) {
         CHECK(slot.drawn_units == std::vector<std::uint32_t>{0, 1, 2});
     }
     const auto line = line_of(w.env, w.job, 0, LineKind::kLink, "v1");
@@ -158,8 +158,8 @@ TEST_CASE("a withheld link puts every slot at rate 1, at the cost of whoever wit
     CHECK(w.env.stake("v1") == stake - params.link_penalty.units());
     // Its chain goes on with the next round's link.
     play_round(w.env, w.job);
-    CHECK_FALSE(read_round(w.env.state(), w.job, 1)->link_missing);
-    CHECK(read_slot(w.env.state(), w.job, 1, 0)->drawn_units == std::vector<std::uint32_t>{2});
+    CHECK_FALSE(read_round(w.env.whole(), w.job, 1)->link_missing);
+    CHECK(read_slot(w.env.whole(), w.job, 1, 0)->drawn_units == std::vector<std::uint32_t>{2});
 }
 
 TEST_CASE("a withheld bit cannot spare a cheat") {
@@ -179,12 +179,12 @@ TEST_CASE("who withholds too many links in a row is no longer waited for") {
     const Play play = {.withhold_links = {"sequencer"}};
     play_round(w.env, w.job, play);
     play_round(w.env, w.job, play);
-    const Round round = *read_round(w.env.state(), w.job, 2);
+    const Round round = *read_round(w.env.whole(), w.job, 2);
     for (const BeaconLink& link : round.links) {
         CHECK(link.node != w.env.person("sequencer").node_key());
     }
     play_round(w.env, w.job);
-    CHECK_FALSE(read_round(w.env.state(), w.job, 2)->link_missing);
+    CHECK_FALSE(read_round(w.env.whole(), w.job, 2)->link_missing);
 }
 
 }  // namespace assay::contracts::test

@@ -41,7 +41,7 @@ TEST_CASE("a dealt slot is a claim of its miner, with its bond and its pay out o
     for (std::uint32_t number = 0; number < 2; ++number) {
         const auto& [name, claim] = claims[number];
         CHECK(name == ClaimId{w.id, 0, ClaimKind::kSlot, number});
-        const SlotRound slot = *read_slot(w.env.state(), w.id, 0, number);
+        const SlotRound slot = *read_slot(w.env.whole(), w.id, 0, number);
         CHECK(claim.node == slot.miner);
         CHECK(claim.owner == slot.owner);
         CHECK(claim.bond == slot.bond);
@@ -60,7 +60,7 @@ TEST_CASE("a drawn merge is a claim of its verifier: part of what it locked for 
     const Round round = w.env.round(w.id);
     const Params params = params_of(w.env.state(), job);
     REQUIRE(round.merges.size() == 2);
-    const Amount bond = read_slot(w.env.state(), w.id, 0, 0)->bond;
+    const Amount bond = read_slot(w.env.whole(), w.id, 0, 0)->bond;
     for (std::uint32_t place = 0; place < 2; ++place) {
         const auto claim = read_claim(w.env.state(), {w.id, 0, ClaimKind::kMerge, place});
         REQUIRE(claim.has_value());
@@ -86,7 +86,7 @@ TEST_CASE("at the settlement pay goes to who earned it, the rest back, and no cl
         play_round(w.env, w.id, play);
         Amount paid;
         Amount returned;
-        for (const SettlementLine& line : list_settlement(w.env.state(), w.id, 0)) {
+        for (const SettlementLine& line : list_settlement(w.env.whole(), w.id, 0)) {
             paid = paid.plus(line.from_escrow).value();
             returned = returned.plus(line.lost_to_escrow).value();
         }

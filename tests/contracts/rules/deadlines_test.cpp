@@ -53,8 +53,12 @@ TEST_CASE("a job is due at one height: its bidding's, then its round's, and noth
         check_due(env.round(id).phase_deadline);
         env.let_deadline_pass();
     }
-    CHECK(env.job(id).due == 0);
+    // Then its records are due to leave, and nothing after that.
+    check_due(env.height());
+    CHECK(entries().front().kind == DueKind::kLeaving);
+    env.next_block();
     CHECK(entries().empty());
+    CHECK(next_deadline(env.state()) == std::nullopt);
 }
 
 }  // namespace assay::contracts::test

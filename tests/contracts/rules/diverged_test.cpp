@@ -63,7 +63,7 @@ TEST_CASE("a merged state that is not finite ends the job: slots and mergers are
         CHECK(line.paid.units() == job.slot_work * job.auction.clearing_price.units());
         CHECK(w.env.stake(name) == kPlenty);
     }
-    const Round round = *read_round(w.env.state(), w.job, 0);
+    const Round round = *read_round(w.env.whole(), w.job, 0);
     CHECK_FALSE(round.merged);
     CHECK(round.merged_slots.empty());
     REQUIRE(round.merges.size() == 2);
@@ -85,7 +85,7 @@ TEST_CASE("a merger that alone says diverged is outvoted, and one that alone den
         play_merges(w.env, w.job, play, Stage::kPair);
         REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeThirdSeal);
         play_merges(w.env, w.job, play, Stage::kThird);
-        CHECK(read_round(w.env.state(), w.job, 0)->merged != truly);
+        CHECK(read_round(w.env.whole(), w.job, 0)->merged != truly);
         CHECK(w.env.job(w.job).end_reason == (truly ? Reason::kMergeDiverged : Reason::kNone));
         CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, odd).reason == Reason::kMergeWrong);
     }
@@ -120,16 +120,16 @@ TEST_CASE("the unit of a claimed divergence is always among the drawn, in ascend
     DivergedWorld w(spec, params);
     play_commits(w.env, w.job, {});
     play_links(w.env, w.job, {});
-    CHECK(read_slot(w.env.state(), w.job, 0, 0)->drawn_units == std::vector<std::uint32_t>{2});
+    CHECK(read_slot(w.env.whole(), w.job, 0, 0)->drawn_units == std::vector<std::uint32_t>{2});
     play_reveals(w.env, w.job, {});
-    const SlotRound slot = *read_slot(w.env.state(), w.job, 0, 0);
+    const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, 0);
     CHECK(slot.drawn_units == std::vector<std::uint32_t>{1, 2});
-    CHECK(read_slot(w.env.state(), w.job, 0, 1)->drawn_units == std::vector<std::uint32_t>{2});
+    CHECK(read_slot(w.env.whole(), w.job, 0, 1)->drawn_units == std::vector<std::uint32_t>{2});
     const auto units = assigned_units(w.env.state(), w.job, 0, Stage::kPair, slot.verifiers[0]);
     CHECK(std::count_if(units.begin(), units.end(), [](const auto& u) { return u.slot == 0; }) == 2);
     play_audits(w.env, w.job, {}, Stage::kPair);
     play_merges(w.env, w.job, {}, Stage::kPair);
-    CHECK(read_slot(w.env.state(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
+    CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
 }
 
 TEST_CASE("a divergence claimed falsely is found however low the rate, and a drawn unit is not drawn twice") {
@@ -142,7 +142,7 @@ TEST_CASE("a divergence claimed falsely is found however low the rate, and a dra
         const Play play = {.miners = {{"m2", MinerManner::kFeignsDivergence}}};
         const std::uint32_t number = slot_of(w.env, w.job, "m2");
         play_round(w.env, w.job, play);
-        const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
+        const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, number);
         // Diverged at step 0, they say: no work at all for a whole slot's pay.
         const std::vector<std::uint32_t> all = {0, 1, 2};
         CHECK(slot.drawn_units == (threshold == UINT64_MAX ? all : std::vector<std::uint32_t>{0, 2}));

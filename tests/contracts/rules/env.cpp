@@ -2,10 +2,12 @@
 #include "tests/contracts/rules/env.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/evidence.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "tests/support/catch.hpp"
 
@@ -204,7 +206,10 @@ void Env::advance_to(std::uint64_t height) {
 }
 
 void Env::let_deadline_pass() {
-    const auto deadline = next_deadline(state_);
+    Overlay calm(state_);
+    for (const Deadline& due : list_due(state_, std::numeric_limits<std::uint64_t>::max()))
+        if (due.kind == DueKind::kLeaving) calm.erase(deadline_key(due));
+    const auto deadline = next_deadline(calm);
     REQUIRE(deadline.has_value());
     REQUIRE(*deadline > block_.height);
     advance_to(*deadline);
@@ -272,12 +277,18 @@ std::vector<Bytes> Env::applied_at(std::uint64_t height) const {
     return found == sent_.end() ? std::vector<Bytes>{} : found->second;
 }
 
+WithHistory Env::whole() const {
+    return {state_, history_of(state_), [](const std::string& what) { FAIL(what); }};
+}
+
 MemoryState Env::with_evidence() const {
     MemoryState whole = state_;
-    for (const Evidence& evidence : list_evidence(state_)) {
+    const auto back = put_back(whole, history_of(state_));
+    if (!back) FAIL(back.error());
+    for (const Evidence& evidence : list_evidence(MemoryState(whole))) {
         std::optional<Bytes> record;
         for (const Bytes& transaction : applied_at(evidence.place.height)) {
-            if (!record) record = recover(state_, evidence, transaction);
+            if (!record) record = recover(whole, evidence, transaction);
         }
         REQUIRE(record.has_value());
         whole.put(evidence.key, *record);
@@ -286,13 +297,13 @@ MemoryState Env::with_evidence() const {
 }
 
 Job Env::job(const Hash256& id) const {
-    const auto found = read_job(state_, id);
+    const auto found = read_job(whole(), id);
     REQUIRE(found.has_value());
     return *found;
 }
 
 Round Env::round(const Hash256& id) const {
-    const auto found = read_round(state_, id, job(id).round);
+    const auto found = read_round(whole(), id, job(id).round);
     REQUIRE(found.has_value());
     return *found;
 }

@@ -45,6 +45,10 @@ public:
     /// Funded at genesis: anyone named so is known. "sequencer" is the one validator.
     Person& person(const std::string& name);
     [[nodiscard]] const StateView& state() const { return state_; }
+    /// The same with the records of ended jobs, for reading.
+    [[nodiscard]] WithHistory whole() const;
+    /// What was handed over by the blocks so far.
+    [[nodiscard]] const History& history() const { return state_.history(); }
     [[nodiscard]] const Params& params() const { return params_; }
     [[nodiscard]] const std::string& chain() const { return block_.chain_id; }
     [[nodiscard]] std::uint64_t height() const { return block_.height; }
@@ -91,11 +95,11 @@ public:
 
     void next_block();
     void advance_to(std::uint64_t height);
-    /// Goes to the height at which the next deadline strikes.
+    /// Goes to the height at which the next deadline of somebody strikes: that records leave is nobody's.
     void let_deadline_pass();
 
-    /// The state with what its settled rounds left to the log, as an auditor has it: every transaction that
-    /// was applied is the log.
+    /// The state with the records of its ended jobs and what its settled rounds left to the log, as an
+    /// auditor has it: every transaction that was applied is the log.
     [[nodiscard]] MemoryState with_evidence() const;
     /// The transactions that were applied at this height, in order.
     [[nodiscard]] std::vector<Bytes> applied_at(std::uint64_t height) const;

@@ -27,7 +27,7 @@ struct EvidenceWorld {
         play_audits(env, id, {}, Stage::kThird);
         for (const auto& [key, value] : env.state().scan({})) before.put(key, value);
         play_merges(env, id, {}, Stage::kPair);
-        REQUIRE(read_round(env.state(), id, 0)->phase == RoundPhase::kSettled);
+        REQUIRE(read_round(env.whole(), id, 0)->phase == RoundPhase::kSettled);
     }
     [[nodiscard]] std::size_t bytes(Table table) const {
         std::size_t sum = 0;
@@ -41,7 +41,7 @@ struct EvidenceWorld {
 TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log gives back every byte") {
     const EvidenceWorld s;
     CHECK(s.env.state().scan(table_prefix(Table::kReveal)).empty());
-    for (const AuditPosting& posting : list_audits(s.env.state(), s.id, 0)) CHECK(posting.claims.empty());
+    for (const AuditPosting& posting : list_audits(s.env.whole(), s.id, 0)) CHECK(posting.claims.empty());
     const auto evidence = list_evidence(s.env.state());
     CHECK(evidence.size() >= 4);  // two reveals, two verifiers at least
     const MemoryState whole = s.env.with_evidence();

@@ -175,11 +175,11 @@ TEST_CASE("slots that no stake covers stay undealt") {
     BiddingMarket m(spec);
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
     REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
-    CHECK(read_slot(m.env.state(), m.job, 0, 0)->assigned);
-    CHECK_FALSE(read_slot(m.env.state(), m.job, 0, 1)->assigned);
+    CHECK(read_slot(m.env.whole(), m.job, 0, 0)->assigned);
+    CHECK_FALSE(read_slot(m.env.whole(), m.job, 0, 1)->assigned);
     play_round(m.env, m.job);
-    CHECK(read_slot(m.env.state(), m.job, 0, 1)->verdict == Reason::kNotAssigned);
-    CHECK(read_slot(m.env.state(), m.job, 0, 0)->verdict == Reason::kPaid);
+    CHECK(read_slot(m.env.whole(), m.job, 0, 1)->verdict == Reason::kNotAssigned);
+    CHECK(read_slot(m.env.whole(), m.job, 0, 0)->verdict == Reason::kPaid);
 }
 
 TEST_CASE("a job is refused when its terms cannot be met") {

@@ -37,9 +37,9 @@ Play random_play(std::mt19937_64& random) {
 /// What settlement lines say that a party gained, less what they say that it lost.
 std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& owner) {
     std::int64_t gain = 0;
-    const auto record = read_job(env.state(), job);
+    const auto record = read_job(env.whole(), job);
     for (std::uint32_t round = 0; round <= record->round; ++round) {
-        for (const SettlementLine& line : list_settlement(env.state(), job, round)) {
+        for (const SettlementLine& line : list_settlement(env.whole(), job, round)) {
             if (line.owner == owner) {
                 gain += static_cast<std::int64_t>(line.paid.units() + line.share.units());
                 gain -= static_cast<std::int64_t>(line.lost.units());
@@ -85,7 +85,7 @@ TEST_CASE(
         std::uint64_t to_buyer = 0;
         std::uint64_t penalties = 0;
         for (std::uint32_t round = 0; round < job.round; ++round) {
-            for (const SettlementLine& line : list_settlement(env.state(), id, round)) {
+            for (const SettlementLine& line : list_settlement(env.whole(), id, round)) {
                 to_buyer += line.lost_to_buyer.units();
                 penalties += line.lost_to_escrow.units();
             }
@@ -113,7 +113,7 @@ TEST_CASE("thousands of random moves keep every invariant, and refused ones chan
         const auto round = static_cast<std::uint32_t>(random() % 2);
         Person& who = someone();
         Person& whom = someone();
-        const auto record = read_job(env.state(), job);
+        const auto record = read_job(env.whole(), job);
         ApplyOutcome outcome;
         switch (random() % 14) {
             case 0: outcome = env.attempt(who, Transfer{whom.owner_key(), some_amount()}); break;

@@ -52,7 +52,7 @@ struct RecordsWorld {
     }
     Person& who(const std::string& name) { return env.person(name); }
     Person& holder(std::uint32_t slot) {
-        return env.by_node(read_slot(env.state(), job, env.job(job).round, slot)->miner);
+        return env.by_node(read_slot(env.whole(), job, env.job(job).round, slot)->miner);
     }
 };
 
@@ -94,7 +94,7 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     w.env.next_block();
     expect_written(w.env, w.who("buyer"), JobCancel{w.job}, {{kAccount, 1}, {kJobProgress, 1}}, 500);
     const Job job = w.env.job(w.job);
-    const auto slot = [&](std::uint32_t number) { return *read_slot(w.env.state(), w.job, 0, number); };
+    const auto slot = [&](std::uint32_t number) { return *read_slot(w.env.whole(), w.job, 0, number); };
     const TraceRecord trace = true_trace(job, 0, 0);
     const std::map<Table, int> of_slot = {{kNodeKey, 1}, {kSlotRound, 1}};
     expect_written(w.env, w.holder(0), RoundCommit{w.job, 0, 0, seal_of(w.env, job, slot(0), trace)}, of_slot,

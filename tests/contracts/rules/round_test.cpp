@@ -51,7 +51,7 @@ TEST_CASE("the lines of a round add up to what left the escrow") {
     std::uint64_t from_escrow = 0;
     const Job job = w.env.job(w.job);
     for (std::uint32_t round = 0; round < job.round; ++round) {
-        for (const SettlementLine& line : list_settlement(w.env.state(), w.job, round)) {
+        for (const SettlementLine& line : list_settlement(w.env.whole(), w.job, round)) {
             CHECK(line.reason != Reason::kNone);
             CHECK(line.paid.units() == line.from_escrow.units() + line.from_prepaid.units());
             CHECK(line.lost.units() == line.lost_to_buyer.units() + line.lost_to_escrow.units() +
@@ -75,12 +75,12 @@ TEST_CASE(
     Hash256 base = w.env.job(w.job).spec.initial_root;
     Hash256 blob = spec.initial_blob;
     for (std::uint32_t number = 0; number < 3; ++number) {
-        const Round round = *read_round(w.env.state(), w.job, number);
+        const Round round = *read_round(w.env.whole(), w.job, number);
         CHECK(round.base_root == base);
         CHECK(round.base_blob == blob);
         CHECK(round.merged);
         CHECK(round.merged_slots == std::vector<std::uint32_t>{0, 1});
-        CHECK(merge_slots(w.env.state(), w.job, number) == round.merged_slots);
+        CHECK(merge_slots(w.env.whole(), w.job, number) == round.merged_slots);
         CHECK(round.result == true_merge(w.env.job(w.job), number));
         base = round.result.base_root;
         blob = round.result.base_blob;
@@ -96,7 +96,7 @@ TEST_CASE("newcomers are audited in every unit until their probation is over") {
     RoundWorld w(spec);
     play_job(w.env, w.job);
     for (std::uint32_t round = 0; round < 6; ++round) {
-        for (const SlotRound& slot : list_slots(w.env.state(), w.job, round)) {
+        for (const SlotRound& slot : list_slots(w.env.whole(), w.job, round)) {
             CHECK(slot.newcomer == (round < 3));
             const std::vector<std::uint32_t> all = {0, 1, 2};
             CHECK(slot.drawn_units == (round < 3 ? all : std::vector<std::uint32_t>{2}));
@@ -110,7 +110,7 @@ TEST_CASE("a newcomer's fee pays its own audits first, and what is left comes ba
     CHECK(read_miner(w.env.state(), w.env.person("m1").node_key())->prepaid == fee);
     const std::uint64_t before = w.env.balance("m1");
     play_round(w.env, w.job);
-    for (const SettlementLine& line : list_settlement(w.env.state(), w.job, 0)) {
+    for (const SettlementLine& line : list_settlement(w.env.whole(), w.job, 0)) {
         if (line.kind != LineKind::kAudit) continue;
         CHECK(line.reason == Reason::kPaidAudit);
         CHECK(line.from_prepaid == line.paid);
@@ -120,10 +120,10 @@ TEST_CASE("a newcomer's fee pays its own audits first, and what is left comes ba
     CHECK(read_miner(w.env.state(), w.env.person("m1").node_key())->prepaid.is_zero());
     std::uint64_t used = 0;
     for (std::uint32_t round = 0; round < 3; ++round) {
-        for (const auto& l : list_settlement(w.env.state(), w.job, round)) {
+        for (const auto& l : list_settlement(w.env.whole(), w.job, round)) {
             const bool about_m1 =
                 l.kind == LineKind::kAudit &&
-                read_slot(w.env.state(), w.job, round, l.slot)->miner == w.env.person("m1").node_key();
+                read_slot(w.env.whole(), w.job, round, l.slot)->miner == w.env.person("m1").node_key();
             if (about_m1) used += l.from_prepaid.units();
         }
     }
@@ -136,9 +136,9 @@ TEST_CASE("a divergence claimed rightly is paid and left out of the merge") {
     spec.seed = kDivergingSeed;
     RoundWorld w(spec);
     play_round(w.env, w.job);
-    CHECK(read_slot(w.env.state(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
-    CHECK(read_slot(w.env.state(), w.job, 0, 1)->verdict == Reason::kPaid);
-    CHECK(read_round(w.env.state(), w.job, 0)->merged_slots == std::vector<std::uint32_t>{1});
+    CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
+    CHECK(read_slot(w.env.whole(), w.job, 0, 1)->verdict == Reason::kPaid);
+    CHECK(read_round(w.env.whole(), w.job, 0)->merged_slots == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("a miner gone before the beacon is unpaid without loss, and dropped when it stays away") {
@@ -151,7 +151,7 @@ TEST_CASE("a miner gone before the beacon is unpaid without loss, and dropped wh
     CHECK(w.env.stake("m2") == kPlenty);
     play_round(w.env, w.job, play);
     // Two misses in a row: both slots are m1's now.
-    for (const SlotRound& slot : list_slots(w.env.state(), w.job, 2)) {
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 2)) {
         CHECK(slot.miner == w.env.person("m1").node_key());
     }
     const Job job = w.env.job(w.job);
@@ -167,7 +167,7 @@ TEST_CASE("slots follow measured speed after the first round") {
     // One each in turn: two each in the first round.
     REQUIRE(w.env.job(w.job).round == 0);
     for (std::uint32_t number = 0; number < 4; ++number) {
-        const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
+        const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, number);
         Person& who = w.env.by_node(slot.miner);
         if (who.name != "m1") continue;
         const Job job = w.env.job(w.job);
@@ -175,7 +175,7 @@ TEST_CASE("slots follow measured speed after the first round") {
     }
     w.env.advance_to(w.env.height() + 6);
     for (std::uint32_t number = 0; number < 4; ++number) {
-        const SlotRound slot = *read_slot(w.env.state(), w.job, 0, number);
+        const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, number);
         if (slot.committed) continue;
         const Job job = w.env.job(w.job);
         w.env.send(w.env.by_node(slot.miner),
@@ -186,7 +186,7 @@ TEST_CASE("slots follow measured speed after the first round") {
     play_audits(w.env, w.job, {}, Stage::kPair);
     play_merges(w.env, w.job, {}, Stage::kPair);
     int of_m1 = 0;
-    for (const SlotRound& slot : list_slots(w.env.state(), w.job, 1)) {
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 1)) {
         if (slot.miner == w.env.person("m1").node_key()) ++of_m1;
     }
     CHECK(of_m1 == 3);  // six times as fast: 3.43 of 4 slots, rounded by largest remainder
@@ -205,6 +205,7 @@ TEST_CASE("a round ends within the sum of its windows, whoever is gone") {
         REQUIRE(w.env.height() <= limit);
     }
     CHECK(w.env.job(w.job).end_reason == Reason::kMergeUnresolved);
+    w.env.next_block();  // its records leave
     CHECK(next_deadline(w.env.state()) == std::nullopt);
 }
 

@@ -117,7 +117,7 @@ static TraceRecord going_on(const Env& env, const Hash256& id, std::uint32_t slo
 
 void play_commits(Env& env, const Hash256& id, const Play& play) {
     const Job job = env.job(id);
-    for (const SlotRound& slot : list_slots(env.state(), id, job.round)) {
+    for (const SlotRound& slot : list_slots(env.whole(), id, job.round)) {
         if (!slot.assigned) continue;
         Person& who = env.by_node(slot.miner);
         const MinerManner manner = manner_of(play.miners, who.name);
@@ -141,7 +141,7 @@ void play_links(Env& env, const Hash256& id, const Play& play) {
 
 void play_reveals(Env& env, const Hash256& id, const Play& play) {
     const Job job = env.job(id);
-    for (const SlotRound& slot : list_slots(env.state(), id, job.round)) {
+    for (const SlotRound& slot : list_slots(env.whole(), id, job.round)) {
         if (!slot.committed) continue;
         Person& who = env.by_node(slot.miner);
         const MinerManner manner = manner_of(play.miners, who.name);
@@ -224,7 +224,7 @@ void play_round(Env& env, const Hash256& id, const Play& play) {
     play_audits(env, id, play, Stage::kThird);
     play_merges(env, id, play, Stage::kPair);
     if (is_at(env, id, round, RoundPhase::kMergeThirdSeal)) play_merges(env, id, play, Stage::kThird);
-    REQUIRE(read_round(env.state(), id, round)->phase == RoundPhase::kSettled);
+    REQUIRE(read_round(env.whole(), id, round)->phase == RoundPhase::kSettled);
 }
 
 void play_job(Env& env, const Hash256& id, const Play& play, int limit) {
@@ -236,7 +236,7 @@ void play_job(Env& env, const Hash256& id, const Play& play, int limit) {
 
 SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind,
                        const std::string& name) {
-    for (const SettlementLine& line : list_settlement(env.state(), job, round)) {
+    for (const SettlementLine& line : list_settlement(env.whole(), job, round)) {
         if (line.kind == kind && line.node == env.person(name).node_key()) return line;
     }
     FAIL("no such settlement line for " << name);
@@ -244,7 +244,7 @@ SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKi
 }
 
 std::uint32_t slot_of(Env& env, const Hash256& job, const std::string& name) {
-    for (const SlotRound& slot : list_slots(env.state(), job, env.job(job).round)) {
+    for (const SlotRound& slot : list_slots(env.whole(), job, env.job(job).round)) {
         if (slot.assigned && slot.miner == env.person(name).node_key()) return slot.slot;
     }
     FAIL(name << " holds no slot");

@@ -39,7 +39,7 @@ struct SoundnessWorld {
         play_links(env, job, play);
         play_reveals(env, job, play);
         std::vector<std::string> pair;
-        const SlotRound slot = *read_slot(env.state(), job, 0, 0);
+        const SlotRound slot = *read_slot(env.whole(), job, 0, 0);
         for (const PublicKey& node : slot.verifiers) pair.push_back(env.by_node(node).name);
         REQUIRE(pair.size() == 2);
         return pair;
@@ -49,7 +49,7 @@ struct SoundnessWorld {
         play_audits(env, job, play, Stage::kThird);
         play_merges(env, job, play, Stage::kPair);
         play_merges(env, job, play, Stage::kThird);
-        REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
+        REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
     }
 };
 
@@ -57,9 +57,9 @@ struct SoundnessWorld {
 std::vector<PublicKey> drawn_in(const Env& env, const Hash256& job) {
     std::vector<PublicKey> drawn;
     for (std::uint32_t round = 0; round < env.job(job).round; ++round) {
-        for (const SlotRound& slot : list_slots(env.state(), job, round))
+        for (const SlotRound& slot : list_slots(env.whole(), job, round))
             drawn.insert(drawn.end(), slot.verifiers.begin(), slot.verifiers.end());
-        const Round record = *read_round(env.state(), job, round);
+        const Round record = *read_round(env.whole(), job, round);
         for (const MergePosting& posting : record.merges) drawn.push_back(posting.verifier);
     }
     return drawn;
@@ -89,7 +89,7 @@ JobSpec one_unit_job(std::uint32_t slots) {
 bool is_newcomer_in(Env& env, const JobSpec& spec) {
     const Hash256 job = env.post(spec, "buyer");
     env.hold_auction(job, {{"m1", 1}}, kPanel);
-    const bool newcomer = read_slot(env.state(), job, 0, 0)->newcomer;
+    const bool newcomer = read_slot(env.whole(), job, 0, 0)->newcomer;
     play_job(env, job);
     return newcomer;
 }
@@ -141,7 +141,7 @@ TEST_CASE("a verifier weighs what it locked, and less after a penalty, and locks
     };
     CHECK(weight("v1") == least.units());
     CHECK(weight("v2") == 10 * least.units());
-    const std::uint64_t bond = read_slot(env.state(), job, 0, 0)->bond.units();
+    const std::uint64_t bond = read_slot(env.whole(), job, 0, 0)->bond.units();
     CHECK(least.units() >= bond / 2);
     // All three judge in the end: one lies, the two others say the same.
     const Play play = {.verifiers = {{"v2", VerifierManner::kLies}}};
@@ -189,7 +189,7 @@ TEST_CASE("a cap far above what is paid makes no bond a trap") {
     env.hold_auction(job, {{"m1", 9}, {"m2", 10}}, kPanel);
     REQUIRE(env.job(job).auction.clearing_price == amount(10));
     const std::uint64_t pay = 10 * work;
-    CHECK(read_slot(env.state(), job, 0, 0)->bond.units() == 21 * pay);
+    CHECK(read_slot(env.whole(), job, 0, 0)->bond.units() == 21 * pay);
 }
 
 TEST_CASE("a seal that is not opened costs what a wrong one costs") {
@@ -199,7 +199,7 @@ TEST_CASE("a seal that is not opened costs what a wrong one costs") {
         const auto pair = w.play_to_audit();
         const std::uint64_t stake = w.env.stake(pair[0]);
         w.finish({.verifiers = {{pair[0], manner}}});
-        CHECK(read_slot(w.env.state(), w.job, 0, 0)->verdict == Reason::kPaid);
+        CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaid);
         const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
         CHECK(consequence(line.reason) == Consequence::kPenalty);
         CHECK(line.paid.is_zero());
@@ -218,7 +218,7 @@ TEST_CASE("a merge that is sealed and not opened costs what a wrong one costs") 
         w.play_to_audit();
         const std::string one = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
         w.finish({.mergers = {{one, manner}}});
-        CHECK(read_round(w.env.state(), w.job, 0)->merged);
+        CHECK(read_round(w.env.whole(), w.job, 0)->merged);
         const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, one);
         CHECK(consequence(line.reason) == Consequence::kPenalty);
         lost[manner == MergeManner::kLies ? 0 : 1] = line.lost.units();
@@ -234,7 +234,7 @@ TEST_CASE("a penalty grows with the bond of the slot that was judged wrongly") {
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     SoundnessWorld w(spec, params);
     const auto pair = w.play_to_audit();
-    const std::uint64_t bond = read_slot(w.env.state(), w.job, 0, 0)->bond.units();
+    const std::uint64_t bond = read_slot(w.env.whole(), w.job, 0, 0)->bond.units();
     REQUIRE(bond > 10 * params.verifier_penalty.units());
     w.finish({.verifiers = {{pair[0], VerifierManner::kLies}}});
     const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
@@ -251,8 +251,8 @@ TEST_CASE("256 one-unit slots of one's own job end no probation and bring no fee
     work_off(env, one_unit_job(256), "m1");
     const Miner miner = *read_miner(env.state(), env.person("m1").node_key());
     std::uint64_t used = 0;
-    for (const Job& job : list_jobs(env.state())) {
-        for (const SettlementLine& line : list_settlement(env.state(), job.id, 0))
+    for (const Job& job : list_jobs(env.whole())) {
+        for (const SettlementLine& line : list_settlement(env.whole(), job.id, 0))
             used += line.from_prepaid.units();
     }
     CHECK(miner.prepaid.units() == params.miner_fee.units() - used);
@@ -279,7 +279,7 @@ TEST_CASE("a newcomer's last audits are paid from its fee before what is left co
     SoundnessWorld w(SoundnessWorld::one_slot(), params);
     play_round(w.env, w.job);
     std::uint64_t used = 0;
-    for (const SettlementLine& line : list_settlement(w.env.state(), w.job, 0)) {
+    for (const SettlementLine& line : list_settlement(w.env.whole(), w.job, 0)) {
         if (line.kind != LineKind::kAudit) continue;
         CHECK(line.reason == Reason::kPaidAudit);
         CHECK(line.from_escrow.is_zero());
@@ -288,7 +288,7 @@ TEST_CASE("a newcomer's last audits are paid from its fee before what is left co
     REQUIRE(used > 0);
     // The rest came back in the same round.
     CHECK(read_miner(w.env.state(), w.env.person("m1").node_key())->prepaid.is_zero());
-    CHECK_FALSE(read_slot(w.env.state(), w.job, 1, 0)->newcomer);
+    CHECK_FALSE(read_slot(w.env.whole(), w.job, 1, 0)->newcomer);
 }
 
 TEST_CASE("a key that is ground once the job is known wins no tie") {

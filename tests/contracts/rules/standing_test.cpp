@@ -54,7 +54,7 @@ struct StandingWorld {
         std::abort();
     }
     SlotRound slot(std::uint32_t round, std::uint32_t number = 0) {
-        return *read_slot(env.state(), job, round, number);
+        return *read_slot(env.whole(), job, round, number);
     }
     /// Plays up to the audits and names the drawn verifiers of slot 0.
     std::vector<std::string> play_to_audit(const Play& play = {}) {
@@ -72,7 +72,7 @@ struct StandingWorld {
         play_audits(env, job, play, Stage::kPair);
         play_audits(env, job, play, Stage::kThird);
         play_merges(env, job, play, Stage::kPair);
-        REQUIRE(read_round(env.state(), job, round)->phase == RoundPhase::kSettled);
+        REQUIRE(read_round(env.whole(), job, round)->phase == RoundPhase::kSettled);
     }
 };
 

@@ -39,12 +39,12 @@ struct LossWorld {
                 trace.fingerprints[step].loss = losses[slot][step];
             return trace;
         };
-        for (const SlotRound& slot : list_slots(env.state(), job, 0)) {
+        for (const SlotRound& slot : list_slots(env.whole(), job, 0)) {
             env.send(env.by_node(slot.miner),
                      RoundCommit{job, 0, slot.slot, seal_of(env, record, slot, trace_of(slot.slot))});
         }
         play_links(env, job, {});
-        for (const SlotRound& slot : list_slots(env.state(), job, 0)) {
+        for (const SlotRound& slot : list_slots(env.whole(), job, 0)) {
             RoundReveal reveal;
             reveal.job = job;
             reveal.slot = slot.slot;
@@ -60,7 +60,7 @@ struct LossWorld {
                                    {"v3", VerifierManner::kRubberStamp}}},
                     Stage::kPair);
         play_merges(env, job, {}, Stage::kPair);
-        return *read_round(env.state(), job, 0);
+        return *read_round(env.whole(), job, 0);
     }
 };
 
@@ -96,7 +96,7 @@ TEST_CASE(
     LossWorld preview(kAboutHalf);
     const Round same = preview.play(losses);
     std::uint32_t audited = 0;
-    for (const SlotRound& slot : list_slots(preview.env.state(), preview.job, 0)) {
+    for (const SlotRound& slot : list_slots(preview.env.whole(), preview.job, 0)) {
         for (std::uint32_t segment = 0; segment < program::RoundPlan(record.spec).segments(); ++segment) {
             const auto& units = slot.drawn_units;
             if (std::find(units.begin(), units.end(), segment) != units.end()) {

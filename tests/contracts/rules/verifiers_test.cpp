@@ -29,7 +29,7 @@ struct VerifierWorld {
         play_links(env, job, play);
         play_reveals(env, job, play);
         std::vector<std::string> pair;
-        const SlotRound slot = *read_slot(env.state(), job, 0, 0);
+        const SlotRound slot = *read_slot(env.whole(), job, 0, 0);
         for (const PublicKey& node : slot.verifiers) {
             pair.push_back(env.by_node(node).name);
         }
@@ -43,12 +43,12 @@ struct VerifierWorld {
         if (env.job(job).round == 0 && env.round(job).phase == RoundPhase::kMergeThirdSeal) {
             play_merges(env, job, play, Stage::kThird);
         }
-        REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
+        REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
     }
-    Reason verdict() { return read_slot(env.state(), job, 0, 0)->verdict; }
+    Reason verdict() { return read_slot(env.whole(), job, 0, 0)->verdict; }
     Reason audit(const std::string& name) { return line_of(env, job, 0, LineKind::kAudit, name).reason; }
     std::string third() {
-        const auto verifiers = read_slot(env.state(), job, 0, 0)->verifiers;
+        const auto verifiers = read_slot(env.whole(), job, 0, 0)->verifiers;
         REQUIRE(verifiers.size() == 3);
         return env.by_node(verifiers[2]).name;
     }
@@ -103,7 +103,7 @@ TEST_CASE("a disagreement that no third verifier can settle leaves the slot unpa
     CHECK(w.audit("v1") == Reason::kAuditUndecided);
     CHECK(w.audit("v2") == Reason::kAuditUndecided);
     CHECK(w.env.stake("v1") == kPlenty);
-    CHECK(read_round(w.env.state(), w.job, 0)->merged_slots.empty());
+    CHECK(read_round(w.env.whole(), w.job, 0)->merged_slots.empty());
     // An empty merge is a merge: the next round begins.
     CHECK(w.env.job(w.job).round == 1);
 }
@@ -190,7 +190,7 @@ TEST_CASE("a wrong merge is outvoted by a third verifier") {
     const std::string liar = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
     play_merges(w.env, w.job, {.mergers = {{liar, MergeManner::kLies}}}, Stage::kPair);
     play_merges(w.env, w.job, {}, Stage::kThird);
-    const Round round = *read_round(w.env.state(), w.job, 0);
+    const Round round = *read_round(w.env.whole(), w.job, 0);
     CHECK(round.merged);
     CHECK(round.result == true_merge(w.env.job(w.job), 0));
     CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, liar).reason == Reason::kMergeWrong);
@@ -236,7 +236,7 @@ TEST_CASE("nobody judges work of its own owner, and a buyer does not judge its o
     env.hold_auction(id, {{"m1", 1}, {"m5", 1}}, {"v1", "v2", "v3"});
     play_commits(env, id, {});
     play_links(env, id, {});
-    for (const SlotRound& slot : list_slots(env.state(), id, 0)) {
+    for (const SlotRound& slot : list_slots(env.whole(), id, 0)) {
         if (slot.miner != m5.node_key()) continue;
         for (const PublicKey& node : slot.verifiers) CHECK(node != v1.node_key());
     }

@@ -6,6 +6,7 @@
 
 #include "node/processes/store_files.hpp"
 #include "node/roles/following_role.hpp"
+#include "tests/contracts/rules/env.hpp"
 #include "tests/contracts/rules/old_state.hpp"
 #include "tests/node/memory_ledger.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
@@ -147,7 +148,7 @@ TEST_CASE("a role that starts again late fetches no block that it has verified b
 }
 
 TEST_CASE("a role whose state is of an older schema waits for the block that migrates it") {
-    for (const int schema : {1, 2}) {
+    for (const int schema : {1, 2, 3}) {
         CAPTURE(schema);
         const MemoryLedger ledger;  // no block yet
         Faults faults;
@@ -162,6 +163,50 @@ TEST_CASE("a role whose state is of an older schema waits for the block that mig
         CHECK_FALSE(life.ended);
         CHECK(life.role->plans == 0);
     }
+}
+
+TEST_CASE("a role keeps the records of ended jobs, finds them after a restart, and says which are damaged") {
+    MemoryLedger ledger;
+    const auto alice = key_of("alice");
+    const auto own = key_of("alice's node");
+    const program::JobSpec spec = contracts::test::small_job();
+    const Bytes submission =
+        test::signed_by(alice, 1,
+                        contracts::JobSubmit{spec, own.public_key(), "127.0.0.1:7000",
+                                             contracts::chain_tip(base::hash("test/seed", {}), spec.rounds)});
+    const auto body = base::decode<contracts::SignedTransaction>(submission).value().body;
+    const base::Hash256 id = contracts::job_id(contracts::transaction_id(body));
+    ledger.extend({test::signed_by(
+        alice, 0,
+        contracts::NodeRegister{own.public_key(),
+                                contracts::prove_node_key(own, alice.public_key(), test::kChainId)})});
+    ledger.extend({submission});
+    ledger.extend({test::signed_by(alice, 2, contracts::JobCancel{id})});
+    ledger.extend({});
+    Faults faults;
+    MemoryProvider store(faults);
+    const auto found = [&](const Life& life) {
+        CHECK(life.is_at_tip());
+        CHECK(contracts::has_ended(life.role->state(), id));
+        const auto job = contracts::read_job(life.role->state(), id);
+        return job && job->end_reason == contracts::Reason::kJobCancelled && job->spec == spec;
+    };
+    {
+        Life first(ledger, store);
+        REQUIRE(first.follow() == 4);
+        CHECK(found(first));
+    }
+    CHECK_FALSE(contracts::read_job(ledger.chain->state(), id).has_value());
+    {
+        const Life second(ledger, store);
+        CHECK(found(second));
+        CHECK(second.log.lines_with("damaged") == 0);
+    }
+    for (auto& [key, row] : store.values)
+        if (key.front() == 'h') row.back() ^= 1U;
+    const Life third(ledger, store);
+    CHECK_FALSE(found(third));  // no state is lost by it, and nobody is told something else
+    CHECK(third.log.said("job " + id.hex(), "history is damaged"));
 }
 
 TEST_CASE("a stored state whose content or head was altered is deleted and every block executed again") {

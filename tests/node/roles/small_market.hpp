@@ -212,6 +212,8 @@ public:
     explicit Market(MarketOptions options = {}) : options_(std::move(options)), genesis_(make_genesis()) {
         REQUIRE(ledger::write_genesis(disk_, ledger::Layout("home").genesis, genesis_).ok());
         chain_ = ledger::Chain::open(disk_, provider_, ledger::rules_machine(), "home").value();
+        state_.emplace(chain_->state(),
+                       [this](base::ByteView key) { return chain_->application().history(key).value(); });
         job_ = tests::tiny_job();
         job_.spec.rounds = options_.rounds;
         job_.spec.strategy = options_.strategy;
@@ -276,7 +278,8 @@ public:
 
     [[nodiscard]] Party& party(const std::string& name) { return *parties_.at(name); }
     [[nodiscard]] const std::map<std::string, std::unique_ptr<Party>>& parties() const { return parties_; }
-    [[nodiscard]] const contracts::StateView& state() const { return chain_->state(); }
+    /// With the records of ended jobs, as the ledger's index has them.
+    [[nodiscard]] const contracts::StateView& state() const { return *state_; }
     [[nodiscard]] const program::JobSpec& spec() const { return job_.spec; }
     [[nodiscard]] HandClock& clock() { return clock_; }
     [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
@@ -285,6 +288,9 @@ public:
     [[nodiscard]] contracts::MemoryState with_evidence() const {
         contracts::MemoryState whole;
         for (const auto& [key, value] : state().scan({})) whole.put(key, value);
+        REQUIRE(ledger::recover_records(whole, [&](base::ByteView key) {
+                    return chain_->application().history(key).value();
+                }).ok());
         const auto recovered =
             ledger::recover_evidence(whole, [&](std::uint64_t height) { return chain_->block(height); });
         REQUIRE(recovered.ok());
@@ -458,6 +464,7 @@ private:
     ledger::testing::FaultyDisk disk_{faults_};
     ledger::testing::MemoryProvider provider_{faults_};
     std::unique_ptr<ledger::Chain> chain_;
+    std::optional<contracts::WithHistory> state_;  ///< of the chain
     std::uint64_t time_ = 0;
     tests::TinyJob job_;
     std::map<std::string, std::unique_ptr<Party>> parties_;

@@ -16,6 +16,7 @@
 #include "ledger/store/state_tree.hpp"
 #include "node/rpc/client.hpp"
 #include "node/runtime/ledger_node.hpp"
+#include "tests/contracts/rules/env.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -122,6 +123,53 @@ TEST_CASE(
     }
     // All of it, since the root of what came is the state's.
     REQUIRE(ledger::StateTree::build({all.begin(), all.end()}).root() == tip.header.state_root);
+}
+
+TEST_CASE(
+    "a job that was cancelled leaves the state by itself, and a stranger reads it by the hashes of its "
+    "records") {
+    Site site;
+    const auto node = site.start().value();
+    const auto ledger = client_of(*node);
+    const auto alice = key_of("alice");
+    const auto own = key_of("alice's node");
+    const program::JobSpec spec = contracts::test::small_job();
+    std::uint64_t nonce = 0;
+    const auto send = [&](const contracts::Payload& payload) {
+        const Bytes transaction = test::signed_by(alice, nonce++, payload);
+        const SubmitReply reply = ledger->submit(transaction).value();
+        INFO(reply.reason_text);
+        REQUIRE(reply.accepted);
+        return base::decode<ledger::Receipt>(reply.receipt).value().transaction;
+    };
+    send(contracts::NodeRegister{own.public_key(),
+                                 contracts::prove_node_key(own, alice.public_key(), test::kChainId)});
+    const base::Hash256 id = contracts::job_id(
+        send(contracts::JobSubmit{spec, own.public_key(), "127.0.0.1:7000",
+                                  contracts::chain_tip(base::hash("test/seed", {}), spec.rounds)}));
+    const auto read = [&](const Bytes& key) { return ledger->get(key).value(); };
+    REQUIRE(read(contracts::job_terms_key(id)).value.has_value());
+    send(contracts::JobCancel{id});
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (read(contracts::job_progress_key(id)).value) {
+        REQUIRE(std::chrono::steady_clock::now() < give_up);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    const StateValue left = read(contracts::ended_job_key(id));
+    REQUIRE(left.value.has_value());
+    const auto ended = base::decode<contracts::EndedJob>(*left.value).value();
+    CHECK(ended.reason == contracts::Reason::kJobCancelled);
+    CHECK(ended.spec == contracts::hash_of_spec(spec));
+    CHECK_FALSE(ended.groups.empty());
+    for (const contracts::RecordGroup& group : ended.groups) {
+        const auto records = contracts::read_group(id, group, [&](base::ByteView key) {
+            const StateValue row = read(base::to_bytes(key));
+            CHECK(row.proof.empty());
+            return row.value;
+        });
+        REQUIRE(records.ok());
+        CHECK(records->size() == group.records);
+    }
 }
 
 TEST_CASE("a refused transaction is answered with the reason's number and name and changes nothing") {

@@ -37,6 +37,26 @@ std::set<std::string> names_of(const Json& object) {
 
 }  // namespace
 
+TEST_CASE("what there is to see of a job is the same once its records have left the state") {
+    PlayedJob played;
+    const auto seen = [&](const contracts::StateView& state) {
+        std::vector<Json> all = {json_of(job_view(state, *contracts::read_job(state, played.id))),
+                                 json_of(jobs_of(state)), json_of(network_view(state))};
+        for (const char* name : {"m1", "m2", "v1"}) {
+            all.push_back(json_of(payout_lines(state, {.node = played.env.person(name).node_key()})));
+            all.push_back(json_of(wallet_view(state, played.env.person(name).owner_key())));
+        }
+        return all;
+    };
+    REQUIRE(contracts::read_job(played.env.state(), played.id).has_value());
+    const std::vector<Json> before = seen(played.env.state());
+    played.env.next_block();
+    REQUIRE_FALSE(contracts::read_job(played.env.state(), played.id).has_value());
+    CHECK(seen(played.env.whole()) == before);
+    // A list needs none of them.
+    CHECK(json_of(jobs_of(played.env.state())) == json_of(jobs_of(played.env.whole())));
+}
+
 TEST_CASE("a job's view has its record's money, its roster, and every slot that was dealt") {
     PlayedJob played;
     const contracts::Job job = played.env.job(played.id);
@@ -50,7 +70,7 @@ TEST_CASE("a job's view has its record's money, its roster, and every slot that 
     CHECK(view.verifiers.size() == 3);
     std::size_t dealt = 0;
     for (std::uint32_t round = 0; round < job.spec.rounds; ++round)
-        dealt += contracts::list_slots(played.env.state(), played.id, round).size();
+        dealt += contracts::list_slots(played.env.whole(), played.id, round).size();
     CHECK(view.slot_rounds.size() == dealt);
     CHECK(names_of(json_of(view)) == std::set<std::string>{"id",
                                                            "name",

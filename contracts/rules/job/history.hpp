@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is left of a job that has ended. Its records leave the state for the history, which whoever executes
+// the blocks keeps outside of it (State::hand_over); the state keeps one small record, with a hash for each
+// group of records that left. A reader who is handed a row of the history checks it against that hash.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/state/state.hpp"
+#include "contracts/rules/state/tables.hpp"
+
+namespace assay::contracts {
+
+/// The records of one table that a job had.
+struct RecordGroup {
+    std::uint8_t table = 0;  ///< Table
+    std::uint32_t rows = 0;  ///< of the history
+    std::uint64_t records = 0;
+    Hash256 hash;  ///< over the rows (extended_hash), from zero on
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.table, self.rows, self.records, self.hash);
+    }
+    friend bool operator==(const RecordGroup&, const RecordGroup&) = default;
+};
+
+/// Stored from the moment the first record of an ended job leaves, for ever.
+struct EndedJob {
+    std::string name;  ///< JobSpec::name
+    PublicKey buyer;   ///< owner key
+    PublicKey buyer_node;
+    Hash256 spec;                    ///< hash_of_spec
+    std::uint64_t submitted_at = 0;  ///< the blocks from here...
+    std::uint64_t ended_at = 0;      ///< ...to here hold every message about the job
+    Reason reason = Reason::kNone;
+    std::uint32_t rounds = 0;       ///< JobSpec::rounds
+    std::uint32_t rounds_done = 0;  ///< settled with a merge
+    Hash256 base_root;              ///< of the model that it came to
+    Hash256 base_blob;
+    Amount budget, spent, refunded;
+    std::vector<RecordGroup> groups;  ///< in the order in which they left
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.name, self.buyer, self.buyer_node, self.spec, self.submitted_at, self.ended_at,
+              self.reason, self.rounds, self.rounds_done, self.base_root, self.base_blob, self.budget,
+              self.spent, self.refunded, self.groups);
+    }
+    [[nodiscard]] const RecordGroup* group(Table table) const;
+};
+
+/// Keys and values of records, ascending by key.
+using Records = std::vector<std::pair<Bytes, Bytes>>;
+
+/// A row: some records of one group. The rows of a group follow each other in the order of the keys.
+struct HistoryRow {
+    Records records;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.records);
+    }
+};
+
+/// H("assay/spec/v1", encoding).
+Hash256 hash_of_spec(const JobSpec& spec);
+/// The hash of a group with one row more: H("assay/history/v1", hash before, encoding of the row).
+Hash256 extended_hash(const Hash256& before, ByteView row);
+
+Bytes ended_job_key(const Hash256& job);
+Bytes history_key(const Hash256& job, Table table, std::uint32_t row);
+/// The tables whose records a job has, in the order in which they leave: its progress last.
+const std::vector<Table>& tables_of_job();
+
+std::optional<EndedJob> read_ended_job(const StateView& state, const Hash256& job);
+/// Ascending by job.
+std::vector<std::pair<Hash256, EndedJob>> list_ended_jobs(const StateView& state);
+/// Whether the job has ended, its records having left or not. False: it runs, or there never was one.
+bool has_ended(const StateView& state, const Hash256& job);
+/// Why a message about a job without progress is refused: the job is over, or there never was one.
+Reason reason_of_absence(const StateView& state, const Hash256& job);
+
+/// Looks up a row of the history; nothing when it is not there.
+using HistoryReader = std::function<std::optional<Bytes>(ByteView key)>;
+/// Of what was handed over to this state. It must outlive the reader.
+HistoryReader history_of(const MemoryState& state);
+
+/// The records of a group. The error names the row that is missing or that is not the state's.
+Result<Records, std::string> read_group(const Hash256& job, const RecordGroup& group,
+                                        const HistoryReader& rows);
+
+/// Puts the records of every ended job back into `state`, beside what it holds of them, for audits. The error
+/// is the first of read_group's; `state` then has the records of the jobs before it.
+Result<void, std::string> put_back(State& state, const HistoryReader& rows);
+
+/// A state whose readers find the records of ended jobs as if they had not left. What is asked of one job
+/// (keys and prefixes that name it) is answered from the history too; what is asked of a whole table is the
+/// state's. One job's groups are kept in memory for the next question.
+class WithHistory final : public StateView {
+public:
+    /// `damaged` is told what read_group's error says; the reader then finds no such record.
+    WithHistory(const StateView& state, HistoryReader rows,
+                std::function<void(const std::string&)> damaged = {})
+        : state_(state), rows_(std::move(rows)), damaged_(std::move(damaged)) {}
+    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override;
+    void for_each(ByteView prefix, ByteView from, const Visitor& visit) const override;
+
+private:
+    /// The records that left of the group that holds `key`; null: none did.
+    const Records* records_of(ByteView key) const;
+
+    const StateView& state_;
+    HistoryReader rows_;
+    std::function<void(const std::string&)> damaged_;
+    struct Known {
+        RecordGroup group;
+        Records records;
+    };
+    mutable Hash256 job_;  ///< whose groups are known
+    mutable std::map<std::uint8_t, Known> known_;
+};
+
+}  // namespace assay::contracts

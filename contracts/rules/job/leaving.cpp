@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/job/leaving.hpp"
+
+#include <algorithm>
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/job/history.hpp"
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+EndedJob first_words(const StateView& state, const Hash256& id, const JobProgress& progress) {
+    const JobTerms terms = required(read_job_terms(state, id));
+    EndedJob ended;
+    ended.name = terms.spec.name;
+    ended.buyer = terms.buyer;
+    ended.buyer_node = terms.buyer_node;
+    ended.spec = hash_of_spec(terms.spec);
+    ended.submitted_at = terms.submitted_at;
+    ended.ended_at = progress.ended_at;
+    ended.reason = progress.end_reason;
+    ended.rounds = terms.spec.rounds;
+    ended.rounds_done = progress.rounds_done;
+    ended.base_root = progress.base_root;
+    ended.base_blob = progress.base_blob;
+    ended.budget = terms.spec.market.budget;
+    ended.spent = progress.spent;
+    ended.refunded = progress.refunded;
+    return ended;
+}
+
+/// The first records of a table that this job still has, as many as a row and `room` take.
+HistoryRow next_row(const StateView& state, ByteView prefix, ByteView from, std::size_t room) {
+    HistoryRow row;
+    std::size_t bytes = 0;
+    state.for_each(prefix, from, [&](ByteView key, ByteView value) {
+        if (row.records.size() == std::min(room, kMaxRowRecords) || bytes >= kMaxRowBytes) return false;
+        bytes += key.size() + value.size();
+        row.records.emplace_back(base::to_bytes(key), base::to_bytes(value));
+        return true;
+    });
+    return row;
+}
+
+RecordGroup& group_of(EndedJob& ended, Table table) {
+    const auto number = static_cast<std::uint8_t>(table);
+    if (ended.groups.empty() || ended.groups.back().table != number)
+        ended.groups.push_back({number, 0, 0, {}});
+    return ended.groups.back();
+}
+
+/// Up to `room` records of one table; returns how many.
+std::size_t leave_table(State& state, const Hash256& id, Table table, EndedJob& ended, std::size_t room) {
+    const Bytes prefix = KeyBuilder(table).add(id.view()).take();
+    Bytes from = prefix;
+    std::size_t left = 0;
+    while (left < room) {
+        const HistoryRow row = next_row(state, prefix, from, room - left);
+        if (row.records.empty()) break;
+        for (const auto& [key, value] : row.records) state.erase(key);
+        left += row.records.size();
+        from = row.records.back().first;
+        Bytes encoded = base::encode(row);
+        RecordGroup& group = group_of(ended, table);
+        group.hash = extended_hash(group.hash, encoded);
+        group.records += row.records.size();
+        state.hand_over(history_key(id, table, group.rows++), std::move(encoded));
+    }
+    return left;
+}
+
+}  // namespace
+
+void schedule_leaving(State& state, const Hash256& id, JobProgress& job, std::uint64_t height) {
+    ASSAY_CHECK(job.phase == JobPhase::kEnded && job.due == 0);
+    ASSAY_CHECK(list_claims(state, id).empty());
+    job.due = height;
+    state.put(deadline_key({height, DueKind::kLeaving, id}), {});
+}
+
+std::size_t leave(State& state, const Hash256& id, std::uint64_t height, std::size_t room) {
+    auto progress = read_job_progress(state, id);
+    if (!progress || room == 0) return 0;
+    ASSAY_CHECK(progress->phase == JobPhase::kEnded && progress->due != 0);
+    state.erase(deadline_key({progress->due, DueKind::kLeaving, id}));
+    progress->due = 0;
+    store(state, job_progress_key(id), *progress);
+    auto known = read_ended_job(state, id);
+    EndedJob ended = known ? std::move(*known) : first_words(state, id, *progress);
+    std::size_t left = 0;
+    for (const Table table : tables_of_job()) left += leave_table(state, id, table, ended, room - left);
+    if (state.get(job_progress_key(id))) {
+        schedule_leaving(state, id, *progress, later(height, 1));
+        store(state, job_progress_key(id), *progress);
+    }
+    store(state, ended_job_key(id), ended);
+    return left;
+}
+
+}  // namespace assay::contracts

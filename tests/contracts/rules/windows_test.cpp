@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// A settled claim with a window holds its pay and its bond until the window is over, and its job's records
+// stay that long.
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/escrow.hpp"
+#include "contracts/rules/job/history.hpp"
+#include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+constexpr std::uint64_t kWindow = 40;
+
+/// A job of one round whose first slot has a window.
+struct WindowWorld {
+    Env env;
+    Hash256 id;
+    ClaimId name;
+
+    explicit WindowWorld(ClaimKind kind = ClaimKind::kSlot) {
+        for (const char* miner : {"m1", "m2"}) env.miner(miner);
+        for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
+        JobSpec spec = small_job();
+        spec.rounds = 1;
+        id = env.post(spec);
+        env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        name = {id, 0, kind, 0};
+        if (kind == ClaimKind::kMerge) {
+            play_commits(env, id, {});
+            play_links(env, id, {});
+        }
+        env.edit<Claim>(claim_key(name), [](Claim& claim) { claim.window = kWindow; });
+    }
+    void finish(const Play& play = {}) {
+        if (name.kind == ClaimKind::kSlot) return play_round(env, id, play);
+        play_reveals(env, id, play);
+        play_audits(env, id, play, Stage::kPair);
+        play_merges(env, id, play, Stage::kPair);
+    }
+    [[nodiscard]] Amount balance(const PublicKey& owner) const {
+        return read_account(env.state(), owner).balance;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what a claim holds is its owner's when its window is over, and not before") {
+    for (const ClaimKind kind : {ClaimKind::kSlot, ClaimKind::kMerge}) {
+        WindowWorld with(kind);
+        const Claim given = *read_claim(with.env.state(), with.name);
+        const Amount before = with.balance(given.owner);
+        with.finish();
+        const std::uint64_t settled = with.env.height();
+        const Job job = with.env.job(with.id);
+        REQUIRE(job.phase == JobPhase::kEnded);
+        const auto held = read_claim(with.env.state(), with.name);
+        REQUIRE(held.has_value());
+        CHECK(held->held == given.held);
+        CHECK(held->bond == (kind == ClaimKind::kSlot ? given.bond : Amount{}));
+        // It is spent, and in nobody's account yet: the job's own escrow is empty.
+        CHECK(escrow_of(with.env.state(), job).is_zero());
+        CHECK(job.spent.plus(job.refunded) == job.spec.market.budget);
+        CHECK(job.due == 0);
+        CHECK(next_deadline(with.env.state()) == settled + kWindow);
+        const Amount paid_at_once = difference(with.balance(given.owner), before);
+        const Stake locked = read_stake(with.env.state(), given.node);
+        with.env.advance_to(settled + kWindow - 1);
+        CHECK(read_claim(with.env.state(), with.name).has_value());
+        CHECK(read_job(with.env.state(), with.id).has_value());
+        with.env.next_block();
+        CHECK_FALSE(read_claim(with.env.state(), with.name).has_value());
+        CHECK(difference(with.balance(given.owner), before) == sum(paid_at_once, given.held));
+        CHECK(read_stake(with.env.state(), given.node).bonded == difference(locked.bonded, held->bond));
+        // Nothing is open any more: the records leave in the next block.
+        CHECK(read_job(with.env.state(), with.id).has_value());
+        with.env.next_block();
+        CHECK(read_ended_job(with.env.state(), with.id).has_value());
+        CHECK_FALSE(read_job(with.env.state(), with.id).has_value());
+    }
+}
+
+TEST_CASE("a window moves no amount: everybody ends with what they have without it") {
+    WindowWorld with;
+    with.finish();
+    with.env.advance_to(with.env.height() + kWindow);
+    Env without;
+    for (const char* miner : {"m1", "m2"}) without.miner(miner);
+    for (const char* verifier : {"v1", "v2", "v3"}) without.verifier(verifier);
+    JobSpec spec = small_job();
+    spec.rounds = 1;
+    const Hash256 id = without.post(spec);
+    without.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+    play_round(without, id);
+    without.advance_to(with.env.height());
+    for (const char* name : {"m1", "m2", "v1", "v2", "v3", "buyer"}) {
+        INFO(name);
+        CHECK(with.env.balance(name) == without.balance(name));
+        CHECK(with.env.stake(name) == without.stake(name));
+    }
+    CHECK(read_supply(with.env.state()) == read_supply(without.state()));
+}
+
+TEST_CASE("a slot that is not paid keeps its bond in its window, and one that forfeits keeps nothing") {
+    WindowWorld w;
+    const Claim given = *read_claim(w.env.state(), w.name);
+    const std::string miner = w.env.by_node(given.node).name;
+    SECTION("absent") {
+        w.finish({.miners = {{miner, MinerManner::kAbsent}}});
+        const auto held = read_claim(w.env.state(), w.name);
+        REQUIRE(held.has_value());
+        CHECK(held->held.is_zero());
+        CHECK(held->bond == given.bond);
+    }
+    SECTION("caught") {
+        w.finish({.miners = {{miner, MinerManner::kCheats}}});
+        CHECK_FALSE(read_claim(w.env.state(), w.name).has_value());
+    }
+}
+
+TEST_CASE("a settled claim that waits for no window, or whose window nobody watches, is a violation") {
+    WindowWorld w;
+    w.finish();
+    const std::uint64_t end = w.env.height() + kWindow;
+    const auto finding = [&](const std::function<void(Overlay&)>& damage) {
+        Overlay overlay(w.env.state());
+        damage(overlay);
+        CHECK_FALSE(check_invariants(w.env.state(), overlay).ok());
+        return check_invariants(overlay).ok();
+    };
+    CHECK_FALSE(finding([&](Overlay& o) { o.erase(deadline_key({end, DueKind::kWindows, w.id})); }));
+    CHECK_FALSE(finding([&](Overlay& o) {
+        Claim claim = *read_claim(o, w.name);
+        claim.window = 0;
+        store(o, claim_key(w.name), claim);
+    }));
+    CHECK_FALSE(finding([&](Overlay& o) { o.put(deadline_key({end + 1, DueKind::kWindows, w.id}), {}); }));
+}
+
+}  // namespace assay::contracts::test
