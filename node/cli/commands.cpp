@@ -33,7 +33,9 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_node_commands(app, context);
     add_node_status_command(app, context);
     add_work_commands(app, context);
+    add_register_commands(app, context);
     add_job_submit_command(app, context);
+    add_job_buy_command(app, context);
     add_job_follow_commands(app, context);
     add_key_commands(app, context);
     add_wallet_commands(app, context);

@@ -45,7 +45,9 @@ void add_completion_command(CLI::App& app, Context& context);
 void add_node_commands(CLI::App& app, Context& context);
 void add_node_status_command(CLI::App& app, Context& context);
 void add_work_commands(CLI::App& app, Context& context);
+void add_register_commands(CLI::App& app, Context& context);
 void add_job_submit_command(CLI::App& app, Context& context);
+void add_job_buy_command(CLI::App& app, Context& context);
 void add_job_follow_commands(CLI::App& app, Context& context);
 void add_devnet_commands(CLI::App& app, Context& context);
 

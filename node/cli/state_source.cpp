@@ -63,18 +63,22 @@ bool begins(const std::string& whole, const std::string& part) {
 
 }  // namespace
 
+base::Outcome<std::unique_ptr<contracts::StateView>> state_of(std::unique_ptr<LedgerService> ledger) {
+    std::unique_ptr<contracts::StateView> state = std::make_unique<NodeWithHistory>(std::move(ledger));
+    if (const auto schema = contracts::schema_of(*state); schema != contracts::kSchemaVersion) {
+        return base::fail(ErrorKind::kVerification,
+                          "the node's ledger has schema " + std::to_string(schema.value_or(0)) +
+                              ", and this program reads " + std::to_string(contracts::kSchemaVersion),
+                          "use the version of assay that the node runs");
+    }
+    return state;
+}
+
 base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& context, StateFrom from) {
     std::unique_ptr<contracts::StateView> state;
     if (from == StateFrom::kNode) {
         ASSAY_ASSIGN(auto ledger, context.ledger());
-        state = std::make_unique<NodeWithHistory>(std::move(ledger));
-        if (const auto schema = contracts::schema_of(*state); schema != contracts::kSchemaVersion) {
-            return base::fail(ErrorKind::kVerification,
-                              "the node's ledger has schema " + std::to_string(schema.value_or(0)) +
-                                  ", and this program reads " + std::to_string(contracts::kSchemaVersion),
-                              "use the version of assay that the node runs");
-        }
-        return state;
+        return state_of(std::move(ledger));
     }
     ASSAY_ASSIGN(auto report, ledger::audit_ledger(ledger::rules_machine(), context.home().root.string()));
     if (!report.ok())

@@ -32,6 +32,9 @@ enum class StateFrom : std::uint8_t {
 /// kFiles: kVerification when a block does not check, kNotFound when there is no ledger.
 base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& context, StateFrom from);
 
+/// The same of a node that is known already.
+base::Outcome<std::unique_ptr<contracts::StateView>> state_of(std::unique_ptr<LedgerService> ledger);
+
 /// The job that `text` names: its id, a beginning of it that fits one job only, or its name when only one job
 /// has it. kNotFound, kUsage when several fit.
 base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const std::string& text);

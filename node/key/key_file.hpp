@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,12 +39,13 @@ private:
     std::string text_;
 };
 
-/// Where a passphrase comes from; exactly one. Never from the command line or the environment, which other
+/// Where a passphrase comes from; at most one. Never from the command line or the environment, which other
 /// processes can read.
 struct PassphraseSource {
     std::optional<int> fd;                      ///< first line of an open descriptor
     std::optional<std::filesystem::path> file;  ///< first line of a file that only the owner can read
-    // Neither: asked on the terminal, without echo.
+    std::shared_ptr<const Passphrase> read;     ///< read before, by this process
+    // None: asked on the terminal, without echo.
 };
 
 /// Whether the prompt asks once, or twice and compares.

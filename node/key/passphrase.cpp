@@ -111,6 +111,7 @@ Passphrase& Passphrase::operator=(Passphrase&& other) noexcept {
 Passphrase::~Passphrase() { wipe(text_); }
 
 Outcome<Passphrase> read_passphrase(const PassphraseSource& source, PromptKind kind) {
+    if (source.read) return Passphrase(source.read->text());
     if (source.fd && source.file) {
         return fail(ErrorKind::kUsage, "two sources of a passphrase are given",
                     "give a descriptor or a file, not both");

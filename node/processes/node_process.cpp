@@ -61,7 +61,6 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
                           .files = *files,
                           .genesis = genesis,
                           .node_key = key,
-                          .owner_key = nullptr,
                           .endpoint = {},
                           .start_height = status.height,
                           .finish =

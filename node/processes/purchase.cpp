@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/processes/purchase.hpp"
 
-#include "node/config/job_file.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
 #include "node/worker/local_training.hpp"
@@ -33,17 +32,18 @@ base::Outcome<void> store_file(BlobStore& blobs, const std::filesystem::path& fi
 
 }  // namespace
 
+base::Outcome<SharedDescriptor> complete(JobFile& job, const WorkerOptions& options) {
+    ASSAY_ASSIGN(SharedDescriptor initial, initial_file(job));
+    ASSAY_ASSIGN(job.spec.initial_root, initial_root(job, initial, options));
+    return initial;
+}
+
 base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop) {
     ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
-    ASSAY_ASSIGN(SharedDescriptor initial, initial_file(job));
-    ASSAY_ASSIGN(job.spec.initial_root, initial_root(job, initial, options.process.worker));
+    ASSAY_ASSIGN(SharedDescriptor initial, complete(job, options.process.worker));
     RoleProcessOptions process_options = options.process;
     process_options.needs_worker = NeedsWorker::kNo;
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
-    if (process->parts().owner_key == nullptr) {
-        return fail(ErrorKind::kKey, "buying needs the owner key, and this home has none",
-                    "make one with `assay key new --role owner`");
-    }
     const program::DataConfig& data = job.spec.data;
     ASSAY_TRY(store_file(process->blobs(), job.manifest, data.manifest));
     ASSAY_TRY(store_file(process->blobs(), job.train, data.train));
@@ -53,20 +53,11 @@ base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop
         ASSAY_TRY(make_blob_files(process->blobs())->put(initial));
         initial.reset();  // as large as the model twice; from here on the store serves it
     }
-    {
-        BuyerRole buyer(process->parts(), {.spec = job.spec});
-        const auto bought = process->run_as_owner(buyer);
-        if (buyer.refusal() && options.on_refused) options.on_refused(*buyer.refusal());
-        ASSAY_TRY(bought);
-        if (!buyer.job()) {
-            return fail(ErrorKind::kInterrupted, "stopped before the job was on the ledger",
-                        "run the same command again to submit it");
-        }
-    }
+    ASSAY_ASSIGN(const base::Hash256 id, options.buy(job.spec, process->endpoint()));
     ASSAY_TRY(process->serve());
-    BuyerRole buyer(process->parts(), {.spec = job.spec});
+    BuyerRole buyer(process->parts(), {.job = id});
     ASSAY_TRY(process->run(buyer));
-    const auto record = buyer.job() ? buyer.record() : std::nullopt;
+    const auto record = buyer.record();
     if (!record || record->phase != contracts::JobPhase::kEnded) {
         return fail(ErrorKind::kInterrupted, "stopped before the job ended; it goes on without this buyer",
                     job.from.empty()

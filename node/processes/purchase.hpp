@@ -7,23 +7,26 @@
 #include <stop_token>
 
 #include "contracts/rules/job/records.hpp"
+#include "node/config/job_file.hpp"
 #include "node/processes/role_process.hpp"
-#include "node/roles/refusal.hpp"
 
 namespace assay::node {
 
 struct PurchaseOptions {
     RoleProcessOptions process;
     std::filesystem::path job_file;
-    /// Told before purchase() returns kRejected: number and name of the reason.
-    std::function<void(const LedgerRefusal&)> on_refused;
+    /// Has the owner buy the job of this spec, to be served at the endpoint, and says which it is: one of the
+    /// same spec that was bought before is not bought again. Called while nobody can reach this process.
+    std::function<base::Outcome<base::Hash256>(const program::JobSpec&, const std::string& endpoint)> buy;
 };
 
-/// Computes the job's initial root, stores its data as blobs, submits it, serves it until it ends. A job of
-/// the same file that this buyer submitted before, running or ended, is gone on with, not bought again:
-/// another name or seed makes another job. Errors: those of read_job_file and RoleProcess::open; kRejected
-/// when the ledger refuses the job for what does not pass by itself in a moment. Asked to
-/// stop before the job ended: kInterrupted (the job goes on; run it again to go on serving).
+/// Fills in what a job file leaves open, the initial root and, with a model folder, its blob; the folder's
+/// weights as a file, null for a job that starts from its seed. Starts a worker for it.
+base::Outcome<worker::SharedDescriptor> complete(JobFile& job, const WorkerOptions& options);
+
+/// Computes the job's initial root, stores its data as blobs, has it bought, serves it until it ends. Errors:
+/// those of read_job_file, RoleProcess::open and `buy`. Asked to stop before the job ended: kInterrupted (the
+/// job goes on; run it again to go on serving).
 base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop);
 
 }  // namespace assay::node

@@ -2,10 +2,9 @@
 #include "node/processes/role_process.hpp"
 
 #include "ledger/store/posix_disk.hpp"
+#include "node/processes/connect.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"
-#include "node/roles/registrar.hpp"
-#include "node/rpc/client.hpp"
 #include "node/rpc/port.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
@@ -17,12 +16,6 @@ namespace assay::node {
 
 using base::ErrorKind;
 using base::fail;
-
-namespace {
-
-constexpr std::chrono::milliseconds kNodePatience{15'000};
-
-}  // namespace
 
 base::Outcome<ledger::Genesis> genesis_of(const Home& home,
                                           const std::optional<std::filesystem::path>& given) {
@@ -41,6 +34,12 @@ base::Outcome<ledger::Genesis> genesis_of(const Home& home,
     return genesis;
 }
 
+base::Outcome<void> check_node_key(const Home& home) {
+    if (std::filesystem::exists(home.node_key())) return {};
+    return fail(ErrorKind::kKey, "no node key in " + home.node_key().string(),
+                "make one with `assay key new --home " + home.root.string() + "`");
+}
+
 std::unique_ptr<ledger::KeyValueProvider> verified_state_store(const Home& home) {
     // It can always be verified anew: waiting for the disk at every block would buy nothing.
     return ledger::leveldb_provider(home.state().string(),
@@ -53,8 +52,7 @@ struct RoleProcess::State {
     std::optional<HomeLock> lock;
     ledger::Genesis genesis;
     std::optional<base::SecretKey> node_key;
-    std::optional<base::SecretKey> owner_key;  ///< until serve()
-    std::optional<ReservedPort> port;          ///< until serve()
+    std::optional<ReservedPort> port;  ///< until serve()
     std::unique_ptr<BlobStore> store;
     std::unique_ptr<BlobFiles> files;
     std::unique_ptr<RpcServer> blob_server;
@@ -71,26 +69,20 @@ struct RoleProcess::State {
     std::optional<base::Error> error;
     bool finished = false;
 
-    base::Outcome<void> open_keys();
+    base::Outcome<void> open_key();
     base::Outcome<void> open_store_and_worker();
     base::Outcome<void> open_services();
     base::Outcome<void> open_ledger();
-    base::Outcome<void> assemble(const std::string& endpoint);
+    base::Outcome<void> assemble();
     void take_apart();
     base::Outcome<void> run(Role& role);
 };
 
-base::Outcome<void> RoleProcess::State::open_keys() {
+base::Outcome<void> RoleProcess::State::open_key() {
     const Home& home = options.home;
-    if (!std::filesystem::exists(home.node_key())) {
-        return fail(ErrorKind::kKey, "no node key in " + home.node_key().string(),
-                    "make one with `assay key new --home " + home.root.string() + "`");
-    }
+    ASSAY_TRY(check_node_key(home));
     ASSAY_ASSIGN(const Passphrase passphrase, read_passphrase(options.passphrase, PromptKind::kOpen));
     ASSAY_ASSIGN(node_key, open_key_file(home.node_key(), passphrase, KeyRole::kNode));
-    if (std::filesystem::exists(home.owner_key())) {
-        ASSAY_ASSIGN(owner_key, open_key_file(home.owner_key(), passphrase, KeyRole::kOwner));
-    }
     return {};
 }
 
@@ -99,7 +91,7 @@ base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     blob_options.folder = options.home.blobs();
     ASSAY_ASSIGN(store, BlobStore::open(blob_options));
     files = make_blob_files(*store);
-    // Before the owner's work: whoever has staked is asked to work within seconds.
+    // Before the owner is asked to stake: whoever has staked is asked to work within seconds.
     if (options.needs_worker == NeedsWorker::kYes) {
         ASSAY_ASSIGN(worker, WorkerProcess::start(options.worker));
     }
@@ -129,24 +121,15 @@ base::Outcome<void> RoleProcess::State::open_ledger() {
     ClientOptions client;
     client.address = options.node_address;
     client.tls = options.tls;
-    ASSAY_TRY(wait_until_healthy(client, kNodePatience));
     // A submission answers only when its block is on disk.
     client.deadline = std::chrono::milliseconds(60'000);
-    ASSAY_ASSIGN(ledger, connect_ledger(client));
-    ASSAY_ASSIGN(const LedgerStatus status, ledger->status());
-    if (status.chain_id != genesis.chain_id || genesis.validators.power_of(status.sequencer) == 0) {
-        return fail(ErrorKind::kVerification,
-                    "the node at " + options.node_address + " runs chain " + status.chain_id +
-                        ", this home belongs to " + genesis.chain_id,
-                    "use another --node or another --home");
-    }
+    ASSAY_ASSIGN(ledger, connect_to_chain(client, genesis));
     return {};
 }
 
-base::Outcome<void> RoleProcess::State::assemble(const std::string& endpoint) {
+base::Outcome<void> RoleProcess::State::assemble() {
     ASSAY_ASSIGN(const LedgerStatus status, ledger->status());
     loop = std::make_unique<Loop>();
-    finished = false;
     ledger_port = make_ledger_port(*ledger, *loop);
     blob_port = make_blob_port(
         *store,
@@ -170,8 +153,7 @@ base::Outcome<void> RoleProcess::State::assemble(const std::string& endpoint) {
                             .files = *files,
                             .genesis = genesis,
                             .node_key = *node_key,
-                            .owner_key = owner_key ? &*owner_key : nullptr,
-                            .endpoint = endpoint,
+                            .endpoint = blob_server->address(),
                             .start_height = status.height,
                             .finish =
                                 [this](std::optional<base::Error> why) {
@@ -221,40 +203,30 @@ base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions
     ASSAY_TRY(create_home(state->options.home));
     ASSAY_ASSIGN(state->lock, HomeLock::take(state->options.home, state->options.program));
     ASSAY_ASSIGN(state->genesis, genesis_of(state->options.home, state->options.genesis));
-    ASSAY_TRY(state->open_keys());
+    ASSAY_TRY(state->open_key());
     ASSAY_ASSIGN(state->disk_port, make_disk_port(state->options.home.jobs()));
     ASSAY_TRY(state->open_store_and_worker());
     ASSAY_ASSIGN(state->port, ReservedPort::take(state->options.listen));
     ASSAY_TRY(state->open_ledger());
-    ASSAY_TRY(state->assemble(state->port->address()));
     return std::unique_ptr<RoleProcess>(new RoleProcess(std::move(state)));
 }
 
-base::Outcome<void> RoleProcess::run_as_owner(Role& role) { return state_->run(role); }
-
 base::Outcome<void> RoleProcess::serve() {
-    state_->take_apart();
-    state_->owner_key.reset();  // wiped: from here on others can reach this process
     ASSAY_TRY(state_->open_services());
-    return state_->assemble(state_->blob_server->address());
+    return state_->assemble();
 }
 
-base::Outcome<void> RoleProcess::onboard_and_serve(WorkRole role, base::Amount stake) {
-    if (state_->owner_key) {
-        RegistrarRole registrar(parts(), role, stake);
-        ASSAY_TRY(run_as_owner(registrar));
-        if (state_->stop.stop_requested()) return {};
-    }
-    return serve();
+std::string RoleProcess::endpoint() const {
+    return state_->blob_server ? state_->blob_server->address() : state_->port->address();
 }
-
+const ledger::Genesis& RoleProcess::genesis() const { return state_->genesis; }
 const RoleParts& RoleProcess::parts() const { return *state_->parts; }
 BlobStore& RoleProcess::blobs() { return *state_->store; }
 WorkerProcess* RoleProcess::worker() { return state_->worker.get(); }
 
 base::Outcome<void> RoleProcess::run(Role& role) {
     if (state_->stop.stop_requested()) return {};
-    ASSAY_CHECK(!state_->owner_key && state_->blob_server);
+    ASSAY_CHECK(state_->blob_server != nullptr);
     return state_->run(role);
 }
 

@@ -33,9 +33,9 @@ struct RoleProcessOptions {
     WorkerOptions worker;
 };
 
-/// Everything a role stands on, in two phases. After open() nobody can reach the process and parts() has the
-/// owner's key, if the home has one: what it must sign is done now. After serve() the key is wiped, the blob
-/// port is open, and the role is made from parts() anew.
+/// Everything a role stands on, in two phases. After open() everything is at hand and nobody can reach the
+/// process: what the owner must sign is signed now, by another process (node/cli/owner_step.hpp). After
+/// serve() the blob port is open, and a role can be made from parts(). No code here opens the owner's key.
 class RoleProcess {
 public:
     /// Errors: kKey, kNotFound (no key, no genesis), kUnreachable (ledger node), kVerification (another
@@ -43,16 +43,13 @@ public:
     static base::Outcome<std::unique_ptr<RoleProcess>> open(RoleProcessOptions options, std::stop_token stop);
     ~RoleProcess();
 
-    /// Runs `role`, which signs what only the owner may, until it is done or stopped.
-    base::Outcome<void> run_as_owner(Role& role);
-    /// Wipes the owner's key, then opens the blob port. What was made from parts() must be gone. kFailure
-    /// when the port is taken.
+    /// Opens the blob port. kFailure when it is taken.
     base::Outcome<void> serve();
-    /// Registers and stakes as the owner, where the home has the owner's key, then serves; nothing of both
-    /// when asked to stop meanwhile.
-    base::Outcome<void> onboard_and_serve(WorkRole role, base::Amount stake);
 
-    /// Of the present phase.
+    /// Where the blobs are served, or will be: the port is ours from open() on.
+    [[nodiscard]] std::string endpoint() const;
+    [[nodiscard]] const ledger::Genesis& genesis() const;
+    /// REQUIRES serve().
     [[nodiscard]] const RoleParts& parts() const;
     [[nodiscard]] BlobStore& blobs();
     [[nodiscard]] WorkerProcess* worker();
@@ -65,6 +62,9 @@ private:
     explicit RoleProcess(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
+
+/// kKey when the home has no node key.
+base::Outcome<void> check_node_key(const Home& home);
 
 /// HOME/state: what the role of this home has verified of the ledger's state.
 std::unique_ptr<ledger::KeyValueProvider> verified_state_store(const Home& home);

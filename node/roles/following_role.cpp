@@ -14,15 +14,9 @@ constexpr std::uint64_t kTickNs = 500'000'000;
 FollowingRole::FollowingRole(const RoleParts& parts)
     : parts_(parts),
       receipts_(parts.seams.disk, parts.genesis.chain_id, parts.genesis.validators),
-      node_sender_(parts.seams.ledger, parts.seams.log, requests_, parts.node_key, parts.genesis.chain_id,
-                   [this](const RefusedOffer& offer) { refused(offer); }) {
-    const auto keep = [this](base::ByteView encoded) { keep_receipt(encoded); };
-    node_sender_.on_receipt(keep);
-    if (parts.owner_key != nullptr) {
-        owner_sender_.emplace(parts.seams.ledger, parts.seams.log, requests_, *parts.owner_key,
-                              parts.genesis.chain_id, [this](const RefusedOffer& offer) { refused(offer); });
-        owner_sender_->on_receipt(keep);
-    }
+      sender_(parts.seams.ledger, parts.seams.log, requests_, parts.node_key, parts.genesis.chain_id,
+              [this](const RefusedOffer& offer) { refused(offer); }) {
+    sender_.on_receipt([this](base::ByteView encoded) { keep_receipt(encoded); });
 }
 
 // Evidence for later: no work depends on it, so a disk that does not take it stops nothing.
@@ -44,11 +38,9 @@ void FollowingRole::step(const RoleEvent& event) {
     if (height() < parts_.start_height) return;
     // An older program's records are nobody's to read until the ledger's next block migrates them.
     if (contracts::schema_of(state()) != contracts::kSchemaVersion) return;
-    node_sender_.begin(height());
-    if (owner_sender_) owner_sender_->begin(height());
+    sender_.begin(height());
     plan();
-    node_sender_.pump(state(), height());
-    if (owner_sender_) owner_sender_->pump(state(), height());
+    sender_.pump(state(), height());
 }
 
 void FollowingRole::start() {
@@ -99,22 +91,13 @@ void FollowingRole::fail_with(OwnFailure why, const base::Error& error) {
 
 void FollowingRole::tick() {
     if (const auto line = store_watch_.look(parts_.files.percent_full())) log().warn(*line);
-    node_sender_.tick();
-    if (owner_sender_) owner_sender_->tick();
+    sender_.tick();
     (void)parts_.seams.timers.at(parts_.seams.clock.mono_ns() + kTickNs);
 }
 
-namespace {
-// Without these a node key cannot work at all: somebody must act.
-bool is_onboarding(contracts::TxType type) {
-    return type == contracts::TxType::kNodeRegister || type == contracts::TxType::kMinerRegister ||
-           type == contracts::TxType::kVerifierRegister || type == contracts::TxType::kStakeDeposit ||
-           type == contracts::TxType::kEndpointUpdate;
-}
-}  // namespace
-
 void FollowingRole::refused(const RefusedOffer& offer) {
-    if (is_onboarding(offer.type) && offer.retry != contracts::Retry::kSoon) {
+    // Others would look for this node's blobs where it is not: somebody must act.
+    if (offer.type == contracts::TxType::kEndpointUpdate && offer.retry != contracts::Retry::kSoon) {
         const base::Error error =
             rejected(offer.refusal, "'" + offer.name + "'", "see docs/reference/reasons.md");
         return log().error(
@@ -125,10 +108,6 @@ void FollowingRole::refused(const RefusedOffer& offer) {
     if (offer.retry == contracts::Retry::kNever) return log().info(text + " It is dropped.");
     if (offer.retry == contracts::Retry::kSoon) return log().debug(text);
     log().warn(text + " It is tried again.");
-}
-
-void FollowingRole::offer_as_owner(const std::string& name, contracts::Payload payload) {
-    if (owner_sender_) owner_sender_->offer(name, std::move(payload));
 }
 
 namespace {
@@ -144,22 +123,7 @@ std::optional<std::string> registered_endpoint(const contracts::StateView& state
 }
 }  // namespace
 
-bool FollowingRole::onboarded(WorkRole role, base::Amount stake) {
-    if (has_owner_key()) {
-        const base::PublicKey owner = parts_.owner_key->public_key();
-        const OnboardingWants wants{
-            .role = role,
-            .owner = owner,
-            .node = me(),
-            .node_proof = contracts::prove_node_key(parts_.node_key, owner, chain_id()),
-            .endpoint = parts_.endpoint,
-            .stake = stake};
-        if (!onboard(state(), wants, [this](const std::string& name, contracts::Payload payload) {
-                offer_as_owner(name, std::move(payload));
-            })) {
-            return false;
-        }
-    }
+bool FollowingRole::registered(WorkRole role) {
     const auto endpoint = registered_endpoint(state(), role, me());
     if (!endpoint) return false;
     if (*endpoint != parts_.endpoint) {

@@ -29,8 +29,6 @@ struct RoleParts {
     BlobFiles& files;
     const ledger::Genesis& genesis;
     const base::SecretKey& node_key;
-    /// The owner's key, before the process serves anybody (role_process.hpp); null afterwards.
-    const base::SecretKey* owner_key = nullptr;
     std::string endpoint;            ///< "host:port" of this process's blob service
     std::uint64_t start_height = 0;  ///< of the ledger when the process started: plans wait until then
     /// Ends the process: with an error, or without one when the role's work is done.
@@ -62,8 +60,9 @@ protected:
     /// offer refused for ever is not sent again either way.
     virtual void refused(const RefusedOffer& offer);
 
-    /// With the records of ended jobs, as far as this home's history gives them.
+    /// With the records of ended jobs, as far as this home's history gives them. REQUIRES follows().
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
+    [[nodiscard]] bool follows() const { return follower_.has_value(); }
     [[nodiscard]] std::uint64_t height() const { return follower_->height(); }
     [[nodiscard]] const std::string& chain_id() const { return parts_.genesis.chain_id; }
     [[nodiscard]] const base::PublicKey& me() const { return parts_.node_key.public_key(); }
@@ -71,16 +70,13 @@ protected:
     [[nodiscard]] Requests& requests() { return requests_; }
     [[nodiscard]] Log& log() const { return parts_.seams.log; }
 
-    /// Offers a transaction of the node key or of the owner key.
+    /// Offers a transaction of the node key.
     void offer(const std::string& name, contracts::Payload payload) {
-        node_sender_.offer(name, std::move(payload));
+        sender_.offer(name, std::move(payload));
     }
-    void offer_as_owner(const std::string& name, contracts::Payload payload);
-    [[nodiscard]] bool has_owner_key() const { return owner_sender_.has_value(); }
 
-    /// Registers, stakes and keeps the endpoint current, one step at a time; true when this process may work
-    /// in `role`. Without an owner key at hand the owner must have registered the node key elsewhere.
-    bool onboarded(WorkRole role, base::Amount stake);
+    /// Whether the owner has registered this node key for `role`. Keeps the endpoint current.
+    bool registered(WorkRole role);
     /// Plans every job that has not ended: `round` those in their rounds, then `bidding` the others, so that
     /// no bid takes the worker from work that is due.
     void plan_jobs(const std::function<void(const contracts::Job&)>& bidding,
@@ -104,8 +100,7 @@ private:
     std::optional<Follower> follower_;
     std::optional<contracts::WithHistory> state_;  ///< the follower's
     Requests requests_;
-    TxSender node_sender_;
-    std::optional<TxSender> owner_sender_;
+    TxSender sender_;
 };
 
 /// "1a2b3c4d round 2": how logs name a round.

@@ -38,7 +38,7 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
 void MinerRole::plan() {
-    if (!onboarded(WorkRole::kMiner, options_.stake)) return;
+    if (!registered(WorkRole::kMiner)) return;
     if (training_request_) {
         if (contracts::has_ended(state(), std::get<0>(*training_)))
             parts().seams.worker.cancel(*training_request_);

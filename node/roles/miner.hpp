@@ -21,8 +21,7 @@ struct PlannedDrill {
 };
 
 struct MinerOptions {
-    base::Amount ask;    ///< the least it works for, base units per work unit
-    base::Amount stake;  ///< deposited once, when nothing is staked yet
+    base::Amount ask;  ///< the least it works for, base units per work unit
     std::vector<PlannedDrill> drills;
     /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
     /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.

@@ -5,23 +5,30 @@
 
 namespace assay::node {
 
-namespace {
-bool is_registered(const contracts::StateView& state, const OnboardingWants& wants) {
-    switch (wants.role) {
-        case WorkRole::kMiner: return contracts::read_miner(state, wants.node).has_value();
-        case WorkRole::kVerifier: return contracts::read_verifier(state, wants.node).has_value();
+std::string_view to_text(WorkRole role) {
+    switch (role) {
+        case WorkRole::kMiner: return "miner";
+        case WorkRole::kVerifier: return "verifier";
+        case WorkRole::kBuyer: return "buyer";
+    }
+    return "unknown";
+}
+
+bool is_registered(const contracts::StateView& state, WorkRole role, const base::PublicKey& node) {
+    switch (role) {
+        case WorkRole::kMiner: return contracts::read_miner(state, node).has_value();
+        case WorkRole::kVerifier: return contracts::read_verifier(state, node).has_value();
         case WorkRole::kBuyer: return true;
     }
     return false;
 }
-}  // namespace
 
 bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const OfferHandler& offer) {
     if (!contracts::read_node_key(state, wants.node)) {
         offer("register node key", contracts::NodeRegister{.node = wants.node, .proof = wants.node_proof});
         return false;
     }
-    if (!is_registered(state, wants)) {
+    if (!is_registered(state, wants.role, wants.node)) {
         if (wants.role == WorkRole::kMiner) {
             offer("register miner", contracts::MinerRegister{.node = wants.node, .endpoint = wants.endpoint});
         } else {
@@ -42,6 +49,12 @@ bool onboard(const contracts::StateView& state, const OnboardingWants& wants, co
         return false;
     }
     return true;
+}
+
+std::optional<std::string> missing_step(const contracts::StateView& state, const OnboardingWants& wants) {
+    std::optional<std::string> missing;
+    (void)onboard(state, wants, [&](const std::string& name, const contracts::Payload&) { missing = name; });
+    return missing;
 }
 
 }  // namespace assay::node

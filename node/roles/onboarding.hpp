@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "contracts/rules/state/state.hpp"
 #include "contracts/rules/transactions.hpp"
@@ -26,5 +28,15 @@ using OfferHandler = std::function<void(const std::string& name, contracts::Payl
 
 /// Offers the next missing step, if any. True when nothing is missing.
 bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const OfferHandler& offer);
+
+/// The name of the step that onboard() would offer, for whoever has no key at hand: nothing when none is
+/// missing. `wants` needs no owner, proof and endpoint.
+std::optional<std::string> missing_step(const contracts::StateView& state, const OnboardingWants& wants);
+
+/// Whether `node` is registered for the role; a buyer's node key needs no role.
+bool is_registered(const contracts::StateView& state, WorkRole role, const base::PublicKey& node);
+
+/// "miner", "verifier", "buyer".
+std::string_view to_text(WorkRole role);
 
 }  // namespace assay::node

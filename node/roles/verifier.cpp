@@ -18,7 +18,7 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
 void VerifierRole::plan() {
-    if (!onboarded(WorkRole::kVerifier, options_.stake)) return;
+    if (!registered(WorkRole::kVerifier)) return;
     forget_ended_jobs();
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });

@@ -17,7 +17,6 @@
 namespace assay::node {
 
 struct VerifierOptions {
-    base::Amount stake;  ///< deposited once, when nothing is staked yet
     /// Locked for each job, or Params::verifier_bond where that is more. A job that asks for more than this
     /// is left alone: its buyer chose its gain bound and its audit rate.
     base::Amount lock = base::units(20 * base::kUnitsPerToken);

@@ -2,6 +2,7 @@
 #include "ledger/store/genesis.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/state/limits.hpp"
@@ -180,5 +181,156 @@ TEST_CASE("a genesis whose rules name other validators than its own makes no sta
     const auto made = rules_machine().genesis(state, genesis);
     REQUIRE_FALSE(made);
     CHECK(made.error().what.find("names other validators") != std::string::npos);
+    CHECK(state.all().empty());
+}
+
+namespace {
+
+// A genesis file with this record, and the hash that belongs to it.
+Bytes file_with(const Bytes& record) {
+    Bytes file = base::to_bytes(base::as_bytes("AGENES01"));
+    file.insert(file.end(), record.begin(), record.end());
+    const Hash256 hash = base::hash("assay/genesis", record);
+    file.insert(file.end(), hash.bytes.begin(), hash.bytes.end());
+    return file;
+}
+
+void refused_by(const Bytes& file, const std::string& expected) {
+    const auto refused = parse_genesis(file);
+    INFO(expected);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == base::ErrorKind::kVerification);
+    CHECK(refused.error().what.find(expected) != std::string::npos);
+    CHECK_FALSE(refused.error().fix.empty());
+}
+
+}  // namespace
+
+TEST_CASE("a genesis file that is anything but one whole record under its hash is refused by what is wrong") {
+    const Genesis genesis = toy_genesis();
+    const Bytes file = genesis_file(genesis);
+    const Bytes record = base::encode(genesis);
+    REQUIRE(parse_genesis(file));
+    REQUIRE(file == file_with(record));
+
+    refused_by({}, "does not begin as a genesis file does");
+    refused_by(Bytes(file.begin(), file.begin() + 39), "does not begin as a genesis file does");
+    Bytes changed = file;
+    changed[0] ^= 1;
+    refused_by(changed, "does not begin as a genesis file does");
+    for (const std::size_t at : {std::size_t{8}, file.size() / 2, file.size() - 1}) {
+        changed = file;
+        changed[at] ^= 1;
+        refused_by(changed, "damaged: its hash does not match");
+    }
+    changed = file;
+    changed.push_back(0);
+    refused_by(changed, "damaged: its hash does not match");
+    refused_by(Bytes(file.begin(), file.end() - 1), "damaged: its hash does not match");
+
+    // From here on the hash is the right one: whoever writes the file can compute it.
+    refused_by(file_with({}), "not canonical");
+    Bytes other = record;
+    other.push_back(0);
+    refused_by(file_with(other), "not canonical: " + std::string(to_text(base::DecodeError::kTrailingBytes)));
+    for (std::size_t length = 0; length < record.size(); ++length)
+        refused_by(file_with(Bytes(record.begin(), record.begin() + static_cast<std::ptrdiff_t>(length))),
+                   "not canonical");
+    // Lengths that lie, of the chain id and of the validators: refused before anything is made of them.
+    const std::size_t validators_at = 4 + 4 + genesis.chain_id.size();
+    for (const std::size_t at : {std::size_t{4}, validators_at}) {
+        other = record;
+        std::fill_n(other.begin() + static_cast<std::ptrdiff_t>(at), 4, std::uint8_t{0xff});
+        refused_by(file_with(other), "not canonical: " + std::string(to_text(base::DecodeError::kTooLong)));
+    }
+    for (const std::string& id : {std::string(), std::string(65, 'a'), std::string("Toy"), std::string("a b"),
+                                  std::string("a\0b", 3), std::string("a/../b")}) {
+        Genesis named = genesis;
+        named.chain_id = id;
+        refused_by(genesis_file(named), "the chain id must be 1 to 64 of a-z, 0-9 and '-'");
+    }
+    Genesis crowd = genesis;
+    crowd.validators.validators.assign(contracts::kMaxValidators + 1, {});
+    for (std::size_t i = 0; i < crowd.validators.validators.size(); ++i) {
+        crowd.validators.validators[i].key.bytes[0] = static_cast<std::uint8_t>(i);
+        crowd.validators.validators[i].power = 1;
+    }
+    refused_by(genesis_file(crowd), "at most " + std::to_string(contracts::kMaxValidators) + " validators");
+    crowd.validators.validators.pop_back();
+    CHECK(parse_genesis(genesis_file(crowd)));
+}
+
+TEST_CASE("a genesis file is read to its limit and judged; one byte more is refused by its length") {
+    const test::TemporaryFolder folder;
+    PosixDisk disk;
+    const std::size_t limit = (64U << 10U) + contracts::kMaxGenesisAccounts * 40;
+    for (const std::size_t more : {std::size_t{0}, std::size_t{1}}) {
+        const std::string path = (folder / std::to_string(more)).string();
+        {
+            const auto file = disk.open(path).value();
+            REQUIRE(file->append(Bytes(limit + more, 1)).ok());
+        }
+        const auto read = read_genesis(disk, path);
+        REQUIRE_FALSE(read);
+        CHECK(read.error().kind == (more == 0 ? base::ErrorKind::kVerification : base::ErrorKind::kUsage));
+    }
+    const auto missing = read_genesis(disk, (folder / "none").string());
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().kind == base::ErrorKind::kNotFound);
+    CHECK_FALSE(disk.exists((folder / "none").string()).value());  // asking made no file
+}
+
+TEST_CASE("a genesis whose configuration breaks a rule of the ledger makes no state, and says which") {
+    const PublicKey owner = test_key(2).public_key();
+    const PublicKey node = test_key().public_key();
+    const auto made = [](const contracts::GenesisConfig& config) {
+        const Genesis genesis{.chain_id = "toy-1",
+                              .validators = contracts::validators_of(config),
+                              .rules = base::encode(config)};
+        contracts::MemoryState state;
+        const auto result = rules_machine().genesis(state, genesis);
+        if (!result) CHECK(state.all().empty());
+        return result ? std::string("made") : result.error().what;
+    };
+    contracts::GenesisConfig good;
+    good.chain_id = "toy-1";
+    good.balances = {{test_key(3).public_key(), base::units(5)}, {test_key(4).public_key(), base::units(5)}};
+    std::sort(good.balances.begin(), good.balances.end());
+    good.validators = {{owner, node}};
+    REQUIRE(made(good) == "made");
+
+    const auto with = [&](const std::function<void(contracts::GenesisConfig&)>& change) {
+        contracts::GenesisConfig config = good;
+        change(config);
+        return made(config);
+    };
+    CHECK(with([](auto& config) { config.balances[1].first = config.balances[0].first; }) ==
+          "genesis: balances must ascend by key");
+    CHECK(with([](auto& config) { std::swap(config.balances[0], config.balances[1]); }) ==
+          "genesis: balances must ascend by key");
+    CHECK(with([](auto& config) {
+              config.balances[0].second = base::Amount::of(base::kAmountMax).value();
+          }) == "genesis: the balances add up to more than the largest amount");
+    CHECK(with([&](auto& config) {
+              config.balances = {{node, base::units(5)}};
+          }) == "genesis: a node key cannot hold a balance");
+    CHECK(with([&](auto& config) { config.validators[0].owner = node; }) ==
+          "genesis: a validator's owner key and the validators' node keys must differ");
+    CHECK(with([](auto& config) { config.chain_id = "toy-2"; }) ==
+          "genesis: the rules' configuration names another chain");
+    CHECK(with([](auto& config) {
+              config.params.commit_window = 0;
+          }).find("genesis: parameter out of range: ") == 0);
+    CHECK(with([](auto& config) { config.validators.clear(); }) == "genesis: there is no validator");
+
+    Genesis longer{
+        .chain_id = "toy-1", .validators = contracts::validators_of(good), .rules = base::encode(good)};
+    longer.rules.push_back(0);
+    contracts::MemoryState state;
+    const auto trailing = rules_machine().genesis(state, longer);
+    REQUIRE_FALSE(trailing);
+    CHECK(trailing.error().what.find("configuration is not canonical: " +
+                                     std::string(to_text(base::DecodeError::kTrailingBytes))) !=
+          std::string::npos);
     CHECK(state.all().empty());
 }

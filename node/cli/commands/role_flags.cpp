@@ -13,15 +13,38 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags) {
     add_passphrase_flags(verb, flags.passphrase);
     verb.add_option("--listen", flags.listen, "HOST:PORT of this process's blob service (port 0: any)")
         ->capture_default_str();
-    verb.add_option("--genesis", flags.genesis, "The ledger's genesis file; needed at the first start only");
-    verb.add_option("--tls-cert", flags.tls_certificate, "PEM certificate; needed off loopback");
-    verb.add_option("--tls-key", flags.tls_key, "PEM key of the certificate");
-    verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
+    add_ledger_flags(verb, flags);
     verb.add_option("--threads", flags.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flag(verb, flags.memory);
     add_device_flag(verb, flags.device);
     verb.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
         ->capture_default_str();
+}
+
+void add_ledger_flags(CLI::App& verb, RoleFlags& flags) {
+    verb.add_option("--genesis", flags.genesis, "The ledger's genesis file; needed at the first start only");
+    verb.add_option("--tls-cert", flags.tls_certificate, "PEM certificate; needed off loopback");
+    verb.add_option("--tls-key", flags.tls_key, "PEM key of the certificate");
+    verb.add_option("--tls-ca", flags.tls_ca, "PEM certificate authority that both ends must show");
+}
+
+std::vector<std::string> ledger_words(const RoleFlags& flags) {
+    std::vector<std::string> words;
+    for (const auto& [name, value] :
+         {std::pair("--genesis", flags.genesis), std::pair("--tls-cert", flags.tls_certificate),
+          std::pair("--tls-key", flags.tls_key), std::pair("--tls-ca", flags.tls_ca)}) {
+        if (!value.empty()) words.insert(words.end(), {name, value});
+    }
+    return words;
+}
+
+base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text) {
+    const auto amount = base::parse_amount(text);
+    if (!amount) {
+        return base::fail(base::ErrorKind::kUsage, flag + " " + text + " is not an amount",
+                          "write ASY with at most six decimals (12.5) or base units (12500000u)");
+    }
+    return *amount;
 }
 
 void add_memory_flag(CLI::App& verb, std::string& memory) {
@@ -64,7 +87,10 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     options.listen = flags.listen;
     ASSAY_ASSIGN(options.tls, tls_files(flags));
     if (!flags.genesis.empty()) options.genesis = flags.genesis;
-    ASSAY_ASSIGN(options.passphrase, flags.passphrase.source());
+    ASSAY_TRY(check_node_key(options.home));
+    ASSAY_ASSIGN(const PassphraseSource source, flags.passphrase.source());
+    ASSAY_ASSIGN(Passphrase passphrase, read_passphrase(source, PromptKind::kOpen));
+    options.passphrase.read = std::make_shared<const Passphrase>(std::move(passphrase));
     options.worker.threads = flags.threads;
     ASSAY_ASSIGN(options.worker.memory, memory_flag(flags.memory));
     options.worker.device = flags.device;

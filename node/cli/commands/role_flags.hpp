@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "node/cli/context.hpp"
 #include "node/processes/role_process.hpp"
@@ -26,6 +27,10 @@ struct RoleFlags {
 
 /// Adds them to `verb`; `flags` must live as long as the app.
 void add_role_flags(CLI::App& verb, RoleFlags& flags);
+/// Those of a command that only signs: which ledger, and TLS to it.
+void add_ledger_flags(CLI::App& verb, RoleFlags& flags);
+/// The same flags for another command of this program.
+std::vector<std::string> ledger_words(const RoleFlags& flags);
 
 /// Adds --memory. What it is given is checked by memory_flag(): kUsage when it is no amount of memory.
 void add_memory_flag(CLI::App& verb, std::string& memory);
@@ -37,7 +42,11 @@ void add_device_flag(CLI::App& verb, std::string& device);
 /// TLS files when all three were given; kUsage when only some were.
 base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags);
 
-/// Starts the log and fills in the options. `program` is what the home's lock says is running.
+/// An amount as a flag gives it; kUsage when `text` is none.
+base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text);
+
+/// Starts the log, asks for the passphrase (options.passphrase.read) and fills in the options. kKey when the
+/// home has no node key. `program` is what the home's lock says is running.
 base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
                                                const std::string& program);
 

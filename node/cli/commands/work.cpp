@@ -4,6 +4,7 @@
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
+#include "node/cli/owner_step.hpp"
 #include "node/roles/drill_spec.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
@@ -16,13 +17,17 @@ using base::fail;
 
 namespace {
 
-base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::string& text) {
-    const auto amount = base::parse_amount(text);
-    if (!amount) {
-        return fail(ErrorKind::kUsage, flag + " " + text + " is not an amount",
-                    "write ASY with at most six decimals (12.5) or base units (12500000u)");
-    }
-    return *amount;
+// Registers and stakes where that is still to do, by a process of its own, and opens the blob port.
+base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& flags,
+                                       const std::string& role, base::Amount stake, RoleProcess& process,
+                                       const Passphrase& passphrase, const std::stop_token& stop) {
+    OwnerStep step{.words = {role, "register", "--endpoint", process.endpoint(), "--stake",
+                             std::to_string(stake.units()) + "u"}};
+    const auto ledger = ledger_words(flags);
+    step.words.insert(step.words.end(), ledger.begin(), ledger.end());
+    const auto done = run_owner_step(context, step, passphrase, stop);
+    if (!done.ok() && !stop.stop_requested()) return base::failed(done.error());
+    return stop.stop_requested() ? base::Outcome<void>() : process.serve();
 }
 
 struct MinerFlags {
@@ -39,7 +44,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
-    ASSAY_ASSIGN(miner_options.stake, amount_flag("--stake", flags.stake));
+    ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
     ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
@@ -47,11 +52,13 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
         miner_options.drills.push_back(drill.planned);
     }
     ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
-    if (!miner_options.drills.empty() && !process->parts().genesis.chain_id.starts_with("devnet")) {
+    if (!miner_options.drills.empty() && !process->genesis().chain_id.starts_with("devnet")) {
         return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
-                    "this home belongs to " + process->parts().genesis.chain_id);
+                    "this home belongs to " + process->genesis().chain_id);
     }
-    ASSAY_TRY(process->onboard_and_serve(WorkRole::kMiner, miner_options.stake));
+    ASSAY_TRY(
+        register_and_serve(context, flags.role, "miner", stake, *process, *options.passphrase.read, stop));
+    if (stop.stop_requested()) return {};
     MinerRole miner(process->parts(), std::move(miner_options));
     return process->run(miner);
 }
@@ -66,10 +73,12 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
     VerifierOptions verifier_options;
-    ASSAY_ASSIGN(verifier_options.stake, amount_flag("--stake", flags.stake));
+    ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
-    ASSAY_TRY(process->onboard_and_serve(WorkRole::kVerifier, verifier_options.stake));
+    ASSAY_TRY(
+        register_and_serve(context, flags.role, "verifier", stake, *process, *options.passphrase.read, stop));
+    if (stop.stop_requested()) return {};
     VerifierRole verifier(process->parts(), verifier_options);
     return process->run(verifier);
 }

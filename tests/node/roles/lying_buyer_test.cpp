@@ -139,6 +139,7 @@ struct LyingScene {
     explicit LyingScene(VictimRole which) : part(which) {
         REQUIRE(ledger::write_genesis(disk, ledger::Layout("home").genesis, genesis).ok());
         chain = ledger::Chain::open(disk, provider, ledger::rules_machine(), "home").value();
+        become_party();
         start("127.0.0.1:2");
         // Carol buys; what she has is from Bob.
         send(key_of("bob"), contracts::Transfer{.to = carol.public_key(), .amount = test::tokens(900)});
@@ -146,36 +147,55 @@ struct LyingScene {
         send(carol, contracts::NodeRegister{
                         .node = carols_node.public_key(),
                         .proof = contracts::prove_node_key(carols_node, carol.public_key(), test::kChainId)});
-        for (int i = 0; i < 6; ++i) turn();  // the role registers and stakes meanwhile
+        turn();
         (void)buyer_store->put(job.file);
+    }
+    /// Alice signs what the role's node key needs: its registration and stake, or a job bought.
+    void become_party() {
+        const WorkRole as = part == VictimRole::kMiner      ? WorkRole::kMiner
+                            : part == VictimRole::kVerifier ? WorkRole::kVerifier
+                                                            : WorkRole::kBuyer;
+        const OnboardingWants wants{
+            .role = as,
+            .owner = owner.public_key(),
+            .node = node.public_key(),
+            .node_proof = contracts::prove_node_key(node, owner.public_key(), test::kChainId),
+            .endpoint = "127.0.0.1:2",
+            .stake = test::tokens(200)};
+        const auto sign = [this](const std::string&, contracts::Payload payload) {
+            send(owner, std::move(payload));
+        };
+        while (!onboard(chain->state(), wants, sign)) make_block();
+        if (part == VictimRole::kBuyer) {
+            send(owner, submission(spec_of("bought", std::nullopt), node, "127.0.0.1:2"));
+            make_block();
+        }
     }
     /// A fresh process of the role, whose blob service is at `endpoint`: it follows the ledger from the
     /// beginning.
-    void start(const std::string& endpoint) { start(endpoint, &owner); }
-    void start(const std::string& endpoint, const base::SecretKey* owner_key) {
+    void start(const std::string& endpoint) {
         const RoleParts parts{.seams = {clock, random, timers, mempool, blobs, notes, worker, log},
                               .files = *files,
                               .genesis = genesis,
                               .node_key = node,
-                              .owner_key = owner_key,
                               .endpoint = endpoint,
                               .start_height = chain->height(),
                               .finish = [this](const std::optional<base::Error>& error) {
-                                  // A buyer's owner key goes once the job is bought.
-                                  if (part == VictimRole::kBuyer && !error) return;
                                   FAIL("the role ended: " << (error ? error->what : "of itself"));
                               }};
         switch (part) {
             case VictimRole::kMiner:
-                role = std::make_unique<MinerRole>(
-                    parts, MinerOptions{.ask = base::units(500), .stake = test::tokens(200), .drills = {}});
+                role =
+                    std::make_unique<MinerRole>(parts, MinerOptions{.ask = base::units(500), .drills = {}});
                 break;
             case VictimRole::kVerifier:
-                role = std::make_unique<VerifierRole>(parts, VerifierOptions{.stake = test::tokens(200)});
+                role = std::make_unique<VerifierRole>(parts, VerifierOptions{});
                 break;
             case VictimRole::kBuyer:
-                role =
-                    std::make_unique<BuyerRole>(parts, BuyerOptions{.spec = spec_of("bought", std::nullopt)});
+                role = std::make_unique<BuyerRole>(
+                    parts, BuyerOptions{.job = bought_job(chain->state(), node.public_key(),
+                                                          spec_of("bought", std::nullopt))
+                                                   .value()});
                 break;
         }
         role->step(Started{});
@@ -237,7 +257,7 @@ struct LyingScene {
             if (request != 0)
                 role->step(SubmitDone{request, SubmitReply{.accepted = true, .height = height}});
         }
-        role->step(BlockSeen{height, base::encode(chain->block(height).value())});
+        if (role) role->step(BlockSeen{height, base::encode(chain->block(height).value())});
     }
     void settle() {
         while (true) {
@@ -435,7 +455,7 @@ TEST_CASE("a buyer that is started again on another port says so on the ledger")
     const auto jobs = [&] { return contracts::list_jobs(stage.chain->state()); };
     REQUIRE(jobs().size() == 1);
     CHECK(jobs()[0].buyer_endpoint == "127.0.0.1:2");
-    stage.start("127.0.0.1:3", nullptr);
+    stage.start("127.0.0.1:3");
     for (int i = 0; i < 3; ++i) stage.turn();
     REQUIRE(jobs().size() == 1);
     CHECK(jobs()[0].buyer_endpoint == "127.0.0.1:3");

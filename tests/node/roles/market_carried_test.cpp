@@ -62,15 +62,15 @@ bool merges(const contracts::Round& round, const Party& party) {
 }  // namespace
 
 TEST_CASE("slots go on with their moments at whichever miner they are dealt to") {
-    MarketOptions options = carrying(4);
+    MarketOptions options = carrying(8);  // enough for slots to change hands
     options.strategy = program::Strategy::kDilocoHalf;
     Market market(options);
     market.start();
-    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
     CHECK(market.job()->end_reason == Reason::kJobComplete);
     const auto state = market.with_evidence();
     int moved = 0;
-    for (std::uint32_t round = 0; round < 4; ++round) {
+    for (std::uint32_t round = 0; round < 8; ++round) {
         for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
             INFO("round " << round << ", slot " << slot);
             REQUIRE(market.slot(round, slot).verdict == Reason::kPaid);

@@ -37,9 +37,12 @@ std::vector<std::string> follow_steps(Env& env, Person& who, const OnboardingWan
             });
         if (done) {
             REQUIRE(offered.empty());
+            REQUIRE_FALSE(missing_step(env.state(), wants).has_value());
             return names;
         }
         REQUIRE(offered.size() == 1);
+        REQUIRE(missing_step(env.state(), {.role = wants.role, .node = wants.node, .stake = wants.stake}) ==
+                offered[0].name);
         env.send(who, offered[0].payload);  // the rules take every step where it comes
         names.push_back(offered[0].name);
     }

@@ -165,7 +165,6 @@ struct Party {
                 .files = *files,
                 .genesis = genesis,
                 .node_key = node,
-                .owner_key = &owner,
                 .endpoint = name + ":1",
                 .start_height = 0,
                 .finish = [this](std::optional<base::Error> why) {
@@ -205,6 +204,7 @@ struct MarketOptions {
     std::uint32_t rounds = 2;
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
+    std::uint64_t luck = 0;  ///< another number, another job: other draws
 };
 
 class Market {
@@ -216,6 +216,7 @@ public:
                        [this](base::ByteView key) { return chain_->application().history(key).value(); });
         job_ = tests::tiny_job();
         job_.spec.rounds = options_.rounds;
+        job_.spec.seed += options_.luck;
         job_.spec.strategy = options_.strategy;
         job_.spec.inner_state = options_.inner_state;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
@@ -232,48 +233,38 @@ public:
 
     /// Everyone starts: a role of each kind with its usual options.
     void start() {
+        for (const std::string& name : options_.miners) register_party(name, WorkRole::kMiner);
+        for (const std::string& name : options_.verifiers) register_party(name, WorkRole::kVerifier);
+        for (const std::string& name : options_.buyers) register_party(name, WorkRole::kBuyer);
         for (const std::string& name : options_.miners) {
             party(name).role = std::make_unique<MinerRole>(
-                party(name).parts,
-                MinerOptions{.ask = base::units(500), .stake = assay::test::tokens(200), .drills = {}});
+                party(name).parts, MinerOptions{.ask = base::units(500), .drills = {}});
         }
-        for (const std::string& name : options_.verifiers) start_verifier(name);
+        for (const std::string& name : options_.verifiers) {
+            party(name).role = std::make_unique<VerifierRole>(party(name).parts, VerifierOptions{});
+        }
         for (const std::string& name : options_.buyers) {
             for (const Bytes& content : {job_.file, base::to_bytes(base::as_bytes("tokenizer")),
                                          base::to_bytes(base::as_bytes("manifest"))}) {
                 REQUIRE(party(name).store->put(content).ok());
             }
         }
-        for (auto& [name, one] : parties_) {
-            if (one->role) one->role->step(Started{});
-        }
-        for (int i = 0; i < 8; ++i) turn();  // registered and staked
-        // The owner buys and is done; the node serves what was bought, without the owner's key.
+        for (auto& [name, one] : parties_)
+            if (one->role) start_role(*one);
         for (const std::string& name : options_.buyers) {
             Party& buyer = party(name);
-            start_buyer(name);
-            REQUIRE(turn_until([&] { return buyer.ended; }));
-            REQUIRE_FALSE(buyer.error.has_value());
-            buyer.ended = false;
-            buyer.parts.owner_key = nullptr;
+            sign(buyer.owner, submission(spec_of(name), buyer.node, buyer.parts.endpoint));
+            make_block();
+            settle();
             start_buyer(name);
         }
     }
     void start_buyer(const std::string& name = "bea") {
         Party& buyer = party(name);
-        program::JobSpec spec = job_.spec;
-        while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
-        spec.initial_root = initial_root_of(spec);
-        buyer.role = std::make_unique<BuyerRole>(buyer.parts, BuyerOptions{.spec = spec});
-        buyer.role->step(Started{});
-        for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
-            buyer.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
-        }
+        const auto bought = bought_job(state(), buyer.node.public_key(), spec_of(name));
+        buyer.role = std::make_unique<BuyerRole>(buyer.parts, BuyerOptions{.job = bought.value()});
+        start_role(buyer);
         settle();
-    }
-    void start_verifier(const std::string& name) {
-        party(name).role = std::make_unique<VerifierRole>(party(name).parts,
-                                                          VerifierOptions{.stake = assay::test::tokens(200)});
     }
 
     [[nodiscard]] Party& party(const std::string& name) { return *parties_.at(name); }
@@ -345,6 +336,36 @@ public:
     }
 
 private:
+    void sign(const base::SecretKey& owner, contracts::Payload payload) {
+        owners_.push_back(assay::test::signed_by(owner, contracts::next_nonce(state(), owner.public_key()),
+                                                 std::move(payload)));
+    }
+    void register_party(const std::string& name, WorkRole role) {
+        const Party& one = party(name);
+        const OnboardingWants wants{
+            .role = role,
+            .owner = one.owner.public_key(),
+            .node = one.node.public_key(),
+            .node_proof = contracts::prove_node_key(one.node, one.owner.public_key(), assay::test::kChainId),
+            .endpoint = one.parts.endpoint,
+            .stake = assay::test::tokens(200)};
+        const auto offer = [&](const auto&, contracts::Payload payload) {
+            sign(one.owner, std::move(payload));
+        };
+        while (!onboard(state(), wants, offer) || !owners_.empty()) make_block();
+    }
+    void start_role(Party& one) {
+        one.role->step(Started{});
+        for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
+            one.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
+        }
+    }
+    [[nodiscard]] program::JobSpec spec_of(const std::string& name) const {
+        program::JobSpec spec = job_.spec;
+        while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
+        spec.initial_root = initial_root_of(spec);
+        return spec;
+    }
     [[nodiscard]] std::vector<std::string> everybody() const {
         std::vector<std::string> names = options_.miners;
         names.insert(names.end(), options_.verifiers.begin(), options_.verifiers.end());
@@ -379,7 +400,8 @@ private:
             options_.quotas.contains(name) ? options_.quotas.at(name) : options_.quota);
     }
     void make_block() {
-        std::vector<Bytes> transactions;
+        std::vector<Bytes> transactions = std::exchange(owners_, {});
+        const std::size_t of_owners = transactions.size();
         std::vector<std::pair<Party*, std::vector<std::pair<RequestId, Bytes>>>> sent;
         for (auto& [name, one] : parties_) {
             sent.emplace_back(one.get(), std::exchange(one->mempool.sent, {}));
@@ -391,6 +413,10 @@ private:
         const std::uint64_t height = chain_->height();
         std::map<base::Hash256, std::uint16_t> refused;
         for (const auto& one : made->refused) refused[one.id] = one.code;
+        for (std::size_t i = 0; i < of_owners; ++i) {
+            REQUIRE_FALSE(
+                refused.contains(contracts::check_static(assay::test::kChainId, transactions[i]).value().id));
+        }
         for (auto& [one, requests] : sent) {
             for (const auto& [request, bytes] : requests) {
                 const auto decoded = contracts::check_static(assay::test::kChainId, bytes);
@@ -466,6 +492,7 @@ private:
     std::unique_ptr<ledger::Chain> chain_;
     std::optional<contracts::WithHistory> state_;  ///< of the chain
     std::uint64_t time_ = 0;
+    std::vector<Bytes> owners_;
     tests::TinyJob job_;
     std::map<std::string, std::unique_ptr<Party>> parties_;
     const ConnectHolder connect_ = [this](const Endpoint& at) -> Outcome<std::unique_ptr<BlobService>> {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay job buy
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "node/cli/commands.hpp"
+#include "node/cli/commands/role_flags.hpp"
+#include "node/cli/owner_session.hpp"
+#include "node/processes/purchase.hpp"
+#include "node/roles/buyer.hpp"
+#include "node/views/json.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+struct BuyFlags {
+    RoleFlags role;
+    std::string file;
+    std::string endpoint;
+    std::string initial_root, initial_blob;  ///< as the caller computed them; empty: computed here
+};
+
+base::Outcome<base::Hash256> hash_flag(const std::string& flag, const std::string& text) {
+    const auto hash = base::parse_hash(text);
+    if (!hash) {
+        return fail(ErrorKind::kUsage, flag + " " + text + " is not a hash",
+                    "a hash is 64 hexadecimal digits in lower case");
+    }
+    return *hash;
+}
+
+base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
+    ASSAY_ASSIGN(JobFile job, read_job_file(flags.file));
+    if (flags.initial_root.empty() || flags.initial_blob.empty()) {
+        WorkerOptions worker;
+        worker.threads = flags.role.threads;
+        ASSAY_ASSIGN(worker.memory, memory_flag(flags.role.memory));
+        worker.device = flags.role.device;
+        ASSAY_TRY(complete(job, worker));
+        return std::move(job.spec);
+    }
+    ASSAY_ASSIGN(job.spec.initial_root, hash_flag("--initial-root", flags.initial_root));
+    ASSAY_ASSIGN(job.spec.initial_blob, hash_flag("--initial-blob", flags.initial_blob));
+    return std::move(job.spec);
+}
+
+// A job of this spec and node key that is on the ledger is not bought again.
+base::Outcome<base::Hash256> buy_once(OwnerSession& session, const program::JobSpec& spec,
+                                      const std::string& endpoint) {
+    if (const auto bought = bought_job(session.state(), session.node(), spec)) return *bought;
+    ASSAY_TRY(session.open_keys("job '" + spec.name + "' is not on the ledger", "assay job buy JOB.toml"));
+    const OnboardingWants wants{.role = WorkRole::kBuyer,
+                                .owner = session.owner(),
+                                .node = session.node(),
+                                .node_proof = session.node_proof(),
+                                .endpoint = endpoint,
+                                .stake = {}};
+    std::optional<contracts::Payload> missing;
+    (void)onboard(session.state(), wants,
+                  [&](const std::string&, contracts::Payload wanted) { missing = std::move(wanted); });
+    if (missing) {
+        ASSAY_TRY(
+            session.submit(std::move(*missing), "'register node key'", "see docs/reference/reasons.md"));
+    }
+    ASSAY_TRY(session.submit(submission(spec, session.node_key(), endpoint), "the job",
+                             "see what the job asks for with: assay plan JOB.toml"));
+    const auto bought = bought_job(session.state(), session.node(), spec);
+    if (!bought) {
+        return fail(ErrorKind::kVerification,
+                    "the ledger node says that the job is in a block, and does not show it",
+                    "ask the ledger's operator, or use another --node");
+    }
+    return *bought;
+}
+
+base::Outcome<void> buy(const Context& context, const BuyFlags& flags) {
+    OwnerSessionOptions options{.passphrase = flags.role.passphrase, .genesis = {}, .tls = {}};
+    if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
+    ASSAY_ASSIGN(options.tls, tls_files(flags.role));
+    ASSAY_ASSIGN(const program::JobSpec spec, spec_of(flags));
+    ASSAY_TRY(create_home(context.home()));
+    ASSAY_ASSIGN(const auto session, OwnerSession::connect(context, std::move(options)));
+    ASSAY_ASSIGN(const base::Hash256 job, buy_once(*session, spec, flags.endpoint));
+    if (context.json()) {
+        JsonFields body;
+        body("job", job);
+        body("node", session->node());
+        context.print_json("assay.job.buy/v1", body.take());
+        return {};
+    }
+    context.out << "job " << job.hex() << "\n";
+    return {};
+}
+
+}  // namespace
+
+void add_job_buy_command(CLI::App& app, Context& context) {
+    const auto flags = std::make_shared<BuyFlags>();
+    CLI::App& command = verb(noun(app, "job", "Buy training"), "buy",
+                             "Lock the budget and submit a job file as the owner; `job submit` does it and "
+                             "serves the job",
+                             context, [&context, flags] { return buy(context, *flags); });
+    command.add_option("JOB.toml", flags->file, "The job file")->required();
+    add_passphrase_flags(command, flags->role.passphrase);
+    add_ledger_flags(command, flags->role);
+    command
+        .add_option("--endpoint", flags->endpoint,
+                    "HOST:PORT where others will ask for the data; `job submit` corrects it")
+        ->required();
+    command.add_option("--initial-root", flags->initial_root, "Root of the initial state; default: computed");
+    command.add_option("--initial-blob", flags->initial_blob,
+                       "Blob of given weights, zeros for a job from a seed; default: computed");
+    command.add_option("--threads", flags->role.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
+    add_memory_flag(command, flags->role.memory);
+    add_device_flag(command, flags->role.device);
+}
+
+}  // namespace assay::node

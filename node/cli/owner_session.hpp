@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives commands that sign as the owner a session: the home's two keys, a ledger node, and a limit of time.
+// Nothing listens in such a process, and it ends within minutes.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "contracts/rules/tables.hpp"
+#include "contracts/rules/transactions.hpp"
+#include "ledger/store/genesis.hpp"
+#include "node/cli/context.hpp"
+#include "node/rpc/tls.hpp"
+
+namespace assay::node {
+
+struct OwnerSessionOptions {
+    PassphraseFlags passphrase;
+    std::optional<std::filesystem::path> genesis;
+    std::optional<TlsFiles> tls;
+};
+
+/// From connect() on the ledger can be read; from open_keys() on it can be written to.
+class OwnerSession {
+public:
+    /// How long submit() goes on with what the ledger refuses for the moment, from connect() on.
+    static constexpr std::chrono::seconds kLimit{60};
+
+    /// Errors: kNotFound (no genesis), kUnreachable (the node does not answer), kVerification (another
+    /// chain), kKey (no node key).
+    static base::Outcome<std::unique_ptr<OwnerSession>> connect(const Context& context,
+                                                                OwnerSessionOptions options);
+
+    [[nodiscard]] const contracts::StateView& state() const { return *state_; }
+    [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
+    /// The home's, as its file says; open_keys() checks it.
+    [[nodiscard]] const base::PublicKey& node() const { return node_; }
+
+    /// Asks for the passphrase. In a home without owner key the error says `why` one is wanted, and to run
+    /// `command` where it is.
+    base::Outcome<void> open_keys(const std::string& why, const std::string& command);
+    /// REQUIRES open_keys().
+    [[nodiscard]] const base::SecretKey& node_key() const { return *node_key_; }
+    [[nodiscard]] base::PublicKey owner() const { return owner_key_->public_key(); }
+    [[nodiscard]] contracts::Signature node_proof() const;
+
+    /// Signs with the owner's next nonce and returns the block's height. Errors: kRejected with the ledger's
+    /// reason (context.refused is set), kUnreachable when no answer came in time. `what` names the act
+    /// ("'deposit stake'"). REQUIRES open_keys().
+    base::Outcome<std::uint64_t> submit(contracts::Payload payload, const std::string& what,
+                                        const std::string& fix);
+
+private:
+    OwnerSession(const Context& context, OwnerSessionOptions options);
+    void keep_receipt(base::ByteView receipt) const;
+
+    const Context& context_;
+    OwnerSessionOptions options_;
+    std::chrono::steady_clock::time_point until_;
+    ledger::Genesis genesis_;
+    std::unique_ptr<LedgerService> ledger_;
+    std::unique_ptr<contracts::StateView> state_;
+    base::PublicKey node_;
+    std::optional<base::SecretKey> node_key_;
+    std::optional<base::SecretKey> owner_key_;
+};
+
+}  // namespace assay::node

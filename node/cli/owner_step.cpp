@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/owner_step.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "node/runtime/process.hpp"
+
+namespace assay::node {
+
+using base::ErrorKind;
+using base::fail;
+
+namespace {
+
+constexpr int kPassphraseFd = 3;
+constexpr std::size_t kTextBytesMax = 1 << 20;  ///< of what a step says
+
+class Fd {
+public:
+    explicit Fd(int fd) : fd_(fd) {}
+    Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Fd& operator=(Fd&&) = delete;
+    ~Fd() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    [[nodiscard]] int get() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+base::Failed<base::Error> cannot_start() {
+    return fail(ErrorKind::kFailure, "no descriptor for the owner's step", "end other programs");
+}
+
+// Shorter than a pipe's room, so that writing it waits for nobody.
+base::Outcome<Fd> pipe_of(const Passphrase& passphrase) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot_start();
+    Fd reading(ends[0]);
+    const Fd writing(ends[1]);
+    const std::string& text = passphrase.text();
+    if (::write(writing.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        return cannot_start();
+    return reading;
+}
+
+base::Outcome<Fd> memory_file(const char* name) {
+    Fd made(::memfd_create(name, MFD_CLOEXEC));
+    if (made.get() < 0) return cannot_start();
+    return made;
+}
+
+std::string text_of(const Fd& file) {
+    std::string text(kTextBytesMax, '\0');
+    const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
+    text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return text;
+}
+
+/// The error that the step ended with, as print_error wrote it: the last line.
+base::Error error_in(const Context& context, const std::string& name, const ExitStatus& status,
+                     const std::string& said) {
+    base::Error error{ErrorKind::kFailure, "`" + name + "` ended with " + to_text(status),
+                      "run it by itself to see more"};
+    const std::size_t end = said.find_last_not_of('\n');
+    const std::size_t begin = end == std::string::npos ? 0 : said.rfind('\n', end) + 1;
+    const auto line = nlohmann::json::parse(said.substr(begin), nullptr, false);
+    if (status.signal != 0 || !line.is_object() || !line.contains("error")) return error;
+    const nlohmann::json& told = line["error"];
+    error.kind = static_cast<ErrorKind>(status.code);
+    error.what = told.value("message", error.what);
+    error.fix = told.value("fix", error.fix);
+    if (const auto reason = told.find("reason"); reason != told.end()) {
+        SubmitReply reply;
+        reply.reason = reason->value("number", std::uint32_t{0});
+        reply.reason_text = reason->value("name", std::string());
+        context.refused = refusal_in(reply);
+    }
+    return error;
+}
+
+}  // namespace
+
+base::Outcome<std::string> run_owner_step(const Context& context, const OwnerStep& step,
+                                          const Passphrase& passphrase, const std::stop_token& stop) {
+    const std::string name = "assay " + step.words.at(0) + " " + step.words.at(1);
+    ASSAY_ASSIGN(const Fd secret, pipe_of(passphrase));
+    ASSAY_ASSIGN(const Fd out, memory_file("out"));
+    ASSAY_ASSIGN(const Fd err, memory_file("err"));
+    ProcessOptions options;
+    ASSAY_ASSIGN(options.program, own_program());
+    options.arguments = step.words;
+    options.arguments.insert(options.arguments.end(),
+                             {"--home", context.home().root.string(), "--node", context.settings.node,
+                              "--passphrase-fd", std::to_string(kPassphraseFd), "--output", "json"});
+    options.descriptors = {
+        {out.get(), STDOUT_FILENO}, {err.get(), STDERR_FILENO}, {secret.get(), kPassphraseFd}};
+    ASSAY_ASSIGN(Process process, Process::spawn(options));
+    const auto until = std::chrono::steady_clock::now() + step.limit;
+    std::optional<ExitStatus> ended;
+    while (!(ended = process.wait(std::chrono::milliseconds(50)))) {
+        if (stop.stop_requested()) {
+            (void)process.terminate();
+            return fail(ErrorKind::kInterrupted, "stopped before `" + name + "` was done",
+                        "run the same command again");
+        }
+        if (std::chrono::steady_clock::now() > until) {
+            (void)process.kill();
+            return fail(ErrorKind::kUnreachable,
+                        "`" + name + "` was not done within " + std::to_string(step.limit.count()) + " s",
+                        "run it by itself to see what it waits for");
+        }
+    }
+    const std::string said = text_of(err);
+    if (!ended->success()) return base::failed(error_in(context, name, *ended, said));
+    context.err << said;
+    return text_of(out);
+}
+
+base::Outcome<base::Hash256> hash_in(const std::string& said, const std::string& member) {
+    const auto object = nlohmann::json::parse(said, nullptr, false);
+    const auto hash =
+        object.is_object() ? base::parse_hash(object.value(member, std::string())) : std::nullopt;
+    if (!hash) return fail(ErrorKind::kFailure, "the owner's step names no " + member);
+    return *hash;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who opens the owner's key: a command that signs with it and ends. A role's process does not, and runs where
+// it cannot be opened.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iterator>
+#include <thread>
+
+#include "node/runtime/process.hpp"
+#include "tests/node/processes/site.hpp"
+
+namespace assay::node {
+namespace {
+
+using test_site::Site;
+using test_site::tokens;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+std::string content_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_secret(const fs::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+/// `assay WORDS` as Alice.
+struct Program {
+    Program(const Site& site, Words words, const std::string& node = {}) {
+        const char* bin = std::getenv("ASSAY_BIN_DIR");
+        ProcessOptions options;
+        options.program = fs::path(bin == nullptr ? "." : bin) / "assay";
+        options.arguments = std::move(words);
+        options.arguments.insert(
+            options.arguments.end(),
+            {"--home", site.home.root.string(), "--node", node.empty() ? site.node->address() : node,
+             "--genesis", site.genesis, "--passphrase-file", (site.folder / "words").string()});
+        options.environment = {{"ASSAY_THREADS", "1"}};
+        options.stdout_file = folder / "out";
+        options.stderr_file = folder / "err";
+        process.emplace(Process::spawn(options).value());
+    }
+    [[nodiscard]] std::string said() const { return content_of(folder / "out") + content_of(folder / "err"); }
+    /// How it ended by itself.
+    int code() {
+        const auto ended = process->wait(300s);
+        INFO(said());
+        REQUIRE(ended.has_value());
+        REQUIRE(ended->signal == 0);
+        return ended->code;
+    }
+
+    assay::test::TemporaryFolder folder;
+    std::optional<Process> process;
+};
+
+Words registering(const std::string& role) {
+    return {role, "register", "--stake", "200", "--endpoint", "127.0.0.1:7"};
+}
+
+/// Where the ledger says that Alice's node serves; empty: not registered.
+template <class Record>
+std::string place(Site& site, base::Bytes (*key)(const base::PublicKey&)) {
+    const auto record = site.read<Record>(key(Site::alices_node()));
+    return record ? record->endpoint : "";
+}
+
+base::Amount staked(Site& site) {
+    const auto stake = site.read<contracts::Stake>(contracts::stake_key(Site::alices_node()));
+    return stake ? stake->free : base::Amount{};
+}
+
+/// Runs the role until it has told the ledger another place than `before`, which it does at work alone.
+std::string run_until_at_work(Site& site, const std::string& before) {
+    Program role(site, {"verifier", "run", "--stake", "200"});
+    std::string now = before;
+    for (int i = 0; i < 30'000 && now == before && !role.process->poll(); ++i) {
+        std::this_thread::sleep_for(10ms);
+        now = place<contracts::Verifier>(site, contracts::verifier_key);
+    }
+    INFO(role.said());
+    CHECK_FALSE(role.process->poll().has_value());
+    CHECK(now != before);
+    const auto ended = role.process->terminate(60s);
+    CHECK(ended.success());
+    return now;
+}
+
+}  // namespace
+
+TEST_CASE("a role whose owner has registered it runs where the owner's key cannot be opened") {
+    Site site;
+    Program first(site, registering("verifier"));
+    REQUIRE(first.code() == 0);
+    REQUIRE(staked(site) == tokens(200));
+    Program again(site, registering("verifier"));
+    REQUIRE(again.code() == 0);
+    REQUIRE(staked(site) == tokens(200));  // nothing twice
+    std::string place_now = place<contracts::Verifier>(site, contracts::verifier_key);
+    REQUIRE(place_now == "127.0.0.1:7");
+
+    const fs::path key = site.home.owner_key();
+    const std::string kept = content_of(key);
+    write_secret(key, "this is no key");
+    place_now = run_until_at_work(site, place_now);
+    write_secret(key, kept);
+    fs::permissions(key, fs::perms::none);
+    place_now = run_until_at_work(site, place_now);
+    fs::remove(key);
+    place_now = run_until_at_work(site, place_now);
+    REQUIRE(staked(site) == tokens(200));
+}
+
+TEST_CASE("the first run of a role has its owner's steps signed by a process that ends before it serves") {
+    Site site;
+    const std::string place_now = run_until_at_work(site, "");
+    CHECK_FALSE(place_now.ends_with(":7"));
+    CHECK(staked(site) == tokens(200));
+}
+
+TEST_CASE("a role that nobody registered ends by name, with the command that registers it") {
+    Site site;
+    fs::remove(site.home.owner_key());
+    for (const Words& words : {Words{"miner", "run"}, registering("miner"), registering("verifier")}) {
+        const std::string& role = words.front();
+        Program program(site, words);
+        CHECK(program.code() == 5);
+        INFO(program.said());
+        CHECK(program.said().find("is no " + role + " of small-chain yet ('register node key' is missing)") !=
+              std::string::npos);
+        CHECK(program.said().find("assay " + role + " register") != std::string::npos);
+    }
+    CHECK(place<contracts::Miner>(site, contracts::miner_key).empty());
+    CHECK(place<contracts::Verifier>(site, contracts::verifier_key).empty());
+}
+
+TEST_CASE("an owner's step to a node that never answers ends in time, by name") {
+    Site site;
+    const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listening, 16) == 0);  // the kernel takes the connection, and nobody ever speaks
+    socklen_t length = sizeof address;
+    REQUIRE(::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    const std::string silent = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    Program program(site, {"miner", "register"}, silent);
+    CHECK(program.code() == 4);  // it ended: code() waits for 300 s
+    CHECK(program.said().find(silent) != std::string::npos);
+    CHECK(program.said().find("fix: ") != std::string::npos);
+    ::close(listening);
+}
+
+TEST_CASE("what the ledger refuses in an owner's step ends the role with the ledger's reason") {
+    Site site;
+    for (const std::string verb : {"register", "run"}) {
+        Program program(site, {"miner", verb, "--stake", "5000", "-o", "json"});
+        CHECK(program.code() == 6);
+        INFO(program.said());
+        CHECK(program.said().find("\"name\":\"insufficient_balance\"") != std::string::npos);
+    }
+    CHECK(staked(site).is_zero());
+}
+
+}  // namespace assay::node
