@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "contracts/base/codec.hpp"
 #include "contracts/program/strategies/strategy.hpp"
@@ -130,6 +131,14 @@ struct SecurityConfig {
     std::uint64_t audit_threshold = UINT64_MAX;  ///< q of miners past their probation
     std::uint32_t segment_steps = 0;             ///< inner steps per segment; the last may be shorter
     Amount gain_bound;  ///< the buyer's bound on a cheat's outside gain; raises the bond
+    /// The rate of the unit `finalise`, of miners past their probation. Encoded by JobSpec, behind its other
+    /// fields, where it is not 1.
+    std::uint64_t finalise_threshold = UINT64_MAX;
+
+    /// The rate at which the least audited unit of a proven miner is drawn.
+    [[nodiscard]] std::uint64_t least_threshold() const {
+        return audit_threshold < finalise_threshold ? audit_threshold : finalise_threshold;
+    }
     friend bool operator==(const SecurityConfig&, const SecurityConfig&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -162,11 +171,29 @@ struct JobSpec {
     Hash256 initial_blob;
 
     friend bool operator==(const JobSpec&, const JobSpec&) = default;
+    /// The byte of `merge` also says whether a rate of `finalise` follows the other fields.
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.name, self.profile, self.engine, self.strategy, self.inner_state, self.merge, self.slots,
-              self.rounds, self.seed, self.model, self.train, self.data, self.market, self.security,
-              self.initial_root, self.initial_blob);
+        visit(self.name, self.profile, self.engine, self.strategy, self.inner_state);
+        constexpr std::uint8_t kFinaliseFollows = 0x80;
+        const bool other_rate = self.security.finalise_threshold != UINT64_MAX;
+        auto terms = static_cast<std::uint8_t>(static_cast<std::uint8_t>(self.merge) |
+                                               (other_rate ? kFinaliseFollows : 0));
+        visit(terms);
+        if constexpr (!std::is_const_v<Self>) {
+            const auto mode = static_cast<std::uint8_t>(terms & ~kFinaliseFollows);
+            if (mode != static_cast<std::uint8_t>(MergeMode::kVerified)) {
+                visit.refuse(base::DecodeError::kBadEnum);
+            }
+        }
+        visit(self.slots, self.rounds, self.seed, self.model, self.train, self.data, self.market,
+              self.security, self.initial_root, self.initial_blob);
+        if ((terms & kFinaliseFollows) == 0) return;
+        visit(self.security.finalise_threshold);
+        if constexpr (!std::is_const_v<Self>) {
+            // Rate 1 has one spelling.
+            if (self.security.finalise_threshold == UINT64_MAX) visit.refuse(base::DecodeError::kBadEnum);
+        }
     }
 };
 

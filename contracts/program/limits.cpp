@@ -11,6 +11,7 @@
 #include "contracts/base/check.hpp"
 #include "contracts/base/wide.hpp"
 #include "contracts/program/batch_map.hpp"
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/tensors.hpp"
 
@@ -128,6 +129,8 @@ constexpr std::array kLimits = {
 
     Limit{E::kAuditThreshold, Part::kSecurity, "security.q", "audit_rate", "share", Q::kRate, whole(1),
           whole(kMost), RuleOf::kLedger, in<kSecurity, &SecurityConfig::audit_threshold>},
+    Limit{E::kFinaliseThreshold, Part::kSecurity, "security.finalise_q", "finalise_rate", "share", Q::kRate,
+          whole(1), whole(kMost), RuleOf::kLedger, in<kSecurity, &SecurityConfig::finalise_threshold>},
     Limit{E::kSegmentSteps, Part::kSecurity, "security.segment_steps", "segment_steps", "steps", Q::kWhole,
           whole(1), whole(kMaxInnerSteps), RuleOf::kLedger, in<kSecurity, &SecurityConfig::segment_steps>},
     Limit{E::kGainBound, Part::kSecurity, "security.gain_bound", "gain_bound", "base units", Q::kAmount,
@@ -246,6 +249,11 @@ constexpr std::array kRules = {
              [] { return "batch times context is at most " + counted(kMaxStepTokens, "tokens"); },
              RuleOf::kArithmetic, [](const JobSpec& s) { return step_tokens(s) <= kMaxStepTokens; },
              [](const JobSpec& s) { return counted(step_tokens(s), "tokens a step"); }},
+    // What a slot hands on is shown by `finalise` alone.
+    SpecRule{E::kFinaliseOfCarried, Parts(Part::kSecurity).with(Part::kJob), "security.finalise_q",
+             [] { return std::string("finalise_q is 1 where inner_state is carried"); }, RuleOf::kLedger,
+             [](const JobSpec& s) { return s.security.finalise_threshold == kMost || !carries_state(s); },
+             [](const JobSpec&) { return std::string("train.inner_state = carried"); }},
     SpecRule{E::kSegmentBeyondRound, Parts(Part::kSecurity).with(Part::kTrain), "security.segment_steps",
              [] { return std::string("segment_steps is at most inner_steps"); }, RuleOf::kLedger,
              [](const JobSpec& s) { return s.security.segment_steps <= s.train.inner_steps; },

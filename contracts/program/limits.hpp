@@ -75,8 +75,10 @@ enum class SpecError : std::uint8_t {
     kHeldOutTooShort = 46,
     kStrategyUnknown = 47,
     kExponentOfCodec = 48,
+    kFinaliseThreshold = 49,
+    kFinaliseOfCarried = 50,
 };
-inline constexpr SpecError kLastSpecError = SpecError::kExponentOfCodec;
+inline constexpr SpecError kLastSpecError = SpecError::kFinaliseOfCarried;
 
 /// Whose rule a limit is: what stops to work beyond it.
 enum class RuleOf : std::uint8_t {

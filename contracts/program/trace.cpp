@@ -39,6 +39,8 @@ Hash256 segment_unit_root(const Hash256& end_boundary, const std::vector<Fingerp
 
 Hash256 finalise_unit_root(const Hash256& update) { return base::hash("assay/unit/finalise", update.view()); }
 
+Hash256 update_unit_root(const Hash256& update) { return base::hash("assay/unit/update", update.view()); }
+
 Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out) {
     base::Encoder encoder;
     encoder(update, carried_out);
@@ -47,7 +49,8 @@ Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out) {
 
 Hash256 unit_root(const TraceRecord& trace, const JobSpec& spec, std::uint32_t unit) {
     const RoundPlan plan(spec);
-    ASSAY_CHECK(unit < plan.units());
+    ASSAY_CHECK(unit <= plan.update());
+    if (plan.is_update(unit)) return update_unit_root(trace.update);
     if (plan.is_finalise(unit)) {
         return trace.carried ? finalise_unit_root(trace.update, trace.carried->out)
                              : finalise_unit_root(trace.update);

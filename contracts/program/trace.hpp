@@ -93,12 +93,15 @@ bool is_well_formed(const TraceRecord& trace, const JobSpec& spec);
 
 /// Root of an audit unit. Segment s: H("assay/unit", encoding of: boundary s+1, the fingerprints of its
 /// completed steps, the divergence if it fell in it). Unit `finalise`: H("assay/unit/finalise", update root).
+/// Unit `update`: update_unit_root.
 Hash256 unit_root(const TraceRecord& trace, const JobSpec& spec, std::uint32_t unit);
 
 /// The same from the parts that a verifier computed.
 Hash256 segment_unit_root(const Hash256& end_boundary, const std::vector<Fingerprint>& fingerprints,
                           const std::optional<Divergence>& divergence);
 Hash256 finalise_unit_root(const Hash256& update);
+/// H("assay/unit/update", update root): of the file that the reveal names for the update.
+Hash256 update_unit_root(const Hash256& update);
 /// In jobs that carry: H("assay/unit/finalise/carried", update root ‖ root of what is handed on).
 Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out);
 

@@ -25,7 +25,8 @@ std::uint64_t bond_at(const contracts::Params& params, const contracts::Job& job
     const Uint128 gain = std::min(Uint128{job.spec.security.gain_bound.units()}, highest);
     // Saturated before the division by q, so that its product stays below 2^128.
     const std::uint64_t stake = saturated(pay + gain);
-    const std::uint64_t threshold = job.spec.security.audit_threshold;
+    const std::uint64_t threshold =
+        std::min(job.spec.security.audit_threshold, job.spec.security.finalise_threshold);
     if (always_audited || threshold == 0) return stake;
     return saturated((Uint128{stake} * kMost + threshold - 1) / threshold);
 }

@@ -232,15 +232,13 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
         return wrong;
     }
     const bool all = slot.newcomer || round.link_missing;
-    const std::uint64_t threshold =
-        all ? std::numeric_limits<std::uint64_t>::max() : job.spec.security.audit_threshold;
+    const program::RoundPlan plan(job.spec);
     auto drawn =
-        contracts::draw_units(round.beacon, slot.slot, program::RoundPlan(job.spec).finalise(), threshold);
+        contracts::draw_units(round.beacon, slot.slot, plan, contracts::unit_rates(job.spec.security, all));
     // A claim that ends the work early and is paid in full is never left to the draw.
     const auto claimed_end = divergence_unit(job, evidence);
     if (claimed_end && round.phase > contracts::RoundPhase::kReveal) {
-        const auto place = std::lower_bound(drawn.begin(), drawn.end(), *claimed_end);
-        if (place == drawn.end() || *place != *claimed_end) drawn.insert(place, *claimed_end);
+        contracts::draw_divergence(drawn, plan, *claimed_end);
     }
     if (slot.drawn_units != drawn)
         wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +

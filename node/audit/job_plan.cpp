@@ -72,10 +72,11 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.spend_max = cost.times(spec.rounds, 1, base::Rounding::kUp).value_or(budget);
     plan.spend_max = std::min(plan.spend_max, budget);
     plan.audit_rate = rate_of(spec.security.audit_threshold);
+    plan.finalise_rate = rate_of(spec.security.finalise_threshold);
     plan.cheat_gain_newcomer =
         cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay, plan.bond_newcomer, 1.0);
-    plan.cheat_gain_proven =
-        cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay, plan.bond_proven, plan.audit_rate);
+    plan.cheat_gain_proven = cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay,
+                                        plan.bond_proven, std::min(plan.audit_rate, plan.finalise_rate));
     return plan;
 }
 

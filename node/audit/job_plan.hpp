@@ -23,7 +23,8 @@ struct JobPlan {
     std::uint32_t rounds_covered = 0;  ///< rounds that the budget pays for even at their dearest
     base::Amount bond_newcomer;        ///< locked per slot, until its probation is over
     base::Amount bond_proven;
-    double audit_rate = 0;  ///< of proven miners: the probability that one bad segment is recomputed
+    double audit_rate = 0;     ///< of proven miners: the probability that one bad segment is recomputed
+    double finalise_rate = 0;  ///< of proven miners: the probability that `finalise` is
     /// What cheating a slot brings over doing the work, on average, in base units: all pay saved and the gain
     /// bound, less, when it is found, the pay and the bond. Rounded up. Below zero: it
     /// does not pay.

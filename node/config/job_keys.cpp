@@ -156,12 +156,14 @@ std::uint64_t threshold_of(double rate) {
     // Below 1 the product is below 2^64, and scaling by a power of two is exact.
     return rate < 1.0 ? static_cast<std::uint64_t>(std::ldexp(rate, 64)) : UINT64_MAX;
 }
+template <auto Member>
 bool put_rate(JobFile& job, const JobValue& value) {
-    job.spec.security.audit_threshold = threshold_of(std::get<double>(value));
-    return job.spec.security.audit_threshold > 0;
+    job.spec.security.*Member = threshold_of(std::get<double>(value));
+    return job.spec.security.*Member > 0;
 }
+template <auto Member>
 JobValue get_rate(const JobFile& job) {
-    const std::uint64_t threshold = job.spec.security.audit_threshold;
+    const std::uint64_t threshold = job.spec.security.*Member;
     return threshold == UINT64_MAX ? 1.0 : std::ldexp(static_cast<double>(threshold), -64);
 }
 
@@ -316,8 +318,11 @@ void add_market(Section keys) {
 void add_security(Section keys) {
     using S = program::SecurityConfig;
     constexpr auto kSecurity = &JobSpec::security;
-    keys.limited("q", Type::kNumber, 1.0, "share of the work of proven miners that is recomputed", put_rate,
-                 get_rate);
+    keys.limited("q", Type::kNumber, 1.0, "share of the work of proven miners that is recomputed",
+                 put_rate<&S::audit_threshold>, get_rate<&S::audit_threshold>);
+    keys.limited("finalise_q", Type::kNumber, 1.0,
+                 "share of proven miners' updates that are recomputed; the others must only be there",
+                 put_rate<&S::finalise_threshold>, get_rate<&S::finalise_threshold>);
     keys.required("segment_steps", Type::kWhole, "inner steps per audited segment; at most inner_steps",
                   put_whole<kSecurity, &S::segment_steps>, get_whole<kSecurity, &S::segment_steps>);
     keys.limited("gain_bound", Type::kMoney, text("0u"),

@@ -134,17 +134,33 @@ void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
     });
 }
 
-bool JobBench::gather(const contracts::StateView& state, const contracts::Job& job, Pin pin) {
+bool JobBench::gather_data(const contracts::StateView& state, const contracts::Job& job, Pin pin) {
     const auto holders = holders_of_base(state, job);
     const program::JobSpec& spec = job.spec;
     const auto tokens_here = [&](const BlobId& id, std::uint64_t tokens) {
         return wants_.here(id, holders,
                            {.size = program::token_file_size(tokens, spec.model.vocabulary), .pin = pin});
     };
-    bool all = tokens_here(spec.data.train, spec.data.train_tokens);
-    all = tokens_here(spec.data.held_out, spec.data.held_out_tokens) && all;
-    if (job.base_blob.is_zero()) return all;
-    return wants_.here(job.base_blob, holders, base_state_terms(spec, pin)) && all;
+    const bool train = tokens_here(spec.data.train, spec.data.train_tokens);
+    return tokens_here(spec.data.held_out, spec.data.held_out_tokens) && train;
+}
+
+bool JobBench::gather(const contracts::StateView& state, const contracts::Job& job, Pin pin) {
+    const bool data = gather_data(state, job, pin);
+    if (job.base_blob.is_zero()) return data;
+    return wants_.here(job.base_blob, holders_of_base(state, job), base_state_terms(job.spec, pin)) && data;
+}
+
+bool JobBench::may_ask(const base::Hash256& job) const {
+    if (asking_) return false;
+    const auto pause = not_before_ns_.find(job);
+    return pause == not_before_ns_.end() || seams_.clock.mono_ns() >= pause->second;
+}
+
+bool JobBench::opened(const contracts::StateView& state, const contracts::Job& job) {
+    if (refused_.contains(job.id) || !gather_data(state, job, Pin::kPinned) || !may_ask(job.id)) return false;
+    if (open_job_ != job.id) open_in_worker(job);
+    return open_job_ == job.id;
 }
 
 std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& state,
@@ -163,9 +179,7 @@ std::optional<SharedDescriptor> JobBench::prepare(const contracts::StateView& st
                                                   const contracts::Job& job, Pin pin) {
     // The worker turns to a job only when nothing is missing any more: two jobs that wait for bytes would
     // otherwise take it from each other for ever.
-    if (refused_.contains(job.id) || !gather(state, job, pin) || asking_) return std::nullopt;
-    const auto pause = not_before_ns_.find(job.id);
-    if (pause != not_before_ns_.end() && seams_.clock.mono_ns() < pause->second) return std::nullopt;
+    if (refused_.contains(job.id) || !gather(state, job, pin) || !may_ask(job.id)) return std::nullopt;
     if (open_job_ != job.id) {
         open_in_worker(job);
         return std::nullopt;

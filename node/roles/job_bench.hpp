@@ -105,7 +105,9 @@ public:
     bool vouched(const contracts::StateView& state, const contracts::Job& job, Worker worker);
 
     /// True when the worker has this job open, as far as is known: what it computes is then of this job.
-    [[nodiscard]] bool is_open(const base::Hash256& job) const { return open_job_ == job; }
+    /// Otherwise starts whatever is missing for that, the base state apart. REQUIRES that no request of the
+    /// caller is at work in the worker.
+    bool opened(const contracts::StateView& state, const contracts::Job& job);
 
     /// Blob id of the base state file of the running round, once ready() gave it.
     [[nodiscard]] std::optional<BlobId> base_blob(const contracts::Job& job) const;
@@ -134,6 +136,10 @@ public:
     [[nodiscard]] const BlobWants& wants() const { return wants_; }
 
 private:
+    /// Whether both token files are here; otherwise they are being fetched.
+    bool gather_data(const contracts::StateView& state, const contracts::Job& job, Pin pin);
+    /// Whether the worker may be asked something for this job now.
+    [[nodiscard]] bool may_ask(const base::Hash256& job) const;
     std::optional<SharedDescriptor> prepare(const contracts::StateView& state, const contracts::Job& job,
                                             Pin pin);
     void open_in_worker(const contracts::Job& job);

@@ -345,7 +345,7 @@ void MinerRole::keep_own(std::set<BlobId>& needed) {
 
 void MinerRole::forget_ended_jobs() {
     const auto is_over = [this](const base::Hash256& id) { return contracts::has_ended(state(), id); };
-    std::erase_if(updates_, [&](const auto& entry) { return is_over(entry.first.first); });
+    forget_updates([&](const base::Hash256& job, std::uint32_t) { return is_over(job); });
     std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
     // The states lose their pins with the round's settlement, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
@@ -357,9 +357,8 @@ void MinerRole::forget_ended_jobs() {
 }
 
 void MinerRole::forget_old_rounds(const contracts::Job& job) {
-    std::erase_if(updates_, [&](const auto& entry) {
-        return entry.first.first == job.id && entry.first.second + 1 < job.round;
-    });
+    forget_updates(
+        [&](const base::Hash256& id, std::uint32_t round) { return id == job.id && round + 1 < job.round; });
     std::erase_if(base_not_made_,
                   [&](const auto& key) { return key.first == job.id && key.second < job.round; });
     // Two rounds back everything is settled; any state can be computed again from the base states.

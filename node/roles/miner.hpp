@@ -3,6 +3,7 @@
 // serves its bytes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,6 +48,24 @@ struct SlotWork {
     }
 };
 
+/// What the reveals of a round call the updates, on disk: the ledger's state forgets it with the round.
+struct NamedUpdate {
+    std::uint32_t slot = 0;
+    base::Hash256 root;
+    BlobId blob;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.slot, self.root, self.blob);
+    }
+};
+struct NamedUpdates {
+    std::vector<NamedUpdate> updates;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.updates);
+    }
+};
+
 class MinerRole final : public FollowingRole {
 public:
     MinerRole(const RoleParts& parts, MinerOptions options);
@@ -76,11 +95,21 @@ private:
                                                  const contracts::Job& job, std::uint32_t slot);
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
     /// Whether the base state of the running round is being made here, or what that takes is being fetched:
-    /// only where others would have to send more than the updates, and the state before is here.
+    /// wherever the state before and the names of its updates are here, until one of them is not served.
     bool makes_base(const contracts::Job& job);
     bool make_base(const contracts::Job& job);
     /// Keeps what the round's updates are called, for the merge of its accepted ones.
     void note_updates(const contracts::Job& job, const contracts::Round& round);
+    /// As noted, or as a process before this one noted them; null: nobody did.
+    const NamedUpdates* updates_of(const base::Hash256& job, std::uint32_t round);
+    void forget_updates(const std::function<bool(const base::Hash256& job, std::uint32_t round)>& is_over);
+    /// The request for a merge, and the blobs of its updates in the same order.
+    struct OwnMerge {
+        worker::Merge request;
+        std::vector<BlobId> updates;
+    };
+    /// Nothing: the updates' names are not here, or somebody's bytes were not served.
+    std::optional<OwnMerge> own_merge(const contracts::Job& job, const contracts::Round& before);
     [[nodiscard]] bool may_make_base(const contracts::Job& job) const;
     void on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer);
     /// Where the update of a slot can be had: its verifiers, then its miner.
@@ -108,13 +137,8 @@ private:
     std::map<SlotKey, SlotWork> works_;
     std::optional<SlotKey> training_;
     std::optional<RequestId> training_request_;
-    std::optional<RequestId> making_base_;  ///< at work in the worker
-    struct NamedUpdate {
-        base::Hash256 root;
-        BlobId blob;
-    };
-    /// By job and round, then by slot.
-    std::map<std::pair<base::Hash256, std::uint32_t>, std::map<std::uint32_t, NamedUpdate>> updates_;
+    std::optional<RequestId> making_base_;                                     ///< at work in the worker
+    std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;  ///< jobs whose locks the log has named

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The miner's own merge: a round's base state made from the one before and the updates that went into it,
-// where those are fewer bytes than the state. Then a base state is fetched by those alone who join.
-#include "contracts/program/round_plan.hpp"
+// The miner's own merge: a round's base state made from the one before and the updates that went into it. A
+// base state is fetched by those alone who join: who lacks the one before, or an update.
+#include <algorithm>
+#include <utility>
+
 #include "node/roles/miner.hpp"
 
 namespace assay::node {
 
 namespace frames = worker;
+
+namespace {
+std::string updates_file(const base::Hash256& job, std::uint32_t round) {
+    return "updates-" + job.hex().substr(0, 16) + "-" + std::to_string(round);
+}
+}  // namespace
 
 bool MinerRole::makes_base(const contracts::Job& job) {
     if (making_base_) return true;
@@ -17,14 +25,38 @@ bool MinerRole::makes_base(const contracts::Job& job) {
     return false;
 }
 
-// Once the round is settled, its reveals are in the block log alone.
+// Once the round is settled, its reveals are in the block log alone: the names are kept on disk, so that a
+// miner that starts again merges as well.
 void MinerRole::note_updates(const contracts::Job& job, const contracts::Round& round) {
-    if (round.phase <= contracts::RoundPhase::kReveal || updates_.contains({job.id, job.round})) return;
-    auto& noted = updates_[{job.id, job.round}];
+    const bool known = updates_.contains({job.id, job.round});
+    if (round.phase <= contracts::RoundPhase::kReveal || known || !takes_part(job, me())) return;
+    NamedUpdates noted;
     for (std::uint32_t slot = 0; slot < job.spec.slots; ++slot) {
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
-        if (reveal) noted[slot] = {reveal->trace.update, reveal->update_blob};
+        if (reveal) noted.updates.push_back({slot, reveal->trace.update, reveal->update_blob});
     }
+    const auto written = parts().seams.disk.write(updates_file(job.id, job.round), base::encode(noted));
+    if (!written.ok()) return fail_with(OwnFailure::kNotes, written.error());
+    updates_[{job.id, job.round}] = std::move(noted);
+}
+
+const NamedUpdates* MinerRole::updates_of(const base::Hash256& job, std::uint32_t round) {
+    const auto known = updates_.find({job, round});
+    if (known != updates_.end()) return &known->second;
+    const auto kept = parts().seams.disk.read(updates_file(job, round));
+    if (!kept.ok() || !kept->has_value()) return nullptr;
+    auto noted = base::decode<NamedUpdates>(**kept);
+    if (!noted.ok()) return nullptr;
+    return &(updates_[{job, round}] = std::move(noted).value());
+}
+
+void MinerRole::forget_updates(const std::function<bool(const base::Hash256&, std::uint32_t)>& is_over) {
+    std::erase_if(updates_, [&](const auto& entry) {
+        const auto& [job, round] = entry.first;
+        const bool over = is_over(job, round);
+        if (over) (void)parts().seams.disk.remove(updates_file(job, round));
+        return over;
+    });
 }
 
 std::vector<Endpoint> MinerRole::holders_of_update(const contracts::SlotRound& slot) const {
@@ -44,40 +76,48 @@ bool MinerRole::may_make_base(const contracts::Job& job) const {
     return height() <= running->started_at + contracts::params_of(state(), job).commit_window / 4;
 }
 
+std::optional<MinerRole::OwnMerge> MinerRole::own_merge(const contracts::Job& job,
+                                                        const contracts::Round& before) {
+    const NamedUpdates* const named = updates_of(job.id, before.number);
+    if (named == nullptr) return std::nullopt;  // it took no part in that round
+    OwnMerge merge;
+    merge.request.round = before.number;
+    for (const std::uint32_t slot : before.merged_slots) {
+        const auto update = std::find_if(named->updates.begin(), named->updates.end(),
+                                         [&](const NamedUpdate& one) { return one.slot == slot; });
+        if (update == named->updates.end() || bench_.wants().failed(update->blob) > 0) return std::nullopt;
+        merge.request.accepted.push_back({slot, 1, update->root});
+        merge.updates.push_back(update->blob);
+    }
+    return merge;
+}
+
 bool MinerRole::make_base(const contracts::Job& job) {
     const auto before = contracts::read_round(state(), job.id, job.round - 1);
     if (!before || !before->merged || !may_make_base(job)) return false;
-    if (!bench_.is_open(job.id))
-        return false;  // a merge names no job: it would be made by another one's rules
     const auto base = bench_.stored_base(job, before->base_blob);
     if (!base || !parts().files.has(*base)) return false;
-    frames::Merge request{.round = job.round - 1, .accepted = {}};
-    std::vector<BlobId> updates;
-    std::uint64_t missing = 0;
-    const auto known = updates_.find({job.id, job.round - 1});
-    if (known == updates_.end()) return false;  // this process began after the reveals
-    for (const std::uint32_t slot : before->merged_slots) {
-        const auto update = known->second.find(slot);
-        if (update == known->second.end() || bench_.wants().failed(update->second.blob) > 0) return false;
-        request.accepted.push_back({slot, 1, update->second.root});
-        updates.push_back(update->second.blob);
-        if (!parts().files.has(update->second.blob)) ++missing;
+    auto merge = own_merge(job, *before);
+    if (!merge) return false;
+    std::vector<SharedDescriptor> updates;
+    for (std::size_t i = 0; i < merge->updates.size(); ++i) {
+        const auto slot =
+            contracts::read_slot(state(), job.id, before->number, merge->request.accepted[i].slot);
+        const auto file =
+            bench_.wants().want(merge->updates[i], holders_of_update(*slot), update_terms(job.spec));
+        if (file) updates.push_back(*file);
     }
-    const program::FileSizes sizes = program::file_sizes(job.spec);
-    if (missing * sizes.update >= sizes.base_state) return false;
+    if (updates.size() < merge->updates.size()) return true;  // some are on their way
+    // A merge names no job: it would be made by the rules of whichever job is open.
+    if (!bench_.opened(state(), job)) return true;
     auto start = parts().files.open(*base);
     if (!start.ok()) return false;
     std::vector<SharedDescriptor> bulk{*std::move(start)};
-    for (std::size_t i = 0; i < updates.size(); ++i) {
-        const auto slot = contracts::read_slot(state(), job.id, job.round - 1, request.accepted[i].slot);
-        const auto file = bench_.wants().want(updates[i], holders_of_update(*slot), update_terms(job.spec));
-        if (file) bulk.push_back(*file);
-    }
-    if (bulk.size() <= updates.size()) return true;  // some are on their way
+    bulk.insert(bulk.end(), updates.begin(), updates.end());
     making_base_ = requests().on_worker([this, id = job.id, round = job.round](const WorkerAnswered& answer) {
         if (answer.last) on_base_made(id, round, answer);
     });
-    parts().seams.worker.submit(*making_base_, std::move(request), std::move(bulk));
+    parts().seams.worker.submit(*making_base_, std::move(merge->request), std::move(bulk));
     return true;
 }
 

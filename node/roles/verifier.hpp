@@ -111,6 +111,10 @@ private:
     void replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
                 const std::optional<SharedDescriptor>& claimed_end);
     void on_replayed(const AuditKey& key, const WorkerAnswered& answer);
+    /// The unit `update`: nothing is recomputed, and the file that the reveal names must be the claimed
+    /// update.
+    void check_held(const AuditKey& key, const SharedDescriptor& file);
+    void on_held(const AuditKey& key, const SharedDescriptor& file, const WorkerAnswered& answer);
     void on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
                   const base::Hash256& root);
     /// Whether bytes that nobody serves may be called unavailable: tries were made, and time was given.

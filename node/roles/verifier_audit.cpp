@@ -28,10 +28,16 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
 /// The blobs whose bytes a unit starts from, besides the base state.
 std::vector<BlobId> start_blobs(const contracts::Reveal& reveal, std::uint32_t unit,
                                 const program::JobSpec& spec, const contracts::CarriedIn& carried) {
-    const program::UnitStart start = program::RoundPlan(spec).start(unit);
+    const program::RoundPlan plan(spec);
+    if (plan.is_update(unit)) return {reveal.update_blob};
+    const program::UnitStart start = plan.start(unit);
     if (start.boundary) return {reveal.boundary_blobs[*start.boundary - 1]};
     if (start.carried && !carried.nothing()) return {carried.blob};
     return {};
+}
+
+FetchTerms start_terms(const program::JobSpec& spec, std::uint32_t unit) {
+    return program::RoundPlan(spec).is_update(unit) ? update_terms(spec) : boundary_terms(spec);
 }
 
 struct UnitEnd {
@@ -90,7 +96,8 @@ std::vector<Endpoint> VerifierRole::holders_of_start(const contracts::Job& job,
                                                      const contracts::SlotRound& slot,
                                                      std::uint32_t unit) const {
     std::vector<Endpoint> holders;
-    if (program::RoundPlan(job.spec).start(unit).carried)
+    const program::RoundPlan plan(job.spec);
+    if (!plan.is_update(unit) && plan.start(unit).carried)
         holders = holders_of_carried(state(), job, slot.slot, me());
     const auto miner = contracts::read_miner(state(), slot.miner);
     holders.push_back(miner ? miner->endpoint : Endpoint{});
@@ -109,7 +116,7 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
         if (follows || !reveal || !slot) continue;
         for (const BlobId& start : start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot))) {
             (void)bench_.wants().here(start, holders_of_start(job, *slot, unit.unit),
-                                      boundary_terms(job.spec));
+                                      start_terms(job.spec, unit.unit));
         }
     }
 }
@@ -128,7 +135,8 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
     const auto starts = start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
     if (audit.end_state || starts.empty()) return replay(job, key, base, std::nullopt);
     if (const auto file = bench_.wants().want(starts.front(), holders_of_start(job, *slot, unit.unit),
-                                              boundary_terms(job.spec))) {
+                                              start_terms(job.spec, unit.unit))) {
+        if (program::RoundPlan(job.spec).is_update(unit.unit)) return check_held(key, *file);
         audit.end_state = *file;
         return replay(job, key, base, std::nullopt);
     }
@@ -184,6 +192,45 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
                 {base::ErrorKind::kPreflight, "this machine computed one unit twice with different results",
                  "check memory and cooling; run `assay doctor` before verifying again"});
     }
+}
+
+// Whatever the file is, its name says so: two verifiers find the same root, or none.
+void VerifierRole::check_held(const AuditKey& key, const SharedDescriptor& file) {
+    computing_ = true;
+    const RequestId request = requests().on_worker([this, key, file](const WorkerAnswered& answer) {
+        if (!answer.last) return;
+        computing_ = false;
+        on_held(key, file, answer);
+    });
+    parts().seams.worker.submit(request, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
+}
+
+void VerifierRole::on_held(const AuditKey& key, const SharedDescriptor& file, const WorkerAnswered& answer) {
+    const auto found = audits_.find(key);
+    const auto job = contracts::read_job(state(), std::get<0>(key));
+    if (found == audits_.end() || found->second.complete() || !job) return;  // its round went on without it
+    Audit& audit = found->second;
+    const std::uint32_t slot = audit.next().slot;
+    const auto reveal = contracts::read_reveal(state(), job->id, job->round, slot);
+    if (!reveal) return;
+    const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+    if (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes) {
+        return on_unavailable(*job, audit);
+    }
+    const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
+    if (rooted == nullptr) {
+        return on_not_done(job->id, "an update of round " + std::to_string(job->round) + " is not checked",
+                           answer, audit.given_up);
+    }
+    if (rooted->root == reveal->trace.update) {
+        right_updates_[{job->id, job->round, slot}] = {file, std::nullopt};
+        return audit.claim(program::update_unit_root(rooted->root));
+    }
+    frames::Replayed differs;
+    differs.unit_root = program::update_unit_root(rooted->root);
+    differs.difference = "update: claimed root " + reveal->trace.update.brief() + ", the file that the " +
+                         "reveal names has " + rooted->root.brief();
+    claim_difference(*job, audit, differs);
 }
 
 void VerifierRole::on_unavailable(const contracts::Job& job, Audit& audit) {

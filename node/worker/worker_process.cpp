@@ -258,7 +258,8 @@ private:
         auto* train = std::get_if<frames::Train>(&pending.message);
         if (train == nullptr) return;
         train->resume = boundary.so_far;
-        pending.bulk.resize(1);  // the base state stays
+        // The base state stays, and what the slot carries.
+        pending.bulk.resize(train->carried_in.is_zero() ? 1 : 2);
         pending.bulk.push_back(state);
     }
 

@@ -184,6 +184,8 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
             JobSpec spec = small_job();
             spec.seed = seed;
             spec.security.audit_threshold = UINT64_MAX / 10;
+            // Each second play draws the update's recomputation at a rate of its own.
+            if (i % 2 == 1) spec.security.finalise_threshold = UINT64_MAX / 5;
             const Hash256 job = env.post(spec);
             env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 400}}, {"v1", "v2", "v3"});
             REQUIRE(env.job(job).auction.short_stake == 1);

@@ -56,7 +56,7 @@ std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& sp
     const Amount gain = highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
     const auto at_stake = pay ? pay->plus(gain) : std::nullopt;
     if (!at_stake || audited == Audited::kAlways) return at_stake;
-    return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.audit_threshold,
+    return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.least_threshold(),
                            Rounding::kUp);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of the beacon phase: what is audited, and by whom.
 #include <algorithm>
-#include <limits>
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/claims.hpp"
@@ -120,14 +119,13 @@ EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node) {
 
 void draw_beacon(RunningRound& running) {
     close_links(running);
-    const std::uint64_t rate_one = std::numeric_limits<std::uint64_t>::max();
+    const program::RoundPlan plan(running.job.spec);
     std::uint64_t drawn = 0;
     for (SlotRound& slot : running.slots) {
         if (!slot.committed) continue;
         const bool all = slot.newcomer || running.round.link_missing;
-        const std::uint64_t threshold = all ? rate_one : running.job.spec.security.audit_threshold;
-        slot.drawn_units = draw_units(running.round.beacon, slot.slot,
-                                      program::RoundPlan(running.job.spec).finalise(), threshold);
+        slot.drawn_units =
+            draw_units(running.round.beacon, slot.slot, plan, unit_rates(running.job.spec.security, all));
         drawn += slot.drawn_units.size();
         slot.verifiers = draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), 2);
     }

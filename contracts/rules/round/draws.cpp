@@ -38,14 +38,29 @@ bool is_drawn(std::uint64_t draw, std::uint64_t threshold) {
     return threshold == std::numeric_limits<std::uint64_t>::max() || draw < threshold;
 }
 
-std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot, std::uint32_t segments,
-                                      std::uint64_t threshold) {
+UnitRates unit_rates(const program::SecurityConfig& security, bool everything) {
+    if (!everything) return {security.audit_threshold, security.finalise_threshold};
+    constexpr std::uint64_t kRateOne = std::numeric_limits<std::uint64_t>::max();
+    return {kRateOne, kRateOne};
+}
+
+std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot,
+                                      const program::RoundPlan& plan, const UnitRates& rates) {
+    const auto drawn = [&](std::uint32_t unit, std::uint64_t threshold) {
+        return is_drawn(draw_u64(beacon, "unit", slot, unit), threshold);
+    };
     std::vector<std::uint32_t> units;
-    for (std::uint32_t unit = 0; unit < segments; ++unit) {
-        if (is_drawn(draw_u64(beacon, "unit", slot, unit), threshold)) units.push_back(unit);
+    for (std::uint32_t unit = 0; unit < plan.segments(); ++unit) {
+        if (drawn(unit, rates.segment)) units.push_back(unit);
     }
-    units.push_back(segments);
+    units.push_back(drawn(plan.finalise(), rates.finalise) ? plan.finalise() : plan.update());
     return units;
+}
+
+void draw_divergence(std::vector<std::uint32_t>& units, const program::RoundPlan& plan, std::uint32_t unit) {
+    std::erase(units, plan.update());
+    const auto place = std::lower_bound(units.begin(), units.end(), unit);
+    if (place == units.end() || *place != unit) units.insert(place, unit);
 }
 
 std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view label, std::uint32_t slot,

@@ -10,6 +10,7 @@
 
 #include "contracts/base/hash.hpp"
 #include "contracts/base/sign.hpp"
+#include "contracts/program/round_plan.hpp"
 
 namespace assay::contracts {
 
@@ -23,10 +24,21 @@ std::uint64_t draw_u64(const Hash256& beacon, std::string_view label, std::uint6
 /// Bernoulli: `draw < threshold`, and always when threshold is UINT64_MAX (rate 1).
 bool is_drawn(std::uint64_t draw, std::uint64_t threshold);
 
-/// The audited units of a slot, ascending: each segment with the threshold's probability, then `finalise`
-/// (numbered `segments`), always.
-std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot, std::uint32_t segments,
-                                      std::uint64_t threshold);
+/// Thresholds at which the units of a slot are drawn.
+struct UnitRates {
+    std::uint64_t segment = 0;
+    std::uint64_t finalise = 0;
+};
+/// Those of the job's spec; of a newcomer, or where a link is missing, rate 1.
+UnitRates unit_rates(const program::SecurityConfig& security, bool everything);
+
+/// The audited units of a slot, ascending: each segment and `finalise`, each with the probability of its
+/// rate. Where `finalise` is not drawn, the unit `update` is in its place.
+std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot,
+                                      const program::RoundPlan& plan, const UnitRates& rates);
+/// Draws the unit in which a slot says that its work ended, whatever the beacon drew. There is no update to
+/// be shown.
+void draw_divergence(std::vector<std::uint32_t>& units, const program::RoundPlan& plan, std::uint32_t unit);
 
 struct Candidate {
     PublicKey node;

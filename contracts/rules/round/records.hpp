@@ -120,7 +120,8 @@ struct SlotRound {
     bool committed = false;
     Hash256 seal;
     std::uint64_t committed_at = 0;  ///< height
-    /// Ascending; the last is always `finalise`. After the reveal also the unit of a claimed divergence.
+    /// Ascending; the last is `finalise` or, where that is not drawn, `update`. After the reveal also the
+    /// unit of a claimed divergence, which shows no update.
     std::vector<std::uint32_t> drawn_units;
     std::vector<PublicKey> verifiers;  ///< the drawn pair, then the third if there is one
     bool revealed = false;             ///< then its reveal is stored beside it until the round is settled

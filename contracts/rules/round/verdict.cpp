@@ -4,6 +4,7 @@
 #include <map>
 
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -72,10 +73,7 @@ void draw_divergences(RunningRound& running) {
         if (!slot.revealed || !slot.diverged) continue;
         const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
         ASSAY_CHECK(reveal.has_value() && reveal->trace.divergence.has_value());
-        const std::uint32_t unit = plan.unit_of(reveal->trace.divergence->step);
-        auto& units = slot.drawn_units;
-        const auto place = std::lower_bound(units.begin(), units.end(), unit);
-        if (place == units.end() || *place != unit) units.insert(place, unit);
+        draw_divergence(slot.drawn_units, plan, plan.unit_of(reveal->trace.divergence->step));
     }
 }
 

@@ -104,6 +104,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("deadline_blocks", spec.market.deadline_blocks);
     body("bond", ByStanding<Amount>{plan.bond_newcomer, plan.bond_proven});
     body("audit_rate", ByStanding<double>{1.0, plan.audit_rate});
+    body("finalise_rate", ByStanding<double>{1.0, plan.finalise_rate});
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);

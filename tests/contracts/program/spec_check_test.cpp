@@ -118,6 +118,12 @@ const std::vector<Broken> kBroken = {
     {SpecError::kBudget, [](JobSpec& s) { s.market.budget = {}; }},
     {SpecError::kDeadline, [](JobSpec& s) { s.market.deadline_blocks = 0; }},
     {SpecError::kAuditThreshold, [](JobSpec& s) { s.security.audit_threshold = 0; }},
+    {SpecError::kFinaliseThreshold, [](JobSpec& s) { s.security.finalise_threshold = 0; }},
+    {SpecError::kFinaliseOfCarried,
+     [](JobSpec& s) {
+         s.inner_state = InnerState::kCarried;
+         s.security.finalise_threshold = UINT64_MAX - 1;
+     }},
     {SpecError::kKeyValueHeads, [](JobSpec& s) { s.model.kv_heads = s.model.heads; }},
     {SpecError::kKeyValueHeads, llama([](ModelConfig& m) { m.kv_heads = 0; })},
     {SpecError::kKeyValueHeadsDivideHeads, llama([](ModelConfig& m) { m.kv_heads = 3; })},

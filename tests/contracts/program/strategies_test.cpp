@@ -57,6 +57,34 @@ TEST_CASE("a job with an engine or strategy that nobody knows can be read, and i
     CHECK(check_spec(spec).error() == SpecError::kStrategyUnknown);
 }
 
+TEST_CASE("a rate of finalise other than 1 is written behind a job's other fields, in one spelling",
+          "[program]") {
+    JobSpec spec = tiny::spec();
+    const base::Bytes standard = base::encode(spec);
+    spec.security.finalise_threshold = 5;
+    base::Bytes other = base::encode(spec);
+    REQUIRE(other.size() == standard.size() + 8);
+    const auto read = base::decode<JobSpec>(other);
+    REQUIRE(read.ok());
+    CHECK(*read == spec);
+    // All other bytes but the announcement stay.
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < standard.size(); ++i) {
+        if (standard[i] != other[i]) ++different;
+    }
+    CHECK(different == 1);
+    std::fill(other.end() - 8, other.end(), static_cast<std::uint8_t>(0xff));
+    CHECK(base::decode<JobSpec>(other).error() == base::DecodeError::kBadEnum);
+    other.resize(other.size() - 8);
+    CHECK(base::decode<JobSpec>(other).error() == base::DecodeError::kTruncated);
+    for (std::size_t i = 0; i < standard.size(); ++i) {
+        if (standard[i] == base::encode(spec)[i]) continue;
+        base::Bytes unknown = standard;
+        unknown[i] = 2;
+        CHECK(base::decode<JobSpec>(unknown).error() == base::DecodeError::kBadEnum);
+    }
+}
+
 TEST_CASE("what a codec packs it reads again, and a root covers the same numbers", "[program]") {
     const std::vector<float> start = numbers(1, 1.0F);
     const std::vector<float> end = numbers(2, 1.0F);

@@ -24,21 +24,65 @@ double tolerance(double trials, double rate) { return 5 * std::sqrt(trials * rat
 
 }  // namespace
 
-TEST_CASE("segments are drawn at the threshold's rate and finalise always") {
+program::RoundPlan plan_of(std::uint32_t segments) {
+    program::JobSpec spec;
+    spec.train.inner_steps = segments;
+    spec.security.segment_steps = 1;
+    return program::RoundPlan(spec);
+}
+
+TEST_CASE("segments and finalise are drawn each at its own rate, and an update that is not must be there") {
     const int trials = 20'000;
-    for (const double rate : {0.1, 0.5, 0.9}) {
-        const auto threshold = static_cast<std::uint64_t>(std::ldexp(rate, 64));
-        int drawn = 0;
+    for (const auto& [rate, of_finalise] :
+         std::vector<std::pair<double, double>>{{0.1, 1.0}, {0.5, 0.1}, {0.9, 0.5}}) {
+        const auto threshold = [](double of) {
+            return of < 1.0 ? static_cast<std::uint64_t>(std::ldexp(of, 64)) : UINT64_MAX;
+        };
+        int segments = 0, finalised = 0, both = 0;
         for (int i = 0; i < trials; ++i) {
-            const auto units = draw_units(bytes_of("beacon " + std::to_string(i)), 3, 1, threshold);
-            REQUIRE(units.back() == 1);
-            drawn += units.size() == 2 ? 1 : 0;
+            const auto units = draw_units(bytes_of("beacon " + std::to_string(i)), 3, plan_of(1),
+                                          {threshold(rate), threshold(of_finalise)});
+            const bool segment = units.front() == 0;
+            REQUIRE(units.size() == (segment ? 2 : 1));
+            REQUIRE((units.back() == 1 || units.back() == 2));
+            segments += segment ? 1 : 0;
+            finalised += units.back() == 1 ? 1 : 0;
+            both += segment && units.back() == 1 ? 1 : 0;
         }
-        CHECK(std::abs(drawn - rate * trials) < tolerance(trials, rate));
+        CHECK(std::abs(segments - rate * trials) < tolerance(trials, rate));
+        if (of_finalise == 1.0) {
+            CHECK(finalised == trials);
+        } else {
+            CHECK(std::abs(finalised - of_finalise * trials) < tolerance(trials, of_finalise));
+        }
+        // The draws are independent.
+        CHECK(std::abs(both - rate * of_finalise * trials) < tolerance(trials, rate * of_finalise));
     }
-    CHECK(draw_units(bytes_of("b"), 0, 3, UINT64_MAX) == std::vector<std::uint32_t>{0, 1, 2, 3});
+    CHECK(draw_units(bytes_of("b"), 0, plan_of(3), {UINT64_MAX, UINT64_MAX}) ==
+          std::vector<std::uint32_t>{0, 1, 2, 3});
+    CHECK(draw_units(bytes_of("b"), 0, plan_of(3), {0, 0}) == std::vector<std::uint32_t>{4});
+    program::SecurityConfig security;
+    security.audit_threshold = 7;
+    security.finalise_threshold = 5;
+    CHECK(unit_rates(security, false).segment == 7);
+    CHECK(unit_rates(security, false).finalise == 5);
+    CHECK(unit_rates(security, true).segment == UINT64_MAX);
+    CHECK(unit_rates(security, true).finalise == UINT64_MAX);
     CHECK(is_drawn(UINT64_MAX, UINT64_MAX));
     CHECK_FALSE(is_drawn(5, 5));
+}
+
+TEST_CASE("the unit of a claimed divergence is drawn in any case, and there is no update to be shown") {
+    const auto with = [](std::vector<std::uint32_t> units, std::uint32_t unit) {
+        draw_divergence(units, plan_of(3), unit);
+        return units;
+    };
+    using Units = std::vector<std::uint32_t>;
+    CHECK(with({0, 4}, 1) == Units{0, 1});
+    CHECK(with({4}, 3) == Units{3});
+    CHECK(with({0, 3}, 3) == Units{0, 3});
+    CHECK(with({0, 2, 3}, 1) == Units{0, 1, 2, 3});
+    CHECK(with({1, 3}, 1) == Units{1, 3});
 }
 
 TEST_CASE("verifiers are drawn by stake, without replacement, one per owner") {

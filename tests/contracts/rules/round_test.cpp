@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds as they should go, and what they leave behind.
+#include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -102,6 +103,32 @@ TEST_CASE("newcomers are audited in every unit until their probation is over") {
             CHECK(slot.drawn_units == (round < 3 ? all : std::vector<std::uint32_t>{2}));
         }
     }
+}
+
+TEST_CASE("past probation finalise is drawn at its own rate, and an update that is not drawn is shown") {
+    JobSpec spec = small_job();
+    spec.rounds = 6;
+    const auto bond = [&](std::uint64_t segments, std::uint64_t finalise, Audited audited) {
+        spec.security.audit_threshold = segments;
+        spec.security.finalise_threshold = finalise;
+        return slot_bond({}, spec, amount(500), 1'000'000, audited).value();
+    };
+    const std::uint64_t rarely = UINT64_MAX / 10'000;
+    // The bond is that of the unit that is drawn least.
+    CHECK(bond(UINT64_MAX / 10, rarely, Audited::kAtRate) == bond(rarely, UINT64_MAX, Audited::kAtRate));
+    CHECK(bond(UINT64_MAX / 10, UINT64_MAX, Audited::kAtRate) < bond(rarely, UINT64_MAX, Audited::kAtRate));
+    CHECK(bond(rarely, rarely, Audited::kAlways) == bond(rarely, UINT64_MAX, Audited::kAlways));
+    (void)bond(rarely, rarely, Audited::kAtRate);
+    RoundWorld w(spec);
+    play_job(w.env, w.job);
+    for (std::uint32_t round = 0; round < 6; ++round) {
+        for (const SlotRound& slot : list_slots(w.env.state(), w.job, round)) {
+            const std::vector<std::uint32_t> all = {0, 1, 2};
+            CHECK(slot.drawn_units == (round < 3 ? all : std::vector<std::uint32_t>{3}));
+            CHECK(slot.verdict == Reason::kPaid);
+        }
+    }
+    CHECK(w.env.job(w.job).end_reason == Reason::kJobComplete);
 }
 
 TEST_CASE("a newcomer's fee pays its own audits first, and what is left comes back after probation") {

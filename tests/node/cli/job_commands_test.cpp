@@ -70,12 +70,12 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     const json plan = run.json();
     CHECK(plan.at("schema") == "assay.plan/v1");
     CHECK(keys_of(plan) ==
-          std::set<std::string>{"schema",        "job",        "parameters",        "tokens",
-                                "rounds",        "slots",      "segments",          "work_units",
-                                "max_price",     "slot_pay",   "round_pay",         "round_cost",
-                                "spend_max",     "budget",     "rounds_covered",    "deadline_blocks",
-                                "bond",          "audit_rate", "bad_segment_found", "cheat_gain",
-                                "cheating_pays", "bytes",      "measured"});
+          std::set<std::string>{"schema",     "job",           "parameters",     "tokens",
+                                "rounds",     "slots",         "segments",       "work_units",
+                                "max_price",  "slot_pay",      "round_pay",      "round_cost",
+                                "spend_max",  "budget",        "rounds_covered", "deadline_blocks",
+                                "bond",       "audit_rate",    "finalise_rate",  "bad_segment_found",
+                                "cheat_gain", "cheating_pays", "bytes",          "measured"});
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
     CHECK(plan.at("rounds_covered") == 2);

@@ -61,6 +61,8 @@ bool set_field(JobSpec& spec, const Limit& limit, const FieldValue& value) {
     if (limit.error == program::SpecError::kTrainTokens) return spec.data.train_tokens = *whole, true;
     if (limit.error == program::SpecError::kHeldOutTokens) return spec.data.held_out_tokens = *whole, true;
     if (limit.quantity == Quantity::kBytes) return spec.name = std::string(*whole, 'a'), true;
+    if (limit.error == program::SpecError::kFinaliseThreshold)
+        return spec.security.finalise_threshold = *whole, true;
     if (limit.quantity == Quantity::kRate) return spec.security.audit_threshold = *whole, true;
     node::JobFile job;
     job.spec = spec;

@@ -110,39 +110,94 @@ TEST_CASE("an update of a market in FP16 is a file of two bytes a parameter") {
     CHECK(market.round(0).merged);
 }
 
-TEST_CASE(
-    "miners make the base state of a round of its updates, where those are fewer bytes than the state") {
+namespace {
+
+/// Whether the miner of the slot had one in the round before, and how many updates of that round are others'.
+struct BeforeSlot {
+    const Party* miner = nullptr;
+    bool trained = false;
+    std::uint32_t missing = 0;
+};
+BeforeSlot before_slot(const Market& market, std::uint32_t round, std::uint32_t slot) {
+    BeforeSlot before;
+    for (const auto& [name, party] : market.parties()) {
+        if (party->node.public_key() == market.slot(round, slot).miner) before.miner = party.get();
+    }
+    REQUIRE(before.miner != nullptr);
+    for (std::uint32_t other = 0; other < market.spec().slots; ++other) {
+        const bool own = market.slot(round - 1, other).miner == before.miner->node.public_key();
+        before.trained = before.trained || own;
+        if (!own) ++before.missing;
+    }
+    return before;
+}
+
+MarketOptions three_miners(program::Strategy strategy) {
+    MarketOptions options;
+    options.miners = {"mia", "moe", "max"};
+    options.rounds = 3;
+    options.strategy = strategy;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("whoever trained in a round makes the next base state of its updates; only others fetch it") {
     for (const auto strategy : {program::Strategy::kDiloco, program::Strategy::kDilocoHalf}) {
-        MarketOptions options;
-        options.miners = {"mia", "moe", "max"};
-        options.rounds = 3;
-        options.strategy = strategy;
-        Market market(options);
+        Market market(three_miners(strategy));
         market.start();
         REQUIRE(market.turn_until([&] { return market.ended(); }));
         CHECK(market.job()->end_reason == Reason::kJobComplete);
-        const program::FileSizes sizes = program::file_sizes(market.spec());
+        int made = 0;
         for (std::uint32_t round = 1; round < 3; ++round) {
             for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
-                const Party* miner = nullptr;
-                bool trained_before = false;
-                for (const auto& [name, party] : market.parties()) {
-                    if (party->node.public_key() == market.slot(round, slot).miner) miner = party.get();
-                }
-                REQUIRE(miner != nullptr);
-                std::uint64_t missing = 0;
-                for (std::uint32_t other = 0; other < market.spec().slots; ++other) {
-                    const bool own = market.slot(round - 1, other).miner == miner->node.public_key();
-                    trained_before = trained_before || own;
-                    if (!own) ++missing;
-                }
-                if (!trained_before) continue;  // it may not have the state before
-                const bool cheaper = missing * sizes.update < sizes.base_state;
-                INFO("round " << round << ", slot " << slot << ", " << missing << " updates missing");
-                CHECK(miner->asked_for.contains(market.round(round).base_blob) != cheaper);
+                const BeforeSlot before = before_slot(market, round, slot);
+                if (!before.trained) continue;  // it may not have the state before
+                INFO("round " << round << ", slot " << slot << ", " << before.missing << " updates missing");
+                CHECK_FALSE(before.miner->asked_for.contains(market.round(round).base_blob));
+                CHECK(before.miner->log.lines_with("is made here, of its updates") > 0);
+                made += before.missing > 0 ? 1 : 0;
+            }
+        }
+        CHECK(made > 0);
+        for (const std::string name : {"mia", "moe", "max"}) {
+            for (const auto& [file, bytes] : market.party(name).notes.files) {
+                INFO(file);
+                CHECK_FALSE(file.starts_with("updates-"));
             }
         }
     }
+}
+
+TEST_CASE("a miner that nobody serves a merged update fetches the base state after all") {
+    Market market(three_miners(program::Strategy::kDiloco));
+    market.start();
+    std::map<std::uint32_t, std::set<BlobId>> updates;
+    REQUIRE(market.turn_until([&] {
+        const auto job = market.job();
+        if (!job || job->phase != contracts::JobPhase::kRounds) return market.ended();
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            const auto reveal = reveal_of(market, market.state(), job->round, slot);
+            if (reveal) updates[job->round].insert(reveal->update_blob);
+            // Once they are merged, nobody serves them.
+            if (!market.at_phase(job->round, contracts::RoundPhase::kMergeOpen)) continue;
+            for (const auto& [name, party] : market.parties())
+                if (reveal) party->withheld.insert(reveal->update_blob);
+        }
+        return market.ended();
+    }));
+    CHECK(market.job()->end_reason == Reason::kJobComplete);
+    int fetched = 0;
+    for (std::uint32_t round = 1; round < 3; ++round) {
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            REQUIRE(market.slot(round, slot).verdict == Reason::kPaid);
+            const BeforeSlot before = before_slot(market, round, slot);
+            if (before.missing == 0) continue;
+            CHECK(before.miner->asked_for.contains(market.round(round).base_blob));
+            ++fetched;
+        }
+    }
+    CHECK(fetched > 0);
 }
 
 TEST_CASE("moments that nobody serves cost a slot one round, and the next begins with nothing") {

@@ -230,6 +230,66 @@ TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and 
     }
 }
 
+TEST_CASE("an update that is not recomputed must be there, and be the claimed one; then it is merged") {
+    struct Case {
+        const char* name;
+        std::function<void(Market&, Party&)> does;
+        Reason verdict;
+    };
+    const auto in_trained = [](Party& party, std::function<void(frames::Trained&, WorkerAnswered&)> change) {
+        party.worker.falsify = [change](const frames::Message& request, WorkerAnswered& answer) {
+            auto* trained = std::get_if<frames::Trained>(&answer.message);
+            if (std::holds_alternative<frames::Train>(request) && trained != nullptr)
+                change(*trained, answer);
+        };
+    };
+    const std::vector<Case> cases = {
+        {"honest", [](Market&, Party&) {}, Reason::kPaid},
+        {"withheld", [](Market&, Party& mia) { mia.serves = false; }, Reason::kUnavailable},
+        {"another update's file",
+         [&](Market& market, Party& mia) {
+             in_trained(mia, [&](frames::Trained&, WorkerAnswered& answer) {
+                 const std::uint64_t count = program::parameter_count(market.spec().model);
+                 auto update =
+                     trainer::decode_update(bytes_of_file(answer.bulk[0]), count, market.spec()).value();
+                 update.values[3] += 1;
+                 answer.bulk[0] = file_of(trainer::encode_update(update, market.spec()));
+             });
+         },
+         Reason::kMismatch},
+        {"no update's file",
+         [&](Market&, Party& mia) {
+             in_trained(mia, [](frames::Trained&, WorkerAnswered& answer) {
+                 answer.bulk[0] = file_of(Bytes(bytes_of_file(answer.bulk[0]).size(), std::uint8_t{1}));
+             });
+         },
+         Reason::kUnavailable},
+    };
+    for (const Case& one : cases) {
+        INFO(one.name);
+        MarketOptions options;
+        options.draw_everything = false;
+        options.draw_finalise = false;
+        options.rounds = 1;
+        Market market(options);
+        market.start();
+        one.does(market, market.party("mia"));
+        REQUIRE(market.turn_until([&] { return market.settled(0); }));
+        check_nobody_ended(market);
+        const auto held = slots_of(market, "mia", 0);
+        REQUIRE_FALSE(held.empty());
+        for (const auto& slot : held) {
+            REQUIRE(slot.drawn_units == std::vector<std::uint32_t>{4});
+            CHECK(slot.verdict == one.verdict);
+            if (one.verdict == Reason::kMismatch) CHECK(slot.fault_unit == 4);
+        }
+        for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
+        CHECK(market.round(0).merged);
+        for (const auto& [name, party] : market.parties())
+            CHECK(party->worker.asked[frames::FrameKind::kReplay] == 0);
+    }
+}
+
 TEST_CASE("a reveal that names another file for a right update is a mismatch") {
     MarketOptions options;
     options.draw_everything = false;

@@ -201,6 +201,7 @@ struct MarketOptions {
     std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     bool draw_everything = true;                    ///< else `finalise` alone
+    bool draw_finalise = true;                      ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
@@ -225,6 +226,7 @@ public:
             job_.spec.security.audit_threshold = UINT64_MAX >> 4;
             job_.spec.security.gain_bound = {};
         }
+        if (!options_.draw_finalise) job_.spec.security.finalise_threshold = UINT64_MAX >> 4;
         job_.spec.initial_root = initial_root_of(job_.spec);
         job_.spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
         job_.spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
