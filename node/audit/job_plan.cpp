@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "contracts/base/wide.hpp"
+#include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/tensors.hpp"
 #include "contracts/rules/job/costs.hpp"
 
@@ -29,7 +31,48 @@ std::int64_t cheat_gain(Amount saved, Amount gain, Amount pay, Amount bond, doub
     return static_cast<std::int64_t>(std::clamp(std::ceil(units), -kLimit, kLimit));
 }
 
+constexpr std::uint64_t kVerifiers = 2;
+
+std::uint64_t stopping(base::Uint128 bytes) {
+    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+    return bytes > kMost ? kMost : static_cast<std::uint64_t>(bytes);
+}
+
+/// What one verifier fetches of a slot's states in a round, on average, when segments are drawn at `rate`.
+std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes& files, double rate) {
+    const program::RoundPlan plan(spec);
+    double bytes = 0;
+    for (std::uint32_t unit = 0; unit < plan.units(); ++unit) {
+        const program::UnitStart start = plan.start(unit);
+        if (!start.boundary && !start.carried) continue;
+        // Whoever has recomputed the unit before has this one's start.
+        const double drawn = plan.is_finalise(unit) ? 1.0 : rate;
+        bytes += drawn * (unit == 0 ? 1.0 : 1.0 - rate) * static_cast<double>(files.slot_state);
+    }
+    return static_cast<std::uint64_t>(std::ceil(bytes));
+}
+
 }  // namespace
+
+PlannedBytes plan_bytes(const program::JobSpec& spec) {
+    PlannedBytes bytes;
+    bytes.files = program::file_sizes(spec);
+    bytes.data = program::token_file_size(spec.data.train_tokens, spec.model.vocabulary) +
+                 program::token_file_size(spec.data.held_out_tokens, spec.model.vocabulary);
+    bytes.join = bytes.data + bytes.files.base_state;
+    bytes.received = (spec.slots - 1) * bytes.files.update;
+    bytes.updates = bytes.received + kVerifiers * bytes.files.update;
+    bytes.audit_newcomer = kVerifiers * mean_starts(spec, bytes.files, 1.0);
+    bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files, rate_of(spec.security.audit_threshold));
+    const base::Uint128 slots = spec.slots;
+    // Nobody goes on from the last round's updates. A first state that is no seed's is a file of the buyer's.
+    const base::Uint128 bases = spec.initial_blob.is_zero() ? 1 : 1 + slots + kVerifiers;
+    const base::Uint128 whole = slots * (spec.rounds * base::Uint128{bytes.updates} - bytes.received) +
+                                (slots + kVerifiers) * bytes.data + bases * bytes.files.base_state;
+    bytes.job_newcomer = stopping(whole + slots * spec.rounds * bytes.audit_newcomer);
+    bytes.job_proven = stopping(whole + slots * spec.rounds * bytes.audit_proven);
+    return bytes;
+}
 
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
     const auto quote = contracts::quote_job(params, spec);
@@ -77,6 +120,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
         cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay, plan.bond_newcomer, 1.0);
     plan.cheat_gain_proven = cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay,
                                         plan.bond_proven, std::min(plan.audit_rate, plan.finalise_rate));
+    plan.bytes = plan_bytes(spec);
     return plan;
 }
 

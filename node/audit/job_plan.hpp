@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives buyers the plan: what a job will cost, what is checked, and what cheating it would bring, before
-// anything is paid. The same formulas as the rules use (contracts/rules/job/costs.hpp), at the job's price
-// cap.
+// Gives buyers the plan: what a job will cost, what is checked, what cheating it would bring, and what bytes
+// it will move, before anything is paid. The same formulas as the rules use (contracts/rules/job/costs.hpp),
+// at the job's price cap.
 #pragma once
 
 #include <cstdint>
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/state/params.hpp"
 
 namespace assay::node {
+
+/// Bytes of a job's files on their way between miners, verifiers and the buyer, with one miner a slot and two
+/// verifiers, all honest and all there from the first round to the last. Of updates the most that can travel:
+/// to every other slot's miner, who merges for itself, and to both verifiers, who merge. Of states that units
+/// are recomputed from, the mean over the draw: both verifiers fetch a unit's start when the unit is drawn
+/// and the one before it is not. The ledger's bytes, and those of protocols, are not in it.
+struct PlannedBytes {
+    program::FileSizes files;
+    std::uint64_t data = 0;            ///< token files: once for every miner and verifier
+    std::uint64_t join = 0;            ///< data and a base state: for a miner that comes later
+    std::uint64_t received = 0;        ///< by a slot's miner in a round: the other slots' updates
+    std::uint64_t updates = 0;         ///< sent by a slot's miner in a round
+    std::uint64_t audit_newcomer = 0;  ///< sent to those who recompute it: a newcomer's units are all drawn
+    std::uint64_t audit_proven = 0;
+    std::uint64_t job_newcomer = 0;  ///< everything of the job, the buyer's last state too
+    std::uint64_t job_proven = 0;
+};
+
+/// REQUIRES a spec that check_spec accepts. Counts stop at their largest value.
+PlannedBytes plan_bytes(const program::JobSpec& spec);
 
 struct JobPlan {
     std::uint64_t parameters = 0;
@@ -30,6 +51,7 @@ struct JobPlan {
     /// does not pay.
     std::int64_t cheat_gain_newcomer = 0;
     std::int64_t cheat_gain_proven = 0;
+    PlannedBytes bytes;
 };
 
 /// REQUIRES a spec that check_spec accepts. kUsage, naming the key, when the ledger would refuse the job's

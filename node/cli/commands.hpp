@@ -41,6 +41,8 @@ void add_audit_ledger_command(CLI::App& app, Context& context);
 void add_audit_payouts_command(CLI::App& app, Context& context);
 void add_audit_replay_command(CLI::App& app, Context& context);
 void add_bench_commands(CLI::App& app, Context& context);
+/// After add_bench_commands.
+void add_bench_comm_command(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
 void add_node_commands(CLI::App& app, Context& context);
 void add_node_status_command(CLI::App& app, Context& context);

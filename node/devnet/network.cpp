@@ -10,6 +10,7 @@
 #include "node/processes/node_process.hpp"
 #include "node/roles/drill_spec.hpp"
 #include "node/rpc/client.hpp"
+#include "node/rpc/tls.hpp"
 
 namespace assay::node {
 
@@ -72,14 +73,53 @@ base::Outcome<void> Network::restart(const std::string& name) {
 }
 
 std::vector<std::string> Network::common_flags(const Participant& participant) const {
-    return {"--home",
-            participant.home.root.string(),
-            "--node",
-            node_address_,
-            "--genesis",
-            (net_->sequencer.home.ledger() / "genesis.bin").string(),
-            "--passphrase-file",
-            net_->passphrase.string()};
+    std::vector<std::string> flags{"--home",
+                                   participant.home.root.string(),
+                                   "--node",
+                                   told_address_,
+                                   "--genesis",
+                                   (net_->sequencer.home.ledger() / "genesis.bin").string(),
+                                   "--passphrase-file",
+                                   net_->passphrase.string()};
+    if (const auto meter = meters_.find(participant.name); meter != meters_.end()) {
+        flags.insert(flags.end(),
+                     {"--listen", meter->second.port.address(), "--announce", meter->second.relay->address(),
+                      "--traffic", traffic_file(participant.home).string()});
+    }
+    return flags;
+}
+
+std::filesystem::path Network::traffic_file(const Home& home) { return home.logs() / "traffic"; }
+
+base::Outcome<void> Network::set_up_meters() {
+    ASSAY_ASSIGN(const HostPort node, parse_host_port(node_address_));
+    ASSAY_ASSIGN(ledger_relay_, Relay::start(node.port));
+    told_address_ = ledger_relay_->address();
+    std::vector<Participant> serving = net_->miners;
+    serving.insert(serving.end(), net_->verifiers.begin(), net_->verifiers.end());
+    serving.push_back(net_->buyer);
+    for (const Participant& one : serving) {
+        ASSAY_ASSIGN(ReservedPort port, ReservedPort::take("127.0.0.1:0"));
+        ASSAY_ASSIGN(const HostPort at, parse_host_port(port.address()));
+        ASSAY_ASSIGN(auto relay, Relay::start(at.port));
+        meters_.emplace(one.name, Meter{std::move(port), std::move(relay)});
+    }
+    return {};
+}
+
+RelayCounts Network::relayed_to_ledger() const {
+    return ledger_relay_ ? ledger_relay_->counts() : RelayCounts{};
+}
+
+RelayCounts Network::relayed_to_blobs() const {
+    RelayCounts sum;
+    for (const auto& [name, meter] : meters_) {
+        const RelayCounts one = meter.relay->counts();
+        sum.connections += one.connections;
+        sum.to_target += one.to_target;
+        sum.from_target += one.from_target;
+    }
+    return sum;
 }
 
 base::Outcome<Network> Network::start(const Devnet& net) {
@@ -111,6 +151,8 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     ClientOptions client;
     client.address = network.node_address_;
     ASSAY_TRY(wait_until_healthy(client, 20s));
+    network.told_address_ = network.node_address_;
+    if (net.plan.metered) ASSAY_TRY(network.set_up_meters());
     for (const Participant& verifier : net.verifiers) {
         std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
         const auto flags = network.common_flags(verifier);
@@ -163,7 +205,8 @@ void Network::stop() {
         if (name != "node" && !process.poll()) process.signal(SIGTERM);
     }
     for (auto& [name, process] : processes_) {
-        if (name != "node") (void)process.terminate(3s);
+        // Asked once: a second signal ends a process as it is, and one that is metered has counts to write.
+        if (name != "node" && !process.wait(meters_.empty() ? 3s : 30s)) (void)process.kill();
     }
     if (const auto node = processes_.find("node"); node != processes_.end()) {
         (void)node->second.terminate(5s);

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "node/devnet/plan.hpp"
+#include "node/devnet/relay.hpp"
+#include "node/rpc/port.hpp"
 #include "node/runtime/process.hpp"
 
 namespace assay::node {
@@ -43,12 +45,27 @@ public:
     /// Ends all of them, the ledger node last.
     void stop();
 
+    /// Where a metered process writes what it sent and received, when it ends.
+    [[nodiscard]] static std::filesystem::path traffic_file(const Home& home);
+    /// Bytes between the processes of a metered network, up to now: all that was said to servers of one kind.
+    [[nodiscard]] RelayCounts relayed_to_ledger() const;
+    [[nodiscard]] RelayCounts relayed_to_blobs() const;
+
 private:
+    /// A blob service of our choice of port, and the relay that others reach it by.
+    struct Meter {
+        ReservedPort port;
+        std::unique_ptr<Relay> relay;
+    };
+    base::Outcome<void> set_up_meters();
     base::Outcome<void> launch(const std::string& name);
 
     const Devnet* net_ = nullptr;
     std::filesystem::path program_;
     std::string node_address_;
+    std::string told_address_;  ///< of the ledger node, as its processes are told
+    std::unique_ptr<Relay> ledger_relay_;
+    std::map<std::string, Meter> meters_;             ///< by the name of who serves behind it
     std::map<std::string, ProcessOptions> launched_;  ///< how to start each of them once more
     std::map<std::string, Process> processes_;
 };

@@ -37,6 +37,7 @@ struct DevnetPlan {
     std::uint64_t block_interval_ms = 80;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node
     std::filesystem::path program;       ///< `assay`; empty: the running program
+    bool metered = false;                ///< every server stands behind a relay that counts (relay.hpp)
 };
 
 /// Three honest miners, one lazy and one that is off by one ulp, as the demo has them.

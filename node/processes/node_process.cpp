@@ -45,7 +45,14 @@ base::Outcome<void> run_sequencer(LedgerNode& node, const ledger::Genesis& genes
     const auto files = make_blob_files(*store);
     const auto ledger_port = make_ledger_port(node, loop);
     const auto blob_port = make_blob_port(
-        *store, [](const Endpoint& holder) { return connect_blobs({.address = holder, .tls = {}}); }, loop);
+        *store,
+        [](const Endpoint& holder, Traffic traffic) {
+            ClientOptions client;
+            client.address = holder;
+            client.traffic = traffic;
+            return connect_blobs(client);
+        },
+        loop);
     LoopWorkerPort worker(nullptr, loop);
     ASSAY_ASSIGN(const LedgerStatus status, node.status());
     const auto state_store = verified_state_store(home);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/processes/role_process.hpp"
 
+#include <fstream>
+
 #include "ledger/store/posix_disk.hpp"
 #include "node/processes/connect.hpp"
 #include "node/processes/store_files.hpp"
@@ -8,6 +10,7 @@
 #include "node/rpc/port.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
+#include "node/rpc/traffic.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/loop.hpp"
@@ -76,6 +79,10 @@ struct RoleProcess::State {
     base::Outcome<void> assemble();
     void take_apart();
     base::Outcome<void> run(Role& role);
+    [[nodiscard]] std::string endpoint_at(const std::string& address) const {
+        return options.announce.empty() ? address : options.announce;
+    }
+    void write_traffic() const;
 };
 
 base::Outcome<void> RoleProcess::State::open_key() {
@@ -133,10 +140,11 @@ base::Outcome<void> RoleProcess::State::assemble() {
     ledger_port = make_ledger_port(*ledger, *loop);
     blob_port = make_blob_port(
         *store,
-        [tls = options.tls](const Endpoint& holder) {
+        [tls = options.tls](const Endpoint& holder, Traffic traffic) {
             ClientOptions client;
             client.address = holder;
             client.tls = tls;
+            client.traffic = traffic;
             return connect_blobs(client);
         },
         *loop);
@@ -153,7 +161,7 @@ base::Outcome<void> RoleProcess::State::assemble() {
                             .files = *files,
                             .genesis = genesis,
                             .node_key = *node_key,
-                            .endpoint = blob_server->address(),
+                            .endpoint = endpoint_at(blob_server->address()),
                             .start_height = status.height,
                             .finish =
                                 [this](std::optional<base::Error> why) {
@@ -184,6 +192,14 @@ base::Outcome<void> RoleProcess::State::run(Role& role) {
     return {};
 }
 
+void RoleProcess::State::write_traffic() const {
+    if (options.traffic.empty()) return;
+    std::ofstream file(options.traffic);
+    file << to_text(traffic_counts()) << "worker " << WorkerProcess::socket_bytes() << "\n";
+    file.flush();
+    if (!file) log_error({ErrorKind::kFailure, "cannot write " + options.traffic.string(), {}});
+}
+
 RoleProcess::RoleProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 RoleProcess::~RoleProcess() {
@@ -191,6 +207,7 @@ RoleProcess::~RoleProcess() {
     state_->take_apart();
     state_->probe.reset();
     if (state_->blob_server) state_->blob_server->stop();
+    state_->write_traffic();
 }
 
 base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions options,
@@ -217,7 +234,7 @@ base::Outcome<void> RoleProcess::serve() {
 }
 
 std::string RoleProcess::endpoint() const {
-    return state_->blob_server ? state_->blob_server->address() : state_->port->address();
+    return state_->endpoint_at(state_->blob_server ? state_->blob_server->address() : state_->port->address());
 }
 const ledger::Genesis& RoleProcess::genesis() const { return state_->genesis; }
 const RoleParts& RoleProcess::parts() const { return *state_->parts; }

@@ -26,6 +26,8 @@ struct RoleProcessOptions {
     Home home;
     std::string node_address;            ///< host:port of the ledger node
     std::string listen = "127.0.0.1:0";  ///< of the blob service
+    std::string announce;                ///< where others reach it; empty: where it listens
+    std::filesystem::path traffic;       ///< file for what it sent and received, at its end; empty: none
     std::optional<TlsFiles> tls;
     std::optional<std::filesystem::path> genesis;  ///< kept in the home at the first start
     PassphraseSource passphrase;

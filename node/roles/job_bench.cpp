@@ -24,15 +24,15 @@ std::vector<BlobId> blobs_of(const contracts::Job& job) {
 }  // namespace
 
 FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
-    return {.size = program::file_sizes(spec).base_state, .pin = pin};
+    return {.size = program::file_sizes(spec).base_state, .pin = pin, .traffic = Traffic::kBase};
 }
 
 FetchTerms boundary_terms(const program::JobSpec& spec) {
-    return {.size = program::file_sizes(spec).slot_state, .pin = Pin::kPinned};
+    return {.size = program::file_sizes(spec).slot_state, .pin = Pin::kPinned, .traffic = Traffic::kAudit};
 }
 
 FetchTerms update_terms(const program::JobSpec& spec) {
-    return {.size = program::file_sizes(spec).update, .pin = Pin::kPinned};
+    return {.size = program::file_sizes(spec).update, .pin = Pin::kPinned, .traffic = Traffic::kUpdate};
 }
 
 bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms) {
@@ -139,7 +139,9 @@ bool JobBench::gather_data(const contracts::StateView& state, const contracts::J
     const program::JobSpec& spec = job.spec;
     const auto tokens_here = [&](const BlobId& id, std::uint64_t tokens) {
         return wants_.here(id, holders,
-                           {.size = program::token_file_size(tokens, spec.model.vocabulary), .pin = pin});
+                           {.size = program::token_file_size(tokens, spec.model.vocabulary),
+                            .pin = pin,
+                            .traffic = Traffic::kData});
     };
     const bool train = tokens_here(spec.data.train, spec.data.train_tokens);
     return tokens_here(spec.data.held_out, spec.data.held_out_tokens) && train;

@@ -154,8 +154,9 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
 
 std::optional<SharedDescriptor> MinerRole::carried_file(const contracts::CarriedIn& carried,
                                                         const contracts::Job& job, std::uint32_t slot) {
-    return bench_.wants().want(carried.blob, holders_of_carried(state(), job, slot, me()),
-                               boundary_terms(job.spec));
+    FetchTerms terms = boundary_terms(job.spec);
+    terms.traffic = Traffic::kCarried;
+    return bench_.wants().want(carried.blob, holders_of_carried(state(), job, slot, me()), terms);
 }
 
 void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start) {

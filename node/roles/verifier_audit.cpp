@@ -45,8 +45,11 @@ struct UnitEnd {
     FetchTerms terms;
 };
 UnitEnd end_of(const contracts::Reveal& reveal, std::uint32_t unit, const program::JobSpec& spec) {
-    if (program::RoundPlan(spec).is_finalise(unit)) return {reveal.update_blob, update_terms(spec)};
-    return {reveal.boundary_blobs[unit], boundary_terms(spec)};
+    UnitEnd end{reveal.update_blob, update_terms(spec)};
+    if (!program::RoundPlan(spec).is_finalise(unit))
+        end = {reveal.boundary_blobs[unit], boundary_terms(spec)};
+    end.terms.traffic = Traffic::kAudit;
+    return end;
 }
 
 }  // namespace

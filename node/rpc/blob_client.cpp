@@ -8,6 +8,7 @@
 #include "contracts/base/blob_id.hpp"
 #include "node/rpc/channel.hpp"
 #include "node/rpc/errors.hpp"
+#include "node/rpc/traffic.hpp"
 #include "node/rpc/wire.hpp"
 
 namespace assay::node {
@@ -60,8 +61,10 @@ public:
         v1::DescribeRequest request;
         request.set_id(wire_text(id.view()));
         v1::DescribeResponse response;
+        count_sent(options_.traffic, request.ByteSizeLong());
         const grpc::Status status = stub_->Describe(&context, request, &response);
         if (!status.ok()) return base::failed(to_error(status, options_.address));
+        count_received(options_.traffic, response.ByteSizeLong());
         BlobDescription description;
         description.size = response.size();
         const base::ByteView leaves = base::as_bytes(response.leaves());
@@ -78,10 +81,12 @@ public:
         request.set_id(wire_text(id.view()));
         request.set_first_chunk(first_chunk);
         StallTimer timer(context, options_.stall_timeout);
+        count_sent(options_.traffic, request.ByteSizeLong());
         const auto reader = stub_->Fetch(&context, request);
         v1::Chunk chunk;
         while (reader->Read(&chunk)) {
             timer.moved();
+            count_received(options_.traffic, chunk.ByteSizeLong());
             if (chunk.index() != first_chunk || chunk.data().size() > base::kBlobChunk) {
                 context.TryCancel();
                 return bad_answer(options_.address, "a chunk that was not asked for");

@@ -12,6 +12,7 @@
 #include "node/rpc/tls.hpp"
 #include "node/seams/blob_service.hpp"
 #include "node/seams/ledger_service.hpp"
+#include "node/seams/traffic.hpp"
 
 namespace assay::node {
 
@@ -20,7 +21,8 @@ struct ClientOptions {
     std::optional<TlsFiles> tls;                 ///< needed off loopback
     std::chrono::milliseconds deadline{10'000};  ///< of a call
     std::chrono::milliseconds stall_timeout{
-        10'000};  ///< of a stream: longest wait for its next message (blobs)
+        10'000};                       ///< of a stream: longest wait for its next message (blobs)
+    Traffic traffic = Traffic::kData;  ///< what a blob client's bytes count as (traffic.hpp)
 };
 
 /// Does not connect yet: kUsage when the address is malformed or off loopback without TLS.

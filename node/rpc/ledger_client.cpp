@@ -4,6 +4,7 @@
 #include "assay.grpc.pb.h"
 #include "node/rpc/channel.hpp"
 #include "node/rpc/errors.hpp"
+#include "node/rpc/traffic.hpp"
 #include "node/rpc/wire.hpp"
 
 namespace assay::node {
@@ -75,10 +76,12 @@ public:
         set_deadline(context, options_.deadline);
         v1::GetBlockRequest request;
         request.set_height(height);
+        count_sent(Traffic::kLedger, request.ByteSizeLong());
         const auto reader = stub_->GetBlock(&context, request);
         Bytes bytes;
         v1::Piece piece;
         while (reader->Read(&piece)) {
+            count_received(Traffic::kLedger, piece.ByteSizeLong());
             if (bytes.size() + piece.data().size() > kAnswerBytesMax) {
                 context.TryCancel();
                 return bad_answer(options_.address, "a block above 64 MiB");
@@ -110,10 +113,12 @@ public:
         const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
         v1::SubscribeRequest request;
         request.set_from_height(from_height);
+        count_sent(Traffic::kLedger, request.ByteSizeLong());
         const auto reader = stub_->Subscribe(&context, request);
         v1::BlockPart part;
         BlockNotice block;
         while (reader->Read(&part)) {
+            count_received(Traffic::kLedger, part.ByteSizeLong());
             if (!part.header().empty()) block = {part.height(), wire_bytes(part.header()), {}};
             if (part.height() != from_height || block.height != from_height ||
                 block.events.size() + part.events().size() > kAnswerBytesMax) {
@@ -140,8 +145,10 @@ private:
     Outcome<void> call(Method method, const Request& request, Response& response) {
         grpc::ClientContext context;
         set_deadline(context, options_.deadline);
+        count_sent(Traffic::kLedger, request.ByteSizeLong());
         const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
         if (!status.ok()) return base::failed(to_error(status, options_.address));
+        count_received(Traffic::kLedger, response.ByteSizeLong());
         return {};
     }
 

@@ -11,7 +11,7 @@ constexpr std::size_t kForBidding = 2;  ///< threads for work; the one after the
 
 class BlobAdapter final : public BlobPort {
 public:
-    BlobAdapter(BlobStore& store, ConnectHolder connect, Loop& loop)
+    BlobAdapter(BlobStore& store, ConnectFor connect, Loop& loop)
         : store_(store), connect_(std::move(connect)), loop_(loop) {}
 
     void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
@@ -23,21 +23,24 @@ public:
         const std::size_t thread = terms.pin == Pin::kEvictable ? kForBidding : id.bytes[0] % kForBidding;
         threads_[thread].add(
             [this, request, id, terms, holders = std::move(holders)](const std::stop_token& stop) {
+                const ConnectHolder connect = [&](const Endpoint& holder) {
+                    return connect_(holder, terms.traffic);
+                };
                 loop_.post(RoleEvent(BlobFetched{
-                    request, id, fetch_blob(store_, id, holders, connect_, stop, nullptr, terms)}));
+                    request, id, fetch_blob(store_, id, holders, connect, stop, nullptr, terms)}));
             });
     }
 
 private:
     BlobStore& store_;
-    ConnectHolder connect_;
+    ConnectFor connect_;
     Loop& loop_;
     std::array<StrandThread, kForBidding + 1> threads_;
 };
 
 }  // namespace
 
-std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectHolder connect, Loop& loop) {
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop) {
     return std::make_unique<BlobAdapter>(store, std::move(connect), loop);
 }
 

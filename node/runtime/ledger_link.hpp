@@ -18,8 +18,12 @@ namespace assay::node {
 /// `service` and `loop` must outlive the port; its destructor waits for the call in progress.
 std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop);
 
+/// Makes the client of one holder, whose bytes count as this.
+using ConnectFor =
+    std::function<base::Outcome<std::unique_ptr<BlobService>>(const Endpoint&, Traffic traffic)>;
+
 /// Fetches into `store`, two at a time.
-std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectHolder connect, Loop& loop);
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop);
 
 /// Files in `folder` (created when missing, mode 0700).
 base::Outcome<std::unique_ptr<DiskPort>> make_disk_port(const std::filesystem::path& folder);

@@ -11,6 +11,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/base/hash.hpp"
+#include "node/seams/traffic.hpp"
 
 namespace assay::node {
 
@@ -29,6 +30,7 @@ enum class Pin : std::uint8_t { kPinned, kEvictable };
 struct FetchTerms {
     std::optional<std::uint64_t> size;  ///< bytes; of a blob described with another size nothing is taken
     Pin pin = Pin::kPinned;             ///< that it is stored with
+    Traffic traffic = Traffic::kData;   ///< what its bytes count as
 };
 
 /// Return false to stop the transfer. `chunk` lives for the call only.

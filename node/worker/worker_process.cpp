@@ -372,5 +372,9 @@ void WorkerProcess::cancel(WorkerRequestId request) { impl_->cancel(request); }
 frames::Hello WorkerProcess::hello() const { return impl_->hello(); }
 pid_t WorkerProcess::pid() const { return impl_->pid(); }
 unsigned WorkerProcess::deaths() const { return impl_->deaths(); }
+std::uint64_t WorkerProcess::socket_bytes() {
+    const frames::SocketBytes bytes = frames::socket_bytes();
+    return bytes.sent + bytes.received;
+}
 
 }  // namespace assay::node

@@ -57,6 +57,9 @@ public:
     /// Children that died so far.
     [[nodiscard]] unsigned deaths() const;
 
+    /// Bytes that passed the sockets of all workers of this process, in both directions.
+    static std::uint64_t socket_bytes();
+
 private:
     class Impl;
     explicit WorkerProcess(std::unique_ptr<Impl> impl);

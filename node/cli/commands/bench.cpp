@@ -67,6 +67,10 @@ void print_table(const Context& context, const std::vector<BenchRow>& rows) {
 }
 
 base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
+    if (flags.kinds.empty()) {
+        return base::fail(base::ErrorKind::kUsage, "kinds: nothing to measure is named",
+                          "name one or more of gemm, train and state, or run `assay bench comm`");
+    }
     end_on_interrupt(context);
     BenchOptions options = flags.options;
     options.peers = !flags.no_peers;
@@ -104,14 +108,18 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
 
 void add_bench_commands(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<BenchFlags>();
-    CLI::App& command = verb(app, "bench", "Speed of this machine, beside LibTorch's and PyTorch's", context,
-                             [&context, flags] { return bench(context, *flags); });
+    const auto action = [&context, flags] { return bench(context, *flags); };
+    CLI::App& command =
+        verb(app, "bench", "Speed of this machine, beside LibTorch's and PyTorch's", context, action);
+    // Its own verbs set their action first.
+    command.callback([&command, &context, action] {
+        if (command.get_subcommands().empty()) context.action = action;
+    });
     command
         .add_option("kinds", flags->kinds,
                     "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
                     "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
                     "a role's start")
-        ->required()
         ->check(CLI::IsMember({"gemm", "train", "state"}));
     command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
         ->check(CLI::Range(1.0, 36000.0))

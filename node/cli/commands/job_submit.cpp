@@ -61,6 +61,7 @@ void add_job_submit_command(CLI::App& app, Context& context) {
                              [&context, flags] { return submit(context, *flags); });
     command.add_option("JOB.toml", flags->file, "The job file")->required();
     add_role_flags(command, flags->role);
+    add_peer_flags(command, flags->role);
 }
 
 }  // namespace assay::node

@@ -56,15 +56,21 @@ struct ByStanding {
     }
 };
 
-/// Bytes of the files that travel.
-struct Sizes {
-    program::FileSizes sizes;
+/// Bytes of the files that travel, and how many of them do.
+struct QuotedBytes {
+    PlannedBytes bytes;
 
     template <class Visit>
     void fields(Visit& visit) const {
-        visit("update", sizes.update);
-        visit("base_state", sizes.base_state);
-        visit("slot_state", sizes.slot_state);
+        visit("update", bytes.files.update);
+        visit("base_state", bytes.files.base_state);
+        visit("slot_state", bytes.files.slot_state);
+        visit("data", bytes.data);
+        visit("join", bytes.join);
+        visit("slot_received", bytes.received);
+        visit("slot_updates", bytes.updates);
+        visit("slot_audit", ByStanding<std::uint64_t>{bytes.audit_newcomer, bytes.audit_proven});
+        visit("job", ByStanding<std::uint64_t>{bytes.job_newcomer, bytes.job_proven});
     }
 };
 
@@ -108,7 +114,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
-    body("bytes", Sizes{program::file_sizes(spec)});
+    body("bytes", QuotedBytes{plan.bytes});
     body("measured", estimate);
     return body.take();
 }
@@ -139,7 +145,8 @@ std::string seconds_text(double seconds) {
 void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
                 const std::optional<Estimate>& estimate) {
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
-    const program::FileSizes sizes = program::file_sizes(spec);
+    const PlannedBytes& bytes = plan.bytes;
+    const program::FileSizes& sizes = bytes.files;
     std::vector<std::pair<std::string, std::string>> fields = {
         {"job", spec.name},
         {"model", std::to_string(plan.parameters) + " parameters"},
@@ -160,6 +167,15 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
                       size_text(sizes.slot_state)},
+        {"slot's traffic",
+         "a round: up to " + size_text(bytes.updates) + " of its update to miners and verifiers, about " +
+             size_text(bytes.audit_newcomer) + " (newcomer), " + size_text(bytes.audit_proven) +
+             " (proven) of its states to verifiers; up to " + size_text(bytes.received) +
+             " of other slots' updates to its miner"},
+        {"job's traffic", "up to about " + size_text(bytes.job_newcomer) + " (newcomers), " +
+                              size_text(bytes.job_proven) + " (proven), of which " + size_text(bytes.data) +
+                              " of data to each miner and verifier; " + size_text(bytes.join) +
+                              " to each miner that joins later"},
         {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",
          base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},

@@ -47,6 +47,12 @@ base::Outcome<base::Amount> amount_flag(const std::string& flag, const std::stri
     return *amount;
 }
 
+void add_peer_flags(CLI::App& verb, RoleFlags& flags) {
+    verb.add_option("--announce", flags.announce,
+                    "HOST:PORT at which others reach the blob service (default: where it listens)");
+    verb.add_option("--traffic", flags.traffic, "At the end, write the bytes sent and received to this file");
+}
+
 void add_memory_flag(CLI::App& verb, std::string& memory) {
     verb.add_option("--memory", memory,
                     "Memory of a training step, like 2GiB (default: ASSAY_MEMORY, else no limit)");
@@ -79,12 +85,22 @@ base::Outcome<std::optional<TlsFiles>> tls_files(const RoleFlags& flags) {
 
 base::Outcome<RoleProcessOptions> role_options(const Context& context, const RoleFlags& flags,
                                                const std::string& program) {
+    if (!flags.announce.empty()) {
+        ASSAY_ASSIGN(const HostPort announced, parse_host_port(flags.announce));
+        if (announced.port == 0) {
+            return base::fail(base::ErrorKind::kUsage,
+                              "--announce " + flags.announce + " has port 0, which nobody can reach",
+                              "give the port that leads to --listen");
+        }
+    }
     ASSAY_TRY(start_log(flags.log_level, program));
     RoleProcessOptions options;
     options.program = "assay " + program;
     options.home = context.home();
     options.node_address = context.settings.node;
     options.listen = flags.listen;
+    options.announce = flags.announce;
+    options.traffic = flags.traffic;
     ASSAY_ASSIGN(options.tls, tls_files(flags));
     if (!flags.genesis.empty()) options.genesis = flags.genesis;
     ASSAY_TRY(check_node_key(options.home));

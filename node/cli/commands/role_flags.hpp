@@ -17,6 +17,8 @@ namespace assay::node {
 struct RoleFlags {
     PassphraseFlags passphrase;
     std::string listen = "127.0.0.1:0";
+    std::string announce;
+    std::string traffic;
     std::string genesis;
     std::string tls_certificate, tls_key, tls_ca;
     std::string log_level = "info";
@@ -31,6 +33,9 @@ void add_role_flags(CLI::App& verb, RoleFlags& flags);
 void add_ledger_flags(CLI::App& verb, RoleFlags& flags);
 /// The same flags for another command of this program.
 std::vector<std::string> ledger_words(const RoleFlags& flags);
+
+/// Adds the flags of those alone whose blobs others fetch: --announce, --traffic.
+void add_peer_flags(CLI::App& verb, RoleFlags& flags);
 
 /// Adds --memory. What it is given is checked by memory_flag(): kUsage when it is no amount of memory.
 void add_memory_flag(CLI::App& verb, std::string& memory);

@@ -91,6 +91,7 @@ void add_work_commands(CLI::App& app, Context& context) {
                           "Register, stake, ask for jobs, train, commit and serve until stopped", context,
                           [&context, miner] { return run_miner(context, *miner); });
     add_role_flags(mine, miner->role);
+    add_peer_flags(mine, miner->role);
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();
@@ -106,6 +107,7 @@ void add_work_commands(CLI::App& app, Context& context) {
                             "Register, stake, enlist for jobs and recompute what is drawn until stopped",
                             context, [&context, verifier] { return run_verifier(context, *verifier); });
     add_role_flags(verify, verifier->role);
+    add_peer_flags(verify, verifier->role);
     verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")
         ->capture_default_str();
     verify

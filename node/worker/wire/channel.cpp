@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -22,6 +23,9 @@ constexpr std::size_t kHeadSize = 16;
 /// Linux passes at most 253 descriptors in one message (SCM_MAX_FD).
 constexpr std::size_t kBatch = 250;
 constexpr std::uint8_t kMarker = 0xFD;
+
+std::atomic<std::uint64_t> bytes_sent = 0;
+std::atomic<std::uint64_t> bytes_received = 0;
 
 struct FrameHead {
     std::uint32_t length = 0;
@@ -48,6 +52,7 @@ Outcome<void> send_bytes(int socket, base::ByteView bytes) {
         const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return gone();
+        bytes_sent += static_cast<std::uint64_t>(sent);
         bytes = bytes.subspan(static_cast<std::size_t>(sent));
     }
     return {};
@@ -74,8 +79,11 @@ Outcome<void> send_batch(int socket, std::span<const SharedDescriptor> batch) {
     }
     while (true) {
         const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-        if (sent == 1) return {};
         if (sent < 0 && errno == EINTR) continue;
+        if (sent == 1) {
+            ++bytes_sent;
+            return {};
+        }
         return gone();
     }
 }
@@ -102,6 +110,7 @@ Outcome<bool> receive_bytes(int socket, std::span<std::uint8_t> bytes) {
         if (got < 0 && errno == EINTR) continue;
         if (got == 0 && have == 0) return true;
         if (got <= 0) return gone();
+        bytes_received += static_cast<std::uint64_t>(got);
         have += static_cast<std::size_t>(got);
     }
     return false;
@@ -121,6 +130,7 @@ Outcome<void> receive_batch(int socket, std::size_t count, std::vector<SharedDes
         got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) return gone();
+    ++bytes_received;
     const std::size_t before = into.size();
     collect(message, into);
     if ((message.msg_flags & MSG_CTRUNC) != 0) {
@@ -185,6 +195,8 @@ Outcome<Envelope> Channel::receive() {
     }
     return envelope;
 }
+
+SocketBytes socket_bytes() { return {bytes_sent.load(), bytes_received.load()}; }
 
 Outcome<std::pair<Descriptor, Descriptor>> socket_pair() {
     int ends[2] = {-1, -1};

@@ -36,6 +36,13 @@ private:
     Descriptor socket_;
 };
 
+/// Bytes that this process's channels have passed to the kernel and taken from it since it began.
+struct SocketBytes {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+};
+SocketBytes socket_bytes();
+
 /// Two connected ends, close-on-exec.
 base::Outcome<std::pair<Descriptor, Descriptor>> socket_pair();
 

@@ -65,12 +65,17 @@ TEST_CASE("every command explains itself in the words of golden/help.txt") {
 
 TEST_CASE("a wrong word is a usage error that names it") {
     const Cli cli;
-    for (const auto& words : std::vector<std::vector<std::string>>{{},
-                                                                   {"nonsense"},
-                                                                   {"key"},
-                                                                   {"key", "nonsense"},
-                                                                   {"version", "--nonsense"},
-                                                                   {"key", "new", "--role", "x"}}) {
+    for (const auto& words :
+         std::vector<std::vector<std::string>>{{},
+                                               {"nonsense"},
+                                               {"key"},
+                                               {"key", "nonsense"},
+                                               {"version", "--nonsense"},
+                                               {"key", "new", "--role", "x"},
+                                               {"bench"},
+                                               {"bench", "comm", "--strategies", "x"},
+                                               {"verifier", "run", "--announce", "x"},
+                                               {"miner", "run", "--announce", "127.0.0.1:0"}}) {
         const Run run = cli(words);
         CHECK(run.code == 2);
         CHECK(run.out.empty());

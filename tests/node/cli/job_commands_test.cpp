@@ -98,6 +98,35 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     CHECK(measured.json().at("measured").at("step_bytes").get<std::uint64_t>() > 100'000);
 }
 
+TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the job") {
+    const auto job = packed().write("job.toml", job_text("5")).string();
+    const json plan = packed()({"plan", job, "-o", "json"}).json();
+    const json bytes = plan.at("bytes");
+    const auto count = [&](const char* key) { return bytes.at(key).get<std::uint64_t>(); };
+    const auto parameters = plan.at("parameters").get<std::uint64_t>();
+    CHECK(count("update") == 8 + 8 * parameters);
+    CHECK(count("base_state") == 16 + 8 * parameters);
+    CHECK(count("slot_state") == 24 + 12 * parameters);
+    const auto files = packed().home() / "data";
+    CHECK(count("data") == std::filesystem::file_size(files / "train.bin") +
+                               std::filesystem::file_size(files / "held_out.bin"));
+    CHECK(count("join") == count("data") + count("base_state"));
+    // Two slots: the other one's miner, and two verifiers, fetch an update.
+    CHECK(count("slot_received") == count("update"));
+    CHECK(count("slot_updates") == 3 * count("update"));
+    // Whoever recomputes a newcomer's whole round starts from the base. Of a proven miner's round a verifier
+    // fetches the middle when the second segment is drawn and the first is not, and the end when the second
+    // is not.
+    const json audit = bytes.at("slot_audit");
+    CHECK(audit.at("newcomer") == 0);
+    const double mean = (0.25 * 0.75 + 0.75) * static_cast<double>(count("slot_state"));
+    CHECK(audit.at("proven").get<double>() == Approx(2 * mean).margin(2));
+    const std::uint64_t whole =
+        2 * (2 * count("slot_updates") - count("update")) + 4 * count("data") + count("base_state");
+    CHECK(bytes.at("job").at("newcomer") == whole);
+    CHECK(bytes.at("job").at("proven") == whole + 2 * 2 * audit.at("proven").get<std::uint64_t>());
+}
+
 TEST_CASE("a budget below one round is refused by plan, with the sum that is needed") {
     const auto job = packed().write("poor.toml", job_text("1u")).string();
     const CliRun run = packed()({"plan", job});

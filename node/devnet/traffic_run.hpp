@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives `assay bench comm` the bytes that one job moves on a small metered network of real processes.
+#pragma once
+
+#include <filesystem>
+#include <ostream>
+#include <stop_token>
+
+#include "contracts/program/job_spec.hpp"
+#include "node/views/traffic_view.hpp"
+
+namespace assay::node {
+
+struct TrafficJob {
+    std::filesystem::path home;  ///< made, as create_devnet() does
+    program::JobSpec spec;       ///< without its data; one honest miner for each slot
+    std::filesystem::path manifest;
+    std::filesystem::path program;  ///< `assay`; empty: the running program
+};
+
+/// Two verifiers; nobody is a newcomer, so that units are drawn at the job's rate. Between any two processes
+/// stands a relay that counts the bytes of both sockets; the processes count their messages by purpose, and
+/// what is left of the relays' bytes is the row `framing`. Errors: as Network and JobRun; kVerification when
+/// the messages are more than the relays passed on, or a slot was not paid; kFailure when a process did not
+/// write its counts.
+base::Outcome<StrategyTraffic> measure_traffic(const TrafficJob& job, std::ostream& progress,
+                                               std::stop_token stop);
+
+}  // namespace assay::node

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever chooses a strategy the bytes that a job with it moved over a network, by what they were for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay::node {
+
+/// Bytes of one purpose, in both directions.
+struct TrafficRow {
+    std::string purpose;
+    std::uint64_t bytes = 0;
+    double per_token = 0;
+    /// False: counted. True: what is left of the bytes on the sockets when everything counted is taken off.
+    bool derived = false;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("purpose", purpose);
+        visit("bytes", bytes);
+        visit("per_token", per_token);
+        visit("derived", derived);
+    }
+};
+
+struct StrategyTraffic {
+    std::string strategy;
+    std::uint64_t parameters = 0;
+    std::uint32_t rounds = 0, slots = 0, inner_steps = 0;
+    std::uint64_t tokens = 0;         ///< of accepted slots
+    std::uint64_t coded_bytes = 0;    ///< of a contribution: the file that a slot handed in
+    std::uint64_t uncoded_bytes = 0;  ///< the convention: 4 bytes a parameter after each step
+    double factor = 0;                ///< uncoded by coded
+    std::uint64_t socket_bytes = 0;   ///< of all connections between processes
+    double socket_bytes_per_token = 0;
+    std::uint64_t connections = 0;
+    std::vector<TrafficRow> rows;    ///< they sum up to socket_bytes
+    std::uint64_t worker_bytes = 0;  ///< between roles and workers, in a machine; not in the sum
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("strategy", strategy);
+        visit("parameters", parameters);
+        visit("rounds", rounds);
+        visit("slots", slots);
+        visit("inner_steps", inner_steps);
+        visit("tokens", tokens);
+        visit("coded_bytes", coded_bytes);
+        visit("uncoded_bytes", uncoded_bytes);
+        visit("factor", factor);
+        visit("socket_bytes", socket_bytes);
+        visit("socket_bytes_per_token", socket_bytes_per_token);
+        visit("connections", connections);
+        visit("rows", rows);
+        visit("worker_bytes", worker_bytes);
+    }
+};
+
+}  // namespace assay::node
