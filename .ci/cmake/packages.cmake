@@ -28,6 +28,7 @@ if(ASSAY_TESTS)
   find_package(rapidcheck CONFIG REQUIRED)
   # One definition of main for every test binary, on Catch2 2 and 3 alike.
   add_library(assay_catch_main STATIC ${CMAKE_SOURCE_DIR}/tests/support/catch_main.cpp)
+  target_compile_options(assay_catch_main PRIVATE $<$<CONFIG:Release>:-O0>)  # the whole of Catch2 in one file
   target_include_directories(assay_catch_main PUBLIC ${CMAKE_SOURCE_DIR})
   if(Catch2_VERSION VERSION_LESS 3)
     target_compile_definitions(assay_catch_main PUBLIC ASSAY_CATCH2_V2)

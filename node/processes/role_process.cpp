@@ -234,7 +234,8 @@ base::Outcome<void> RoleProcess::serve() {
 }
 
 std::string RoleProcess::endpoint() const {
-    return state_->endpoint_at(state_->blob_server ? state_->blob_server->address() : state_->port->address());
+    return state_->endpoint_at(state_->blob_server ? state_->blob_server->address()
+                                                   : state_->port->address());
 }
 const ledger::Genesis& RoleProcess::genesis() const { return state_->genesis; }
 const RoleParts& RoleProcess::parts() const { return *state_->parts; }

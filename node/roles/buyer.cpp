@@ -13,6 +13,8 @@ contracts::JobSubmit submission(const program::JobSpec& spec, const base::Secret
             .beacon_tip = contracts::chain_tip(beacon_secret(node, base::encode(spec)), spec.rounds)};
 }
 
+std::optional<base::Hash256> bought_job(const contracts::StateView& state, const base::PublicKey& node,
+                                        const program::JobSpec& spec) {
     const base::Hash256 bought = contracts::hash_of_spec(spec);
     for (const auto& [id, ended] : contracts::list_ended_jobs(state))
         if (ended.buyer_node == node && ended.spec == bought) return id;

@@ -108,10 +108,10 @@ segment_steps = 2
 )";
 
 // A network's files without its processes, packed data, and one ledger node that runs.
-class Site {
+class CliSite {
 public:
-    static Site& get() {
-        static Site site;
+    static CliSite& get() {
+        static CliSite site;
         return site;
     }
 
@@ -134,7 +134,7 @@ public:
     }
 
 private:
-    Site() {
+    CliSite() {
         DevnetPlan plan;
         plan.home = folder_ / "net";
         plan.verifiers = 0;
@@ -178,7 +178,7 @@ struct InputCase {
 };
 
 void check(const std::vector<InputCase>& cases) {
-    const fs::path root = Site::get().root();
+    const fs::path root = CliSite::get().root();
     for (const InputCase& one : cases) {
         const auto before = listing(root);
         const Run ended = run(one.words, one.environment);
@@ -194,7 +194,7 @@ void check(const std::vector<InputCase>& cases) {
 }  // namespace
 
 TEST_CASE("a bad job file is refused by the key that is wrong") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const auto plan = [](const std::string& file) { return Words{"plan", file}; };
     // One head of an exact product is one block, and a block is at most 16,384 long.
     const std::string wide = site.job("wide", "width = 16\nheads = 2", "width = 16386\nheads = 1");
@@ -234,7 +234,7 @@ TEST_CASE("a bad job file is refused by the key that is wrong") {
 }
 
 TEST_CASE("text that cannot be packed is refused and nothing is written") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const auto pack = [&](const std::string& name) {
         return Words{"data", "pack", site.path(name), "--out", site.path("packed"), "--vocabulary", "300"};
     };
@@ -254,7 +254,7 @@ TEST_CASE("text that cannot be packed is refused and nothing is written") {
 }
 
 TEST_CASE("a key that cannot be opened stops the command before the ledger hears of it") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const fs::path key = site.net().buyer.home.owner_key();
     const std::string to = site.net().sequencer.owner.hex();
     const auto send = [&](const std::string& passphrase) {
@@ -289,7 +289,7 @@ TEST_CASE("a key that cannot be opened stops the command before the ledger hears
 }
 
 TEST_CASE("a job that the ledger refuses for good ends its command with the reason's number and sentence") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const std::string genesis = (site.net().sequencer.home.ledger() / "genesis.bin").string();
     const auto submit = [&](const std::string& file) {
         return site.buyer({"job", "submit", file, "--genesis", genesis, "--passphrase-file",
@@ -310,7 +310,7 @@ TEST_CASE("a job that the ledger refuses for good ends its command with the reas
 }
 
 TEST_CASE("a ledger node that cannot serve says why") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const Devnet& net = site.net();
     const std::string pass = net.passphrase.string();
     const std::string genesis = (net.sequencer.home.ledger() / "genesis.bin").string();
@@ -348,7 +348,7 @@ TEST_CASE("a ledger node that cannot serve says why") {
 }
 
 TEST_CASE("a flipped byte in the block log is found by the audit and by the node, which leave it as it is") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const Devnet& net = site.net();
     const Home damaged{site.root() / "damaged"};
     REQUIRE(create_home(damaged).ok());
@@ -370,7 +370,7 @@ TEST_CASE("a flipped byte in the block log is found by the audit and by the node
 }
 
 TEST_CASE("nobody at the address is unreachable, for questions and for roles alike") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const std::string home = site.net().buyer.home.root.string();
     const std::string pass = site.net().passphrase.string();
     const std::string genesis = (site.net().sequencer.home.ledger() / "genesis.bin").string();
@@ -399,7 +399,7 @@ TEST_CASE("nobody at the address is unreachable, for questions and for roles ali
 }
 
 TEST_CASE("threads, memory and kernels of the environment are judged before anything is trained") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const Words train{"model", "train", site.path("job.toml"), "--out", site.path("never")};
 #ifdef __aarch64__
     const char* absent = "avx2";
@@ -424,7 +424,7 @@ TEST_CASE("threads, memory and kernels of the environment are judged before anyt
 }
 
 TEST_CASE("an unknown, wrongly typed or broken configuration is refused by name") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const fs::path home = site.root() / "configured";
     fs::create_directories(home);
     const auto with = [&](const std::string& text) {
@@ -438,7 +438,7 @@ TEST_CASE("an unknown, wrongly typed or broken configuration is refused by name"
 }
 
 TEST_CASE("a model folder or data that was tampered with is refused") {
-    const Site& site = Site::get();
+    const CliSite& site = CliSite::get();
     const Run trained = run({"model", "train", site.path("job.toml"), "--out", site.path("model")});
     INFO(trained.err);
     REQUIRE(trained.code == 0);

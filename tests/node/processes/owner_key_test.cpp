@@ -32,8 +32,8 @@ void write_secret(const fs::path& path, const std::string& text) {
 }
 
 /// `assay WORDS` as Alice.
-struct Program {
-    Program(const Site& site, Words words, const std::string& node = {}) {
+struct AliceProgram {
+    AliceProgram(const Site& site, Words words, const std::string& node = {}) {
         const char* bin = std::getenv("ASSAY_BIN_DIR");
         ProcessOptions options;
         options.program = fs::path(bin == nullptr ? "." : bin) / "assay";
@@ -79,7 +79,7 @@ base::Amount staked(Site& site) {
 
 /// Runs the role until it has told the ledger another place than `before`, which it does at work alone.
 std::string run_until_at_work(Site& site, const std::string& before) {
-    Program role(site, {"verifier", "run", "--stake", "200"});
+    AliceProgram role(site, {"verifier", "run", "--stake", "200"});
     std::string now = before;
     for (int i = 0; i < 30'000 && now == before && !role.process->poll(); ++i) {
         std::this_thread::sleep_for(10ms);
@@ -97,10 +97,10 @@ std::string run_until_at_work(Site& site, const std::string& before) {
 
 TEST_CASE("a role whose owner has registered it runs where the owner's key cannot be opened") {
     Site site;
-    Program first(site, registering("verifier"));
+    AliceProgram first(site, registering("verifier"));
     REQUIRE(first.code() == 0);
     REQUIRE(staked(site) == tokens(200));
-    Program again(site, registering("verifier"));
+    AliceProgram again(site, registering("verifier"));
     REQUIRE(again.code() == 0);
     REQUIRE(staked(site) == tokens(200));  // nothing twice
     std::string place_now = place<contracts::Verifier>(site, contracts::verifier_key);
@@ -130,7 +130,7 @@ TEST_CASE("a role that nobody registered ends by name, with the command that reg
     fs::remove(site.home.owner_key());
     for (const Words& words : {Words{"miner", "run"}, registering("miner"), registering("verifier")}) {
         const std::string& role = words.front();
-        Program program(site, words);
+        AliceProgram program(site, words);
         CHECK(program.code() == 5);
         INFO(program.said());
         CHECK(program.said().find("is no " + role + " of small-chain yet ('register node key' is missing)") !=
@@ -152,7 +152,7 @@ TEST_CASE("an owner's step to a node that never answers ends in time, by name") 
     socklen_t length = sizeof address;
     REQUIRE(::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) == 0);
     const std::string silent = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    Program program(site, {"miner", "register"}, silent);
+    AliceProgram program(site, {"miner", "register"}, silent);
     CHECK(program.code() == 4);  // it ended: code() waits for 300 s
     CHECK(program.said().find(silent) != std::string::npos);
     CHECK(program.said().find("fix: ") != std::string::npos);
@@ -162,7 +162,7 @@ TEST_CASE("an owner's step to a node that never answers ends in time, by name") 
 TEST_CASE("what the ledger refuses in an owner's step ends the role with the ledger's reason") {
     Site site;
     for (const std::string verb : {"register", "run"}) {
-        Program program(site, {"miner", verb, "--stake", "5000", "-o", "json"});
+        AliceProgram program(site, {"miner", verb, "--stake", "5000", "-o", "json"});
         CHECK(program.code() == 6);
         INFO(program.said());
         CHECK(program.said().find("\"name\":\"insufficient_balance\"") != std::string::npos);

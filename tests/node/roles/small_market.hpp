@@ -23,6 +23,7 @@
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/worker/program/job.hpp"
+#include "tests/node/roles/kept_ports.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -45,35 +46,6 @@ inline SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file
 inline Bytes bytes_of_file(const SharedDescriptor& file) {
     return frames::read_all(*file, frames::kMaxBulk).value();
 }
-
-struct SlowlyCountedBytes final : Random {
-    void fill(std::span<std::uint8_t> out) override {
-        for (auto& byte : out) byte = static_cast<std::uint8_t>(++last >> 3);
-    }
-    std::uint32_t last = 0;
-};
-struct SentTransactions final : LedgerPort {
-    void submit(RequestId request, Bytes transaction) override {
-        sent.emplace_back(request, std::move(transaction));
-    }
-    void get(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
-    void scan(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
-    void subscribe(std::uint64_t) override {}
-    std::vector<std::pair<RequestId, Bytes>> sent;
-};
-struct AskedBlobs final : BlobPort {
-    struct Asked {
-        RequestId request = 0;
-        BlobId id;
-        FetchTerms terms;
-        std::vector<Endpoint> holders;
-    };
-    void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
-               std::vector<Endpoint> holders) override {
-        asked.push_back({request, id, terms, std::move(holders)});
-    }
-    std::deque<Asked> asked;
-};
 
 /// The worker's job in this thread. An answer is given when the market takes it.
 class LocalWorker final : public WorkerPort {

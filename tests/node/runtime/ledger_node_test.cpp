@@ -30,8 +30,8 @@ using test::tokens;
 using test::transfer;
 
 // A home with a genesis, and nodes started in it one after the other.
-struct Site {
-    Site() {
+struct NodeSite {
+    NodeSite() {
         ledger::PosixDisk disk;
         const ledger::Layout layout(folder.path().string());
         REQUIRE(disk.make_directories(layout.directory).ok());
@@ -74,7 +74,7 @@ std::uint64_t balance_of(LedgerService& ledger, const std::string& name) {
 }  // namespace
 
 TEST_CASE("a submitted transaction comes back with a receipt that proves its block") {
-    Site site;
+    NodeSite site;
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
     const base::Bytes transaction = transfer(0, 5);
@@ -95,7 +95,7 @@ TEST_CASE("a submitted transaction comes back with a receipt that proves its blo
 
 TEST_CASE(
     "a record is served with a proof under the state's root, present or not, and a range page by page") {
-    Site site;
+    NodeSite site;
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
     REQUIRE(ledger->submit(transfer(0, 5)).value().accepted);
@@ -128,7 +128,7 @@ TEST_CASE(
 TEST_CASE(
     "a job that was cancelled leaves the state by itself, and a stranger reads it by the hashes of its "
     "records") {
-    Site site;
+    NodeSite site;
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
     const auto alice = key_of("alice");
@@ -173,7 +173,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a refused transaction is answered with the reason's number and name and changes nothing") {
-    Site site;
+    NodeSite site;
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
     REQUIRE(ledger->submit(transfer(0)).value().accepted);
@@ -210,7 +210,7 @@ TEST_CASE("a refused transaction is answered with the reason's number and name a
 }
 
 TEST_CASE("a subscriber gets every block from a past height on, in order, while new ones are made") {
-    Site site;
+    NodeSite site;
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
     for (std::uint64_t nonce = 0; nonce < 5; ++nonce) REQUIRE(ledger->submit(transfer(nonce))->accepted);
@@ -229,7 +229,7 @@ TEST_CASE("a subscriber gets every block from a past height on, in order, while 
 }
 
 TEST_CASE("a node started again in its home has the same chain and knows what it included") {
-    Site site;
+    NodeSite site;
     SubmitReply first;
     LedgerStatus before;
     {
@@ -250,7 +250,7 @@ TEST_CASE("a node started again in its home has the same chain and knows what it
 }
 
 TEST_CASE("what a node cannot be started with is said before anything is served or written") {
-    Site site;
+    NodeSite site;
     const auto holder = site.start().value();
     REQUIRE(client_of(*holder)->submit(transfer(0))->accepted);
     const base::Bytes log = site.log();
@@ -259,7 +259,7 @@ TEST_CASE("what a node cannot be started with is said before anything is served 
     REQUIRE_FALSE(twice.ok());
     REQUIRE_FALSE(twice.error().fix.empty());
 
-    Site other;
+    NodeSite other;
     other.options.server.listen = holder->address();
     const auto taken = other.start();
     REQUIRE(taken.error().kind == ErrorKind::kFailure);
@@ -279,7 +279,7 @@ TEST_CASE("what a node cannot be started with is said before anything is served 
 }
 
 TEST_CASE("below the reserve of free disk a node refuses transactions, says so, and goes on serving") {
-    Site site;
+    NodeSite site;
     site.options.min_free_bytes = 1ULL << 60U;
     const auto node = site.start().value();
     const auto ledger = client_of(*node);
@@ -299,7 +299,7 @@ namespace {
 
 // A node that runs into a full disk `room` bytes after its first block, and is started again.
 void fill_the_disk(std::uint64_t room, const rlimit& before) {
-    Site site;
+    NodeSite site;
     std::uint64_t accepted = 0;
     {
         const auto node = site.start().value();
@@ -346,7 +346,7 @@ TEST_CASE(
 }
 
 TEST_CASE("many clients at once: every transaction is in one block exactly, in the order of its nonces") {
-    Site site;
+    NodeSite site;
     const auto node = site.start().value();
     std::vector<std::thread> threads;
     std::atomic<int> accepted = 0;
