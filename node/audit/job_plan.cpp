@@ -38,16 +38,23 @@ std::uint64_t stopping(base::Uint128 bytes) {
     return bytes > kMost ? kMost : static_cast<std::uint64_t>(bytes);
 }
 
-/// What one verifier fetches of a slot's states in a round, on average, when segments are drawn at `rate`.
-std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes& files, double rate) {
+/// The probability with which each unit of a slot is drawn.
+struct DrawRates {
+    double segment = 1.0;
+    double finalise = 1.0;
+};
+
+/// What one verifier fetches of a slot's states in a round, on average.
+std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes& files,
+                          const DrawRates& rates) {
     const program::RoundPlan plan(spec);
     double bytes = 0;
     for (std::uint32_t unit = 0; unit < plan.units(); ++unit) {
         const program::UnitStart start = plan.start(unit);
         if (!start.boundary && !start.carried) continue;
         // Whoever has recomputed the unit before has this one's start.
-        const double drawn = plan.is_finalise(unit) ? 1.0 : rate;
-        bytes += drawn * (unit == 0 ? 1.0 : 1.0 - rate) * static_cast<double>(files.slot_state);
+        const double drawn = plan.is_finalise(unit) ? rates.finalise : rates.segment;
+        bytes += drawn * (unit == 0 ? 1.0 : 1.0 - rates.segment) * static_cast<double>(files.slot_state);
     }
     return static_cast<std::uint64_t>(std::ceil(bytes));
 }
@@ -62,8 +69,10 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
     bytes.join = bytes.data + bytes.files.base_state;
     bytes.received = (spec.slots - 1) * bytes.files.update;
     bytes.updates = bytes.received + kVerifiers * bytes.files.update;
-    bytes.audit_newcomer = kVerifiers * mean_starts(spec, bytes.files, 1.0);
-    bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files, rate_of(spec.security.audit_threshold));
+    bytes.audit_newcomer = kVerifiers * mean_starts(spec, bytes.files, {});
+    bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files,
+                                                  {.segment = rate_of(spec.security.audit_threshold),
+                                                   .finalise = rate_of(spec.security.finalise_threshold)});
     const base::Uint128 slots = spec.slots;
     // Nobody goes on from the last round's updates. A first state that is no seed's is a file of the buyer's.
     const base::Uint128 bases = spec.initial_blob.is_zero() ? 1 : 1 + slots + kVerifiers;

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <stop_token>
 
+#include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "node/views/traffic_view.hpp"
 
