@@ -74,8 +74,10 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
                                                   {.segment = rate_of(spec.security.audit_threshold),
                                                    .finalise = rate_of(spec.security.finalise_threshold)});
     const base::Uint128 slots = spec.slots;
-    // Nobody goes on from the last round's updates. A first state that is no seed's is a file of the buyer's.
-    const base::Uint128 bases = spec.initial_blob.is_zero() ? 1 : 1 + slots + kVerifiers;
+    // Nobody goes on from the last round's updates. The buyer brings every round's base home. A first state
+    // that is no seed's is a file of the buyer's.
+    const base::Uint128 firsts = spec.initial_blob.is_zero() ? 0 : slots + kVerifiers;
+    const base::Uint128 bases = spec.rounds + firsts;
     const base::Uint128 whole = slots * (spec.rounds * base::Uint128{bytes.updates} - bytes.received) +
                                 (slots + kVerifiers) * bytes.data + bases * bytes.files.base_state;
     bytes.job_newcomer = stopping(whole + slots * spec.rounds * bytes.audit_newcomer);

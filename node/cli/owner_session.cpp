@@ -62,7 +62,8 @@ contracts::Signature OwnerSession::node_proof() const {
 }
 
 base::Outcome<std::uint64_t> OwnerSession::submit(contracts::Payload payload, const std::string& what,
-                                                  const std::string& fix) {
+                                                  const std::string& fix,
+                                                  const std::function<bool()>& still_missing) {
     contracts::TxBody body{.sender = owner(), .payload = std::move(payload)};
     while (true) {
         ASSAY_ASSIGN(const auto status, ledger_->status());
@@ -81,6 +82,7 @@ base::Outcome<std::uint64_t> OwnerSession::submit(contracts::Payload payload, co
             return base::failed(rejected(refusal, what, fix));
         }
         std::this_thread::sleep_for(kPause);
+        if (!still_missing()) return status.height;
     }
 }
 

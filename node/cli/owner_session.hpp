@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,11 +48,12 @@ public:
     [[nodiscard]] base::PublicKey owner() const { return owner_key_->public_key(); }
     [[nodiscard]] contracts::Signature node_proof() const;
 
-    /// Signs with the owner's next nonce and returns the block's height. Errors: kRejected with the ledger's
-    /// reason (context.refused is set), kUnreachable when no answer came in time. `what` names the act
-    /// ("'deposit stake'"). REQUIRES open_keys().
+    /// Signs with the owner's next nonce and returns the block's height. Refused for the moment, it is signed
+    /// again while it is `still_missing`: a transaction that waited for the same nonce may have been the same
+    /// act. Errors: kRejected with the ledger's reason (context.refused is set), kUnreachable when no answer
+    /// came in time. `what` names the act ("'deposit stake'"). REQUIRES open_keys().
     base::Outcome<std::uint64_t> submit(contracts::Payload payload, const std::string& what,
-                                        const std::string& fix);
+                                        const std::string& fix, const std::function<bool()>& still_missing);
 
 private:
     OwnerSession(const Context& context, OwnerSessionOptions options);

@@ -38,10 +38,10 @@ base::Outcome<SharedDescriptor> complete(JobFile& job, const WorkerOptions& opti
     return initial;
 }
 
-base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop) {
+base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token stop) {
     ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
     ASSAY_ASSIGN(SharedDescriptor initial, complete(job, options.process.worker));
-    RoleProcessOptions process_options = options.process;
+    RoleProcessOptions process_options = std::move(options.process);
     process_options.needs_worker = NeedsWorker::kNo;
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
     const program::DataConfig& data = job.spec.data;

@@ -27,6 +27,6 @@ base::Outcome<worker::SharedDescriptor> complete(JobFile& job, const WorkerOptio
 /// Computes the job's initial root, stores its data as blobs, has it bought, serves it until it ends. Errors:
 /// those of read_job_file, RoleProcess::open and `buy`. Asked to stop before the job ended: kInterrupted (the
 /// job goes on; run it again to go on serving).
-base::Outcome<contracts::Job> purchase(const PurchaseOptions& options, std::stop_token stop);
+base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token stop);
 
 }  // namespace assay::node

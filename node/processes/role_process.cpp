@@ -90,6 +90,7 @@ base::Outcome<void> RoleProcess::State::open_key() {
     ASSAY_TRY(check_node_key(home));
     ASSAY_ASSIGN(const Passphrase passphrase, read_passphrase(options.passphrase, PromptKind::kOpen));
     ASSAY_ASSIGN(node_key, open_key_file(home.node_key(), passphrase, KeyRole::kNode));
+    options.passphrase = {};  // it opens the owner's key too, and nothing here needs it again
     return {};
 }
 

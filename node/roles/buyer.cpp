@@ -16,10 +16,15 @@ contracts::JobSubmit submission(const program::JobSpec& spec, const base::Secret
 std::optional<base::Hash256> bought_job(const contracts::StateView& state, const base::PublicKey& node,
                                         const program::JobSpec& spec) {
     const base::Hash256 bought = contracts::hash_of_spec(spec);
-    for (const auto& [id, ended] : contracts::list_ended_jobs(state))
+    // In this order: a job whose records leave the state in between is found among those that ended.
+    const std::vector<base::Hash256> ids = contracts::list_job_ids(state);
+    std::set<base::Hash256> over;
+    for (const auto& [id, ended] : contracts::list_ended_jobs(state)) {
         if (ended.buyer_node == node && ended.spec == bought) return id;
-    for (const base::Hash256& id : contracts::list_job_ids(state)) {
-        if (contracts::read_ended_job(state, id)) continue;
+        over.insert(id);
+    }
+    for (const base::Hash256& id : ids) {
+        if (over.contains(id)) continue;
         const auto terms = contracts::read_job_terms(state, id);
         if (terms && terms->buyer_node == node && contracts::hash_of_spec(terms->spec) == bought) return id;
     }

@@ -52,22 +52,27 @@ base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
 base::Outcome<base::Hash256> buy_once(OwnerSession& session, const program::JobSpec& spec,
                                       const std::string& endpoint) {
     if (const auto bought = bought_job(session.state(), session.node(), spec)) return *bought;
-    ASSAY_TRY(session.open_keys("job '" + spec.name + "' is not on the ledger", "assay job buy JOB.toml"));
+    ASSAY_TRY(session.open_keys("job '" + spec.name + "' is not on the ledger",
+                                "assay job buy JOB.toml --endpoint HOST:PORT"));
     const OnboardingWants wants{.role = WorkRole::kBuyer,
                                 .owner = session.owner(),
                                 .node = session.node(),
                                 .node_proof = session.node_proof(),
                                 .endpoint = endpoint,
                                 .stake = {}};
-    std::optional<contracts::Payload> missing;
-    (void)onboard(session.state(), wants,
-                  [&](const std::string&, contracts::Payload wanted) { missing = std::move(wanted); });
-    if (missing) {
-        ASSAY_TRY(
-            session.submit(std::move(*missing), "'register node key'", "see docs/reference/reasons.md"));
+    const auto missing = [&] {
+        std::optional<contracts::Payload> step;
+        (void)onboard(session.state(), wants,
+                      [&](const std::string&, contracts::Payload wanted) { step = std::move(wanted); });
+        return step;
+    };
+    if (auto step = missing()) {
+        ASSAY_TRY(session.submit(std::move(*step), "'register node key'", "see docs/reference/reasons.md",
+                                 [&] { return missing().has_value(); }));
     }
     ASSAY_TRY(session.submit(submission(spec, session.node_key(), endpoint), "the job",
-                             "see what the job asks for with: assay plan JOB.toml"));
+                             "see what the job asks for with: assay plan JOB.toml",
+                             [&] { return !bought_job(session.state(), session.node(), spec); }));
     const auto bought = bought_job(session.state(), session.node(), spec);
     if (!bought) {
         return fail(ErrorKind::kVerification,

@@ -22,15 +22,17 @@ struct SubmitFlags {
 base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job submit"));
-    const std::shared_ptr<const Passphrase> passphrase = process.passphrase.read;
+    std::shared_ptr<const Passphrase> passphrase = process.passphrase.read;
     const auto buy = [&](const program::JobSpec& spec,
                          const std::string& endpoint) -> base::Outcome<base::Hash256> {
         OwnerStep step{.words = {"job", "buy", flags.file, "--endpoint", endpoint, "--initial-root",
                                  spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex()}};
         const auto ledger = ledger_words(flags.role);
         step.words.insert(step.words.end(), ledger.begin(), ledger.end());
-        ASSAY_ASSIGN(const std::string said, run_owner_step(context, step, *passphrase, stop));
-        return hash_in(said, "job");
+        const auto said = run_owner_step(context, step, *passphrase, stop);
+        passphrase.reset();  // wiped before anybody can reach this process
+        if (!said.ok()) return base::failed(said.error());
+        return hash_in(*said, "job");
     };
     ASSAY_ASSIGN(const contracts::Job job,
                  purchase({.process = std::move(process), .job_file = flags.file, .buy = buy}, stop));

@@ -49,7 +49,8 @@ base::Outcome<std::vector<std::string>> sign_steps(OwnerSession& session, Onboar
         (void)onboard(session.state(), wants,
                       [&](const std::string&, contracts::Payload wanted) { payload = std::move(wanted); });
         if (!payload) break;
-        ASSAY_TRY(session.submit(std::move(*payload), "'" + *step + "'", "see docs/reference/reasons.md"));
+        ASSAY_TRY(session.submit(std::move(*payload), "'" + *step + "'", "see docs/reference/reasons.md",
+                                 [&] { return missing_step(session.state(), wants) == step; }));
         done.push_back(*step);
     }
     return done;

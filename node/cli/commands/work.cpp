@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay miner run, assay verifier run
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
@@ -17,15 +18,18 @@ using base::fail;
 
 namespace {
 
-// Registers and stakes where that is still to do, by a process of its own, and opens the blob port.
+// Registers and stakes where that is still to do, by a process of its own, wipes the passphrase, and opens
+// the blob port.
 base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& flags,
                                        const std::string& role, base::Amount stake, RoleProcess& process,
-                                       const Passphrase& passphrase, const std::stop_token& stop) {
+                                       std::shared_ptr<const Passphrase> passphrase,
+                                       const std::stop_token& stop) {
     OwnerStep step{.words = {role, "register", "--endpoint", process.endpoint(), "--stake",
                              std::to_string(stake.units()) + "u"}};
     const auto ledger = ledger_words(flags);
     step.words.insert(step.words.end(), ledger.begin(), ledger.end());
-    const auto done = run_owner_step(context, step, passphrase, stop);
+    const auto done = run_owner_step(context, step, *passphrase, stop);
+    passphrase.reset();
     if (!done.ok() && !stop.stop_requested()) return base::failed(done.error());
     return stop.stop_requested() ? base::Outcome<void>() : process.serve();
 }
@@ -41,7 +45,8 @@ struct MinerFlags {
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     const std::stop_token stop = stop_on_signals();
-    ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "miner run"));
+    ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
+    std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
@@ -51,13 +56,12 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
         miner_options.drills.push_back(drill.planned);
     }
-    ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
+    ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
     if (!miner_options.drills.empty() && !process->genesis().chain_id.starts_with("devnet")) {
         return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
                     "this home belongs to " + process->genesis().chain_id);
     }
-    ASSAY_TRY(
-        register_and_serve(context, flags.role, "miner", stake, *process, *options.passphrase.read, stop));
+    ASSAY_TRY(register_and_serve(context, flags.role, "miner", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
     MinerRole miner(process->parts(), std::move(miner_options));
     return process->run(miner);
@@ -71,13 +75,14 @@ struct VerifierFlags {
 
 base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& flags) {
     const std::stop_token stop = stop_on_signals();
-    ASSAY_ASSIGN(const RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
+    ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
+    std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
-    ASSAY_ASSIGN(const auto process, RoleProcess::open(options, stop));
+    ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
     ASSAY_TRY(
-        register_and_serve(context, flags.role, "verifier", stake, *process, *options.passphrase.read, stop));
+        register_and_serve(context, flags.role, "verifier", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
     VerifierRole verifier(process->parts(), verifier_options);
     return process->run(verifier);

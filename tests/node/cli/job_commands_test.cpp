@@ -122,7 +122,7 @@ TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the
     const double mean = (0.25 * 0.75 + 0.75) * static_cast<double>(count("slot_state"));
     CHECK(audit.at("proven").get<double>() == Approx(2 * mean).margin(2));
     const std::uint64_t whole =
-        2 * (2 * count("slot_updates") - count("update")) + 4 * count("data") + count("base_state");
+        2 * (2 * count("slot_updates") - count("update")) + 4 * count("data") + 2 * count("base_state");
     CHECK(bytes.at("job").at("newcomer") == whole);
     CHECK(bytes.at("job").at("proven") == whole + 2 * 2 * audit.at("proven").get<std::uint64_t>());
 }
