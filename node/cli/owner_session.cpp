@@ -48,9 +48,9 @@ base::Outcome<void> OwnerSession::open_keys(const std::string& why, const std::s
         return fail(ErrorKind::kKey, why + ", and there is no owner key in " + home.owner_key().string(),
                     "where the owner key is, run: " + command);
     }
+    forbid_core_dumps();
     ASSAY_ASSIGN(const auto source, options_.passphrase.source());
     ASSAY_ASSIGN(const auto words, read_passphrase(source, PromptKind::kOpen));
-    forbid_core_dumps();
     ASSAY_ASSIGN(node_key_, open_key_file(home.node_key(), words, KeyRole::kNode));
     ASSAY_ASSIGN(owner_key_, open_key_file(home.owner_key(), words, KeyRole::kOwner));
     node_ = node_key_->public_key();

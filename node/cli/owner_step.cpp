@@ -39,7 +39,7 @@ base::Failed<base::Error> cannot_start() {
     return fail(ErrorKind::kFailure, "no descriptor for the owner's step", "end other programs");
 }
 
-// Shorter than a pipe's room, so that writing it waits for nobody.
+// read_passphrase gives 1024 bytes at most, less than a pipe's room, so that writing it waits for nobody.
 base::Outcome<Fd> pipe_of(const Passphrase& passphrase) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot_start();

@@ -23,11 +23,16 @@ void wipe(std::string& text) {
     text.clear();
 }
 
+Outcome<Passphrase> too_long(const std::string& from) {
+    return fail(ErrorKind::kKey, "the passphrase from " + from + " is longer than 1024 bytes",
+                "choose a shorter one");
+}
+
 // One byte at a time, so that what follows the line stays in the pipe for its next reader.
 Outcome<Passphrase> read_line(int fd, const std::string& from) {
     std::string line;
-    line.reserve(kPassphraseBytesMax);  // never moved: no copies are left behind
-    while (line.size() < kPassphraseBytesMax) {
+    line.reserve(kPassphraseBytesMax + 1);  // never moved: no copies are left behind
+    while (line.size() <= kPassphraseBytesMax) {
         char c = 0;
         const ssize_t got = read(fd, &c, 1);
         if (got < 0 && errno == EINTR) continue;
@@ -38,6 +43,10 @@ Outcome<Passphrase> read_line(int fd, const std::string& from) {
         }
         if (got == 0 || c == '\n') break;
         if (c != '\r') line.push_back(c);
+    }
+    if (line.size() > kPassphraseBytesMax) {
+        wipe(line);
+        return too_long(from);
     }
     if (line.empty()) {
         return fail(ErrorKind::kKey, "the passphrase from " + from + " is empty", "choose a passphrase");
@@ -126,6 +135,10 @@ Outcome<Passphrase> read_passphrase(const PassphraseSource& source, PromptKind k
         return fail(ErrorKind::kKey,
                     "the passphrase file " + source.file->string() + " has an empty first line",
                     "write the passphrase on its first line");
+    }
+    if (line.size() > kPassphraseBytesMax) {
+        wipe(line);
+        return too_long("the file " + source.file->string());
     }
     return Passphrase(std::move(line));
 }

@@ -104,6 +104,7 @@ base::Outcome<RoleProcessOptions> role_options(const Context& context, const Rol
     ASSAY_ASSIGN(options.tls, tls_files(flags));
     if (!flags.genesis.empty()) options.genesis = flags.genesis;
     ASSAY_TRY(check_node_key(options.home));
+    forbid_core_dumps();
     ASSAY_ASSIGN(const PassphraseSource source, flags.passphrase.source());
     ASSAY_ASSIGN(Passphrase passphrase, read_passphrase(source, PromptKind::kOpen));
     options.passphrase.read = std::make_shared<const Passphrase>(std::move(passphrase));

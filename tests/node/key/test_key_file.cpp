@@ -121,5 +121,28 @@ TEST_CASE("a passphrase is the first line of a file or a descriptor") {
     close(ends[0]);
 }
 
+TEST_CASE("a passphrase has 1024 bytes at most, wherever it comes from") {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "pass";
+    for (const std::size_t size : {std::size_t{1024}, std::size_t{1025}}) {
+        INFO(size << " bytes");
+        const std::string words(size, 'x');
+        std::ofstream(file) << words << "\n";
+        chmod(file.c_str(), 0600);
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        REQUIRE(write(ends[1], words.data(), size) == static_cast<ssize_t>(size));
+        close(ends[1]);
+        for (const PassphraseSource& source :
+             {PassphraseSource{.fd = {}, .file = file}, PassphraseSource{.fd = ends[0], .file = {}}}) {
+            const auto read = read_passphrase(source, PromptKind::kOpen);
+            REQUIRE(read.ok() == (size == 1024));
+            if (read.ok()) REQUIRE(read->text() == words);
+            if (!read.ok()) REQUIRE(read.error().kind == base::ErrorKind::kKey);
+        }
+        close(ends[0]);
+    }
+}
+
 }  // namespace
 }  // namespace assay::node
