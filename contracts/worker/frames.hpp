@@ -92,7 +92,7 @@ std::string_view to_text(RefusalReason reason);
 struct Hello {
     static constexpr FrameKind kKind = FrameKind::kHello;
     std::uint32_t version = kProtocolVersion;
-    std::string arena;                 ///< "torch" or "heap": where tensors live
+    std::string arena;                 ///< where tensors live: "heap"
     std::vector<std::string> targets;  ///< kernel targets in use, best first, e.g. "avx512", "scalar"
     std::uint32_t threads = 1;
     base::Hash256 self_test;  ///< root of a tiny training step; the same on every machine that is sound

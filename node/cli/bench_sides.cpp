@@ -55,6 +55,9 @@ Outcome<BenchSides> BenchSides::of_this_machine() {
     ASSAY_ASSIGN(sides.worker_, find_worker_program({}));
     ASSAY_ASSIGN(const auto own, own_program());
     sides.python_ = find_python(own);
+    const auto libtorch = own.parent_path() / "assay-libtorch-peer";
+    std::error_code absent;
+    if (std::filesystem::exists(libtorch, absent)) sides.libtorch_ = libtorch;
     sides.script_ = own.parent_path() / "assay-torch-peer.py";
     for (const std::string& target : allowed_targets(restriction)) {
         if (target != "scalar") sides.i16_.push_back({"i16", target});
@@ -85,10 +88,11 @@ BenchSide BenchSides::libtorch(const std::string& target, unsigned threads, cons
                                const std::string& work) const {
     BenchSide one;
     one.key = "LibTorch fp32, " + target + " " + std::to_string(threads);
-    one.program = {worker_, {"--bench"}, tuned_environment(threads)};
+    one.line = verb + " peer " + work;
+    if (libtorch_.empty()) return one;  // a build without LibTorch
+    one.program = {libtorch_, {}, tuned_environment(threads)};
     const auto more = instruction_set(target);
     one.program.environment.insert(one.program.environment.end(), more.begin(), more.end());
-    one.line = verb + " peer " + work;
     return one;
 }
 

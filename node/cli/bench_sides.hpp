@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives benches the sides of a comparison as processes of this machine: our worker under each target,
-// LibTorch inside it held to one instruction set, PyTorch from the venv of make bench-peers.
+// LibTorch held to one instruction set, PyTorch from the venv of make bench-peers.
 #pragma once
 
 #include <string>
@@ -41,6 +41,7 @@ public:
 
 private:
     std::filesystem::path worker_;
+    std::filesystem::path libtorch_;  ///< empty: a build without LibTorch
     std::filesystem::path python_;  ///< empty: no venv
     std::filesystem::path script_;
     std::vector<OurSide> f32_, i16_;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`assay` links no LibTorch (it must start at once and run where there is none); `assay-worker` links no gRPC (it
-has no network; LevelDB comes along with Debian's LibTorch). Usage: links_test.py BIN_DIR"""
+"""`assay` and `assay-worker` link no LibTorch (they start at once and run where there is none); `assay-worker` links
+neither gRPC nor LevelDB (it has no network and no store). Usage: links_test.py BIN_DIR"""
 import subprocess
 import sys
 
-FORBIDDEN = {"assay": ("torch", "c10"), "assay-worker": ("grpc",)}
+FORBIDDEN = {"assay": ("torch", "c10"), "assay-worker": ("torch", "c10", "grpc", "leveldb")}
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ public:
     /// given even for 0. Throws std::bad_alloc when there is no memory.
     virtual float* allocate(std::size_t count) = 0;
 
-    /// "heap" or "torch".
+    /// "heap", or the name that another arena has.
     [[nodiscard]] virtual std::string_view name() const = 0;
 };
 

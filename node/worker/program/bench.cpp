@@ -6,14 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <functional>
 #include <new>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "trainer/run/bench.hpp"
-#include "trainer/torch/backend.hpp"
 
 namespace assay::verifier {
 
@@ -21,7 +17,6 @@ using trainer::GemmKind;
 
 namespace {
 
-using TimedWork = std::function<void()>;
 using Words = std::vector<std::string_view>;
 
 /// Runs before the first that counts: they take the memory and warm caches and threads.
@@ -60,17 +55,16 @@ base::Outcome<std::vector<std::uint32_t>> numbers(const Words& words, std::size_
 
 class Bench {
 public:
-    explicit Bench(const trainer::DeviceOptions& device) : device_(device) {}
+    explicit Bench(const BenchCases& cases) : cases_(cases) {}
 
     base::Outcome<std::string> answer(const Words& words) {
         if (words.empty()) return refuse("an empty line");
-        if (words[0] == "name") return "name " + trainer::peer_name();
+        if (words[0] == "name") return "name " + cases_.name;
         if (words[0] == "run") return run(words);
         if (words[0] == "peak") return peak();
         if (words[0] == "gemm" || words[0] == "step") {
             work_ = nullptr;  // two cases need not fit into memory at once
             ASSAY_ASSIGN(work_, words[0] == "gemm" ? gemm(words) : step(words));
-            if (!work_) return refuse("this build has no peer");
             for (int i = 0; i < kWarmUps; ++i) work_();
             return std::string("ready");
         }
@@ -78,12 +72,6 @@ public:
     }
 
 private:
-    static base::Outcome<program::Profile> ours(std::string_view side) {
-        if (side == "f32") return program::Profile::kF32;
-        if (side == "i16") return program::Profile::kI16;
-        return refuse("no side " + std::string(side));
-    }
-
     [[nodiscard]] base::Outcome<TimedWork> gemm(const Words& words) const {
         ASSAY_ASSIGN(const auto sizes, numbers(words, 3, 3));
         GemmKind kind = GemmKind::kForward;
@@ -98,10 +86,7 @@ private:
         } else if (words[2] != "forward") {
             return refuse("no product " + std::string(words[2]));
         }
-        const trainer::GemmShape shape{sizes[0], sizes[1], sizes[2]};
-        if (words[1] == "peer") return trainer::make_peer_gemm(shape, kind, device_.threads);
-        ASSAY_ASSIGN(const auto profile, ours(words[1]));
-        return trainer::make_gemm_bench(device_, profile, shape, kind);
+        return cases_.gemm(words[1], {sizes[0], sizes[1], sizes[2]}, kind);
     }
 
     [[nodiscard]] base::Outcome<TimedWork> step(const Words& words) const {
@@ -112,9 +97,7 @@ private:
         model.heads = sizes[2];
         model.context = sizes[3];
         model.vocabulary = sizes[4];
-        if (words[1] == "peer") return trainer::make_peer_step(model, sizes[5], device_.threads);
-        ASSAY_ASSIGN(const auto profile, ours(words[1]));
-        return trainer::make_step_bench(model, sizes[5], profile, device_);
+        return cases_.step(words[1], model, sizes[5]);
     }
 
     [[nodiscard]] base::Outcome<std::string> run(const Words& words) const {
@@ -138,14 +121,14 @@ private:
         return "peak " + std::to_string(usage.ru_maxrss * 1024);
     }
 
-    const trainer::DeviceOptions device_;
+    const BenchCases& cases_;
     TimedWork work_;
 };
 
 }  // namespace
 
-void serve_bench(std::FILE* in, std::FILE* out, const trainer::DeviceOptions& device) {
-    Bench bench(device);
+void serve_bench(std::FILE* in, std::FILE* out, const BenchCases& cases) {
+    Bench bench(cases);
     char line[512];
     while (std::fgets(line, sizeof line, in) != nullptr) {
         std::string reply;

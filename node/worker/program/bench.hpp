@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives assay-worker --bench: one side of `assay bench`. Prepares a case and times runs of it, by lines on
-// stdin and stdout, so that whoever compares can alternate between processes, each with its own
-// environment, threads and peak memory. node/worker/program/torch_peer.py answers the same lines for
-// PyTorch.
+// Gives `assay bench` its sides: a program that prepares a case and times runs of it, by lines on stdin and
+// stdout, so that whoever compares can alternate between processes, each with its own environment, threads and
+// peak memory. Ours is assay-worker --bench, LibTorch's is assay-libtorch-peer; torch_peer.py answers the same lines
+// for PyTorch.
 //
-//   name                                          name TEXT          of the peer that this build has, or none
+//   name                                          name TEXT          of a peer; none of ours
 //   gemm SIDE KIND TOKENS IN OUT                  ready              a product of a linear layer
 //   step SIDE LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
 //                                                 ready              a GPT-2
@@ -15,13 +15,32 @@
 // SIDE: f32, i16 (ours) or peer (LibTorch fp32). What cannot be done is answered by `error TEXT`.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
 
-#include "trainer/devices/devices.hpp"
+#include "contracts/base/outcome.hpp"
+#include "contracts/program/job_spec.hpp"
+#include "trainer/step/gemm.hpp"
 
 namespace assay::verifier {
 
-/// Answers lines of `in` on `out` until `in` ends; ours run on `device`.
-void serve_bench(std::FILE* in, std::FILE* out, const trainer::DeviceOptions& device);
+/// What one call runs once.
+using TimedWork = std::function<void()>;
+
+/// The cases that a program can prepare. Each fails with kUsage for a side or a model that it has not.
+struct BenchCases {
+    std::string name;
+    std::function<base::Outcome<TimedWork>(std::string_view side, trainer::GemmShape, trainer::GemmKind)>
+        gemm;
+    std::function<base::Outcome<TimedWork>(std::string_view side, const program::ModelConfig&,
+                                           std::uint32_t batch)>
+        step;
+};
+
+/// Answers lines of `in` on `out` until `in` ends.
+void serve_bench(std::FILE* in, std::FILE* out, const BenchCases& cases);
 
 }  // namespace assay::verifier

@@ -10,7 +10,7 @@
 
 #include "contracts/base/sign.hpp"
 #include "contracts/worker/self_test.hpp"
-#include "node/worker/program/bench.hpp"
+#include "node/worker/program/bench_ours.hpp"
 #include "node/worker/program/confine.hpp"
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/self_test.hpp"
@@ -69,7 +69,7 @@ int bench(const std::string& device) {
         std::printf("error %s\n", options.error().what.c_str());
         return static_cast<int>(options.error().kind);
     }
-    verifier::serve_bench(stdin, stdout, options->runner.device);
+    verifier::serve_bench(stdin, stdout, verifier::our_cases(options->runner.device));
     return 0;
 }
 

@@ -11,7 +11,7 @@
 
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/self_test.hpp"
-#include "trainer/torch/backend.hpp"
+#include "trainer/host/arena.hpp"
 
 namespace assay::verifier {
 
@@ -43,7 +43,7 @@ public:
 
 private:
     frames::Hello hello() const {
-        const auto arena = trainer::make_tensor_arena();
+        const auto arena = trainer::make_heap_arena();
         return {frames::kProtocolVersion, std::string(arena->name()), options_.targets,
                 static_cast<std::uint32_t>(options_.runner.device.threads), self_test_root(options_.runner)};
     }
@@ -124,7 +124,7 @@ private:
 
     Answered answer(const frames::OpenJob& request, const RequestContext& context) {
         job_.reset();  // two jobs need not fit into memory at once
-        auto job = WorkerJob::open(request, context.bulk, options_.runner, trainer::make_tensor_arena());
+        auto job = WorkerJob::open(request, context.bulk, options_.runner, trainer::make_heap_arena());
         if (!job.ok()) return base::failed(job.error());
         job_ = std::move(job).value();
         return WorkerAnswer{job_->opened(), {}};

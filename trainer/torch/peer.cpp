@@ -1,43 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trainer/torch/peer.hpp"
+
 #include <dlfcn.h>
 #include <torch/version.h>
 
-#include <list>
-#include <new>
-
 #include "contracts/program/initial.hpp"
-#include "trainer/torch/backend.hpp"
 #include "trainer/torch/torch_forward.hpp"
 #include "trainer/torch/torch_model.hpp"
 
 namespace assay::trainer {
-
-namespace {
-
-/// Each block is a tensor, so that the numbers of a step can later live on any device LibTorch knows.
-class TorchArena final : public Arena {
-public:
-    float* allocate(std::size_t count) override {
-        torch::NoGradGuard no_gradient;
-        try {
-            // LibTorch's CPU allocator aligns to 64 bytes (c10/core/alignment.h).
-            blocks_.push_back(torch::empty({signed_size(std::max<std::size_t>(count, 1))}, torch::kFloat32));
-        } catch (const c10::Error&) {
-            throw std::bad_alloc();
-        }
-        float* data = blocks_.back().data_ptr<float>();
-        if (reinterpret_cast<std::uintptr_t>(data) % 64 != 0) throw std::bad_alloc();
-        return data;
-    }
-    [[nodiscard]] std::string_view name() const override { return "torch"; }
-
-private:
-    std::list<torch::Tensor> blocks_;
-};
-
-}  // namespace
-
-std::unique_ptr<Arena> make_tensor_arena() { return std::make_unique<TorchArena>(); }
 
 std::string peer_name() {
     // With the reference BLAS, LibTorch is ten times slower than it can be: say which one it runs on.
