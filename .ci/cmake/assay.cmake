@@ -39,7 +39,7 @@ option(ASSAY_UNITY "Compile several files of a target that says UNITY at a time"
 # Small files are compiled several at a time, which reads their common headers once; so names in their anonymous
 # namespaces differ. A file with options of its own is compiled alone.
 function(assay_unity name)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
 # assay_library(NAME [UNITY] SOURCES … [PUBLIC …] [PRIVATE …]): explicit sources, private by default.

@@ -18,7 +18,7 @@ using Magnitude = std::array<std::uint64_t, 5>;
 constexpr std::uint32_t kExponent = 0x7f800000U;
 constexpr std::uint32_t kFraction = 0x007fffffU;
 
-void add(Magnitude& total, std::uint64_t part, std::size_t at) {
+void add_part(Magnitude& total, std::uint64_t part, std::size_t at) {
     for (; part != 0 && at < total.size(); ++at) {
         total[at] += part;
         part = total[at] < part ? 1 : 0;
@@ -30,8 +30,8 @@ void add_number(Magnitude& total, std::uint32_t bits) {
     const std::uint64_t significand = (bits & kFraction) | (exponent > 0 ? kFraction + 1 : 0);
     const std::uint32_t shift = exponent > 0 ? exponent - 1 : 0;
     const base::Uint128 placed = base::Uint128{significand} << (shift % 64);
-    add(total, static_cast<std::uint64_t>(placed), shift / 64);
-    add(total, static_cast<std::uint64_t>(placed >> 64), shift / 64 + 1);
+    add_part(total, static_cast<std::uint64_t>(placed), shift / 64);
+    add_part(total, static_cast<std::uint64_t>(placed >> 64), shift / 64 + 1);
 }
 
 /// first - second. REQUIRES first >= second.

@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-#include "contracts/base/outcome.hpp"
+#include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "trainer/step/gemm.hpp"
 
