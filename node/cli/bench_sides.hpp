@@ -42,7 +42,7 @@ public:
 private:
     std::filesystem::path worker_;
     std::filesystem::path libtorch_;  ///< empty: a build without LibTorch
-    std::filesystem::path python_;  ///< empty: no venv
+    std::filesystem::path python_;    ///< empty: no venv
     std::filesystem::path script_;
     std::vector<OurSide> f32_, i16_;
     std::vector<unsigned> threads_;

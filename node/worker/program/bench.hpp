@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives `assay bench` its sides: a program that prepares a case and times runs of it, by lines on stdin and
-// stdout, so that whoever compares can alternate between processes, each with its own environment, threads and
-// peak memory. Ours is assay-worker --bench, LibTorch's is assay-libtorch-peer; torch_peer.py answers the same lines
-// for PyTorch.
+// stdout, so that whoever compares can alternate between processes, each with its own environment, threads
+// and peak memory. Ours is assay-worker --bench, LibTorch's is assay-libtorch-peer; torch_peer.py answers the
+// same lines for PyTorch.
 //
 //   name                                          name TEXT          of a peer; none of ours
 //   gemm SIDE KIND TOKENS IN OUT                  ready              a product of a linear layer
