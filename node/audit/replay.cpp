@@ -194,6 +194,8 @@ private:
         frames::SharedDescriptor start = std::exchange(end_, nullptr);
         if (from_claim) {
             auto claimed = goes_on ? carried_states_.at(round_, slot) : claimed_start(reveal, unit);
+            // That this machine cannot open what it has says nothing about the unit.
+            if (!claimed && claimed.error().kind == ErrorKind::kFailure) return base::failed(claimed.error());
             if (!claimed) return unknown(unit, claimed.error().what);
             start = *std::move(claimed);
         }

@@ -56,10 +56,8 @@ base::Failed<Refusal> refuse_work(const base::Error& error) {
 
 /// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
 Result<frames::Mapping, Refusal> map_file(const frames::SharedDescriptor& file) {
-    const auto size = frames::file_size(*file, frames::kMaxBulk);
-    if (!size.ok()) return refuse(RefusalReason::kBadBytes, size.error().what);
     auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
-    if (!mapping.ok()) return refuse(RefusalReason::kInternal, mapping.error().what);
+    if (!mapping.ok()) return refuse(mapping.error());
     return std::move(mapping).value();
 }
 
@@ -86,7 +84,7 @@ auto read_claimed(const frames::SharedDescriptor& file, std::uint64_t parameters
 
 Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const base::Bytes& bytes) {
     auto file = frames::memory_file(label, bytes);
-    if (!file.ok()) return refuse(RefusalReason::kInternal, file.error().what);
+    if (!file.ok()) return refuse(file.error());
     return std::move(file).value();
 }
 

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 namespace assay::worker {
 
@@ -16,6 +18,9 @@ using base::fail;
 using base::Outcome;
 
 namespace {
+
+constexpr std::chrono::milliseconds kFirstPause{1};
+constexpr std::chrono::milliseconds kLongestPause{256};
 
 std::string reason() { return std::strerror(errno); }
 
@@ -34,6 +39,16 @@ Outcome<void> write_all(int file, base::ByteView bytes) {
     return {};
 }
 
+Outcome<Descriptor> written_file(const std::string& label, base::ByteView bytes) {
+    Descriptor file(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file.valid()) {
+        return fail(ErrorKind::kFailure, "cannot create a memory file: " + reason(),
+                    "raise the limit of open files (ulimit -n) or free some memory");
+    }
+    ASSAY_TRY(write_all(file.number(), bytes));
+    return file;
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -48,15 +63,31 @@ Descriptor::~Descriptor() {
     if (valid()) ::close(number_);
 }
 
-Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView bytes) {
-    Descriptor file(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!file.valid()) {
-        return fail(ErrorKind::kFailure, "cannot create a memory file: " + reason(),
-                    "raise the limit of open files (ulimit -n) or free some memory");
+Outcome<void> seal_memory_file(const Descriptor& file, std::chrono::milliseconds patience) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+    const auto until = Clock::now() + patience;
+    for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+        if (::fcntl(file.number(), F_ADD_SEALS, kSeals) == 0) return {};
+        const bool busy = errno == EBUSY || errno == EINTR;
+        const std::string why = reason();
+        if (!busy || Clock::now() >= until) {
+            return fail(ErrorKind::kFailure,
+                        "cannot seal a memory file: " + why +
+                            (busy ? ", for " + std::to_string(patience.count()) + " ms" : ""),
+                        "free some memory, or run fewer workers on this machine, and try again");
+        }
+        std::this_thread::sleep_for(pause);
     }
-    ASSAY_TRY(write_all(file.number(), bytes));
-    if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
-        return fail(ErrorKind::kFailure, "cannot seal a memory file: " + reason());
+}
+
+Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView bytes,
+                                      std::chrono::milliseconds patience) {
+    ASSAY_ASSIGN(Descriptor file, written_file(label, bytes));
+    if (!seal_memory_file(file, patience)) {
+        file = Descriptor();  // two of them need not fit into memory at once
+        ASSAY_ASSIGN(file, written_file(label, bytes));
+        ASSAY_TRY(seal_memory_file(file, patience));
     }
     return std::make_shared<const Descriptor>(std::move(file));
 }
@@ -76,12 +107,13 @@ Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit) 
         return fail(ErrorKind::kFailure, "cannot look at a passed file: " + reason());
     }
     if (!S_ISREG(status.st_mode)) {
-        return fail(ErrorKind::kFailure, "a passed descriptor is not a regular or memory file");
+        return fail(ErrorKind::kVerification, "a passed descriptor is not a regular or memory file");
     }
     const auto size = static_cast<std::size_t>(status.st_size);
     if (size > limit) {
-        return fail(ErrorKind::kFailure, "a passed file has " + std::to_string(size) +
-                                             " bytes, more than the " + std::to_string(limit) + " allowed");
+        return fail(ErrorKind::kVerification, "a passed file has " + std::to_string(size) +
+                                                  " bytes, more than the " + std::to_string(limit) +
+                                                  " allowed");
     }
     return size;
 }

@@ -4,6 +4,7 @@
 // through a socket.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -38,18 +39,32 @@ private:
 /// again to a restarted worker.
 using SharedDescriptor = std::shared_ptr<const Descriptor>;
 
-/// A sealed memory file (nobody can change or shrink it any more) with these bytes. `label` shows up in
-/// /proc and means nothing else.
-base::Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView bytes);
+/// How long a seal is tried again, in all.
+inline constexpr std::chrono::milliseconds kSealPatience{5000};
+
+/// Seals a memory file: nobody can change, shrink or grow it any more. The kernel refuses (EBUSY) while a
+/// page of it is pinned, which memory reclaim, compaction and migration do for moments, and while it is
+/// mapped writable; the seal is tried again after pauses that grow, for `patience` in all. kFailure after
+/// that.
+base::Outcome<void> seal_memory_file(const Descriptor& file,
+                                     std::chrono::milliseconds patience = kSealPatience);
+
+/// A sealed memory file with these bytes. `label` shows up in /proc and means nothing else. A file that
+/// cannot be sealed within `patience` is written once more, into fresh pages; kFailure when that one cannot
+/// either, or when memory or descriptors are missing: trouble of this machine, whoever the bytes come from.
+base::Outcome<SharedDescriptor> memory_file(const std::string& label, base::ByteView bytes,
+                                            std::chrono::milliseconds patience = kSealPatience);
 
 /// A regular file opened for reading; kNotFound when there is none.
 base::Outcome<SharedDescriptor> open_file(const std::string& path);
 
-/// Bytes of a descriptor that names a file or memory file; kFailure above `limit` bytes.
+/// Bytes of a descriptor that names a file or memory file. kVerification when it names something else or more
+/// than `limit` bytes, which is the fault of whoever passed it; kFailure when this machine cannot say.
 base::Outcome<std::size_t> file_size(const Descriptor& descriptor, std::size_t limit);
 
-/// A read-only private mapping of a whole descriptor, unmapped when destroyed. Copies nothing. A file that
-/// its owner shortens while it is mapped kills the reading process: that is the worker, which is restarted.
+/// A read-only private mapping of a whole descriptor (errors as of file_size), unmapped when destroyed.
+/// Copies nothing. A file that its owner shortens while it is mapped kills the reading process: that is the
+/// worker, which is restarted.
 class Mapping {
 public:
     static base::Outcome<Mapping> of(const Descriptor& descriptor, std::size_t limit);
@@ -68,7 +83,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Copies all bytes of a descriptor; kFailure above `limit` bytes.
+/// Copies all bytes of a descriptor; errors as of file_size.
 base::Outcome<base::Bytes> read_all(const Descriptor& descriptor, std::size_t limit);
 
 }  // namespace assay::worker

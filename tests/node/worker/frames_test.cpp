@@ -2,11 +2,19 @@
 #include "contracts/worker/frames.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <memory>
+#include <thread>
 
 #include "node/worker/wire/channel.hpp"
 #include "tests/support/properties.hpp"
@@ -52,6 +60,50 @@ std::vector<Message> all_kinds() {
             Trace{1, 2, 3, {4}},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};
+}
+
+/// What makes the kernel refuse a seal: one page of a file of this process, mapped for writing.
+class WritableMapping {
+public:
+    explicit WritableMapping(int number) {
+        const std::string path = "/proc/self/fd/" + std::to_string(number);
+        const Descriptor again(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+        struct stat status {};
+        if (!again.valid() || ::fstat(again.number(), &status) != 0 || status.st_size == 0) return;
+        inode_ = status.st_ino;
+        void* page = ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, again.number(), 0);
+        if (page != MAP_FAILED) page_ = page;
+    }
+    WritableMapping(const WritableMapping&) = delete;
+    WritableMapping& operator=(const WritableMapping&) = delete;
+    ~WritableMapping() {
+        if (page_ != nullptr) ::munmap(page_, 1);
+    }
+    [[nodiscard]] bool valid() const { return page_ != nullptr; }
+    [[nodiscard]] ino_t inode() const { return inode_; }
+
+private:
+    void* page_ = nullptr;
+    ino_t inode_ = 0;
+};
+
+/// Of the memory file of this label that is open, unsealed and not empty; null when there is none.
+std::unique_ptr<WritableMapping> mapping_of_label(const std::string& label) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+        const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
+        if (error || target.find(label) == std::string::npos) continue;
+        auto mapping = std::make_unique<WritableMapping>(std::stoi(entry.path().filename().string()));
+        if (mapping->valid()) return mapping;
+    }
+    return nullptr;
+}
+
+Descriptor unsealed() {
+    Descriptor file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    REQUIRE(file.valid());
+    REQUIRE(::write(file.number(), "a", 1) == 1);
+    return file;
 }
 
 struct Ends {
@@ -245,5 +297,65 @@ TEST_CASE("a memory file is sealed and a pipe is not taken for a file") {
     REQUIRE(::pipe(ends) == 0);
     const Descriptor reading(ends[0]);
     const Descriptor writing(ends[1]);
-    CHECK_FALSE(file_size(reading, 100).ok());
+    const auto size = file_size(reading, 100);
+    REQUIRE_FALSE(size.ok());
+    CHECK(size.error().kind == base::ErrorKind::kVerification);
+    const auto long_one = file_size(**file, 1);
+    REQUIRE_FALSE(long_one.ok());
+    CHECK(long_one.error().kind == base::ErrorKind::kVerification);
+}
+
+TEST_CASE("a descriptor that this machine cannot look at is no fault of the file") {
+    const auto size = file_size(Descriptor(), 100);
+    REQUIRE_FALSE(size.ok());
+    CHECK(size.error().kind == base::ErrorKind::kFailure);
+}
+
+TEST_CASE("a memory file that is in use for a moment is sealed once it is not") {
+    const Descriptor file = unsealed();
+    auto in_use = std::make_unique<WritableMapping>(file.number());
+    REQUIRE(::fcntl(file.number(), F_ADD_SEALS, F_SEAL_WRITE) != 0);
+    REQUIRE(errno == EBUSY);
+    std::thread user([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        in_use.reset();
+    });
+    const auto sealed = seal_memory_file(file);
+    user.join();
+    REQUIRE(sealed.ok());
+    CHECK(::write(file.number(), "b", 1) != 1);
+    CHECK(errno == EPERM);
+}
+
+TEST_CASE("a memory file that stays in use is not sealed, and the error says so") {
+    const Descriptor file = unsealed();
+    const WritableMapping in_use(file.number());
+    const auto sealed = seal_memory_file(file, std::chrono::milliseconds(50));
+    REQUIRE_FALSE(sealed.ok());
+    CHECK(sealed.error().kind == base::ErrorKind::kFailure);
+    CHECK(sealed.error().what.find("cannot seal a memory file: Device or resource busy") == 0);
+    CHECK_FALSE(sealed.error().fix.empty());
+}
+
+TEST_CASE("a memory file whose first pages stay in use is written into fresh ones") {
+    const base::Bytes content(64U << 20U, 7);  // written slowly enough to be found before its seal
+    bool caught = false;
+    for (int attempt = 0; attempt < 100 && !caught; ++attempt) {
+        std::atomic<bool> done = false;
+        std::unique_ptr<WritableMapping> in_use;
+        std::thread user([&] {
+            while (!done && in_use == nullptr) in_use = mapping_of_label("memfd:stuck");
+        });
+        const auto file = memory_file("stuck", content, std::chrono::milliseconds(20));
+        done = true;
+        user.join();
+        REQUIRE(file.ok());
+        struct stat status {};
+        REQUIRE(::fstat((*file)->number(), &status) == 0);
+        CHECK(status.st_size == static_cast<off_t>(content.size()));
+        const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+        CHECK((::fcntl((*file)->number(), F_GET_SEALS) & seals) == seals);
+        caught = in_use != nullptr && in_use->inode() != status.st_ino;
+    }
+    CHECK(caught);
 }
