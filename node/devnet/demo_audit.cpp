@@ -12,6 +12,7 @@
 #include "node/audit/run_record.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/runtime/process.hpp"
+#include "node/views/printed_error.hpp"
 #include "node/views/supply.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
@@ -33,11 +34,18 @@ base::Outcome<std::unique_ptr<BlobStore>> open_blobs(const fs::path& folder) {
     return BlobStore::open(options);
 }
 
-/// What a command printed, and how it ended.
+/// What a command printed, what it said on its error stream, and how it ended.
 struct Ran {
     int code = 0;
     nlohmann::json report;
+    std::string said;
 };
+
+std::string text_from(const fs::path& path, std::streamoff start) {
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(start);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 // Runs `assay audit …` as a person would, on files alone, and shows the command and its exit code.
 base::Outcome<Ran> run_audit(const Devnet& net, const std::vector<std::string>& words,
@@ -55,15 +63,22 @@ base::Outcome<Ran> run_audit(const Devnet& net, const std::vector<std::string>& 
     options.arguments.insert(options.arguments.end(), words.begin(), words.end());
     options.arguments.insert(options.arguments.end(), {"-o", "json"});
     options.stdout_file = out;
-    options.stderr_file = net.plan.home / "logs" / "audit.log";
+    const fs::path log = net.plan.home / "logs" / "audit.log";
+    options.stderr_file = log;
+    const auto before = fs::exists(log) ? static_cast<std::streamoff>(fs::file_size(log)) : 0;
     ASSAY_ASSIGN(Process process, Process::spawn(options));
     const ExitStatus status = process.wait();
     std::string shown = "$ assay audit";
     for (const std::string& word : words) shown += " " + word;
     progress << shown << "\n";
-    if (status.signal != 0) return fail(ErrorKind::kFailure, shown + " ended with " + to_text(status));
-    std::ifstream file(out);
-    return Ran{.code = status.code, .report = nlohmann::json::parse(file, nullptr, false)};
+    std::string said = text_from(log, before);
+    if (status.signal != 0) {
+        return fail(ErrorKind::kFailure,
+                    shown + " ended with " + to_text(status) + ": " + why_it_ended(said));
+    }
+    return Ran{.code = status.code,
+               .report = nlohmann::json::parse(text_from(out, 0), nullptr, false),
+               .said = std::move(said)};
 }
 
 // The audit must come out as `expected_code` says.
@@ -71,9 +86,13 @@ base::Outcome<nlohmann::json> expect_audit(const Devnet& net, const std::vector<
                                            int expected_code, std::ostream& progress) {
     ASSAY_ASSIGN(Ran ran, run_audit(net, words, progress));
     if (ran.code != expected_code || !ran.report.is_object()) {
-        return fail(ErrorKind::kVerification, "assay audit " + words.front() + " ended with exit code " +
-                                                  std::to_string(ran.code) + ", not " +
-                                                  std::to_string(expected_code) + ": " + ran.report.dump());
+        const std::string code = std::to_string(ran.code);
+        const std::string ended = "assay audit " + words.front() + " ended with exit code " + code;
+        const std::string what = ran.code != expected_code ? ended + ", not " + std::to_string(expected_code)
+                                                           : ended + " and without a report";
+        const std::string report = ran.report.is_object() ? "; it reported " + ran.report.dump() : "";
+        return fail(ErrorKind::kVerification, what + ": " + why_it_ended(ran.said) + report,
+                    "what it said stands in " + (net.plan.home / "logs" / "audit.log").string());
     }
     progress << "  exit code " << ran.code;
     return std::move(ran.report);
