@@ -39,6 +39,8 @@ public:
     virtual ~Disk() = default;
     /// Opens for reading and appending, made empty when it does not exist.
     virtual Outcome<std::unique_ptr<LogFile>> open(const std::string& path) = 0;
+    /// Opens for reading alone, without the right to write; kNotFound when it does not exist.
+    virtual Outcome<std::unique_ptr<LogFile>> open_to_read(const std::string& path) = 0;
     virtual Outcome<bool> exists(const std::string& path) = 0;
     /// Makes the directory and those above it; no error when it exists.
     virtual Outcome<void> make_directories(const std::string& path) = 0;

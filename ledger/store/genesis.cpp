@@ -91,7 +91,7 @@ Outcome<Genesis> read_genesis(Disk& disk, const std::string& path) {
     if (!present)
         return fail(ErrorKind::kNotFound, "there is no genesis file " + path,
                     "start the network, or copy it there");
-    ASSAY_ASSIGN(const auto file, disk.open(path));
+    ASSAY_ASSIGN(const auto file, disk.open_to_read(path));
     ASSAY_ASSIGN(const Bytes bytes, file->read(0, kMaxGenesisBytes + 1));
     if (bytes.size() > kMaxGenesisBytes) return too_long();
     return parse_genesis(bytes);

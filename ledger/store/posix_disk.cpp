@@ -98,6 +98,10 @@ Outcome<std::unique_ptr<LogFile>> PosixDisk::open(const std::string& path) {
     return open_file(path, O_RDWR | O_CREAT | O_APPEND);
 }
 
+Outcome<std::unique_ptr<LogFile>> PosixDisk::open_to_read(const std::string& path) {
+    return open_read_only(path);
+}
+
 Outcome<std::unique_ptr<LogFile>> open_read_only(const std::string& path) {
     return open_file(path, O_RDONLY);
 }

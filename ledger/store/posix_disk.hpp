@@ -9,6 +9,7 @@ namespace assay::ledger {
 class PosixDisk final : public Disk {
 public:
     Outcome<std::unique_ptr<LogFile>> open(const std::string& path) override;
+    Outcome<std::unique_ptr<LogFile>> open_to_read(const std::string& path) override;
     Outcome<bool> exists(const std::string& path) override;
     Outcome<void> make_directories(const std::string& path) override;
     Outcome<void> sync_directory(const std::string& path) override;

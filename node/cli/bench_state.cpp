@@ -70,6 +70,9 @@ public:
         ASSAY_ASSIGN(auto file, disk_.open(path));
         return std::unique_ptr<ledger::LogFile>(std::make_unique<File>(std::move(file)));
     }
+    Outcome<std::unique_ptr<ledger::LogFile>> open_to_read(const std::string& path) override {
+        return disk_.open_to_read(path);
+    }
     Outcome<bool> exists(const std::string& path) override { return disk_.exists(path); }
     Outcome<void> make_directories(const std::string& path) override { return disk_.make_directories(path); }
     Outcome<void> sync_directory(const std::string&) override { return {}; }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/store/genesis.hpp"
 
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "contracts/rules/apply.hpp"
@@ -72,6 +76,23 @@ TEST_CASE("a genesis file longer than any genesis is refused by its length") {
                           genesis_of(contracts::kMaxGenesisAccounts + 10'000))
                 .error()
                 .kind == base::ErrorKind::kUsage);
+}
+
+TEST_CASE("a genesis is read without the right to write it, and reading makes no file") {
+    const test::TemporaryFolder folder;
+    PosixDisk disk;
+    const std::string path = (folder / "genesis.bin").string();
+    CHECK(read_genesis(disk, path).error().kind == base::ErrorKind::kNotFound);
+    CHECK_FALSE(std::filesystem::exists(path));
+    REQUIRE(write_genesis(disk, path, toy_genesis()).ok());
+    // A superuser may write whatever the permissions say: the kernel tells how the file was opened.
+    const int queue = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    REQUIRE(::inotify_add_watch(queue, path.c_str(), IN_CLOSE) >= 0);
+    REQUIRE(read_genesis(disk, path).ok());
+    inotify_event event{};
+    REQUIRE(::read(queue, &event, sizeof event) == static_cast<ssize_t>(sizeof event));
+    CHECK(event.mask == IN_CLOSE_NOWRITE);
+    ::close(queue);
 }
 
 TEST_CASE("a genesis names a validator set, in order and weighed, or is refused by what is wrong") {

@@ -72,6 +72,11 @@ public:
         if (!file) file = std::make_shared<File>();
         return std::unique_ptr<LogFile>(std::make_unique<OpenFile>(*this, file));
     }
+    Outcome<std::unique_ptr<LogFile>> open_to_read(const std::string& path) override {
+        if (faults_.dead) return faults_.error();
+        if (!files_.contains(path)) return base::fail(base::ErrorKind::kNotFound, "there is no file " + path);
+        return open(path);
+    }
     Outcome<bool> exists(const std::string& path) override {
         if (faults_.dead) return faults_.error();
         return files_.contains(path);
