@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives commands that sign as the owner a session: the home's two keys, a ledger node, and a limit of time.
-// Nothing listens in such a process, and it ends within minutes.
+// Gives commands that sign as the owner a session: the home's two keys, a ledger node, and limits of time.
+// Nothing listens in such a process, and it ends within minutes, whatever the node answers or does not.
 #pragma once
 
 #include <chrono>
@@ -14,27 +14,40 @@
 #include "contracts/rules/transactions.hpp"
 #include "ledger/store/genesis.hpp"
 #include "node/cli/context.hpp"
-#include "node/rpc/tls.hpp"
+#include "node/rpc/client.hpp"
 
 namespace assay::node {
+
+/// What an owner's session waits for. Each limit holds for everything under it together.
+struct OwnerLimits {
+    /// One submission: sent again while it is refused for the moment, its last answer included.
+    static constexpr std::chrono::seconds kSubmission{60};
+    /// The most that a command signs: a node key, a role and a stake, or a node key and a job.
+    static constexpr int kSubmissions = 3;
+    /// All that is asked and submitted after connect(). The time in which the keys are opened does not count:
+    /// a person may be asked for the passphrase then.
+    static constexpr std::chrono::seconds kSession{240};
+    /// The longest answer to a read; one that was asked for in time may come this much later.
+    static constexpr std::chrono::seconds kRead{10};
+};
+static_assert(OwnerLimits::kSession > OwnerLimits::kSubmissions * OwnerLimits::kSubmission);
 
 struct OwnerSessionOptions {
     PassphraseFlags passphrase;
     std::optional<std::filesystem::path> genesis;
     std::optional<TlsFiles> tls;
+    std::chrono::seconds limit = OwnerLimits::kSession;
 };
 
 /// From connect() on the ledger can be read; from open_keys() on it can be written to.
 class OwnerSession {
 public:
-    /// How long submit() goes on with what the ledger refuses for the moment, from connect() on.
-    static constexpr std::chrono::seconds kLimit{60};
-
     /// Errors: kNotFound (no genesis), kUnreachable (the node does not answer), kVerification (another
     /// chain), kKey (no node key).
     static base::Outcome<std::unique_ptr<OwnerSession>> connect(const Context& context,
                                                                 OwnerSessionOptions options);
 
+    /// Throws CommandError (kUnreachable) once the session's time is over, as when the node does not answer.
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
     [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
     /// The home's, as its file says; open_keys() checks it.
@@ -50,19 +63,23 @@ public:
 
     /// Signs with the owner's next nonce and returns the block's height. Refused for the moment, it is signed
     /// again while it is `still_missing`: a transaction that waited for the same nonce may have been the same
-    /// act. Errors: kRejected with the ledger's reason (context.refused is set), kUnreachable when no answer
-    /// came in time. `what` names the act ("'deposit stake'"). REQUIRES open_keys().
+    /// act. Ends within kSubmission. Errors: kRejected with the ledger's reason (context.refused is set),
+    /// kUnreachable when no answer came in time. `what` names the act ("'deposit stake'"). REQUIRES
+    /// open_keys().
     base::Outcome<std::uint64_t> submit(contracts::Payload payload, const std::string& what,
                                         const std::string& fix, const std::function<bool()>& still_missing);
 
 private:
+    using Time = std::chrono::steady_clock::time_point;
     OwnerSession(const Context& context, OwnerSessionOptions options);
+    [[nodiscard]] base::Outcome<SubmitReply> submit_once(base::ByteView transaction, Time until) const;
     void keep_receipt(base::ByteView receipt) const;
 
     const Context& context_;
     OwnerSessionOptions options_;
-    std::chrono::steady_clock::time_point until_;
+    Time until_;  ///< of the session
     ledger::Genesis genesis_;
+    ClientOptions client_;
     std::unique_ptr<LedgerService> ledger_;
     std::unique_ptr<contracts::StateView> state_;
     base::PublicKey node_;

@@ -9,7 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "node/cli/owner_session.hpp"
+#include "node/processes/connect.hpp"
 #include "node/runtime/process.hpp"
+#include "node/views/printed_error.hpp"
 
 namespace assay::node {
 
@@ -17,6 +20,11 @@ using base::ErrorKind;
 using base::fail;
 
 namespace {
+
+/// Opening two key files costs seconds, on a slow and busy machine some more.
+constexpr std::chrono::seconds kOpeningKeys{40};
+static_assert(OwnerStep::kLimit >
+              2 * kNodePatience + kOpeningKeys + OwnerLimits::kSession + OwnerLimits::kRead);
 
 constexpr int kPassphraseFd = 3;
 constexpr std::size_t kTextBytesMax = 1 << 20;  ///< of what a step says
@@ -64,23 +72,20 @@ std::string text_of(const Fd& file) {
     return text;
 }
 
-/// The error that the step ended with, as print_error wrote it: the last line.
+/// The error that the step ended with.
 base::Error error_in(const Context& context, const std::string& name, const ExitStatus& status,
                      const std::string& said) {
     base::Error error{ErrorKind::kFailure, "`" + name + "` ended with " + to_text(status),
                       "run it by itself to see more"};
-    const std::size_t end = said.find_last_not_of('\n');
-    const std::size_t begin = end == std::string::npos ? 0 : said.rfind('\n', end) + 1;
-    const auto line = nlohmann::json::parse(said.substr(begin), nullptr, false);
-    if (status.signal != 0 || !line.is_object() || !line.contains("error")) return error;
-    const nlohmann::json& told = line["error"];
+    const auto printed = printed_error(said);
+    if (status.signal != 0 || !printed) return error;
     error.kind = static_cast<ErrorKind>(status.code);
-    error.what = told.value("message", error.what);
-    error.fix = told.value("fix", error.fix);
-    if (const auto reason = told.find("reason"); reason != told.end()) {
+    error.what = printed->message;
+    error.fix = printed->fix;
+    if (printed->reason != 0) {
         SubmitReply reply;
-        reply.reason = reason->value("number", std::uint32_t{0});
-        reply.reason_text = reason->value("name", std::string());
+        reply.reason = printed->reason;
+        reply.reason_text = printed->reason_name;
         context.refused = refusal_in(reply);
     }
     return error;
@@ -103,7 +108,7 @@ base::Outcome<std::string> run_owner_step(const Context& context, const OwnerSte
     options.descriptors = {
         {out.get(), STDOUT_FILENO}, {err.get(), STDERR_FILENO}, {secret.get(), kPassphraseFd}};
     ASSAY_ASSIGN(Process process, Process::spawn(options));
-    const auto until = std::chrono::steady_clock::now() + step.limit;
+    const auto until = std::chrono::steady_clock::now() + OwnerStep::kLimit;
     std::optional<ExitStatus> ended;
     while (!(ended = process.wait(std::chrono::milliseconds(50)))) {
         if (stop.stop_requested()) {
@@ -113,9 +118,10 @@ base::Outcome<std::string> run_owner_step(const Context& context, const OwnerSte
         }
         if (std::chrono::steady_clock::now() > until) {
             (void)process.kill();
-            return fail(ErrorKind::kUnreachable,
-                        "`" + name + "` was not done within " + std::to_string(step.limit.count()) + " s",
-                        "run it by itself to see what it waits for");
+            return fail(
+                ErrorKind::kUnreachable,
+                "`" + name + "` was not done within " + std::to_string(OwnerStep::kLimit.count()) + " s",
+                "run it by itself to see what it waits for");
         }
     }
     const std::string said = text_of(err);

@@ -16,8 +16,8 @@ namespace assay::node {
 
 struct OwnerStep {
     std::vector<std::string> words;  ///< {"miner", "register", …} and the flags that are this command's own
-    /// Longer than all waits of the step together: past it the process is killed.
-    std::chrono::seconds limit{180};
+    /// Longer than all waits of the step together (OwnerLimits): past it the process is killed.
+    static constexpr std::chrono::seconds kLimit{330};
 };
 
 /// Runs the step with the caller's home, node and passphrase, and returns what it printed (one JSON object).

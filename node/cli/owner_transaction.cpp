@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include "node/cli/state_source.hpp"
+#include "node/processes/connect.hpp"
+#include "node/processes/role_process.hpp"
 #include "node/roles/receipt_keeper.hpp"
 #include "node/runtime/ledger_link.hpp"
 
@@ -12,18 +14,22 @@ namespace assay::node {
 namespace {
 constexpr std::uint64_t kExpiryHeights = 1000;
 
-base::Outcome<void> keep_receipt(const Context& context, const LedgerStatus& status,
+base::Outcome<void> keep_receipt(const Context& context, const ledger::Genesis& genesis,
                                  const SubmitReply& reply) {
     ASSAY_ASSIGN(const auto disk, make_disk_port(context.home().jobs()));
-    return ReceiptKeeper(*disk, status.chain_id, contracts::ValidatorSet::of_one(status.sequencer))
-        .keep(reply.receipt);
+    return ReceiptKeeper(*disk, genesis.chain_id, genesis.validators).keep(reply.receipt);
 }
 }  // namespace
 
 base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const PassphraseFlags& passphrase,
-                                                contracts::Payload payload, const std::string& what,
-                                                const std::string& fix) {
-    ASSAY_ASSIGN(const auto ledger, context.ledger());
+                                                const std::string& genesis, contracts::Payload payload,
+                                                const std::string& what, const std::string& fix) {
+    std::optional<std::filesystem::path> given;
+    if (!genesis.empty()) given = genesis;
+    ASSAY_ASSIGN(const ledger::Genesis ours, genesis_of(context.home(), given));
+    ClientOptions client;
+    client.address = context.settings.node;
+    ASSAY_ASSIGN(const auto ledger, connect_to_chain(client, ours));
     ASSAY_ASSIGN(const auto status, ledger->status());
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
     ASSAY_ASSIGN(const auto source, passphrase.source());
@@ -34,13 +40,13 @@ base::Outcome<OwnerTransaction> submit_as_owner(const Context& context, const Pa
                                  .nonce = contracts::next_nonce(*state, key.public_key()),
                                  .expiry = status.height + kExpiryHeights,
                                  .payload = std::move(payload)};
-    ASSAY_ASSIGN(SubmitReply reply, ledger->submit(contracts::sign_transaction(body, key, status.chain_id)));
+    ASSAY_ASSIGN(SubmitReply reply, ledger->submit(contracts::sign_transaction(body, key, ours.chain_id)));
     if (!reply.accepted) {
         context.refused = refusal_in(reply);
         return base::failed(rejected(*context.refused, what, fix));
     }
     // The transaction is done, whatever becomes of the evidence.
-    if (const auto kept = keep_receipt(context, status, reply); !kept)
+    if (const auto kept = keep_receipt(context, ours, reply); !kept)
         context.err << "warning: the receipt is not kept: " << kept.error().what << '\n';
     return OwnerTransaction{.owner = body.sender, .reply = std::move(reply)};
 }

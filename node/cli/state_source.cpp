@@ -44,7 +44,8 @@ public:
               node_, [this](ByteView key) { return node_.get(key); },
               [](const std::string& what) {
                   throw CommandError(base::Error{ErrorKind::kVerification, "the node's " + what,
-                                                 "ask another node, or read the files of a home: --offline"});
+                                                 "use another --node; a command that has the flag --offline "
+                                                 "can read the files of a home instead"});
               }) {}
 
     [[nodiscard]] std::optional<Bytes> get(ByteView key) const override { return whole_.get(key); }

@@ -155,9 +155,11 @@ base::Outcome<Devnet> create_devnet(const DevnetPlan& plan) {
     }
     net.genesis = make_genesis(net);
     ledger::PosixDisk disk;
-    ASSAY_TRY(disk.make_directories(net.sequencer.home.ledger().string()));
-    ASSAY_TRY(
-        ledger::write_genesis(disk, (net.sequencer.home.ledger() / "genesis.bin").string(), net.genesis));
+    // The buyer's home is a person's: commands sign there for the chain that it knows.
+    for (const Participant* one : {&net.sequencer, &net.buyer}) {
+        ASSAY_TRY(disk.make_directories(one->home.ledger().string()));
+        ASSAY_TRY(ledger::write_genesis(disk, (one->home.ledger() / "genesis.bin").string(), net.genesis));
+    }
     return net;
 }
 

@@ -111,9 +111,16 @@ void add_bench_commands(CLI::App& app, Context& context) {
     const auto action = [&context, flags] { return bench(context, *flags); };
     CLI::App& command =
         verb(app, "bench", "Speed of this machine, beside LibTorch's and PyTorch's", context, action);
-    // Its own verbs set their action first.
-    command.callback([&command, &context, action] {
-        if (command.get_subcommands().empty()) context.action = action;
+    // Its own verbs set their action first: what is named before them is measured before.
+    command.callback([&command, &context, flags, action] {
+        if (command.get_subcommands().empty()) {
+            context.action = action;
+        } else if (!flags->kinds.empty()) {
+            context.action = [action, verbs = context.action]() -> base::Outcome<void> {
+                ASSAY_TRY(action());
+                return verbs();
+            };
+        }
     });
     command
         .add_option("kinds", flags->kinds,

@@ -22,6 +22,7 @@ struct BuyFlags {
     std::string file;
     std::string endpoint;
     std::string initial_root, initial_blob;  ///< as the caller computed them; empty: computed here
+    std::string spec;                        ///< hash of the spec that the caller has checked; empty: any
 };
 
 base::Outcome<base::Hash256> hash_flag(const std::string& flag, const std::string& text) {
@@ -33,9 +34,19 @@ base::Outcome<base::Hash256> hash_flag(const std::string& flag, const std::strin
     return *hash;
 }
 
-base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
+// One without the other names no first state.
+base::Outcome<void> check_flags(const BuyFlags& flags) {
+    if (flags.initial_root.empty() == flags.initial_blob.empty()) return {};
+    const bool root = !flags.initial_root.empty();
+    return fail(ErrorKind::kUsage,
+                std::string(root ? "--initial-root" : "--initial-blob") + " is given without " +
+                    (root ? "--initial-blob" : "--initial-root"),
+                "give both, with 64 zeros as --initial-blob for a job that starts from its seed, or none");
+}
+
+base::Outcome<program::JobSpec> complete_spec(const BuyFlags& flags) {
     ASSAY_ASSIGN(JobFile job, read_job_file(flags.file));
-    if (flags.initial_root.empty() || flags.initial_blob.empty()) {
+    if (flags.initial_root.empty()) {
         WorkerOptions worker;
         worker.threads = flags.role.threads;
         ASSAY_ASSIGN(worker.memory, memory_flag(flags.role.memory));
@@ -46,6 +57,21 @@ base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
     ASSAY_ASSIGN(job.spec.initial_root, hash_flag("--initial-root", flags.initial_root));
     ASSAY_ASSIGN(job.spec.initial_blob, hash_flag("--initial-blob", flags.initial_blob));
     return std::move(job.spec);
+}
+
+// Files can change between a caller's look at them and this one: what is signed is what was checked.
+base::Outcome<program::JobSpec> spec_of(const BuyFlags& flags) {
+    ASSAY_TRY(check_flags(flags));
+    ASSAY_ASSIGN(program::JobSpec spec, complete_spec(flags));
+    if (flags.spec.empty()) return spec;
+    ASSAY_ASSIGN(const base::Hash256 checked, hash_flag("--spec", flags.spec));
+    if (const base::Hash256 found = contracts::hash_of_spec(spec); found != checked) {
+        return fail(ErrorKind::kVerification,
+                    flags.file + " is not the job that was checked: its spec has the hash " + found.hex() +
+                        ", not " + checked.hex(),
+                    "the file, or one that it names, has changed meanwhile; run the same command again");
+    }
+    return spec;
 }
 
 // A job of this spec and node key that is on the ledger is not bought again.
@@ -119,6 +145,8 @@ void add_job_buy_command(CLI::App& app, Context& context) {
     command.add_option("--initial-root", flags->initial_root, "Root of the initial state; default: computed");
     command.add_option("--initial-blob", flags->initial_blob,
                        "Blob of given weights, zeros for a job from a seed; default: computed");
+    command.add_option("--spec", flags->spec,
+                       "Hash of the job's spec as it was checked: another one is refused; default: any");
     command.add_option("--threads", flags->role.threads, "Worker threads (0: ASSAY_THREADS, else 1)");
     add_memory_flag(command, flags->role.memory);
     add_device_flag(command, flags->role.device);

@@ -132,9 +132,9 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
 Outcome<void> cancel(const Context& context, const FollowFlags& flags) {
     ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kNode));
     ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
-    ASSAY_ASSIGN(const auto sent,
-                 submit_as_owner(context, flags.passphrase, contracts::JobCancel{.job = job.id},
-                                 "the cancellation", "see the job with: assay job show " + job.id.brief()));
+    ASSAY_ASSIGN(const auto sent, submit_as_owner(context, flags.passphrase, flags.genesis,
+                                                  contracts::JobCancel{.job = job.id}, "the cancellation",
+                                                  "see the job with: assay job show " + job.id.brief()));
     if (context.json()) {
         JsonFields cancelled;
         cancelled("job", job.id);
@@ -154,13 +154,15 @@ void add_job_follow_commands(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<FollowFlags>();
     CLI::App& watching = verb(job, "watch", "Follow a job to its end: rounds, verdicts, losses, spending",
                               context, [&context, flags] { return watch(context, *flags); });
-    watching.add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
     CLI::App& fetching = verb(job, "fetch", "Bring the newest model home as a Hugging Face folder", context,
                               [&context, flags] { return fetch(context, *flags); });
     fetching.add_option("--out", flags->out, "Folder to write (default: NAME-model)");
     CLI::App& cancelling = verb(job, "cancel", "End a job at the next round border and get the rest back",
                                 context, [&context, flags] { return cancel(context, *flags); });
     add_passphrase_flags(cancelling, flags->passphrase);
+    for (CLI::App* command : {&watching, &cancelling}) {
+        command->add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
+    }
     for (CLI::App* command : {&watching, &fetching, &cancelling}) {
         command->add_option("job", flags->job, "Id, a beginning of it, or the name")->required();
     }

@@ -26,7 +26,8 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     const auto buy = [&](const program::JobSpec& spec,
                          const std::string& endpoint) -> base::Outcome<base::Hash256> {
         OwnerStep step{.words = {"job", "buy", flags.file, "--endpoint", endpoint, "--initial-root",
-                                 spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex()}};
+                                 spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex(), "--spec",
+                                 contracts::hash_of_spec(spec).hex()}};
         const auto ledger = ledger_words(flags.role);
         step.words.insert(step.words.end(), ledger.begin(), ledger.end());
         const auto said = run_owner_step(context, step, *passphrase, stop);

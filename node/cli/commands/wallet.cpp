@@ -21,6 +21,7 @@ struct WalletFlags {
     std::string key;  ///< show: whose, in hexadecimal
     std::string to;
     std::string amount;
+    std::string genesis;
     bool offline = false;
     PassphraseFlags passphrase;
 };
@@ -65,8 +66,9 @@ Outcome<void> send_money(const Context& context, const WalletFlags& flags) {
         return base::fail(ErrorKind::kUsage, "'" + flags.amount + "' is not an amount",
                           "write 12.5 for tokens or 12500000u for base units");
     ASSAY_ASSIGN(const auto sent_in,
-                 submit_as_owner(context, flags.passphrase, contracts::Transfer{.to = *to, .amount = *amount},
-                                 "the transfer", "see your balance with: assay wallet show"));
+                 submit_as_owner(context, flags.passphrase, flags.genesis,
+                                 contracts::Transfer{.to = *to, .amount = *amount}, "the transfer",
+                                 "see your balance with: assay wallet show"));
     if (context.json()) {
         JsonFields sent;
         sent("from", sent_in.owner);
@@ -94,6 +96,7 @@ void add_wallet_commands(CLI::App& app, Context& context) {
                           [&context, flags] { return send_money(context, *flags); });
     sent.add_option("to", flags->to, "Receiver's owner key")->required();
     sent.add_option("amount", flags->amount, "12.5 tokens, or 12500000u base units")->required();
+    sent.add_option("--genesis", flags->genesis, "The ledger's genesis file; needed once per home");
     add_passphrase_flags(sent, flags->passphrase);
 }
 

@@ -211,6 +211,44 @@ TEST_CASE("a bench names the machine, and every row says which peer it was compa
     }
 }
 
+TEST_CASE("whatever a bench is told to measure is measured, also beside the bytes of a job") {
+    const CliRun run =
+        packed()({"bench", "gemm", "--seconds", "1", "--only", "no such case", "comm", "--text", "/nowhere"});
+    INFO(run.err);
+    CHECK(run.out.find("machine: ") != std::string::npos);  // gemm has printed its table
+    CHECK(run.code == 3);                                   // and comm has looked for its text
+    CHECK(run.err.find("/nowhere") != std::string::npos);
+}
+
+TEST_CASE("a job is bought as it was checked: by both hashes of its first state, and by its spec's") {
+    const std::string job = packed().write("bought.toml", job_text("5000000u")).string();
+    const std::string zeros(64, '0');
+    const std::string ones(64, '1');
+    const auto buy = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"job", "buy", job, "--endpoint", "127.0.0.1:7"});
+        return packed()(more);
+    };
+    for (const std::string given : {"--initial-root", "--initial-blob"}) {
+        const CliRun run = buy({given, ones});
+        CHECK(run.code == 2);
+        CHECK(run.err.find(given + " is given without --initial-") != std::string::npos);
+    }
+    const CliRun other = buy({"--initial-root", ones, "--initial-blob", zeros, "--spec", zeros});
+    CHECK(other.code == 7);
+    CHECK(other.err.find(job + " is not the job that was checked") != std::string::npos);
+    // Named rightly, it goes on to what is missing here: keys.
+    const std::size_t at = other.err.find("has the hash ") + 13;
+    const CliRun same =
+        buy({"--initial-root", ones, "--initial-blob", zeros, "--spec", other.err.substr(at, 64)});
+    CHECK(same.code == 5);
+    std::ofstream(job, std::ios::app) << "# still the same job\n";
+    CHECK(buy({"--initial-root", ones, "--initial-blob", zeros, "--spec", other.err.substr(at, 64)}).code ==
+          5);
+    (void)packed().write("bought.toml", job_text("5000001u"));
+    CHECK(buy({"--initial-root", ones, "--initial-blob", zeros, "--spec", other.err.substr(at, 64)}).code ==
+          7);
+}
+
 TEST_CASE("without its venv a bench says which peer is missing and how to get it") {
     const ProgramRun run =
         run_program(built_program_path("assay"),

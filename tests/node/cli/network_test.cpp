@@ -3,6 +3,8 @@
 #include <csignal>
 #include <thread>
 
+#include "ledger/store/genesis.hpp"
+#include "ledger/store/posix_disk.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
 #include "tests/support/run_program.hpp"
 
@@ -122,6 +124,49 @@ TEST_CASE("a transfer moves money once, and one that is not covered is refused b
     CHECK(error.at("kind") == "rejected");
     CHECK(error.at("reason") == json{{"number", 23}, {"name", "insufficient_balance"}});
     CHECK(network().ask({"wallet", "show"}).json() == after);
+}
+
+TEST_CASE("what the owner signs is for the home's chain, never for whichever the node names") {
+    namespace fs = std::filesystem;
+    const json before = network().ask({"wallet", "show"}).json();
+    const auto owner = before.at("owner").get<std::string>();
+    const Cli other;
+    fs::copy(fs::path(network().at("buyer_home")) / "keys", other.home() / "keys",
+             fs::copy_options::recursive);
+    for (const char* key : {"keys/owner.key", "keys/node.key"})
+        fs::permissions(other.home() / key, fs::perms::owner_read | fs::perms::owner_write);
+    fs::permissions(other.home() / "keys", fs::perms::owner_all);
+    const auto send = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"wallet",
+                                          "send",
+                                          owner,
+                                          "1",
+                                          "--node",
+                                          network().at("node"),
+                                          "--passphrase-file",
+                                          network().at("passphrase_file")};
+        words.insert(words.end(), more.begin(), more.end());
+        return other(words);
+    };
+    const CliRun unknown = send({});
+    CHECK(unknown.code == 3);
+    CHECK(unknown.err.find("pass --genesis FILE once") != std::string::npos);
+
+    ledger::PosixDisk disk;
+    ledger::Genesis genesis = ledger::read_genesis(disk, network().at("genesis")).value();
+    genesis.chain_id = "another-chain";
+    const std::string made_up = (other.home() / "another.bin").string();
+    REQUIRE(ledger::write_genesis(disk, made_up, genesis).ok());
+    const CliRun foreign = send({"--genesis", made_up});
+    CHECK(foreign.code == 7);
+    CHECK(foreign.err.find("this home belongs to another-chain") != std::string::npos);
+    CHECK(network().ask({"wallet", "show"}).json() == before);
+
+    fs::remove_all(other.home() / "ledger");
+    const CliRun right = send({"--genesis", network().at("genesis")});
+    INFO(right.err);
+    CHECK(right.code == 0);
+    CHECK(send({}).code == 0);  // it is kept
 }
 
 TEST_CASE(

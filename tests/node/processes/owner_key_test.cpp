@@ -2,13 +2,18 @@
 // Who opens the owner's key: a command that signs with it and ends. A role's process does not, and runs where
 // it cannot be opened.
 #include <arpa/inet.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <iterator>
+#include <sstream>
 #include <thread>
 
+#include "node/cli/owner_session.hpp"
+#include "node/cli/state_source.hpp"
+#include "node/roles/onboarding.hpp"
 #include "node/runtime/process.hpp"
 #include "tests/node/processes/site.hpp"
 
@@ -59,6 +64,30 @@ struct AliceProgram {
 
     assay::test::TemporaryFolder folder;
     std::optional<Process> process;
+};
+
+/// How often a file is opened while it is watched, by whichever process: a superuser's, too, which no
+/// permission keeps out.
+class OpenCount {
+public:
+    explicit OpenCount(const fs::path& path) : queue_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+        REQUIRE(queue_ >= 0);
+        // The kernel joins events that are alike; an open and its close are not.
+        REQUIRE(::inotify_add_watch(queue_, path.c_str(), IN_OPEN | IN_CLOSE) >= 0);
+    }
+    OpenCount(const OpenCount&) = delete;
+    ~OpenCount() { ::close(queue_); }
+    int now() {
+        inotify_event event{};  // a watched file's has no name
+        while (::read(queue_, &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
+            if ((event.mask & IN_OPEN) != 0) ++count_;
+        }
+        return count_;
+    }
+
+private:
+    int queue_;
+    int count_ = 0;
 };
 
 Words registering(const std::string& role) {
@@ -112,15 +141,28 @@ TEST_CASE("a role whose owner has registered it runs where the owner's key canno
     place_now = run_until_at_work(site, place_now);
     write_secret(key, kept);
     fs::permissions(key, fs::perms::none);
+    OpenCount opened(key);
     place_now = run_until_at_work(site, place_now);
+    CHECK(opened.now() == 0);
     fs::remove(key);
     place_now = run_until_at_work(site, place_now);
     REQUIRE(staked(site) == tokens(200));
 }
 
 TEST_CASE("the first run of a role has its owner's steps signed by a process that ends before it serves") {
+    int of_step = 0;
+    {
+        const Site site;
+        OpenCount opened(site.home.owner_key());
+        AliceProgram step(site, registering("verifier"));
+        REQUIRE(step.code() == 0);
+        of_step = opened.now();
+        REQUIRE(of_step > 0);
+    }
     Site site;
+    OpenCount opened(site.home.owner_key());
     const std::string place_now = run_until_at_work(site, "");
+    CHECK(opened.now() == of_step);  // none but the step's
     CHECK_FALSE(place_now.ends_with(":7"));
     CHECK(staked(site) == tokens(200));
 }
@@ -135,7 +177,8 @@ TEST_CASE("a role that nobody registered ends by name, with the command that reg
         INFO(program.said());
         CHECK(program.said().find("is no " + role + " of small-chain yet ('register node key' is missing)") !=
               std::string::npos);
-        CHECK(program.said().find("assay " + role + " register") != std::string::npos);
+        CHECK(program.said().find("in a home that has both keys, this node's and its owner's, run: assay " +
+                                  role + " register") != std::string::npos);
     }
     CHECK(place<contracts::Miner>(site, contracts::miner_key).empty());
     CHECK(place<contracts::Verifier>(site, contracts::verifier_key).empty());
@@ -157,6 +200,30 @@ TEST_CASE("an owner's step to a node that never answers ends in time, by name") 
     CHECK(program.said().find(silent) != std::string::npos);
     CHECK(program.said().find("fix: ") != std::string::npos);
     ::close(listening);
+}
+
+TEST_CASE("an owner's session whose time is over asks nothing more, and says so") {
+    Site site;
+    std::ostringstream out;
+    std::ostringstream err;
+    Context context{out, err, {}, {}, {}};
+    context.settings.home = site.home;
+    context.settings.node = site.node->address();
+    OwnerSessionOptions options;
+    options.genesis = site.genesis;
+    const auto in_time = OwnerSession::connect(context, options).value();
+    CHECK_FALSE(is_registered(in_time->state(), WorkRole::kMiner, Site::alices_node()));
+    options.limit = 1s;
+    const auto session = OwnerSession::connect(context, options).value();
+    std::this_thread::sleep_for(1100ms);
+    try {
+        (void)is_registered(session->state(), WorkRole::kMiner, Site::alices_node());
+        FAIL("a state was given");
+    } catch (const CommandError& over) {
+        CHECK(over.error().kind == base::ErrorKind::kUnreachable);
+        CHECK(over.error().what == "the ledger node did not give what is needed within 1 s");
+        CHECK_FALSE(over.error().fix.empty());
+    }
 }
 
 TEST_CASE("what the ledger refuses in an owner's step ends the role with the ledger's reason") {
