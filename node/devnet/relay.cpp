@@ -46,7 +46,7 @@ sockaddr_in loopback(std::uint16_t port) {
     return address;
 }
 
-Socket tcp_socket() { return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+Socket tcp_socket(int flags = 0) { return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)); }
 
 bool set_up(const Socket& socket) {
     const int one = 1;
@@ -102,7 +102,10 @@ private:
     State state_ = State::kOpen;
 };
 
+/// A caller and the target that is called for it. The call may take long, and holds up nobody else.
 struct RelayedConnection {
+    enum class Call : std::uint8_t { kRinging, kAnswered, kFailed };
+
     RelayedConnection(Socket of_caller, Socket of_target, std::atomic<std::uint64_t>& to_target,
                       std::atomic<std::uint64_t>& from_target)
         : caller(std::move(of_caller)),
@@ -113,7 +116,25 @@ struct RelayedConnection {
     [[nodiscard]] bool over() const {
         using State = RelayedStream::State;
         const bool broken = there.state() == State::kBroken || back.state() == State::kBroken;
-        return broken || (there.state() == State::kEnded && back.state() == State::kEnded);
+        return call == Call::kFailed || broken ||
+               (there.state() == State::kEnded && back.state() == State::kEnded);
+    }
+    [[nodiscard]] pollfd watched_caller() const {
+        if (call != Call::kAnswered) return {-1, 0, 0};
+        return watched(caller.number(), there, back);
+    }
+    [[nodiscard]] pollfd watched_target() const {
+        if (call != Call::kAnswered) return {target.number(), POLLOUT, 0};
+        return watched(target.number(), back, there);
+    }
+    /// True when the target has just answered the call.
+    bool end_call(const pollfd& of_target) {
+        if (call != Call::kRinging || of_target.revents == 0) return false;
+        int error = 0;
+        socklen_t size = sizeof error;
+        const int told = ::getsockopt(target.number(), SOL_SOCKET, SO_ERROR, &error, &size);
+        call = told == 0 && error == 0 ? Call::kAnswered : Call::kFailed;
+        return call == Call::kAnswered;
     }
     [[nodiscard]] static pollfd watched(int socket, const RelayedStream& reading,
                                         const RelayedStream& writing) {
@@ -124,6 +145,7 @@ struct RelayedConnection {
         return {events == 0 ? -1 : socket, events, 0};
     }
     void serve(const pollfd& of_caller, const pollfd& of_target) {
+        if (call != Call::kAnswered) return;
         if (of_caller.revents != 0 && there.wants_to_read()) there.read();
         if (of_target.revents != 0 && there.wants_to_write()) there.write();
         if (of_target.revents != 0 && back.wants_to_read()) back.read();
@@ -132,9 +154,13 @@ struct RelayedConnection {
 
     Socket caller;
     Socket target;
+    Call call = Call::kRinging;
     RelayedStream there;
     RelayedStream back;
 };
+
+/// How long callers wait when the process has no descriptor left for them.
+constexpr int kNoRoomPauseMs = 100;
 
 class PollingRelay final : public Relay {
 public:
@@ -160,15 +186,21 @@ private:
         std::list<RelayedConnection> connections;
         std::vector<pollfd> watched;
         while (!stopping_) {
-            watched.assign({{listening_.number(), POLLIN, 0}, {waking_.number(), POLLIN, 0}});
+            const int listening = no_room_ ? -1 : listening_.number();
+            watched.assign({{listening, POLLIN, 0}, {waking_.number(), POLLIN, 0}});
             for (const RelayedConnection& one : connections) {
-                watched.push_back(RelayedConnection::watched(one.caller.number(), one.there, one.back));
-                watched.push_back(RelayedConnection::watched(one.target.number(), one.back, one.there));
+                watched.push_back(one.watched_caller());
+                watched.push_back(one.watched_target());
             }
-            if (::poll(watched.data(), watched.size(), -1) < 0) continue;
+            if (::poll(watched.data(), watched.size(), no_room_ ? kNoRoomPauseMs : -1) < 0) continue;
+            no_room_ = false;
             std::size_t at = 2;
             for (auto one = connections.begin(); one != connections.end(); at += 2) {
-                one->serve(watched[at], watched[at + 1]);
+                if (one->end_call(watched[at + 1])) {
+                    ++connections_;
+                } else {
+                    one->serve(watched[at], watched[at + 1]);
+                }
                 one = one->over() ? connections.erase(one) : std::next(one);
             }
             if (watched[0].revents != 0) take_caller(connections);
@@ -177,13 +209,18 @@ private:
 
     void take_caller(std::list<RelayedConnection>& connections) {
         Socket caller(::accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-        Socket target = tcp_socket();
-        const sockaddr_in address = loopback(target_port_);
-        if (!caller.valid() || !target.valid() || !set_up(caller) || !set_up(target) ||
-            ::connect(target.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        if (!caller.valid()) {
+            // The caller stays in the queue, and would be told of again at once.
+            no_room_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
             return;
         }
-        ++connections_;
+        Socket target = tcp_socket(SOCK_NONBLOCK);
+        const sockaddr_in address = loopback(target_port_);
+        if (!target.valid() || !set_up(caller) || !set_up(target)) return;
+        if (::connect(target.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+            errno != EINPROGRESS) {
+            return;
+        }
         connections.emplace_back(std::move(caller), std::move(target), to_target_, from_target_);
     }
 
@@ -191,6 +228,7 @@ private:
     Socket waking_;
     std::uint16_t port_;
     std::uint16_t target_port_;
+    bool no_room_ = false;  ///< for one more caller
     std::atomic<bool> stopping_ = false;
     std::atomic<std::uint64_t> connections_ = 0;
     std::atomic<std::uint64_t> to_target_ = 0;

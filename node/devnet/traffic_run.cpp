@@ -118,6 +118,7 @@ DevnetPlan plan_of(const TrafficJob& job) {
     plan.program = job.program;
     plan.metered = true;
     plan.verifiers = kVerifiers;
+    plan.params = job.params;
     plan.params.probation_rounds = 0;
     for (std::uint32_t i = 0; i < job.spec.slots; ++i) {
         plan.miners.push_back(

@@ -8,6 +8,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "node/devnet/plan.hpp"
 #include "node/views/traffic_view.hpp"
 
 namespace assay::node {
@@ -17,6 +18,7 @@ struct TrafficJob {
     program::JobSpec spec;       ///< without its data; one honest miner for each slot
     std::filesystem::path manifest;
     std::filesystem::path program;  ///< `assay`; empty: the running program
+    contracts::Params params = devnet_params();
 };
 
 /// Two verifiers; nobody is a newcomer, so that units are drawn at the job's rate. Between any two processes

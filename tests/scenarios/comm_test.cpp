@@ -50,7 +50,8 @@ MeasuredJob measure(program::Strategy strategy, program::InnerState inner_state)
     const node::TrafficJob job{.home = folder / "net",
                                .spec = spec,
                                .manifest = folder / "data" / "manifest.json",
-                               .program = built_program("assay")};
+                               .program = built_program("assay"),
+                               .params = with_patience(node::devnet_params())};
     MeasuredJob measured{must(node::measure_traffic(job, std::cout, {})), {}};
     const node::JobFile written = must(node::read_job_file(folder / "net" / "job.toml"));
     measured.planned = must(node::plan_job(written.spec, contracts::Params{})).bytes;

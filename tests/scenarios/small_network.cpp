@@ -147,6 +147,16 @@ ScenarioPlan impatient_plan() {
     return plan;
 }
 
+contracts::Params with_patience(contracts::Params params) {
+    for (std::uint64_t* window :
+         {&params.ask_commit_window, &params.ask_reveal_window, &params.commit_window, &params.beacon_window,
+          &params.reveal_window, &params.audit_seal_window, &params.audit_open_window,
+          &params.merge_seal_window, &params.merge_open_window}) {
+        *window *= kPatience;
+    }
+    return params;
+}
+
 bool is_phase(const contracts::Event& event, std::uint32_t round, contracts::RoundPhase phase) {
     return event.kind == contracts::EventKind::kRoundPhase && event.round == round &&
            event.number == static_cast<std::uint64_t>(phase);

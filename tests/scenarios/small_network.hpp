@@ -31,6 +31,9 @@ inline constexpr std::uint64_t kPatience = 6;
 inline constexpr std::uint64_t kPatience = 1;
 #endif
 
+/// With every window as many times as long as kPatience says.
+contracts::Params with_patience(contracts::Params params);
+
 struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
     std::uint32_t verifiers = 2;

@@ -4,10 +4,13 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -66,14 +69,43 @@ int plug_into(const std::string& address) {
     return number;
 }
 
-std::pair<int, std::uint16_t> listening() {
+std::pair<int, std::uint16_t> bound() {
     const int number = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in at = loopback_at(0);
     socklen_t size = sizeof at;
     REQUIRE(::bind(number, reinterpret_cast<const sockaddr*>(&at), size) == 0);
-    REQUIRE(::listen(number, 8) == 0);
     REQUIRE(::getsockname(number, reinterpret_cast<sockaddr*>(&at), &size) == 0);
     return {number, ntohs(at.sin_port)};
+}
+
+std::pair<int, std::uint16_t> listening(int backlog = 8) {
+    const auto made = bound();
+    REQUIRE(::listen(made.first, backlog) == 0);
+    return made;
+}
+
+/// While it lives, this process gets no descriptor more.
+class NoDescriptors {
+public:
+    NoDescriptors() {
+        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+        const int next = ::dup(0);
+        REQUIRE(next >= 0);
+        ::close(next);
+        const rlimit none{static_cast<rlim_t>(next), before_.rlim_max};
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    }
+    NoDescriptors(const NoDescriptors&) = delete;
+    ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+std::chrono::nanoseconds processor_time() {
+    timespec used{};
+    REQUIRE(::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 std::uint64_t all(const RelayCounts& counts) { return counts.to_target + counts.from_target; }
@@ -104,18 +136,57 @@ TEST_CASE("a relay passes both directions and their ends on, and counts each byt
 }
 
 TEST_CASE("a relay cuts callers off when nobody listens behind it, and lives on") {
-    std::uint16_t port = 0;
-    {
-        const auto [number, free_port] = listening();
-        const Plug gone(number);
-        port = free_port;
-    }
+    const auto [number, port] = bound();  // so that nobody else takes the port
+    const Plug silent(number);
     const auto relay = Relay::start(port).value();
     for (int i = 0; i < 2; ++i) {
         const Plug caller(plug_into(relay->address()));
         CHECK(caller.rest().empty());
     }
     CHECK(all(relay->counts()) == 0);
+}
+
+TEST_CASE("a relay without descriptors waits for one, keeps its callers and burns no time") {
+    const auto [number, port] = listening();
+    const Plug server(number);
+    const auto relay = Relay::start(port).value();
+    const Plug caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in to = loopback_at(parse_host_port(relay->address()).value().port);
+    {
+        const NoDescriptors none;
+        REQUIRE(::connect(caller.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+        const auto before = processor_time();
+        std::this_thread::sleep_for(1500ms);
+        CHECK(processor_time() - before < 100ms);
+        CHECK(relay->counts().connections == 0);
+    }
+    caller.send("after all");
+    caller.end();
+    const Plug answering(::accept(server.number(), nullptr, nullptr));
+    CHECK(answering.rest() == "after all");
+}
+
+TEST_CASE("a target that does not answer a call holds up no other connection of its relay") {
+    const auto [number, port] = listening(0);
+    const Plug server(number);
+    const auto relay = Relay::start(port).value();
+    const Plug caller(plug_into(relay->address()));
+    const Plug answering(::accept(server.number(), nullptr, nullptr));
+    // Nobody takes these: soon the kernel leaves the calls of others unanswered.
+    std::vector<std::unique_ptr<Plug>> queue;
+    for (int i = 0; i < 8; ++i) {
+        queue.push_back(std::make_unique<Plug>(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
+        const sockaddr_in to = loopback_at(port);
+        (void)::connect(queue.back()->number(), reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    }
+    const Plug waiting(plug_into(relay->address()));
+    std::this_thread::sleep_for(100ms);
+    CHECK(relay->counts().connections == 1);
+    const timeval patience{20, 0};
+    REQUIRE(::setsockopt(answering.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0);
+    caller.send("still here");
+    caller.end();
+    CHECK(answering.rest() == "still here");
 }
 
 TEST_CASE("the messages of a transfer count by its purpose; the sockets carry them and little more") {
