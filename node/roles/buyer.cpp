@@ -37,7 +37,15 @@ BuyerRole::BuyerRole(const RoleParts& parts, BuyerOptions options)
 void BuyerRole::plan() {
     if (!follows()) return;
     if (const auto job = record()) return serve(*job);
-    if (!contracts::read_ended_job(state(), options_.job)) return;
+    if (!contracts::read_ended_job(state(), options_.job)) {
+        // Whoever signed it saw it in a block, and those blocks are followed by now.
+        return parts().finish(
+            base::Error{base::ErrorKind::kVerification,
+                        "job " + options_.job.hex() + " is not on the ledger: none of its " +
+                            std::to_string(height()) + " blocks holds it",
+                        "the node that named it showed other blocks than these; ask the ledger's operator, "
+                        "then run the same command again with a --node that you trust"});
+    }
     parts().finish(base::Error{
         base::ErrorKind::kVerification,
         "job " + options_.job.hex() + " has ended, and this home's history does not give its records",

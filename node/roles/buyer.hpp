@@ -12,7 +12,9 @@
 namespace assay::node {
 
 struct BuyerOptions {
-    base::Hash256 job;  ///< on the ledger, and of this node key
+    /// Of this node key, and in a block up to RoleParts::start_height: the role ends (kVerification) when the
+    /// blocks up to there do not hold it.
+    base::Hash256 job;
 };
 
 /// What buys a job of this spec, complete with `initial_root`: served by `node` at `endpoint`. For the owner

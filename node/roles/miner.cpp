@@ -39,6 +39,7 @@ MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
 
 void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
+    take_over_notes();
     if (training_request_) {
         if (contracts::has_ended(state(), std::get<0>(*training_)))
             parts().seams.worker.cancel(*training_request_);

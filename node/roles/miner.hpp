@@ -102,6 +102,8 @@ private:
     void note_updates(const contracts::Job& job, const contracts::Round& round);
     /// As noted, or as a process before this one noted them; null: nobody did.
     const NamedUpdates* updates_of(const base::Hash256& job, std::uint32_t round);
+    /// Takes over the notes of processes before this one, once: those of rounds that are over are removed.
+    void take_over_notes();
     void forget_updates(const std::function<bool(const base::Hash256& job, std::uint32_t round)>& is_over);
     /// The request for a merge, and the blobs of its updates in the same order.
     struct OwnMerge {
@@ -140,6 +142,7 @@ private:
     std::optional<RequestId> making_base_;                                     ///< at work in the worker
     std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
+    bool notes_taken_over_ = false;
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;  ///< jobs whose locks the log has named
 };

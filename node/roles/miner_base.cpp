@@ -2,6 +2,7 @@
 // The miner's own merge: a round's base state made from the one before and the updates that went into it. A
 // base state is fetched by those alone who join: who lacks the one before, or an update.
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "node/roles/miner.hpp"
@@ -11,9 +12,30 @@ namespace assay::node {
 namespace frames = worker;
 
 namespace {
+
+/// The numbers after the job in a note's name ("updates-JOB-ROUND", "slot-JOB-ROUND-SLOT"), when `name` is
+/// one of this kind and job with so many of them.
+std::optional<std::vector<std::uint32_t>> numbers_in(std::string_view name, const std::string& beginning,
+                                                     std::size_t count) {
+    if (!name.starts_with(beginning)) return std::nullopt;
+    name.remove_prefix(beginning.size());
+    std::vector<std::uint32_t> numbers;
+    while (!name.empty() && name.front() == '-') {
+        name.remove_prefix(1);
+        std::uint32_t number = 0;
+        const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+        if (error != std::errc()) return std::nullopt;
+        name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+        numbers.push_back(number);
+    }
+    if (!name.empty() || numbers.size() != count) return std::nullopt;
+    return numbers;
+}
+
 std::string updates_file(const base::Hash256& job, std::uint32_t round) {
     return "updates-" + job.hex().substr(0, 16) + "-" + std::to_string(round);
 }
+
 }  // namespace
 
 bool MinerRole::makes_base(const contracts::Job& job) {
@@ -49,6 +71,36 @@ const NamedUpdates* MinerRole::updates_of(const base::Hash256& job, std::uint32_
     auto noted = base::decode<NamedUpdates>(**kept);
     if (!noted.ok()) return nullptr;
     return &(updates_[{job, round}] = std::move(noted).value());
+}
+
+void MinerRole::take_over_notes() {
+    if (std::exchange(notes_taken_over_, true)) return;
+    std::vector<contracts::Job> running;
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        running.push_back(*contracts::read_job(state(), id));
+    }
+    // Reading one puts it with those that are forgotten when their round is over.
+    const auto needed = [&](const std::string& name) {
+        for (const contracts::Job& job : running) {
+            const std::string place = job.id.hex().substr(0, 16);
+            const auto of_round = numbers_in(name, "updates-" + place, 1);
+            if (of_round && of_round->at(0) + 1 >= job.round)
+                return updates_of(job.id, of_round->at(0)) != nullptr;
+            const auto of_slot = numbers_in(name, "slot-" + place, 2);
+            if (of_slot && of_slot->at(0) + 1 >= job.round) {
+                (void)work_of({job.id, of_slot->at(0), of_slot->at(1)});
+                return true;
+            }
+        }
+        return false;
+    };
+    for (const char* kind : {"updates-", "slot-"}) {
+        const auto names = parts().seams.disk.names(kind);
+        if (!names.ok()) return log().warn("notes of earlier rounds are not removed: " + names.error().what);
+        for (const std::string& name : *names) {
+            if (!needed(name)) (void)parts().seams.disk.remove(name);
+        }
+    }
 }
 
 void MinerRole::forget_updates(const std::function<bool(const base::Hash256&, std::uint32_t)>& is_over) {

@@ -36,6 +36,11 @@ public:
         ASSAY_TRY(check_name(name));
         return folder_.remove(std::string(name));
     }
+    Outcome<std::vector<std::string>> names(std::string_view prefix) override {
+        std::vector<std::string> found = folder_.names();
+        std::erase_if(found, [&](const std::string& name) { return !name.starts_with(prefix); });
+        return found;
+    }
 
 private:
     Folder folder_;

@@ -44,6 +44,8 @@ public:
     /// Nothing when there is no such file.
     virtual Outcome<std::optional<Bytes>> read(std::string_view name) = 0;
     virtual Outcome<void> remove(std::string_view name) = 0;
+    /// Names of the files that begin so, ascending: also those that a process before this one wrote.
+    virtual Outcome<std::vector<std::string>> names(std::string_view prefix) = 0;
 };
 
 /// The worker process, which works on one request at a time, in order. Answers: WorkerAnswered.

@@ -21,6 +21,7 @@
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/worker/worker_process.hpp"
+#include "tests/node/roles/kept_ports.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -41,32 +42,6 @@ using test::NoTimers;
 
 constexpr const char* kBuyersPlace = "127.0.0.1:1";
 
-struct CountedBytes final : Random {
-    void fill(std::span<std::uint8_t> out) override { std::fill(out.begin(), out.end(), ++last); }
-    std::uint8_t last = 0;
-};
-struct QueuedTransactions final : LedgerPort {
-    void submit(RequestId request, Bytes transaction) override {
-        sent.emplace_back(request, std::move(transaction));
-    }
-    void get(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
-    void scan(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
-    void subscribe(std::uint64_t) override {}
-    std::vector<std::pair<RequestId, Bytes>> sent;
-};
-struct BlobRequests final : BlobPort {
-    struct Asked {
-        RequestId request = 0;
-        BlobId id;
-        FetchTerms terms;
-        std::vector<Endpoint> holders;
-    };
-    void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
-               std::vector<Endpoint> holders) override {
-        asked.push_back({request, id, terms, std::move(holders)});
-    }
-    std::vector<Asked> asked;
-};
 /// The real worker; its answers wait until the test takes them.
 class WaitingWorker final : public WorkerPort {
 public:
@@ -181,6 +156,10 @@ struct LyingScene {
                               .endpoint = endpoint,
                               .start_height = chain->height(),
                               .finish = [this](const std::optional<base::Error>& error) {
+                                  if (may_end) {
+                                      ended = error;
+                                      return;
+                                  }
                                   FAIL("the role ended: " << (error ? error->what : "of itself"));
                               }};
         switch (part) {
@@ -193,9 +172,9 @@ struct LyingScene {
                 break;
             case VictimRole::kBuyer:
                 role = std::make_unique<BuyerRole>(
-                    parts, BuyerOptions{.job = bought_job(chain->state(), node.public_key(),
-                                                          spec_of("bought", std::nullopt))
-                                                   .value()});
+                    parts, BuyerOptions{.job = serves.value_or(bought_job(chain->state(), node.public_key(),
+                                                                          spec_of("bought", std::nullopt))
+                                                                   .value())});
                 break;
         }
         role->step(Started{});
@@ -263,7 +242,7 @@ struct LyingScene {
         while (true) {
             if (!blobs.asked.empty()) {
                 const auto asked = blobs.asked.front();
-                blobs.asked.erase(blobs.asked.begin());
+                blobs.asked.pop_front();
                 const auto fetched =
                     fetch_blob(*own_store, asked.id, asked.holders, connect, {}, nullptr, asked.terms);
                 role->step(BlobFetched{asked.request, asked.id, fetched});
@@ -288,6 +267,9 @@ struct LyingScene {
     }
 
     VictimRole part;
+    std::optional<base::Hash256> serves;  ///< the buyer's job; nothing: the one that it bought
+    bool may_end = false;
+    std::optional<base::Error> ended;
     test::TemporaryFolder folder;
     tests::TinyJob job = tests::tiny_job();
     const ledger::Genesis genesis = test::small_genesis();
@@ -313,10 +295,10 @@ struct LyingScene {
     };
 
     HandClock clock;
-    CountedBytes random;
+    test_market::SlowlyCountedBytes random;
     NoTimers timers;
-    QueuedTransactions mempool;
-    BlobRequests blobs;
+    test_market::SentTransactions mempool;
+    test_market::AskedBlobs blobs;
     MemoryDisk notes;
     WaitingWorker worker;
     KeptLog log;
@@ -459,6 +441,17 @@ TEST_CASE("a buyer that is started again on another port says so on the ledger")
     for (int i = 0; i < 3; ++i) stage.turn();
     REQUIRE(jobs().size() == 1);
     CHECK(jobs()[0].buyer_endpoint == "127.0.0.1:3");
+}
+
+TEST_CASE("a buyer whose job is in none of the blocks up to its start ends by name, and waits for nothing") {
+    LyingScene stage(VictimRole::kBuyer);
+    stage.serves = base::hash("assay/test", base::as_bytes("a job that somebody made up"));
+    stage.may_end = true;
+    stage.start("127.0.0.1:2");
+    REQUIRE(stage.ended);
+    CHECK(stage.ended->kind == base::ErrorKind::kVerification);
+    CHECK(stage.ended->what.find(stage.serves->hex() + " is not on the ledger") != std::string::npos);
+    CHECK_FALSE(stage.ended->fix.empty());
 }
 
 }  // namespace assay::node

@@ -169,6 +169,32 @@ TEST_CASE("whoever trained in a round makes the next base state of its updates; 
     }
 }
 
+TEST_CASE(
+    "what a miner's process notes about a round is removed when the round is over, by whichever comes") {
+    Market market(three_miners(program::Strategy::kDiloco));
+    market.start();
+    std::map<std::string, Bytes>& notes = market.party("mia").notes.files;
+    const auto left = [&](const std::string& kind) {
+        return std::count_if(notes.begin(), notes.end(),
+                             [&](const auto& note) { return note.first.starts_with(kind); });
+    };
+    REQUIRE(market.turn_until([&] { return market.at_phase(1, contracts::RoundPhase::kAuditSeal); }));
+    REQUIRE(left("updates-") == 2);
+    const std::string of_ended = std::string(16, 'e');
+    const std::vector<std::string> strangers = {"updates-" + of_ended + "-0", "slot-" + of_ended + "-0-1",
+                                                "updates-" + market.job()->id.hex().substr(0, 16)};
+    for (const std::string& name : strangers) notes[name] = {1, 2, 3};
+    notes["receipt-1"] = {4};
+    market.restart_miner("mia");
+    for (const std::string& name : strangers) CHECK_FALSE(notes.contains(name));
+    CHECK(left("updates-") == 2);  // of the running round, and of the one before
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    for (int i = 0; i < 3; ++i) market.turn();
+    CHECK(left("updates-") == 0);
+    CHECK(left("slot-") == 0);
+    CHECK(notes.contains("receipt-1"));
+}
+
 TEST_CASE("a miner that nobody serves a merged update fetches the base state after all") {
     Market market(three_miners(program::Strategy::kDiloco));
     market.start();

@@ -40,6 +40,9 @@ struct NoDisk final : node::DiskPort {
         return std::optional<base::Bytes>();
     }
     base::Outcome<void> remove(std::string_view) override { return {}; }
+    base::Outcome<std::vector<std::string>> names(std::string_view) override {
+        return std::vector<std::string>();
+    }
 };
 
 /// Takes every question to a peer and answers none.
@@ -68,6 +71,12 @@ struct MemoryDisk final : node::DiskPort {
     base::Outcome<void> remove(std::string_view name) override {
         files.erase(std::string(name));
         return {};
+    }
+    base::Outcome<std::vector<std::string>> names(std::string_view prefix) override {
+        std::vector<std::string> found;
+        for (const auto& [name, content] : files)
+            if (name.starts_with(prefix)) found.push_back(name);
+        return found;
     }
     bool refuses = false;
     std::map<std::string, base::Bytes> files;

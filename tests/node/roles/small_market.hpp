@@ -236,8 +236,18 @@ public:
     void start_buyer(const std::string& name = "bea") {
         Party& buyer = party(name);
         const auto bought = bought_job(state(), buyer.node.public_key(), spec_of(name));
+        buyer.parts.start_height = height();
         buyer.role = std::make_unique<BuyerRole>(buyer.parts, BuyerOptions{.job = bought.value()});
         start_role(buyer);
+        settle();
+    }
+
+    /// The miner's process ends, and another one starts with what it left on disk.
+    void restart_miner(const std::string& name) {
+        Party& miner = party(name);
+        miner.role =
+            std::make_unique<MinerRole>(miner.parts, MinerOptions{.ask = base::units(500), .drills = {}});
+        start_role(miner);
         settle();
     }
 
