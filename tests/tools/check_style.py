@@ -37,6 +37,8 @@ BANNED = [
     (("contracts/",), (), r"\bthrow\b(?!\(\))", "contracts are built without exceptions: return a Result"),
     (("",), ("tests/",), r"\b(strcpy|strcat|sprintf|gets|system)\s*\(",
      "unbounded or unsafe: use std::string, snprintf, Process"),
+    (("node/processes/", "node/roles/"), (), r"\bowner_key\w*|\bKeyRole::kOwner\b",
+     "a process that serves knows no owner's key: let a command sign (node/cli/owner_step.hpp)"),
 ]
 MARKERS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')

@@ -269,6 +269,13 @@ class Style(unittest.TestCase):
     def test_a_large_file(self):
         self.refused("node/a.bin", "x" * 300_000, "nothing above")
 
+    def test_an_owners_key_in_a_serving_process(self):
+        for text in ("auto key = home.owner_key();\n", "auto key = open_key(path, KeyRole::kOwner);\n"):
+            self.refused("node/processes/a.cpp", LICENCE + text, "a process that serves knows no owner's key")
+        self.refused("node/roles/a.cpp", LICENCE + "int owner_key_ = 0;\n", "a process that serves")
+        code, output = run("check_style.py", {"node/cli/a.cpp": LICENCE + "auto key = home.owner_key();\n"})
+        self.assertEqual(code, 0, output)
+
     def test_a_leftover_marker(self):
         self.refused("node/a.cpp", LICENCE + "// TO" + "DO later\n", "leftover marker")
 
