@@ -53,7 +53,7 @@ std::optional<node::SlotWork> work_on_disk(const node::Participant& miner, std::
 
 /// Waits until the miner is past a boundary of the round's first slot it works on, and not yet done.
 void wait_for_boundary(const node::Participant& miner, std::uint32_t round) {
-    wait_until(miner.name + " is in the middle of a slot", 20s, [&] {
+    wait_until(miner.name + " is in the middle of a slot", 60s, [&] {
         const auto work = work_on_disk(miner, round);
         return work && !work->boundary_blobs.empty();
     });
@@ -89,7 +89,7 @@ TEST_CASE("a worker and a miner killed while training go on from their last boun
             const auto worker = worker_of(miner);
             REQUIRE(worker.has_value());
             REQUIRE(kill(*worker, SIGKILL) == 0);
-            wait_until("a new worker of the same miner", 20s, [&] {
+            wait_until("a new worker of the same miner", 60s, [&] {
                 const auto now = worker_of(miner);
                 return now && *now != *worker;
             });
@@ -129,7 +129,7 @@ TEST_CASE("a ledger node killed in the middle of a round comes back with everyth
         std::vector<base::Bytes> blocks;
         for (std::uint64_t h = 1; h <= height; ++h) blocks.push_back(must(ledger->block(h)));
         must(network.network().restart("node"));
-        must(node::wait_until_healthy({.address = network.network().node_address(), .tls = {}}, 20s));
+        must(node::wait_until_healthy({.address = network.network().node_address(), .tls = {}}, 60s));
         const auto again = network.ledger();
         CHECK(must(again->status()).height >= height);
         for (std::uint64_t h = 1; h <= height; ++h) {
