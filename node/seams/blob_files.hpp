@@ -8,7 +8,7 @@
 
 #include "contracts/base/error.hpp"
 #include "node/seams/blob_service.hpp"
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 
 namespace assay::node {
 

@@ -14,7 +14,7 @@
 #include "node/seams/clock.hpp"
 #include "node/seams/fetch_end.hpp"
 #include "node/seams/ledger_service.hpp"
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 
 namespace assay::node {
 

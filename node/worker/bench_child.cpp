@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "node/runtime/process.hpp"
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 
 namespace assay::node {
 

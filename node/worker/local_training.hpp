@@ -12,7 +12,7 @@
 
 #include "node/config/job_file.hpp"
 #include "node/config/record_file.hpp"
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 #include "node/worker/worker_client.hpp"
 #include "node/worker/worker_process.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "contracts/program/job_spec.hpp"
+#include "node/wire/descriptor.hpp"
 #include "node/worker/local_training.hpp"
-#include "node/worker/wire/descriptor.hpp"
 
 namespace assay::node {
 

@@ -12,7 +12,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/worker/frames.hpp"
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 
 namespace assay::node {
 

@@ -14,7 +14,7 @@
 
 #include "contracts/worker/self_test.hpp"
 #include "node/runtime/process.hpp"
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 
 namespace assay::node {
 

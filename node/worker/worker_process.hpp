@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 #include "node/worker/worker_client.hpp"
 
 namespace assay::node {

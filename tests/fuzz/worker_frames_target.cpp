@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace assay::fuzz {

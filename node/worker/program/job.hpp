@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contracts/base/result.hpp"
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 #include "trainer/host/arena.hpp"
 #include "trainer/run/job_runner.hpp"
 

@@ -2,7 +2,7 @@
 // Gives assay-worker its loop: reads frames on one thread, works on requests one at a time on another.
 #pragma once
 
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 #include "trainer/run/job_runner.hpp"
 
 namespace assay::verifier {

@@ -16,7 +16,7 @@
 #include <memory>
 #include <thread>
 
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 #include "tests/support/properties.hpp"
 
 using namespace assay;

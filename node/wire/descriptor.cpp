@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

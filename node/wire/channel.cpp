@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/worker/wire/channel.hpp"
+#include "node/wire/channel.hpp"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "contracts/worker/frames.hpp"
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
 
 namespace assay::worker {
 
