@@ -3,8 +3,9 @@
 """Include edges between folders, against layers.json (see there).
 
 Refuses, with file and line: edges that are not listed, third-party headers outside their folder, includes of
-files that do not exist, and cycles, in the list as well as between files. `--root DIR` checks another tree,
-`--layers FILE` against another list.
+files that do not exist, sources of C and C++ with a suffix that no lint reads, and cycles: between files, between
+the folders of the list, and between these cut to their first one, two, three... parts. `--root DIR` checks another
+tree, `--layers FILE` against another list.
 """
 import argparse
 import json
@@ -17,14 +18,29 @@ TOOLS = Path(__file__).resolve().parent
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def sources(root):
-    """Every C++ file that git tracks or would track; all of them where there is no git."""
+READ = (".cpp", ".hpp", ".cu", ".cuh")  # what the lints read as C++
+UNREAD = re.compile(r"\.(c|cc|cxx|c\+\+|C|h|hh|hxx|h\+\+|H|inl|inc|ipp|ixx|tcc|tpp|cppm|m|mm|hip|cl)$")
+
+
+def tracked(root):
+    """Every file that git tracks or would track; all of them where there is no git."""
     try:
         found = subprocess.run(["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"],
                                capture_output=True, text=True, check=True).stdout.split("\n")
     except (OSError, subprocess.CalledProcessError):
         found = [str(path.relative_to(root)) for path in root.rglob("*")]
-    return sorted(f for f in found if f.endswith((".cpp", ".hpp")) and (root / f).is_file())
+    return sorted(f for f in found if f and (root / f).is_file())
+
+
+def sources(root):
+    """Every C++ file among them."""
+    return [file for file in tracked(root) if file.endswith(READ)]
+
+
+def check_suffixes(root):
+    """Sources that no lint would read."""
+    return [f"{file}:1: no lint reads this suffix; C++ ends in {', '.join(READ)}"
+            for file in tracked(root) if UNREAD.search(file)]
 
 
 def under(path, folder):
@@ -68,16 +84,27 @@ def cycle(edges):
     return None
 
 
+def collapsed(folders, depth):
+    """The edges between folders, each cut to its first `depth` parts; without those inside of one."""
+    edges = {}
+    for folder, targets in folders.items():
+        source = "/".join(folder.split("/")[:depth])
+        ends = {"/".join(target.split("/")[:depth]) for target in targets}
+        edges.setdefault(source, set()).update(ends - {source})
+    return {source: sorted(ends) for source, ends in edges.items()}
+
+
 def check_list(layers):
-    """The list itself: no cycle, no forbidden road, no unknown name."""
+    """The list itself: no cycle at any depth, no forbidden road, no unknown name."""
     folders, wrong = layers["folders"], []
     for folder, targets in folders.items():
         for target in targets:
             if target not in folders:
                 wrong.append(f"layers.json: {folder} may include {target}, which is not a folder of the list")
-    found = cycle(folders)
-    if found:
-        wrong.append("layers.json: cycle: " + " -> ".join(found))
+    for depth in range(1, 1 + max((folder.count("/") + 1 for folder in folders), default=0)):
+        found = cycle(collapsed(folders, depth))
+        if found:
+            wrong.append(f"layers.json: cycle at depth {depth}: " + " -> ".join(found))
     for source, target in layers["never"]:
         for folder in folders:
             if under(folder, source):
@@ -150,7 +177,7 @@ def main():
     arguments = parser.parse_args()
     layers = json.loads(arguments.layers.read_text(encoding="utf-8"))
     wrong, edges = check_tree(layers, arguments.root)
-    wrong = check_list(layers) + wrong
+    wrong = check_list(layers) + check_suffixes(arguments.root) + wrong
     for line in wrong:
         print(line)
     if not edges:

@@ -5,8 +5,9 @@
 Refuses, with file and line:
   - `OperatorKind`, under whatever alias, and its enumerators outside of the places of PLACES;
   - an alias of it in a header, by which it would travel under another name;
-  - comparing kinds by order, anywhere: outside of those places also any `.kind` beside < or >, and a `.kind` made a
-    number, in a file that includes the program's headers.
+  - comparing kinds by order, anywhere: outside of those places also any `.kind` beside < or >, and a cast to or of a
+    `.kind`, in a file that includes the program's headers;
+  - comparing the name of a row with a text, outside of those places.
 `--root DIR` checks another tree.
 """
 import argparse
@@ -30,9 +31,17 @@ PLACES = {
     "tests/": "tests",
 }
 COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
-# In whoever includes the program: `a.kind < b.kind`, `x > one.kind`, `static_cast<int>(one.kind)`.
-KIND_AS_NUMBER = re.compile(r"(?:\.|->)kind\s*(?:<=?|>=?)(?![<>])|[\w)\]]\s+(?:<=?|>=?)\s*(?:\w+(?:\.|->))+kind\b"
-                            r"|(?:static_cast<[^>]*>|to_underlying)\((?:\w+(?:\.|->))+kind\)")
+# In whoever includes the program: `a.kind < b.kind`, `x > one.kind`.
+KIND_AS_NUMBER = re.compile(r"(?:\.|->)kind\s*(?:<=?|>=?)(?![<>])|[\w)\]]\s+(?:<=?|>=?)\s*(?:\w+(?:\.|->))+kind\b")
+# A kind made a number or made of one: `int(one.kind)`, `static_cast<int>(one.row().kind)`, `decltype(one.kind){2}`.
+KIND_CAST = re.compile(r"(?:(?:static|reinterpret|bit)_cast<[^>]*>|to_underlying|\bu?int(?:\d+_t)?|\bunsigned|\bsize_t|\blong)"
+                       r"\s*[({]\s*(?:[\w()\[\]]+(?:\.|->))+kind\b|decltype\([^)]*(?:\.|->)kind\)\s*[{(]"
+                       r"|\((?:std::)?(?:u?int\d*(?:_t)?|unsigned|size_t|long|char)\)\s*(?:[\w()]+(?:\.|->))+kind\b"
+                       r"|_cast<decltype\([^)]*(?:\.|->)kind\)>")
+# A row told by its name: `row().name == "rope"`, `to_text(kind) == "gelu"`, also the other way round. A text is "" here.
+NAME_COMPARED = re.compile(r"(?:(?:row(?:_of)?\([^()]*(?:\([^()]*\))?[^()]*\)|\brow)(?:\.|->)name|\bto_text\([^()]*kind\))"
+                           r'\s*(?:[!=]=\s*|\.(?:compare|starts_with|ends_with|find)\s*\(\s*)""'
+                           r'|""\s*[!=]=\s*(?:(?:[\w.>-]*row(?:_of)?\([^()]*\)|\brow)(?:\.|->)name|(?:\w+::)*to_text\([^()]*kind\))')
 PROGRAM_HEADERS = re.compile(r'#\s*include\s*"(?:contracts/program/(?:program|operator_table|models/\w+)|'
                              r'trainer/step/\w+)\.hpp"')
 ENUM = re.compile(r"\benum class (\w+)[^{;]*\{(.*?)\}", re.S)
@@ -47,12 +56,12 @@ def sources(root):
                                capture_output=True, text=True, check=True).stdout.split("\n")
     except (OSError, subprocess.CalledProcessError):
         found = [str(path.relative_to(root)) for path in root.rglob("*")]
-    return sorted(f for f in found if f.endswith((".cpp", ".hpp")) and (root / f).is_file())
+    return sorted(f for f in found if f.endswith((".cpp", ".hpp", ".cu", ".cuh")) and (root / f).is_file())
 
 
 def code_of(path):
-    """The file without comments and texts, line by line."""
-    return [COMMENT.sub("", line) for line in path.read_text(encoding="utf-8").split("\n")]
+    """The file without comments, and with every text empty, line by line."""
+    return [COMMENT.sub(lambda found: '""' if found[0].startswith('"') else "", line) for line in path.read_text(encoding="utf-8").split("\n")]
 
 
 def enumerators(body):
@@ -110,13 +119,16 @@ def check_file(name, lines, kinds, other_enums, includes_program):
             continue
         if alias:
             names.add(alias)
-        if name.endswith(".hpp") and not name.startswith("tests/"):
+        if name.endswith((".hpp", ".cuh")) and not name.startswith("tests/"):
             yield f"{name}:{number}: an alias of OperatorKind in a header: spell it out"
     known = "|".join(sorted(names))
     ordered = re.compile(rf"\b(?:{known})::k\w+\s*(?:<=?|>=?)(?![<>])|(?:<|>)=?\s*(?:\w+::)*(?:{known})::k\w+(?!\w|::|>)"
                          r"|\.kind\s*(?:<=?|>=?)(?![<>])")
     for number, line in enumerate(lines, 1):
-        if includes_program and not is_place(name) and KIND_AS_NUMBER.search(line):
+        if includes_program and not is_place(name) and NAME_COMPARED.search(line):
+            yield f"{name}:{number}: a kind is told by its name: ask a field of the operator's row"
+        cast = KIND_CAST.search(line.replace("error().kind", ""))  # an exit code is made of an error's kind
+        if includes_program and not is_place(name) and (KIND_AS_NUMBER.search(line) or cast):
             yield f"{name}:{number}: a kind is compared by order or made a number: ask a field of the operator's row"
         elif ordered.search(line) and (is_place(name) or re.search(rf"\b(?:{known})\b", line)):
             yield f"{name}:{number}: kinds have no order: ask a field of the operator's row"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Proves that the checkers can fail: each rule is broken once in a small tree made for it."""
+import json
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,28 @@ class Layers(unittest.TestCase):
 
     def test_a_folder_that_nobody_listed(self):
         self.refused("node/new/d.cpp", '#include "contracts/base/a.hpp"\n', "not in layers.json")
+
+    def test_a_suffix_that_no_lint_reads(self):
+        for suffix in ("h", "cc", "cxx", "c", "inl", "hh"):
+            self.refused(f"ledger/store/d.{suffix}", "\n", f"ledger/store/d.{suffix}:1: no lint reads this suffix")
+
+    def test_a_cuda_file_is_read(self):
+        for suffix in ("cu", "cuh"):
+            self.refused(f"ledger/store/d.{suffix}", '#include "trainer/run/c.hpp"\n', "may not include trainer/run")
+
+    def test_a_cycle_between_folders_cut_to_two_parts(self):
+        folders = {"a/x/p": ["a/y"], "a/y": ["a/z"], "a/z": ["a/x/q"], "a/x/q": []}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {"a/x/q/one.hpp": "\n", "layers.json": json.dumps({
+                    "folders": folders, "anything": [], "nobody_includes": [], "never": [], "third_party": {},
+                    "system_headers": [], "standard_refused": {}})}.items():
+                (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / name).write_text(text, encoding="utf-8")
+            done = subprocess.run([sys.executable, str(TOOLS / "check_layers.py"), "--root", folder, "--layers",
+                                   folder + "/layers.json"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("cycle at depth 2: a/x -> a/y -> a/z -> a/x", done.stdout)
+        self.assertNotIn("depth 3", done.stdout)
 
     def test_a_cycle_between_files(self):
         self.refused("contracts/base/d.hpp", '#include "contracts/base/d.hpp"\n', "cycle between files")
@@ -188,8 +211,24 @@ class Operators(unittest.TestCase):
     def test_an_order_of_kinds_where_none_is_named(self):
         include = '#include "contracts/program/program.hpp"\n'
         for text in ("bool b = one.kind >= first.kind;\n", "bool b = 40 < one.kind;\n",
-                     "int n = static_cast<int>(one.kind);\n"):
+                     "int n = static_cast<int>(one.kind);\n", "int n = int(one.kind);\n",
+                     "int n = static_cast<int>(one.row().kind);\n", "int n = (int)one.kind;\n",
+                     "auto n = std::uint8_t{one.kind};\n", "bool b = one.kind == decltype(one.kind){2};\n",
+                     "auto k = static_cast<decltype(one.kind)>(2);\n"):
             self.refused("trainer/step/schedule.cpp", include + text, "schedule.cpp:2: a kind is compared by order")
+
+
+    def test_a_row_told_by_its_name(self):
+        include = '#include "contracts/program/program.hpp"\n'
+        for text in ('bool b = one.row().name == "rope";\n', 'bool b = to_text(kind) == "gelu";\n',
+                     'bool b = "gelu" != program::to_text(one.kind);\n', 'bool b = row_of(one.kind).name == "rope";\n',
+                     'bool b = row.name.starts_with("softmax");\n'):
+            self.refused("trainer/step/schedule.cpp", include + text, "schedule.cpp:2: a kind is told by its name")
+
+    def test_an_errors_kind_may_be_a_number(self):
+        text = '#include "contracts/program/program.hpp"\nreturn static_cast<int>(options.error().kind);\n'
+        code, output = run("check_operators.py", {**self.good, "node/a.cpp": text})
+        self.assertEqual(code, 0, output)
 
 
 class Types(unittest.TestCase):
