@@ -70,7 +70,6 @@ enum class OperatorKind : std::uint8_t {
     kClip,                          ///< clip_scale
     kAdamW,                         ///< adamw
 };
-inline constexpr OperatorKind kLastOperatorKind = OperatorKind::kAdamW;
 
 /// When an operator runs.
 enum class Phase : std::uint8_t {

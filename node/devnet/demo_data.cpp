@@ -75,7 +75,7 @@ program::JobSpec demo_job(const DemoOptions& options) {
     spec.train.batch = 4;
     spec.train.warmup_steps = 4;
     spec.train.learning_rate = 1.2e-3F;
-    // Five rounds are too few for DiLoCo's published 0.9: the first overshoot would not be forgotten in time.
+    // Five rounds are too few for the published 0.9: the first overshoot would not be forgotten in time.
     spec.train.outer_momentum = 0.5F;
     spec.security.segment_steps = 4;
     spec.security.audit_threshold = UINT64_MAX / 10;  // newcomers are audited at rate 1 all the same

@@ -48,8 +48,11 @@ LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"'
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 # What stands before a brace: a type or namespace, whose inside is looked at; or a function's head.
 SCOPE = re.compile(r"(?:^|[\s>])(?:namespace|class|struct|union|enum|extern)\b")
-FUNCTION = re.compile(r"\)(?:\s*(?:const|noexcept|override|final|mutable|try|&{1,2}))*(?:\s*->[^;={}]*)?$"
-                      r"|\)\s*:(?!:).*[)}]$", re.DOTALL)  # or a constructor's list
+FUNCTION = re.compile(r"\)(?:\s*(?:const|constexpr|noexcept|override|final|mutable|try|&{1,2}))*(?:\s*->[^;={}]*)?"
+                      r"(?:\s*\brequires\b[^;{}]*)?$"
+                      r"|\)\s*:(?!:).*[)}]$"  # or a constructor's list
+                      r"|(?:^|[=(,{:?&|\s])\[[^\[\]]*\](?:\s*<[^;{}]*>)?(?:\s*(?:mutable|noexcept|constexpr))*$"
+                      r"|\]\s*<[^;={}]*>\s*(?:requires\b[^;{}]*)?$", re.DOTALL)
 CASE_LABEL = re.compile(r"\s*case [^;{}]*:\s*$")
 
 

@@ -113,6 +113,27 @@ class Strategies(unittest.TestCase):
     def test_a_frame_that_knows_an_optimizer(self):
         self.refused("contracts/worker/a.hpp", "// Nesterov\n")
 
+    def test_a_reader_that_tells_a_strategy(self):
+        for text in ("if (spec.strategy == kStandardStrategy) {}\n", "bool b = spec.strategy == other;\n",
+                     "auto s = Strategy{2};\n", "auto s = program::Strategy(2);\n", 
+                     "bool b = engine == Engine::kLocal;\n",
+                     "bool b = other != spec.engine;\n", "auto s = static_cast<program::Strategy>(2);\n",
+                     "switch (spec.strategy) {\n", "using enum program::Strategy;\n",
+                     "bool b = codec->bytes_each == 2;\n", "bool b = 1 < row.ticks;\n", "bool b = row.merge == other;\n",
+                     "bool b = row.codec == other;\n", 'bool b = row.codec->word == "int64";\n',
+                     'bool b = "local" == row.engine_word;\n', "row.merge = merge_outer_nesterov;\n"):
+            code, output = run("check_strategies.py", {"contracts/rules/round/a.cpp": text})
+            self.assertEqual(code, 1, text)
+            self.assertIn("tells a strategy", output)
+
+    def test_what_tells_no_strategy_passes(self):
+        for name, text in (("trainer/step/a.cpp", "bool b = row.merge == program::merge_outer_nesterov;\n"),
+                           ("contracts/program/job_spec.hpp", "Engine engine = kStandardEngine;\n"),
+                           ("ledger/engine/a.cpp", "auto row = find_strategy(spec.engine, spec.strategy);\n"),
+                           ("node/a.cpp", "size += row.codec->bytes_each * n; ASSAY_CHECK(row.merge != nullptr);\n")):
+            code, output = run("check_strategies.py", {name: text})
+            self.assertEqual(code, 0, output)
+
     def test_a_file_size_that_knows_a_codec(self):
         self.refused("node/roles/a.cpp", "size = is_fp16 ? 2 : 8;\n")
 
@@ -154,8 +175,7 @@ class Checks(unittest.TestCase):
 
 
 class Operators(unittest.TestCase):
-    table = ("enum class OperatorKind : std::uint8_t {\n    kGelu = 1,  ///< gelu_forward\n    kHead,\n};\n"
-             "inline constexpr OperatorKind kLastOperatorKind = OperatorKind::kHead;\n")
+    table = "enum class OperatorKind : std::uint8_t {\n    kGelu = 1,  ///< gelu_forward\n    kHead,\n};\n"
     group = "enum class GroupKind { kRows, kHead };\n"
     good = {"contracts/program/operator_table.hpp": table, "trainer/step/group.hpp": group,
             "trainer/step/group.cpp": "using Kind = program::OperatorKind;\nbool b = one.kind == Kind::kGelu;\n",
@@ -343,6 +363,11 @@ class Style(unittest.TestCase):
         self.refused("node/a.cpp", LICENCE + 'TEST_CASE("{ braces }") {\n' + self.lines(70) + "}\n", "72 lines")
         self.refused("node/a.cpp", LICENCE + "const Row kRows[] = {\n    {1,\n     [](int a) {\n" + self.lines(70)
                      + "     }},\n};\n", "node/a.cpp:4: a function of 72 lines")
+        for head in ("template <class T>\nint one(T a)\n    requires Big<T>\n{\n", "const int kOne = [] {\n",
+                     "template <class T>\nint one(T a) requires(Big<T> && Odd<T>) {\n",
+                     "const auto kOne = [&kTwo]<class T> {\n", "const auto kOne = [](int a) constexpr -> int {\n",
+                     "auto operator<=>(A a, A b) noexcept(true) {\n"):
+            self.refused("node/a.cpp", LICENCE + head + self.lines(70) + "}\n", "a function of 72 lines")
         self.refused("tests/a.py", "# SPDX-License-Identifier: Apache-2.0\ndef f():\n" + "    pass\n" * 70,
                      "a function of 71 lines")
 

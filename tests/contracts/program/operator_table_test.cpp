@@ -149,7 +149,10 @@ TEST_CASE("every kind of operator has one row, one name and one definition") {
         CHECK(to_text(row.kind) == row.name);
         CHECK(ReferenceMachine::definitions_of(row.kind) == 1);
     }
-    CHECK(kinds.size() == static_cast<std::size_t>(kLastOperatorKind));
+    for (unsigned byte = 0; byte <= 255; ++byte) {
+        const auto kind = static_cast<OperatorKind>(byte);
+        if (!kinds.contains(kind)) CHECK(ReferenceMachine::definitions_of(kind) == 0);
+    }
 }
 
 TEST_CASE("every operator of a program fits its row") {
