@@ -34,14 +34,17 @@ COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
 # In whoever includes the program: `a.kind < b.kind`, `x > one.kind`.
 KIND_AS_NUMBER = re.compile(r"(?:\.|->)kind\s*(?:<=?|>=?)(?![<>])|[\w)\]]\s+(?:<=?|>=?)\s*(?:\w+(?:\.|->))+kind\b")
 # A kind made a number or made of one: `int(one.kind)`, `static_cast<int>(one.row().kind)`, `decltype(one.kind){2}`.
-KIND_CAST = re.compile(r"(?:(?:static|reinterpret|bit)_cast<[^>]*>|to_underlying|\bu?int(?:\d+_t)?|\bunsigned|\bsize_t|\blong)"
+KIND_CAST = re.compile(r"(?:(?:static|reinterpret|bit)_cast<[^>]*>|to_underlying"
+                       r"|\bu?int(?:\d+_t)?|\bunsigned|\bsize_t|\blong)"
                        r"\s*[({]\s*(?:[\w()\[\]]+(?:\.|->))+kind\b|decltype\([^)]*(?:\.|->)kind\)\s*[{(]"
-                       r"|\((?:std::)?(?:u?int\d*(?:_t)?|unsigned|size_t|long|char)\)\s*(?:[\w()]+(?:\.|->))+kind\b"
+                       r"|\((?:std::)?(?:u?int\d*(?:_t)?|unsigned|size_t|long|char)\)"
+                       r"\s*(?:[\w()]+(?:\.|->))+kind\b"
                        r"|_cast<decltype\([^)]*(?:\.|->)kind\)>")
-# A row told by its name: `row().name == "rope"`, `to_text(kind) == "gelu"`, also the other way round. A text is "" here.
+# A row told by its name: `row().name == "rope"`, `to_text(kind) == "gelu"`, also the other way round.
 NAME_COMPARED = re.compile(r"(?:(?:row(?:_of)?\([^()]*(?:\([^()]*\))?[^()]*\)|\brow)(?:\.|->)name|\bto_text\([^()]*kind\))"
                            r'\s*(?:[!=]=\s*|\.(?:compare|starts_with|ends_with|find)\s*\(\s*)""'
-                           r'|""\s*[!=]=\s*(?:(?:[\w.>-]*row(?:_of)?\([^()]*\)|\brow)(?:\.|->)name|(?:\w+::)*to_text\([^()]*kind\))')
+                           r'|""\s*[!=]=\s*(?:(?:[\w.>-]*row(?:_of)?\([^()]*\)|\brow)(?:\.|->)name'
+                           r'|(?:\w+::)*to_text\([^()]*kind\))')
 PROGRAM_HEADERS = re.compile(r'#\s*include\s*"(?:contracts/program/(?:program|operator_table|models/\w+)|'
                              r'trainer/step/\w+)\.hpp"')
 ENUM = re.compile(r"\benum class (\w+)[^{;]*\{(.*?)\}", re.S)

@@ -17,7 +17,7 @@ TOOLS = Path(__file__).resolve().parent
 # `outer_nesterov` is an operation of contracts/arithmetic, which devices offer by its name, and
 # `kOuterNesterov` the outer optimizer that is defined by it.
 NAMES = re.compile(r"di_?loco|(?<!outer_)(?<!kOuter)nesterov|fp16|half(?=codec|row|_codec|_row)", re.IGNORECASE)
-# A row told by its number: `kStandardStrategy`, `Strategy{2}`, `Engine::kLocal`, `spec.strategy == s`, `s != spec.engine`.
+# A row told by its number: `Strategy{2}`, `Engine::kLocal`, `spec.strategy == s`, `s != spec.engine`.
 VALUES = re.compile(r"\bkStandard(?:Strategy|Engine)\b|\bStrategy\s*[({]"
                     r"|\bEngine\s*(?:::\s*k\w+|\{)|\bStrategy\s*::\s*k\w+"
                     r"|\busing\s+enum\s+[\w:]*(?:Strategy|Engine)\b|_cast<(?:\w+::)*(?:Strategy|Engine)>"

@@ -115,7 +115,7 @@ class Strategies(unittest.TestCase):
 
     def test_a_reader_that_tells_a_strategy(self):
         for text in ("if (spec.strategy == kStandardStrategy) {}\n", "bool b = spec.strategy == other;\n",
-                     "auto s = Strategy{2};\n", "auto s = program::Strategy(2);\n", 
+                     "auto s = Strategy{2};\n", "auto s = program::Strategy(2);\n",
                      "bool b = engine == Engine::kLocal;\n",
                      "bool b = other != spec.engine;\n", "auto s = static_cast<program::Strategy>(2);\n",
                      "switch (spec.strategy) {\n", "using enum program::Strategy;\n",
