@@ -41,7 +41,8 @@ KIND_CAST = re.compile(r"(?:(?:static|reinterpret|bit)_cast<[^>]*>|to_underlying
                        r"\s*(?:[\w()]+(?:\.|->))+kind\b"
                        r"|_cast<decltype\([^)]*(?:\.|->)kind\)>")
 # A row told by its name: `row().name == "rope"`, `to_text(kind) == "gelu"`, also the other way round.
-NAME_COMPARED = re.compile(r"(?:(?:row(?:_of)?\([^()]*(?:\([^()]*\))?[^()]*\)|\brow)(?:\.|->)name|\bto_text\([^()]*kind\))"
+NAME_COMPARED = re.compile(r"(?:(?:row(?:_of)?\([^()]*(?:\([^()]*\))?[^()]*\)|\brow)(?:\.|->)name"
+                           r"|\bto_text\([^()]*kind\))"
                            r'\s*(?:[!=]=\s*|\.(?:compare|starts_with|ends_with|find)\s*\(\s*)""'
                            r'|""\s*[!=]=\s*(?:(?:[\w.>-]*row(?:_of)?\([^()]*\)|\brow)(?:\.|->)name'
                            r'|(?:\w+::)*to_text\([^()]*kind\))')
@@ -64,7 +65,8 @@ def sources(root):
 
 def code_of(path):
     """The file without comments, and with every text empty, line by line."""
-    return [COMMENT.sub(lambda found: '""' if found[0].startswith('"') else "", line) for line in path.read_text(encoding="utf-8").split("\n")]
+    return [COMMENT.sub(lambda found: '""' if found[0].startswith('"') else "", line)
+            for line in path.read_text(encoding="utf-8").split("\n")]
 
 
 def enumerators(body):
