@@ -43,7 +43,7 @@ def declarations(file, text):
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
     code = DIRECTIVE.sub(blank, LITERAL.sub(blank, text))
-    is_header = file.endswith(".hpp") and not file.endswith("-inl.hpp")
+    is_header = file.endswith((".hpp", ".cuh")) and not file.endswith("-inl.hpp")
     opened, head, line = [], [], 1  # opened: kind and name of each brace
     for char in code:
         line += char == "\n"
@@ -76,7 +76,7 @@ def is_same(one, other):
 
 
 def check(root):
-    files = [f for f in tracked(root) if f.startswith(CODE) and f.endswith((".hpp", ".cpp"))]
+    files = [f for f in tracked(root) if f.startswith(CODE) and f.endswith((".hpp", ".cpp", ".cu", ".cuh"))]
     by_name = {}
     for file in files:
         for found in declarations(file, (root / file).read_text(encoding="utf-8")):
