@@ -12,7 +12,6 @@
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/state/deadlines.hpp"
-#include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
 
@@ -41,6 +40,29 @@ void use_nonce(State& state, const PublicKey& sender) {
         Account account = read_account(state, sender);
         ++account.nonce;
         store(state, account_key(sender), account);
+    }
+}
+
+/// What is due, in the order of the index. Once the room for leaving is used up, the jobs that wait to leave
+/// are passed over unread, however many: they keep their places in the index, and whatever else was due at
+/// earlier heights was carried out in the blocks of those heights.
+void carry_out_due(Work& work) {
+    const std::uint64_t height = work.block.height;
+    LeavingRoom room;
+    Bytes from = table_prefix(Table::kDeadline);
+    while (const auto deadline = first_due(work.state, from, height)) {
+        from = deadline_key(*deadline);
+        from.push_back(0);  // the next key that there can be
+        switch (deadline->kind) {
+            case DueKind::kJob: advance_job(work, deadline->subject); break;
+            case DueKind::kWindows: close_windows(work, *deadline); break;
+            case DueKind::kLeaving:
+                leave(work.state, deadline->subject, height, room);
+                if (!room.is_used_up()) break;
+                if (deadline->height == height) return;  // of a height, what leaves stands last
+                from = std::max(from, deadline_key({height, DueKind::kJob, {}}));
+                break;
+        }
     }
 }
 
@@ -91,15 +113,7 @@ Events begin_block(State& state, const BlockContext& block) {
     Overlay overlay(state);
     Work work(overlay, block);
     release_unbonded(work);
-    std::size_t room = kMaxLeavingPerBlock;
-    for (const Deadline& deadline : list_due(overlay, block.height)) {
-        switch (deadline.kind) {
-            case DueKind::kJob: advance_job(work, deadline.subject); break;
-            case DueKind::kWindows: close_windows(work, deadline); break;
-            // What finds no room keeps its place in the index, and is due in the next block.
-            case DueKind::kLeaving: room -= leave(overlay, deadline.subject, block.height, room); break;
-        }
-    }
+    carry_out_due(work);
     ASSAY_CHECK(check_changes(state, overlay).ok());
     overlay.write_to(state);
     return std::move(work.events);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "contracts/base/wide.hpp"
+#include "contracts/rules/claim_invariants.hpp"
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/escrow.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -22,10 +23,6 @@
 namespace assay::contracts {
 
 namespace {
-
-using InvariantResult = Result<void, Violation>;
-
-InvariantResult broken(std::string what) { return failed(Violation{std::move(what)}); }
 
 InvariantResult check_terms(const StateView& state) {
     if (schema_of(state) != kSchemaVersion) return broken("the schema version is not this program's");
@@ -72,89 +69,6 @@ InvariantResult check_lists(const StateView& state, const Job& job) {
                        in_their_places(job.verifiers, bidding->verifiers) &&
                        in_their_places(job.beacon, bidding->members);
     return whole ? InvariantResult{} : broken("somebody is missing from job " + job.id.brief());
-}
-
-bool equals(const Claim& claim, const std::optional<Claim>& expected) {
-    return expected && base::encode(claim) == base::encode(*expected);
-}
-
-/// The claim of a slot that was dealt, with the window of the stored one. Nothing: its pay is no amount.
-std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot, const Claim& found) {
-    const auto pay = slot_pay(job.auction.clearing_price, job.slot_work);
-    if (!pay) return std::nullopt;
-    return Claim{
-        .node = slot.miner, .owner = slot.owner, .bond = slot.bond, .held = *pay, .window = found.window};
-}
-
-/// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
-/// of its enlistment. Nothing: it is not enlisted, or its pay is no amount.
-std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const Round& round,
-                                    const std::vector<SlotRound>& slots, const PublicKey& node,
-                                    const Claim& found) {
-    const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
-                                       [&](const EnlistedVerifier& v) { return v.node == node; });
-    const auto pay = merge_fee(params, job.auction.clearing_price, job.slot_work);
-    if (enlisted == job.verifiers.end() || !pay) return std::nullopt;
-    EnlistedVerifier before = *enlisted;
-    before.bond = saturating_sum(before.bond, found.bond);
-    return Claim{.node = node,
-                 .owner = before.owner,
-                 .bond = merge_bond(params, round, slots, before),
-                 .held = *pay,
-                 .window = found.window};
-}
-
-/// A settled claim stays for its window, is due at its end, and holds what its slot or its merge was given:
-/// its pay or nothing, and the bond of a slot that lost none.
-bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
-                  std::uint64_t end) {
-    if (claim.window == 0 || !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
-    const Amount price = job.auction.clearing_price;
-    if (id.kind == ClaimKind::kSlot) {
-        const auto slot = read_slot(state, job.id, id.round, id.number);
-        if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
-        const bool bond = claim.bond == slot->bond || claim.bond.is_zero();
-        return bond && (claim.held.is_zero() || claim.held == slot_pay(price, job.slot_work));
-    }
-    const auto postings = list_merge_postings(state, job.id, id.round);
-    if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;
-    return claim.bond.is_zero() && claim.held == merge_fee(params_of(state, job), price, job.slot_work);
-}
-
-/// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim,
-/// with the bond and the pay that the rules give it, and nobody else has one.
-InvariantResult check_claims(const StateView& state, const Job& job) {
-    const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };
-    std::size_t running = 0;
-    for (const auto& [id, claim] : list_claims(state, job.id)) {
-        const auto end = end_of_window(state, id, claim);
-        if (!end) {
-            ++running;
-        } else if (!check_window(state, job, id, claim, *end)) {
-            return broken("a settled claim of job " + job.id.brief() + " does not wait for its window");
-        }
-    }
-    const auto round =
-        job.phase == JobPhase::kRounds ? read_round(state, job.id, job.round) : std::optional<Round>{};
-    if (!round) return running == 0 ? InvariantResult{} : differs();
-    if (!read_param_set(state, job.params)) return broken("job " + job.id.brief() + " has no parameters");
-    const Params params = params_of(state, job);
-    const std::vector<SlotRound> slots = list_slots(state, job.id, job.round);
-    std::size_t expected = 0;
-    for (const SlotRound& slot : slots) {
-        if (!slot.assigned) continue;
-        ++expected;
-        const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
-        if (!claim || !equals(*claim, claim_of_slot(job, slot, *claim))) return differs();
-    }
-    for (std::uint32_t place = 0; place < round->merges.size(); ++place) {
-        ++expected;
-        const PublicKey& node = round->merges[place].verifier;
-        const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kMerge, place});
-        if (!claim || !equals(*claim, claim_of_merge(params, job, *round, slots, node, *claim)))
-            return differs();
-    }
-    return running == expected ? InvariantResult{} : differs();
 }
 
 /// Of a job whose records leave or have left: nothing of it is open, and its progress, which leaves last, is
@@ -322,11 +236,12 @@ struct Touched {
     bool counts = false;  ///< of active jobs
     std::set<PublicKey> keys, stakes;
     std::set<Hash256> jobs, active;
-    std::vector<Bytes> deadlines;  ///< that are there now
+    std::vector<Bytes> deadlines;   ///< that are there now
+    std::map<Hash256, Bytes> kept;  ///< job -> a record that leaves with it and is there now
 };
 
 /// Every table says what its records decide. Those that decide nothing here hold money, which check_changes
-/// counts, or what is read by nobody but audits.
+/// counts, or what is read by nobody but audits; of those that leave with a job, the job must be there.
 InvariantResult touch(Touched& touched, ByteView key, bool present) {
     if (key.empty()) return broken("an empty key");
     const auto table = static_cast<Table>(key.front());
@@ -337,6 +252,10 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         record();
         return {};
     };
+    if (leaves_with_job(table))
+        ASSAY_TRY(need_name([&] {
+            if (present) touched.kept.emplace(name, base::to_bytes(key));
+        }));
     switch (table) {
         case Table::kParamSet:
             if (!present) return broken("a parameter set is gone that jobs may name");
@@ -474,6 +393,7 @@ Result<void, Violation> check_invariants(const StateView& before, const Overlay&
         ASSAY_TRY(check_job(changes, job));
         ASSAY_TRY(check_nothing_left(changes, job));
     }
+    for (const auto& [job, key] : touched.kept) ASSAY_TRY(check_owner(changes, key));
     for (const Bytes& key : touched.deadlines) ASSAY_TRY(check_deadline(changes, key));
     for (const Hash256& job : touched.jobs) ASSAY_TRY(check_old_deadline(before, changes, job));
     if (touched.counts) {

@@ -2,6 +2,7 @@
 #include "contracts/rules/job/history.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "contracts/rules/state/store.hpp"
 
@@ -23,9 +24,27 @@ Bytes key_of_group(const Hash256& job, std::uint8_t table) {
     return KeyBuilder(static_cast<Table>(table)).add(job.view()).take();
 }
 
-bool is_of_jobs(std::uint8_t table) {
-    const auto& tables = tables_of_job();
-    return std::find(tables.begin(), tables.end(), static_cast<Table>(table)) != tables.end();
+constexpr std::array kTablesOfJob = {
+    Table::kRound,    Table::kSlotRound,    Table::kReveal,       Table::kAudit,         Table::kSettlement,
+    Table::kJudges,   Table::kBeaconLink,   Table::kMergePosting, Table::kRevealPlace,   Table::kAuditPlace,
+    Table::kHandedOn, Table::kAsk,          Table::kBidding,      Table::kBuyerEndpoint, Table::kRoster,
+    Table::kPanel,    Table::kBeaconMember, Table::kJobTerms,     Table::kJobProgress};
+
+/// Whether the list above has every table whose records leave with their job, and no other.
+constexpr bool lists_what_leaves() {
+    for (unsigned number = 0; number < 256; ++number) {
+        const auto table = static_cast<Table>(number);
+        bool listed = false;
+        for (const Table one : kTablesOfJob) listed = listed || one == table;
+        if (listed != leaves_with_job(table)) return false;
+    }
+    return true;
+}
+static_assert(lists_what_leaves());
+
+/// Whether a key, or the beginning of one, is of a record that leaves with the job that it names.
+bool names_one_job(ByteView key) {
+    return key.size() >= kJobPrefix && leaves_with_job(static_cast<Table>(key.front()));
 }
 
 }  // namespace
@@ -53,15 +72,7 @@ Bytes history_key(const Hash256& job, Table table, std::uint32_t row) {
         .take();
 }
 
-const std::vector<Table>& tables_of_job() {
-    static const std::vector<Table> tables = {
-        Table::kRound,        Table::kSlotRound,     Table::kReveal,     Table::kAudit,
-        Table::kSettlement,   Table::kJudges,        Table::kBeaconLink, Table::kMergePosting,
-        Table::kRevealPlace,  Table::kAuditPlace,    Table::kHandedOn,   Table::kAsk,
-        Table::kBidding,      Table::kBuyerEndpoint, Table::kRoster,     Table::kPanel,
-        Table::kBeaconMember, Table::kJobTerms,      Table::kJobProgress};
-    return tables;
-}
+std::span<const Table> tables_of_job() { return kTablesOfJob; }
 
 std::optional<EndedJob> read_ended_job(const StateView& state, const Hash256& job) {
     return load<EndedJob>(state, ended_job_key(job));
@@ -133,8 +144,8 @@ Result<void, std::string> put_back(State& state, const HistoryReader& rows) {
     return {};
 }
 
-const Records* WithHistory::records_of(ByteView key) const {
-    if (key.size() < kJobPrefix || !is_of_jobs(key.front())) return nullptr;
+std::shared_ptr<const Records> WithHistory::records_of(ByteView key) const {
+    if (!names_one_job(key)) return nullptr;
     const Hash256 job = base::hash_from(key.subspan(1, 32));
     const auto ended = read_ended_job(state_, job);
     const RecordGroup* group = ended ? ended->group(static_cast<Table>(key.front())) : nullptr;
@@ -142,20 +153,20 @@ const Records* WithHistory::records_of(ByteView key) const {
     if (job != job_) known_.clear();
     job_ = job;
     Known& known = known_[group->table];
-    if (known.group == *group) return &known.records;
+    if (known.records && known.group == *group) return known.records;
     auto records = read_group(job, *group, rows_);
     if (!records) {
         if (damaged_) damaged_(records.error());
         return nullptr;
     }
-    known = {*group, *std::move(records)};
-    return &known.records;
+    known = {*group, std::make_shared<const Records>(*std::move(records))};
+    return known.records;
 }
 
 std::optional<Bytes> WithHistory::get(ByteView key) const {
     if (auto value = state_.get(key)) return value;
-    const Records* records = records_of(key);
-    if (records == nullptr) return std::nullopt;
+    const auto records = records_of(key);
+    if (!records) return std::nullopt;
     const auto found = std::lower_bound(
         records->begin(), records->end(), key,
         [](const auto& record, ByteView wanted) { return stands_before(record.first, wanted); });
@@ -163,15 +174,28 @@ std::optional<Bytes> WithHistory::get(ByteView key) const {
     return found->second;
 }
 
-// Records leave in the order of their keys: those that left stand before those that are still there.
+// The state first, then the history: a state that goes on between the two reads has moved records from the
+// one to the other, and what was read before is then met twice, never missed.
 void WithHistory::for_each(ByteView prefix, ByteView from, const Visitor& visit) const {
-    if (const Records* records = records_of(prefix)) {
-        for (const auto& [key, value] : *records) {
-            if (!has_prefix(key, prefix) || stands_before(key, from)) continue;
-            if (!visit(key, value)) return;
-        }
+    if (!names_one_job(prefix)) return state_.for_each(prefix, from, visit);
+    Records live;
+    state_.for_each(prefix, from, [&](ByteView key, ByteView value) {
+        live.emplace_back(base::to_bytes(key), base::to_bytes(value));
+        return true;
+    });
+    const auto left = records_of(prefix);
+    const Records none;
+    const Records& gone = left ? *left : none;
+    auto at = live.begin();
+    for (const auto& [key, value] : gone) {
+        if (!has_prefix(key, prefix) || stands_before(key, from)) continue;
+        for (; at != live.end() && at->first < key; ++at)
+            if (!visit(at->first, at->second)) return;
+        if (at != live.end() && at->first == key) ++at;
+        if (!visit(key, value)) return;
     }
-    state_.for_each(prefix, from, visit);
+    for (; at != live.end(); ++at)
+        if (!visit(at->first, at->second)) return;
 }
 
 }  // namespace assay::contracts

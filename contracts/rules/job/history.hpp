@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +77,7 @@ Hash256 extended_hash(const Hash256& before, ByteView row);
 Bytes ended_job_key(const Hash256& job);
 Bytes history_key(const Hash256& job, Table table, std::uint32_t row);
 /// The tables whose records a job has, in the order in which they leave: its progress last.
-const std::vector<Table>& tables_of_job();
+std::span<const Table> tables_of_job();
 
 std::optional<EndedJob> read_ended_job(const StateView& state, const Hash256& job);
 /// Ascending by job.
@@ -100,7 +102,8 @@ Result<void, std::string> put_back(State& state, const HistoryReader& rows);
 
 /// A state whose readers find the records of ended jobs as if they had not left. What is asked of one job
 /// (keys and prefixes that name it) is answered from the history too; what is asked of a whole table is the
-/// state's. One job's groups are kept in memory for the next question.
+/// state's. One job's groups are kept in memory for the next question. The state may go on between two of its
+/// answers, as a node's does: a record that leaves meanwhile is visited once. A visitor may ask again.
 class WithHistory final : public StateView {
 public:
     /// `damaged` is told what read_group's error says; the reader then finds no such record.
@@ -112,14 +115,15 @@ public:
 
 private:
     /// The records that left of the group that holds `key`; null: none did.
-    const Records* records_of(ByteView key) const;
+    std::shared_ptr<const Records> records_of(ByteView key) const;
 
     const StateView& state_;
     HistoryReader rows_;
     std::function<void(const std::string&)> damaged_;
     struct Known {
         RecordGroup group;
-        Records records;
+        // Shared with the walks over it: what a visitor asks next may put another job's in its place.
+        std::shared_ptr<const Records> records;
     };
     mutable Hash256 job_;  ///< whose groups are known
     mutable std::map<std::uint8_t, Known> known_;

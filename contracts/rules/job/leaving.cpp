@@ -7,7 +7,6 @@
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/deadlines.hpp"
-#include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -34,13 +33,17 @@ EndedJob first_words(const StateView& state, const Hash256& id, const JobProgres
     return ended;
 }
 
-/// The first records of a table that this job still has, as many as a row and `room` take.
-HistoryRow next_row(const StateView& state, ByteView prefix, ByteView from, std::size_t room) {
+/// The first records of a table that this job still has, as many as a row and `room` take. Takes them off
+/// `room`.
+HistoryRow next_row(const StateView& state, ByteView prefix, ByteView from, LeavingRoom& room) {
     HistoryRow row;
     std::size_t bytes = 0;
     state.for_each(prefix, from, [&](ByteView key, ByteView value) {
-        if (row.records.size() == std::min(room, kMaxRowRecords) || bytes >= kMaxRowBytes) return false;
-        bytes += key.size() + value.size();
+        if (room.is_used_up() || row.records.size() == kMaxRowRecords || bytes >= kMaxRowBytes) return false;
+        const std::size_t size = key.size() + value.size();
+        bytes += size;
+        --room.records;
+        room.bytes -= std::min(room.bytes, size);
         row.records.emplace_back(base::to_bytes(key), base::to_bytes(value));
         return true;
     });
@@ -54,16 +57,13 @@ RecordGroup& group_of(EndedJob& ended, Table table) {
     return ended.groups.back();
 }
 
-/// Up to `room` records of one table; returns how many.
-std::size_t leave_table(State& state, const Hash256& id, Table table, EndedJob& ended, std::size_t room) {
+void leave_table(State& state, const Hash256& id, Table table, EndedJob& ended, LeavingRoom& room) {
     const Bytes prefix = KeyBuilder(table).add(id.view()).take();
     Bytes from = prefix;
-    std::size_t left = 0;
-    while (left < room) {
-        const HistoryRow row = next_row(state, prefix, from, room - left);
+    while (!room.is_used_up()) {
+        const HistoryRow row = next_row(state, prefix, from, room);
         if (row.records.empty()) break;
         for (const auto& [key, value] : row.records) state.erase(key);
-        left += row.records.size();
         from = row.records.back().first;
         Bytes encoded = base::encode(row);
         RecordGroup& group = group_of(ended, table);
@@ -71,7 +71,6 @@ std::size_t leave_table(State& state, const Hash256& id, Table table, EndedJob& 
         group.records += row.records.size();
         state.hand_over(history_key(id, table, group.rows++), std::move(encoded));
     }
-    return left;
 }
 
 }  // namespace
@@ -83,23 +82,22 @@ void schedule_leaving(State& state, const Hash256& id, JobProgress& job, std::ui
     state.put(deadline_key({height, DueKind::kLeaving, id}), {});
 }
 
-std::size_t leave(State& state, const Hash256& id, std::uint64_t height, std::size_t room) {
+void leave(State& state, const Hash256& id, std::uint64_t height, LeavingRoom& room) {
+    if (room.is_used_up()) return;
     auto progress = read_job_progress(state, id);
-    if (!progress || room == 0) return 0;
+    if (!progress) return;
     ASSAY_CHECK(progress->phase == JobPhase::kEnded && progress->due != 0);
     state.erase(deadline_key({progress->due, DueKind::kLeaving, id}));
     progress->due = 0;
     store(state, job_progress_key(id), *progress);
     auto known = read_ended_job(state, id);
     EndedJob ended = known ? std::move(*known) : first_words(state, id, *progress);
-    std::size_t left = 0;
-    for (const Table table : tables_of_job()) left += leave_table(state, id, table, ended, room - left);
+    for (const Table table : tables_of_job()) leave_table(state, id, table, ended, room);
     if (state.get(job_progress_key(id))) {
         schedule_leaving(state, id, *progress, later(height, 1));
         store(state, job_progress_key(id), *progress);
     }
     store(state, ended_job_key(id), ended);
-    return left;
 }
 
 }  // namespace assay::contracts

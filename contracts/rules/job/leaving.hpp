@@ -3,6 +3,7 @@
 #pragma once
 
 #include "contracts/rules/job/records.hpp"
+#include "contracts/rules/state/limits.hpp"
 #include "contracts/rules/state/work.hpp"
 
 namespace assay::contracts {
@@ -11,9 +12,17 @@ namespace assay::contracts {
 /// that nothing of it is open: no claim, no other deadline. Changes `job`, which the caller stores.
 void schedule_leaving(State& state, const Hash256& id, JobProgress& job, std::uint64_t height);
 
-/// Takes up to `room` records of the job out of the state, in the order of tables_of_job(), hands them over
-/// as rows of the history, and keeps their hash in its EndedJob. What has no room is due at the height after
-/// `height`. Returns how many left: none of a job that has left already, or that was never there.
-std::size_t leave(State& state, const Hash256& id, std::uint64_t height, std::size_t room);
+/// What may still leave in a block.
+struct LeavingRoom {
+    std::size_t records = kMaxLeavingPerBlock;
+    std::size_t bytes = kMaxLeavingBytesPerBlock;
+    [[nodiscard]] bool is_used_up() const { return records == 0 || bytes == 0; }
+};
+
+/// Takes records of the job out of the state until the room is used up, in the order of tables_of_job(),
+/// hands them over as rows of the history, and keeps their hash in its EndedJob. What finds no room is due at
+/// the height after `height`. Takes none of a job that has left already, or that was never there; with a room
+/// that is used up it reads nothing.
+void leave(State& state, const Hash256& id, std::uint64_t height, LeavingRoom& room);
 
 }  // namespace assay::contracts

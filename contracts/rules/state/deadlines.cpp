@@ -23,14 +23,12 @@ std::optional<Deadline> deadline_of(ByteView key) {
                     base::hash_from(key.subspan(10))};
 }
 
-std::vector<Deadline> list_due(const StateView& state, std::uint64_t height) {
-    std::vector<Deadline> due;
-    const Bytes table = table_prefix(Table::kDeadline);
-    state.for_each(table, table, [&](ByteView key, ByteView) {
+std::optional<Deadline> first_due(const StateView& state, ByteView from, std::uint64_t height) {
+    std::optional<Deadline> due;
+    state.for_each(table_prefix(Table::kDeadline), from, [&](ByteView key, ByteView) {
         const Deadline deadline = required(deadline_of(key));
-        if (deadline.height > height) return false;
-        due.push_back(deadline);
-        return true;
+        if (deadline.height <= height) due = deadline;
+        return false;
     });
     return due;
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "contracts/base/hash.hpp"
 #include "contracts/rules/state/state.hpp"
@@ -31,8 +30,9 @@ Bytes deadline_key(const Deadline& deadline);
 /// The deadline of a key of the index; nothing when it is none.
 std::optional<Deadline> deadline_of(ByteView key);
 
-/// Ascending by height, kind and subject; up to and with `height`.
-std::vector<Deadline> list_due(const StateView& state, std::uint64_t height);
+/// The first that is due up to and with `height` and whose key is not below `from`; they ascend by height,
+/// kind and subject. Nothing when there is none. Reads one entry.
+std::optional<Deadline> first_due(const StateView& state, ByteView from, std::uint64_t height);
 /// The height of the next one; nothing when none is pending.
 std::optional<std::uint64_t> next_due(const StateView& state);
 

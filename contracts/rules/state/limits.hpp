@@ -23,8 +23,12 @@ inline constexpr std::size_t kMaxActiveJobs = 1'024;
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
 /// Matured withdrawals paid out by one block.
 inline constexpr std::size_t kMaxReleasesPerBlock = 1'000;
-/// Records of ended jobs that leave the state in one block; the others leave in the next ones.
+/// Records of ended jobs that leave the state in one block, and the bytes of their keys and values; the
+/// others leave in the next ones. The bytes too, because a record may be as long as a transaction: a block
+/// then moves no more through state and history than eight of the longest transactions carry, but for its
+/// last record.
 inline constexpr std::size_t kMaxLeavingPerBlock = 4'096;
+inline constexpr std::size_t kMaxLeavingBytesPerBlock = 8 * kMaxTransactionBytes;
 /// A row of the history ends with the record that reaches one of these.
 inline constexpr std::size_t kMaxRowRecords = 512;
 inline constexpr std::size_t kMaxRowBytes = 256 * 1024;

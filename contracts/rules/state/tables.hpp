@@ -62,6 +62,50 @@ enum class Table : std::uint8_t {
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
 
+/// Whether the records of a table are one job's, named behind the table's byte, and leave the state with it.
+/// Every table is named, so that whoever adds one decides.
+constexpr bool leaves_with_job(Table table) {
+    switch (table) {
+        case Table::kJobTerms:
+        case Table::kAsk:
+        case Table::kJobProgress:
+        case Table::kBidding:
+        case Table::kBuyerEndpoint:
+        case Table::kRoster:
+        case Table::kPanel:
+        case Table::kBeaconMember:
+        case Table::kRound:
+        case Table::kSlotRound:
+        case Table::kReveal:
+        case Table::kAudit:
+        case Table::kSettlement:
+        case Table::kJudges:
+        case Table::kBeaconLink:
+        case Table::kMergePosting:
+        case Table::kRevealPlace:
+        case Table::kAuditPlace:
+        case Table::kHandedOn: return true;
+        case Table::kMeta:
+        case Table::kParams:
+        case Table::kSupply:
+        case Table::kValidators:
+        case Table::kParamSet:
+        case Table::kDeadline:
+        case Table::kAccount:
+        case Table::kNodeKey:
+        case Table::kStake:
+        case Table::kUnbonding:
+        case Table::kMiner:
+        case Table::kVerifier:
+        case Table::kStanding:
+        case Table::kActiveJob:
+        case Table::kEndedJob:
+        case Table::kClaim:
+        case Table::kHistory: return false;
+    }
+    return false;  // the byte of no table
+}
+
 /// The schema stands first in every version, so that a program can tell a state that is not its own.
 struct Meta {
     std::uint32_t schema = kSchemaVersion;

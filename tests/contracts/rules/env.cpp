@@ -195,6 +195,14 @@ void Env::next_block() {
     check(before);
 }
 
+std::vector<Deadline> list_due(const StateView& state, std::uint64_t height) {
+    std::vector<Deadline> due;
+    for (const auto& [key, value] : state.scan(table_prefix(Table::kDeadline)))
+        if (const auto deadline = deadline_of(key); deadline && deadline->height <= height)
+            due.push_back(*deadline);
+    return due;
+}
+
 std::vector<std::vector<Bytes>> Env::blocks() const {
     std::vector<std::vector<Bytes>> all(block_.height);
     for (const auto& [height, transactions] : sent_) all.at(height - 1) = transactions;

@@ -13,6 +13,7 @@
 
 #include "contracts/rules/apply.hpp"
 #include "contracts/rules/job/seals.hpp"
+#include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/tables.hpp"
 
 namespace assay::contracts::test {
@@ -133,6 +134,9 @@ private:
 
 /// Every reason met so far in this process: a refusal's, or one that an event carried.
 std::set<Reason>& reasons_met();
+
+/// Every entry of the index of deadlines up to and with `height`, ascending.
+std::vector<Deadline> list_due(const StateView& state, std::uint64_t height);
 
 /// 32 bytes that follow from a text: seeds, salts, roots.
 Hash256 bytes_of(const std::string& text);

@@ -165,8 +165,11 @@ TEST_CASE("records leave once: what has left, or never was, is not taken again")
     play_job(w.env, w.id);
     w.env.next_block();
     Overlay again(w.env.state());
-    CHECK(leave(again, w.id, w.env.height(), kMaxLeavingPerBlock) == 0);
-    CHECK(leave(again, bytes_of("no such job"), w.env.height(), kMaxLeavingPerBlock) == 0);
+    LeavingRoom room;
+    leave(again, w.id, w.env.height(), room);
+    leave(again, bytes_of("no such job"), w.env.height(), room);
+    CHECK(room.records == kMaxLeavingPerBlock);
+    CHECK(room.bytes == kMaxLeavingBytesPerBlock);
     CHECK(again.changes().empty());
     CHECK(again.history().empty());
 }
@@ -180,10 +183,14 @@ TEST_CASE("records that find no room leave in the next block, and the state hold
     MemoryState by_parts = at_once;
     std::uint64_t height = w.env.height() + 1;
     const std::size_t all = w.records_in_state().size();
-    CHECK(leave(at_once, w.id, height, all) == all);
+    LeavingRoom whole_job{.records = all};
+    leave(at_once, w.id, height, whole_job);
+    CHECK(whole_job.records == 0);
     for (std::size_t left = 0; left < all; ++height) {
         Overlay block(by_parts);
-        left += leave(block, w.id, height, 7);
+        LeavingRoom room{.records = 7};
+        leave(block, w.id, height, room);
+        left += 7 - room.records;
         const auto changed = check_invariants(by_parts, block);
         INFO((changed ? std::string() : changed.error().what));
         REQUIRE(changed.ok());
@@ -243,6 +250,81 @@ TEST_CASE("a row that was changed, lost, shortened or taken from another job is 
         [&](const std::string& what) { told.push_back(what); });
     CHECK_FALSE(read_job(damaged, w.id).has_value());
     CHECK_FALSE(told.empty());
+}
+
+namespace {
+
+/// A state that goes on, as a node's does under whoever reads from it: after `reads` answers the next of
+/// `states` is there, and after every further answer the one after that.
+class StateThatGoesOn final : public StateView {
+public:
+    StateThatGoesOn(const std::vector<MemoryState>& states, std::size_t reads)
+        : states_(states), reads_(reads) {}
+    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override { return next().get(key); }
+    void for_each(ByteView prefix, ByteView from, const Visitor& visit) const override {
+        next().for_each(prefix, from, visit);
+    }
+
+private:
+    [[nodiscard]] const StateView& next() const {
+        const std::size_t now = done_++ < reads_ ? 0 : done_ - reads_;
+        return states_[std::min(now, states_.size() - 1)];
+    }
+    const std::vector<MemoryState>& states_;
+    std::size_t reads_;
+    mutable std::size_t done_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("who reads while records leave finds each of them once, whenever they leave") {
+    HistoryWorld w;
+    w.hold_auction();
+    play_job(w.env, w.id);
+    std::vector<MemoryState> states(1);
+    for (const auto& [key, value] : w.env.state().scan({})) states.front().put(key, value);
+    const std::size_t all = w.records_in_state().size();
+    const std::size_t part = GENERATE_COPY(std::size_t{9}, all);
+    for (std::size_t left = 0; left < all; left += part) {
+        states.push_back(states.back());
+        LeavingRoom room{.records = part};
+        leave(states.back(), w.id, w.env.height() + states.size(), room);
+    }
+    const HistoryReader rows = history_of(states.back());
+    for (const Table table : tables_of_job()) {
+        // The progress says when it is due to leave, so that its bytes are those of the block that reads it.
+        if (table == Table::kJobProgress) continue;
+        const Bytes prefix = KeyBuilder(table).add(w.id.view()).take();
+        const Records expected = states.front().scan(prefix);
+        for (std::size_t reads = 0; reads < 4; ++reads) {
+            CAPTURE(static_cast<int>(table), reads, part);
+            const StateThatGoesOn moving(states, reads);
+            const WithHistory whole(moving, rows, [](const std::string& what) { FAIL(what); });
+            CHECK(whole.scan(prefix) == expected);
+        }
+    }
+}
+
+TEST_CASE("a visitor of one job's records may ask for another job's") {
+    HistoryWorld w;
+    w.hold_auction();
+    play_job(w.env, w.id);
+    const Hash256 other = w.env.post(small_job());
+    w.env.hold_auction(other, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+    play_job(w.env, other);
+    w.env.next_block();
+    const WithHistory whole = w.env.whole();
+    const Bytes prefix = KeyBuilder(Table::kSettlement).add(w.id.view()).take();
+    const Records expected = whole.scan(prefix);
+    REQUIRE(expected.size() > 3);
+    Records visited;
+    whole.for_each(prefix, prefix, [&](ByteView key, ByteView value) {
+        visited.emplace_back(base::to_bytes(key), base::to_bytes(value));
+        CHECK(read_job(whole, other).has_value());
+        CHECK_FALSE(list_settlement(whole, other, 0).empty());
+        return true;
+    });
+    CHECK(visited == expected);
 }
 
 TEST_CASE(

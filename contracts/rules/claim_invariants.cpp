@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/claim_invariants.hpp"
+
+#include <algorithm>
+
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/store.hpp"
+#include "contracts/rules/tables.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+bool equals(const Claim& claim, const std::optional<Claim>& expected) {
+    return expected && base::encode(claim) == base::encode(*expected);
+}
+
+/// The claim of a slot that was dealt, with the window of the stored one. Nothing: its pay is no amount.
+std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot, const Claim& found) {
+    const auto pay = slot_pay(job.auction.clearing_price, job.slot_work);
+    if (!pay) return std::nullopt;
+    return Claim{
+        .node = slot.miner, .owner = slot.owner, .bond = slot.bond, .held = *pay, .window = found.window};
+}
+
+/// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
+/// of its enlistment. Nothing: it is not enlisted, or its pay is no amount.
+std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const Round& round,
+                                    const std::vector<SlotRound>& slots, const PublicKey& node,
+                                    const Claim& found) {
+    const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
+                                       [&](const EnlistedVerifier& v) { return v.node == node; });
+    const auto pay = merge_fee(params, job.auction.clearing_price, job.slot_work);
+    if (enlisted == job.verifiers.end() || !pay) return std::nullopt;
+    EnlistedVerifier before = *enlisted;
+    before.bond = saturating_sum(before.bond, found.bond);
+    return Claim{.node = node,
+                 .owner = before.owner,
+                 .bond = merge_bond(params, round, slots, before),
+                 .held = *pay,
+                 .window = found.window};
+}
+
+/// A settled claim stays for its window, is due at its end, and holds what its slot or its merge was given:
+/// its pay or nothing, and the bond of a slot that lost none.
+bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
+                  std::uint64_t end) {
+    if (claim.window == 0 || !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    const Amount price = job.auction.clearing_price;
+    if (id.kind == ClaimKind::kSlot) {
+        const auto slot = read_slot(state, job.id, id.round, id.number);
+        if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
+        const bool bond = claim.bond == slot->bond || claim.bond.is_zero();
+        return bond && (claim.held.is_zero() || claim.held == slot_pay(price, job.slot_work));
+    }
+    const auto postings = list_merge_postings(state, job.id, id.round);
+    if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;
+    return claim.bond.is_zero() && claim.held == merge_fee(params_of(state, job), price, job.slot_work);
+}
+
+}  // namespace
+
+InvariantResult check_claims(const StateView& state, const Job& job) {
+    const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };
+    std::size_t running = 0;
+    for (const auto& [id, claim] : list_claims(state, job.id)) {
+        const auto end = end_of_window(state, id, claim);
+        if (!end) {
+            ++running;
+        } else if (!check_window(state, job, id, claim, *end)) {
+            return broken("a settled claim of job " + job.id.brief() + " does not wait for its window");
+        }
+    }
+    const auto round =
+        job.phase == JobPhase::kRounds ? read_round(state, job.id, job.round) : std::optional<Round>{};
+    if (!round) return running == 0 ? InvariantResult{} : differs();
+    if (!read_param_set(state, job.params)) return broken("job " + job.id.brief() + " has no parameters");
+    const Params params = params_of(state, job);
+    const std::vector<SlotRound> slots = list_slots(state, job.id, job.round);
+    std::size_t expected = 0;
+    for (const SlotRound& slot : slots) {
+        if (!slot.assigned) continue;
+        ++expected;
+        const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
+        if (!claim || !equals(*claim, claim_of_slot(job, slot, *claim))) return differs();
+    }
+    for (std::uint32_t place = 0; place < round->merges.size(); ++place) {
+        ++expected;
+        const PublicKey& node = round->merges[place].verifier;
+        const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kMerge, place});
+        if (!claim || !equals(*claim, claim_of_merge(params, job, *round, slots, node, *claim)))
+            return differs();
+    }
+    return running == expected ? InvariantResult{} : differs();
+}
+
+}  // namespace assay::contracts
