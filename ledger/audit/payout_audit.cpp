@@ -340,9 +340,45 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
 
 }  // namespace
 
+namespace {
+
+/// How many records of a table the state has of a job.
+std::uint64_t count_records(const contracts::StateView& state, const base::Hash256& job,
+                            const contracts::RecordGroup& group) {
+    base::Bytes prefix{group.table};
+    prefix.insert(prefix.end(), job.bytes.begin(), job.bytes.end());
+    std::uint64_t count = 0;
+    state.for_each(prefix, prefix, [&](base::ByteView, base::ByteView) {
+        ++count;
+        return true;
+    });
+    return count;
+}
+
+/// An ended job is judged by its records or not at all: those that left must have been put back.
+bool is_whole(const contracts::StateView& state, const base::Hash256& job, const contracts::EndedJob& ended) {
+    return contracts::read_job(state, job).has_value() &&
+           std::all_of(ended.groups.begin(), ended.groups.end(), [&](const contracts::RecordGroup& group) {
+               return count_records(state, job, group) >= group.records;
+           });
+}
+
+}  // namespace
+
 PayoutReport audit_payouts(const contracts::StateView& state) {
     PayoutReport report;
-    for (const Job& job : contracts::list_jobs(state)) report.jobs.push_back(audit_job(state, job, report));
+    for (const base::Hash256& id : contracts::list_job_ids(state)) {
+        const auto ended = contracts::read_ended_job(state, id);
+        const auto job = contracts::read_job(state, id);
+        if (!job || (ended && !is_whole(state, id, *ended))) {
+            report.failures.push_back({"job " + id.brief(),
+                                       "ended job: its records are not there, so that none of its payments "
+                                       "was judged",
+                                       0, id});
+            continue;
+        }
+        report.jobs.push_back(audit_job(state, *job, report));
+    }
     return report;
 }
 

@@ -43,7 +43,7 @@ struct PayoutReport {
 };
 
 /// `state` is AuditReport::state of a ledger that checks, with what recover_records and recover_evidence put
-/// back.
+/// back. A job whose records are not all there is a failure, and is not among `jobs`.
 PayoutReport audit_payouts(const contracts::StateView& state);
 
 }  // namespace assay::ledger

@@ -46,7 +46,12 @@ struct Played {
 TEST_CASE("payouts are judged by a state and the blocks, and not by the state alone") {
     const Played played;
     MemoryState state = played.state();
-    CHECK(audit_payouts(state).jobs.empty());
+    // Not judged is not passed.
+    const PayoutReport without = audit_payouts(state);
+    CHECK(without.jobs.empty());
+    REQUIRE(without.failures.size() == 1);
+    CHECK(without.failures.front().job == played.job);
+    CHECK(without.failures.front().what.find("none of its payments was judged") != std::string::npos);
     REQUIRE(recover_records(state).ok());
     CHECK(audit_payouts(state).jobs.size() == 1);
     CHECK_FALSE(audit_payouts(state).ok());
@@ -59,6 +64,26 @@ TEST_CASE("payouts are judged by a state and the blocks, and not by the state al
     REQUIRE(recovered.ok());
     CHECK(audit_payouts(state).ok());
     CHECK(state.all() == played.env.with_evidence().all());
+}
+
+TEST_CASE("an ended job of which some records were not put back is not judged, whichever they are") {
+    const Played played;
+    MemoryState whole = played.state();
+    REQUIRE(recover_records(whole).ok());
+    const auto ended = contracts::read_ended_job(whole, played.job);
+    REQUIRE(ended.has_value());
+    for (const contracts::RecordGroup& group : ended->groups) {
+        CAPTURE(static_cast<int>(group.table));
+        MemoryState state = whole;
+        Bytes prefix{group.table};
+        prefix.insert(prefix.end(), played.job.bytes.begin(), played.job.bytes.end());
+        const auto records = whole.scan(prefix);
+        REQUIRE(records.size() == group.records);
+        state.erase(records.back().first);
+        const PayoutReport report = audit_payouts(state);
+        CHECK(report.jobs.empty());
+        CHECK(report.failures.size() == 1);
+    }
 }
 
 TEST_CASE("a block without the message that the state names is an error that names both") {
