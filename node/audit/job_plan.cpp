@@ -94,12 +94,15 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
                     "lower security.gain_bound, or raise market.max_price");
     }
     if (!quote.ok()) {
+        // The bond follows from the lesser rate.
+        const bool finalise_is_rarer = spec.security.finalise_threshold < spec.security.audit_threshold;
         return fail(ErrorKind::kUsage,
                     "market.max_price = " + base::to_text(spec.market.max_price) +
                         " makes the price of a round, or the bond of a slot, more than the largest amount of "
                         "money",
-                    "lower market.max_price, security.gain_bound, job.slots or train.inner_steps, or raise "
-                    "security.q");
+                    std::string("lower market.max_price, security.gain_bound, job.slots or "
+                                "train.inner_steps, or raise security.") +
+                        (finalise_is_rarer ? "finalise_q" : "q"));
     }
     const Amount budget = spec.market.budget;
     const Amount cost = quote->round_cost;

@@ -26,7 +26,7 @@ namespace {
 // The ledger says that this unit is false and what it should have been.
 void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
     replay.judged_by = recorded.fault_unit;
-    // A unit that is not among the recomputed: of another segment than the one asked for, or `update`.
+    // A unit that is not among the recomputed: it stands behind the segment that was asked for.
     if (recorded.fault_unit >= replay.units.size()) {
         replay.judgement = Judgement::kNotReached;
         return;

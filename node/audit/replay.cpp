@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/audit/replay.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -157,10 +158,16 @@ public:
         result.verdict = slot.verdict;
         end_.reset();
         carried_ = carried;
-        const std::uint32_t last = segment ? *segment : program::RoundPlan(job_.spec).finalise();
+        const program::RoundPlan plan(job_.spec);
+        const std::uint32_t last = segment ? *segment : plan.finalise();
         for (std::uint32_t unit = 0; unit <= last; ++unit) {
             ASSAY_ASSIGN(UnitReplay replayed, replay_unit(slot.slot, unit, reveal));
             result.units.push_back(std::move(replayed));
+        }
+        const auto& drawn = slot.drawn_units;
+        if (!segment && std::find(drawn.begin(), drawn.end(), plan.update()) != drawn.end()) {
+            ASSAY_ASSIGN(UnitReplay shown, update_unit(plan.update(), reveal, result.units.back()));
+            result.units.push_back(std::move(shown));
         }
         judge(result, slot);
         return result;
@@ -223,6 +230,33 @@ private:
         result.state = UnitReplay::State::kEqual;
         // After a divergence the state stays what it was.
         end_ = event->bulk.empty() ? start : event->bulk.front();
+        return result;
+    }
+
+    // Of the file that the reveal names. Where `finalise` is equal, the update made here has the claimed root
+    // and lies in the file of that name: then nobody need have kept it.
+    base::Outcome<UnitReplay> update_unit(std::uint32_t unit, const contracts::Reveal& reveal,
+                                          const UnitReplay& finalise) {
+        UnitReplay result;
+        result.unit = unit;
+        result.claimed = program::update_unit_root(reveal.trace.update);
+        if (finalise.state == UnitReplay::State::kEqual && !reveal.update_blob.is_zero()) {
+            result.recomputed = result.claimed;
+            result.state = UnitReplay::State::kEqual;
+            return result;
+        }
+        const auto path = blob_path(blobs_, reveal.update_blob, "the update that the reveal names");
+        if (!path) return unknown(unit, path.error().what);
+        ASSAY_ASSIGN(auto file, worker::open_file(path->string()));
+        auto event = ask(worker_, frames::Root{.kind = frames::BulkKind::kUpdate}, {std::move(file)});
+        if (!event && event.error().kind == ErrorKind::kVerification)
+            return unknown(unit, event.error().what);
+        if (!event) return base::failed(event.error());
+        const auto* rooted = std::get_if<frames::Rooted>(&event->message);
+        if (rooted == nullptr) return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
+        result.recomputed = program::update_unit_root(rooted->root);
+        result.state =
+            result.recomputed == result.claimed ? UnitReplay::State::kEqual : UnitReplay::State::kFalse;
         return result;
     }
 

@@ -19,7 +19,7 @@ struct ReplayRequest {
     base::Hash256 job;
     std::uint32_t round = 0;
     std::optional<base::PublicKey> miner;  ///< nothing: every miner of the round
-    std::optional<std::uint32_t> segment;  ///< nothing: all, and finalise
+    std::optional<std::uint32_t> segment;  ///< nothing: all, finalise, and update where it was drawn
 };
 
 /// What came of one unit.
@@ -45,7 +45,9 @@ enum class Judgement : std::uint8_t {
 };
 
 /// One slot's round. A unit is recomputed from the end of the unit before it where that one is equal, so that
-/// honest work needs no blobs; after a false one from its claimed start, as verifiers do.
+/// honest work needs no blobs; after a false one from its claimed start, as verifiers do. The unit `update`,
+/// in a replay of all units of a slot for which it was drawn, is judged by `finalise` where that is equal,
+/// and by the file that the reveal names where it is not.
 struct SlotReplay {
     std::uint32_t slot = 0;
     base::PublicKey miner;

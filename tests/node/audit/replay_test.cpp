@@ -52,6 +52,8 @@ public:
             REQUIRE(blobs_->put(bytes));
         }
         boundaries_ = std::move(boundaries);
+        update_ = std::move(work->update).value();
+        keep_update(update_);
         contracts::Job job;
         job.id = id_;
         job.spec = job_.spec;
@@ -65,6 +67,26 @@ public:
         slot_.revealed = true;
     }
 
+    /// The reveal names this update's file, and it is in the store.
+    void keep_update(const trainer::Update& update) {
+        const base::Bytes bytes = trainer::encode_update(update, job_.spec);
+        reveal_.update_blob = base::blob_id(bytes);
+        REQUIRE(blobs_->put(bytes));
+    }
+    /// The miner's update with one number changed.
+    [[nodiscard]] trainer::Update other_update() const {
+        trainer::Update other = update_;
+        other.values.at(3) += 1;
+        return other;
+    }
+    [[nodiscard]] base::Hash256 root_of(const trainer::Update& update) const {
+        return runner_->update_root(update);
+    }
+    /// Nobody has the update's file any more.
+    void lose_update() { REQUIRE(blobs_->remove(reveal_.update_blob)); }
+    /// The reveal claims this root for the update, whatever its file holds.
+    void claim_update(const base::Hash256& root) { reveal_.trace.update = root; }
+    [[nodiscard]] std::uint32_t update() const { return program::RoundPlan(job_.spec).update(); }
     [[nodiscard]] std::uint32_t finalise() const { return program::RoundPlan(job_.spec).segments(); }
     /// The unit's root as verifiers compute it from its claimed start.
     [[nodiscard]] base::Hash256 right_root(std::uint32_t unit) const {
@@ -121,6 +143,7 @@ private:
     std::unique_ptr<WorkerProcess> worker_;
     std::unique_ptr<trainer::JobRunner> runner_;
     std::vector<trainer::SlotState> boundaries_;
+    trainer::Update update_;
     base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
     contracts::MemoryState state_;
     contracts::SlotRound slot_;
@@ -217,6 +240,48 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     // A verdict that no bits decided.
     slot.judged({1}, Reason::kSilentAfterDraw);
     CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("a conviction for an update is wrong where finalise makes the update that was claimed and named") {
+    SlotOnLedger slot({});
+    slot.caught({1, slot.update()}, slot.update(),
+                program::update_unit_root(slot.root_of(slot.other_update())));
+    for (const bool lost : {false, true}) {
+        if (lost) slot.lose_update();
+        const SlotReplay replay = slot.replay();
+        CHECK(replay.judgement == Judgement::kWrong);
+        CHECK(replay.judged_by == slot.update());
+        REQUIRE(replay.units.size() == 5);
+        CHECK(replay.units.back().state == UnitState::kEqual);
+    }
+    CHECK(slot.replay(2).judgement == Judgement::kNotReached);
+}
+
+TEST_CASE("a verdict on an update that is not what was claimed is judged by the file that the reveal names") {
+    SlotOnLedger slot({});
+    const trainer::Update other = slot.other_update();
+    slot.keep_update(other);  // and the right root is claimed for it
+    slot.caught({1, slot.update()}, slot.update(), program::update_unit_root(slot.root_of(other)));
+    CHECK(slot.replay().judgement == Judgement::kRight);
+    slot.caught({1, slot.update()}, slot.update(), slot.right_root(1));
+    CHECK(slot.replay().judgement == Judgement::kWrong);
+    slot.judged({1, slot.update()}, Reason::kPaid);
+    CHECK(slot.replay().judgement == Judgement::kWrong);
+    CHECK(slot.replay().judged_by == slot.update());
+    // A false update whose file is shown as claimed is paid for by the rules, and found all the same.
+    slot.claim_update(slot.root_of(other));
+    const SlotReplay shown = slot.replay();
+    CHECK(shown.judgement == Judgement::kRight);
+    CHECK(shown.false_work_paid);
+    slot.lose_update();
+    const SlotReplay lost = slot.replay();
+    CHECK(lost.judgement == Judgement::kCannotBeMade);
+    CHECK(lost.judged_by == slot.update());
+    CHECK(lost.units.back().lacking.find("the update that the reveal names") != std::string::npos);
+    SlotOnLedger honest({});
+    honest.judged({1, honest.update()}, Reason::kPaid);
+    CHECK(honest.replay().judgement == Judgement::kRight);
+    CHECK(honest.replay().count(UnitState::kEqual) == 5);
 }
 
 TEST_CASE("a slot that was paid under a false name of its last boundary does not check, where it carries") {

@@ -53,6 +53,14 @@ const std::vector<Asked> kAsked = {
      [](JobSpec& s) { s.market.max_price = base::Amount::of(base::kAmountMax).value(); }, false,
      "market.max_price"},
     {"a bond beyond money", [](JobSpec& s) { s.security.audit_threshold = 1; }, false, "security.q"},
+    {"a bond beyond money by the rate of finalise", [](JobSpec& s) { s.security.finalise_threshold = 1; },
+     false, "security.finalise_q"},
+    {"a rate of finalise below that of the segments",
+     [](JobSpec& s) { s.security.finalise_threshold = 1ULL << 62, s.security.audit_threshold = 1ULL << 63; },
+     true, ""},
+    {"a rate of finalise above that of the segments",
+     [](JobSpec& s) { s.security.finalise_threshold = 1ULL << 63, s.security.audit_threshold = 1ULL << 62; },
+     true, ""},
 };
 
 /// Gives a field of the spec a value; false when no spec can hold it.
@@ -146,6 +154,8 @@ public:
         spec.model.width = 16 * between(1, 64);
         // Thresholds that a decimal says exactly.
         spec.security.audit_threshold =
+            chance(50) ? std::numeric_limits<std::uint64_t>::max() : *tests::any_word() >> 11 << 11;
+        spec.security.finalise_threshold =
             chance(50) ? std::numeric_limits<std::uint64_t>::max() : *tests::any_word() >> 11 << 11;
         for (std::uint32_t more = between(0, 2); more > 0; --more) touch(spec);
         if (chance(30)) budget_at_the_border(spec);
