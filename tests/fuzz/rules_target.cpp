@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules moved at random (rules_world.hpp). libFuzzer's bytes are the choices. Without libFuzzer:
 //   fuzz_rules [SEED [STEPS]]   so many moves from that seed, over many worlds; fails when a type of
-//                               transaction, a verdict or a merge was never reached
+//                               transaction, a verdict, a merge, a window or an update that was
+//                               shown and not recomputed was never reached
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -52,14 +53,15 @@ int main(int count, char** arguments) {
         for (std::uint64_t move = 0; move < kMovesOfAWorld; ++move) world.move();
     }
     std::printf(
-        "seed %llu: %llu moves in %llu worlds, %llu merges, %llu thirds, %zu refusals, %zu verdicts, %zu "
-        "ends\n",
+        "seed %llu: %llu moves in %llu worlds, %llu merges, %llu thirds, %llu windows, %llu updates shown, "
+        "%zu refusals, %zu verdicts, %zu ends\n",
         static_cast<unsigned long long>(seed), static_cast<unsigned long long>(reached.moves),
         static_cast<unsigned long long>(worlds), static_cast<unsigned long long>(reached.merges),
-        static_cast<unsigned long long>(reached.thirds), reached.refusals.size(), reached.verdicts.size(),
+        static_cast<unsigned long long>(reached.thirds), static_cast<unsigned long long>(reached.windows),
+        static_cast<unsigned long long>(reached.shown), reached.refusals.size(), reached.verdicts.size(),
         reached.ends.size());
-    bool all =
-        reached.merges > 0 && reached.thirds > 0 && reached.verdicts.size() >= 5 && reached.ends.size() >= 4;
+    bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 && reached.shown > 0 &&
+               reached.verdicts.size() >= 5 && reached.ends.size() >= 4;
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
          type <= static_cast<int>(contracts::TxType::kMergeOpen); ++type) {
         const std::string_view name = contracts::to_text(static_cast<contracts::TxType>(type));

@@ -96,6 +96,8 @@ Params RulesWorld::some_params() {
     }
     params.forfeit_buyer_ppm =
         std::min(params.forfeit_buyer_ppm, kPartsPerMillion - params.forfeit_verifier_ppm);
+    // Else hardly any miner is ever past its probation.
+    if (chance(2)) params.probation_rounds = static_cast<std::uint32_t>(choose_(2));
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
     return check_params(params) ? Params{} : params;
 }
@@ -115,6 +117,12 @@ JobSpec RulesWorld::some_spec() {
     spec.market.deadline_blocks = 1 + choose_(400);
     spec.security.audit_threshold =
         std::array<std::uint64_t, 4>{1, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX}[choose_(4)];
+    if (chance(4)) {
+        spec.inner_state = program::InnerState::kCarried;
+    } else if (chance(2)) {
+        spec.security.finalise_threshold =
+            std::array<std::uint64_t, 4>{1, UINT64_MAX / 3, UINT64_MAX / 2, UINT64_MAX - 1}[choose_(4)];
+    }
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     if (chance(4)) spec.initial_blob = some_hash();
@@ -134,7 +142,10 @@ void RulesWorld::move() {
     if (kind == 0) return pass_heights();
     if (kind < 13 && !active.empty()) {
         const auto job = read_job(state_, active[choose_(active.size())]);
-        if (job) return help(*job);
+        if (job) {
+            if (chance(12)) give_window(*job);
+            return help(*job);
+        }
     }
     if (kind < 14 && active.size() < 2) {
         Person& buyer = people_[kFirstBuyer + choose_(2)];
@@ -171,6 +182,20 @@ void RulesWorld::help(const Job& job) {
         return;
     }
     help_bidding(job);
+}
+
+/// No rule opens a claim with a window today: it is given to one of the running round, as a rule would when
+/// it opens it.
+void RulesWorld::give_window(const Job& job) {
+    std::vector<std::pair<ClaimId, Claim>> running;
+    for (const auto& [id, claim] : list_claims(state_, job.id))
+        if (id.round == job.round && claim.window == 0) running.emplace_back(id, claim);
+    if (running.empty() || job.phase != JobPhase::kRounds) return;
+    auto [id, claim] = running[choose_(running.size())];
+    claim.window = chance(8) ? UINT64_MAX - choose_(3) : 1 + choose_(60);
+    store(state_, claim_key(id), claim);
+    ++reached_.windows;
+    check();
 }
 
 void RulesWorld::ask(const Job& job, Person& who) {
@@ -235,6 +260,10 @@ TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const Publi
     for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
         trace.fingerprints.push_back({0x3f800000U + i * 12'345U, slot});
     trace.update = derived("update", job.id, PublicKey{}, place);
+    if (job.spec.inner_state == program::InnerState::kCarried) {
+        const Hash256 out = derived("carried", job.id, PublicKey{}, place);
+        trace.carried = program::Carried{carried_in(state_, job.id, job.round, slot).root, out};
+    }
     // What this miner does in this slot.
     const std::uint8_t manner = derived("manner", job.id, miner, place).bytes[0];
     if (manner < 16) trace.boundaries.back() = derived("cheat", job.id, miner, place);
@@ -244,7 +273,10 @@ TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const Publi
         std::fill(trace.boundaries.begin(), trace.boundaries.end(), trace.boundaries.front());
         trace.divergence = program::Divergence{0, 0};
         trace.update = {};
+        if (trace.carried) trace.carried->out = {};
     }
+    if (manner >= 48 && manner < 56 && trace.carried)
+        trace.carried->out = derived("bad carried", job.id, miner, place);
     if (manner >= 40 && manner < 48) trace.fingerprints.back().loss = 0x7fc00123U;
     return trace;
 }
@@ -263,6 +295,7 @@ void RulesWorld::commit(const Job& job, const SlotRound& slot) {
     statement.trace_root = program::trace_root(trace);
     statement.update_root = trace.update;
     statement.salt = derived("salt", job.id, slot.miner, job.round);
+    statement.carried = trace.carried;
     send(*who, RoundCommit{job.id, job.round, slot.slot, commit_seal(kChain, statement)});
 }
 
@@ -276,6 +309,7 @@ void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
     tx.trace = trace_of(job, slot.slot, slot.miner);
     tx.boundary_blobs.resize(program::RoundPlan(job.spec).segments(), derived("blob", job.id, slot.miner));
     tx.salt = derived("salt", job.id, slot.miner, job.round);
+    if (!chance(12)) tx.update_blob = derived("update blob", job.id, slot.miner, job.round);
     if (chance(12)) tx.boundary_blobs.resize(choose_(300));
     if (chance(12)) tx.trace.fingerprints.resize(choose_(20));
     if (chance(12)) tx.trace.boundaries.resize(choose_(300));
@@ -421,11 +455,21 @@ void RulesWorld::hand_in(const base::Bytes& bytes, TxType type) {
     if (outcome.applied || chance(16)) check();
 }
 
+/// Whether the slot of a verdict was judged by its update's file.
+bool RulesWorld::shows_update(const Event& event) {
+    const auto job = read_job(state_, event.job);
+    const auto slot = read_slot(state_, event.job, event.round, event.slot);
+    return job && slot && !slot->drawn_units.empty() &&
+           slot->drawn_units.back() == program::RoundPlan(job->spec).update();
+}
+
 void RulesWorld::note(const Events& events) {
     for (const Event& event : events) {
         if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
         if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);
         if (event.kind == EventKind::kMerged) ++reached_.merges;
+        if (event.kind == EventKind::kVerdict && event.reason == Reason::kPaid && shows_update(event))
+            ++reached_.shown;
         if (event.kind == EventKind::kThirdDrawn) ++reached_.thirds;
     }
 }

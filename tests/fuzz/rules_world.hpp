@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger of rules alone, moved at random: transactions of every type by a small population of keys,
 // sensible ones more often than not, with boundary amounts, lists and bytes; heights that go by or are jumped
-// over; a change of the current parameters now and then. After every move the invariants hold, and a refused
-// transaction has changed nothing. What a party says follows from its key, so that seals can be opened.
+// over; a change of the current parameters and a window for a claim now and then. After every move the
+// invariants hold, and a refused transaction has changed nothing. What a party says follows from its key, so
+// that seals can be opened.
 #pragma once
 
 #include <array>
@@ -27,6 +28,8 @@ struct Reached {
     std::set<contracts::Reason> ends;
     std::uint64_t merges = 0;
     std::uint64_t thirds = 0;
+    std::uint64_t windows = 0;  ///< given to claims
+    std::uint64_t shown = 0;    ///< slots paid for an update that was shown and not recomputed
     std::uint64_t moves = 0;
 };
 
@@ -60,6 +63,7 @@ private:
     /// What the job waits for; by the party that it waits for.
     void help(const contracts::Job& job);
     void help_bidding(const contracts::Job& job);
+    void give_window(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
 
@@ -78,6 +82,7 @@ private:
 
     void send(Person& who, Payload payload);
     void hand_in(const base::Bytes& bytes, contracts::TxType type);
+    bool shows_update(const contracts::Event& event);
     void note(const contracts::Events& events);
     void check();
 
