@@ -28,6 +28,7 @@ struct Attempt {
     std::string contradiction;  ///< what the claim says of itself that cannot be; `root` follows from it
     std::vector<Fingerprint> fingerprints;
     std::optional<trainer::SlotState> end;
+    program::StateRoots end_roots;
     std::optional<trainer::Update> update;
     base::Hash256 carried_out;
 };
@@ -38,17 +39,31 @@ Attempt unavailable(std::string why) {
     return attempt;
 }
 
+/// Components of the start's root: of its arrays that are here, and what its head says of the others.
+program::StateRoots start_roots(const JobRunner& runner, const UnitInput& input) {
+    program::StateRoots roots = runner.state_roots(*input.start);
+    if (!input.start_roots) return roots;
+    if (input.start->first_moment.empty()) roots.first_moment = input.start_roots->first_moment;
+    if (input.start->second_moment.empty()) roots.second_moment = input.start_roots->second_moment;
+    return roots;
+}
+
 /// The whole attempt when `input.start` cannot serve as the state at `boundary`; nothing when it can.
 std::optional<Attempt> without_start(const JobRunner& runner, const UnitInput& input,
                                      std::uint32_t boundary) {
     const std::string place = "boundary " + std::to_string(boundary);
     if (!input.start) return unavailable("no state was served for " + place);
-    const base::Hash256 root = runner.state_root(*input.start);
+    const program::StateRoots roots = start_roots(runner, input);
+    if (input.start_roots && *input.start_roots != roots) {
+        return unavailable("the head served for " + place + " names other roots than its arrays have");
+    }
+    const base::Hash256 root = program::state_root(roots);
     if (root != input.claimed.boundaries[boundary]) {
         return unavailable("the state served for " + place + " has root " + root.brief() +
                            ", the trace says " + input.claimed.boundaries[boundary].brief());
     }
-    const std::string fault = runner.misfit(*input.start, input.place.round, boundary);
+    const auto needed = program::RoundPlan(runner.spec()).start(input.place.unit).arrays;
+    const std::string fault = runner.misfit(*input.start, input.place.round, boundary, needed);
     if (fault.empty()) return std::nullopt;
     Attempt attempt;
     attempt.root = program::misplaced_unit_root(root);
@@ -115,6 +130,7 @@ Outcome<Attempt> segment_attempt(JobRunner& runner, const UnitInput& input, cons
     attempt.root = replayed.unit_root;
     attempt.fingerprints = std::move(replayed.outcome.fingerprints);
     attempt.end = std::move(replayed.end);
+    attempt.end_roots = replayed.roots;
     return attempt;
 }
 
@@ -128,14 +144,17 @@ bool misnamed(const char* what, const base::Hash256& named, const base::Hash256&
 }
 
 /// Compares the blobs that the reveal names with the files of what was recomputed. REQUIRES a right attempt.
-void compare_names(const UnitInput& input, const program::JobSpec& spec, Attempt& attempt) {
+void compare_names(const JobRunner& runner, const UnitInput& input, Attempt& attempt) {
+    const program::JobSpec& spec = runner.spec();
     if (attempt.update && !input.update_blob.is_zero()) {
         const base::Hash256 file = base::blob_id(trainer::encode_update(*attempt.update, spec));
         if (misnamed("the update", input.update_blob, file, attempt)) return;
     }
     // Where the start was recomputed as the end of the segment before, nobody fetched it under its name.
     if (program::carries_state(spec) && !input.last_boundary_blob.is_zero()) {
-        const base::Hash256 file = base::blob_id(trainer::encode_slot_state(*input.start));
+        const program::StateHead head = trainer::slot_head(*input.start, runner.state_roots(*input.start),
+                                                           program::strategy_of(spec).lane_arrays);
+        const base::Hash256 file = base::blob_id(program::encode_state_head(head));
         (void)misnamed("the state at the last boundary", input.last_boundary_blob, file, attempt);
     }
 }
@@ -156,7 +175,7 @@ Outcome<Attempt> finalise_attempt(JobRunner& runner, const UnitInput& input) {
     attempt.update = std::move(replayed.update);
     attempt.carried_out = replayed.carried_out;
     const bool right = attempt.root == program::unit_root(input.claimed, spec, plan.finalise());
-    if (right) compare_names(input, spec, attempt);
+    if (right) compare_names(runner, input, attempt);
     return attempt;
 }
 
@@ -279,6 +298,7 @@ Outcome<UnitResult> check_unit(JobRunner& runner, const UnitInput& input, const 
     }
     result.unit_root = *first.root;
     result.end = std::move(first.end);
+    result.end_roots = first.end_roots;
     result.update = std::move(first.update);
     result.carried_out = first.carried_out;
     const bool match = result.unit_root == result.claimed_root;

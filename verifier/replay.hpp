@@ -26,6 +26,9 @@ struct UnitInput {
     program::TraceRecord claimed;
     std::optional<trainer::BaseState> base;
     std::optional<trainer::SlotState> start;
+    /// The components of the start's root that its head names. An array that the unit does not read is not
+    /// there, and this is its root.
+    std::optional<program::StateRoots> start_roots;
     /// For segment 0 of a slot that carries: the end of its last accepted round. Missing, or with another
     /// root than the claimed trace's, it is kUnavailable.
     std::optional<trainer::SlotState> carried;
@@ -48,6 +51,7 @@ struct UnitResult {
     bool named = false;                     ///< it says what differs; a claimed end could not say it better
     std::uint32_t steps = 0;                ///< inner steps recomputed once
     std::optional<trainer::SlotState> end;  ///< recomputed end of a segment
+    program::StateRoots end_roots;          ///< of `end`
     std::optional<trainer::Update> update;  ///< recomputed update of finalise
     base::Hash256 carried_out;              ///< of what it hands on, as recomputed; zero: nothing
 };

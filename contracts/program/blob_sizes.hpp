@@ -18,9 +18,14 @@ constexpr std::uint64_t token_file_size(std::uint64_t tokens, std::uint32_t voca
     return kTokenFileHeader + token_bytes(vocabulary) * tokens;
 }
 
-/// Bytes of each state of a model, without an age of moments, of `parameters` numbers
-/// (trainer/run/state_bytes.hpp).
+/// Bytes of an array's file.
+constexpr std::uint64_t array_bytes(std::uint64_t parameters) { return 4 * parameters; }
+/// Bytes of the file of a head (contracts/program/state_head.hpp) of so many arrays: magic, step, cursor, age
+/// where there is one, and for each array its number, root and blob.
+constexpr std::uint64_t state_head_bytes(std::uint64_t arrays, bool aged) {
+    return 8 + 8 + 8 + (aged ? 9 : 1) + 4 + (1 + 32 + 32) * arrays;
+}
+/// Bytes of a base state's file, of `parameters` numbers (trainer/run/state_bytes.hpp).
 constexpr std::uint64_t base_state_bytes(std::uint64_t parameters) { return 16 + 8 * parameters; }
-constexpr std::uint64_t slot_state_bytes(std::uint64_t parameters) { return 24 + 12 * parameters; }
 
 }  // namespace assay::program

@@ -5,6 +5,7 @@
 
 #include "contracts/base/check.hpp"
 #include "contracts/base/wide.hpp"
+#include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/tensors.hpp"
 
@@ -14,14 +15,20 @@ RoundPlan::RoundPlan(const JobSpec& spec)
     : inner_steps_(spec.train.inner_steps),
       segment_steps_(spec.security.segment_steps),
       segments_((inner_steps_ + segment_steps_ - 1) / segment_steps_),
-      carries_(spec.inner_state == InnerState::kCarried) {}
+      carries_(spec.inner_state == InnerState::kCarried),
+      row_(find_strategy(spec.engine, spec.strategy)) {}
 
 UnitStart RoundPlan::start(std::uint32_t unit) const {
     ASSAY_CHECK(unit < units());
+    ASSAY_CHECK(row_ != nullptr);
     UnitStart start;
     start.base = unit == 0 || is_finalise(unit);
     start.carried = unit == 0 && carries_;
-    if (unit != 0) start.boundary = unit;
+    if (start.carried) start.arrays = row_->carried_arrays;
+    if (unit == 0) return start;
+    start.boundary = unit;
+    // What a slot hands on is compared whole with its name.
+    start.arrays = is_finalise(unit) && !carries_ ? row_->finalise_arrays : row_->lane_arrays;
     return start;
 }
 
@@ -48,14 +55,16 @@ std::uint64_t RoundPlan::work(std::uint32_t unit, std::uint64_t slot_work) const
 }
 
 FileSizes file_sizes(const JobSpec& spec) {
-    // A magic of 8 bytes and the counters before the arrays of binary32.
-    constexpr std::uint64_t kCount = 8;
     const StrategyRow& row = strategy_of(spec);
     const std::uint64_t parameters = parameter_count(spec.model);
-    const std::uint64_t counters = carries_state(spec) ? 3 : 2;
-    return {.base_state = 8 + kCount + 4 * row.base_arrays.size() * parameters,
-            .slot_state = 8 + kCount * counters + 4 * row.lane_arrays.size() * parameters,
-            .update = row.update_file_bytes(parameters)};
+    FileSizes sizes;
+    // A magic of 8 bytes and the step count before the arrays.
+    sizes.base_state = 16 + row.base_arrays.size() * array_bytes(parameters);
+    sizes.slot_head = state_head_bytes(row.lane_arrays.size(), carries_state(spec));
+    sizes.array = array_bytes(parameters);
+    sizes.slot_state = sizes.state_of(row.lane_arrays.size());
+    sizes.update = row.update_file_bytes(parameters);
+    return sizes;
 }
 
 }  // namespace assay::program

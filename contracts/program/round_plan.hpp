@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "contracts/program/job_spec.hpp"
 
@@ -21,13 +22,19 @@ struct UnitStart {
     bool base = false;     ///< the round's base state
     bool carried = false;  ///< what the slot carries from its last accepted round, where the job carries
     std::optional<std::uint32_t> boundary;  ///< the slot state at this boundary, of a miner's bytes
+    std::span<const StateArray> arrays;     ///< of that state, or of the carried one; in the row's order
 };
 
-/// Bytes of a file of each kind; of an update, at most.
+/// Bytes of a file of each kind; of an update, at most. A slot state is a head and a file for each array.
 struct FileSizes {
     std::uint64_t base_state = 0;
-    std::uint64_t slot_state = 0;
+    std::uint64_t slot_head = 0;
+    std::uint64_t array = 0;
+    std::uint64_t slot_state = 0;  ///< all files of it
     std::uint64_t update = 0;
+
+    /// Those that hold so many arrays of it.
+    [[nodiscard]] std::uint64_t state_of(std::size_t arrays) const { return slot_head + arrays * array; }
 };
 
 /// Boundaries are numbered from 0, the slot's start, to segments(), its end. Units 0 to segments() - 1 are
@@ -52,7 +59,7 @@ public:
     /// Number of the boundary at the slot's end.
     [[nodiscard]] std::uint32_t last_boundary() const { return segments_; }
 
-    /// REQUIRES unit < units().
+    /// REQUIRES unit < units(), and a strategy that has a row.
     [[nodiscard]] UnitStart start(std::uint32_t unit) const;
     /// Steps of a segment; none for every other unit.
     [[nodiscard]] StepRange steps(std::uint32_t unit) const;
@@ -69,6 +76,7 @@ private:
     std::uint32_t segment_steps_;
     std::uint32_t segments_;
     bool carries_;
+    const StrategyRow* row_;
 };
 
 /// Sizes of the job's files. REQUIRES a spec that check_spec accepts.

@@ -44,22 +44,24 @@ struct Bounds {
     Pair operator()(const OpenJob&) const { return {2, 2}; }
     Pair operator()(const BaseStateFrame&) const { return {1, 1}; }
     Pair operator()(const Train& train) const {
-        const std::size_t all = 1 + (train.carried_in.is_zero() ? 0U : 1U) + (train.resume ? 1U : 0U);
-        return {all, all};
+        const std::size_t states = (train.carried_in.is_zero() ? 0U : 1U) + (train.resume ? 1U : 0U);
+        return {1 + states, 1 + states * kMaxStateFiles};
     }
-    Pair operator()(const Boundary&) const { return {1, 1}; }
+    Pair operator()(const Boundary&) const { return {2, kMaxStateFiles}; }
     Pair operator()(const Trained&) const { return {0, 1}; }
     Pair operator()(const Replay& replay) const {
         const std::size_t claimed = replay.has_claimed_end ? 1 : 0;
-        return {1 + claimed, 2 + claimed};
+        return {1 + claimed, 1 + (1 + claimed) * kMaxStateFiles};
     }
-    Pair operator()(const Replayed&) const { return {0, 1}; }
+    Pair operator()(const Replayed&) const { return {0, kMaxStateFiles}; }
     Pair operator()(const Merge& merge) const {
         return {1 + merge.accepted.size(), 1 + merge.accepted.size()};
     }
     Pair operator()(const Initial&) const { return {0, 1}; }
     Pair operator()(const Evaluate&) const { return {1, 1}; }
-    Pair operator()(const Root&) const { return {1, 1}; }
+    Pair operator()(const Root& root) const {
+        return {1, root.kind == BulkKind::kSlotState ? kMaxStateFiles : 1};
+    }
     Pair operator()(const Sample&) const { return {1, 1}; }
     template <class Other>
     Pair operator()(const Other&) const {

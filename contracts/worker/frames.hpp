@@ -26,11 +26,14 @@ namespace assay::worker {
 /// 2: JobSpec names a profile, another family and an initial blob; Initial may carry a file; Refusal has a
 /// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
 /// kUnsound. 4: Train says what the slot carries; Train and Replay may bring its file; a trace may hold what
-/// is carried.
-inline constexpr std::uint32_t kProtocolVersion = 5;
+/// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
+/// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads.
+inline constexpr std::uint32_t kProtocolVersion = 6;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
+/// Files of a slot's state: its head and at most every kind of array.
+inline constexpr std::size_t kMaxStateFiles = 6;
 /// No state, update or token file is larger; a descriptor that names more is refused unread.
 inline constexpr std::size_t kMaxBulk = std::size_t{64} << 30;
 /// Bytes of the sentence that says what to do about a refusal.
@@ -170,10 +173,10 @@ struct Drill {
     }
 };
 
-/// Trains one slot for one round. Descriptors: base state of the round; with `carried_in`, the slot state at
-/// the end of the slot's last accepted round; when resuming, the slot state of boundary
-/// `resume->boundaries.size() - 1`, as a Boundary frame gave it. Answers: Progress after each step, Boundary
-/// at each segment's end, then Trained.
+/// Trains one slot for one round. Descriptors: base state of the round; with `carried_in`, head and carried
+/// arrays of the slot state at the end of the slot's last accepted round; when resuming, the slot state of
+/// boundary `resume->boundaries.size() - 1`, as a Boundary frame gave it. Answers: Progress after each step,
+/// Boundary at each segment's end, then Trained.
 struct Train {
     static constexpr FrameKind kKind = FrameKind::kTrain;
     std::uint32_t round = 0;
@@ -198,8 +201,8 @@ struct Progress {
     }
 };
 
-/// A segment has ended. Descriptor: slot state at boundary `index`. Keep it until the window for checks of
-/// the round closes: it answers an audit's question and resumes a killed worker.
+/// A segment has ended. Descriptors: head and arrays of the slot state at boundary `index`. Keep them until
+/// the window for checks of the round closes: they answer an audit's question and resume a killed worker.
 struct Boundary {
     static constexpr FrameKind kKind = FrameKind::kBoundary;
     std::uint32_t index = 0;  ///< 1 … segments; boundary 0 is the base state itself
@@ -224,10 +227,12 @@ struct Trained {
 };
 
 /// Recomputes one audit unit of a revealed trace and compares.
-/// Descriptors: segment 0: base state of the round and, where the claimed trace carries something in, the
-/// slot state that it comes from. Segment s > 0: slot state of boundary s. Finalise: base
-/// state of the round, slot state of the last boundary. Then, with `has_claimed_end`, the claimed end: slot
-/// state of boundary s + 1, or for finalise the update file; it serves to name the first difference.
+/// Descriptors: segment 0: base state of the round and, where the claimed trace carries something in, head
+/// and carried arrays of the slot state that it comes from. Segment s > 0: slot state of boundary s.
+/// Finalise: base state of the round, head and those arrays of the state at the last boundary that it reads
+/// (RoundPlan::start). Then, with `has_claimed_end`, the claimed end: slot state of boundary s + 1, or for
+/// finalise the update file; it serves to name the first difference. A head that is none of the job's comes
+/// without arrays.
 struct Replay {
     static constexpr FrameKind kKind = FrameKind::kReplay;
     std::uint32_t round = 0;
@@ -253,7 +258,7 @@ enum class UnitVerdict : std::uint8_t {
     kUnsound = 4,      ///< this machine computed two different results: it must not give verdicts
 };
 
-/// Descriptor: with `want_end_state`, the recomputed end (slot state, or update file).
+/// Descriptors: with `want_end_state`, the recomputed end (slot state, or update file).
 struct Replayed {
     static constexpr FrameKind kKind = FrameKind::kReplayed;
     UnitVerdict verdict = UnitVerdict::kMatch;
@@ -312,7 +317,7 @@ struct Evaluated {
 
 enum class BulkKind : std::uint8_t { kBaseState = 1, kSlotState = 2, kUpdate = 3 };
 
-/// Asks for the root of a file. Descriptor: the file. Answer: Rooted.
+/// Asks for the root of a state or an update. Descriptors: its file, or files. Answer: Rooted.
 struct Root {
     static constexpr FrameKind kKind = FrameKind::kRoot;
     BulkKind kind = BulkKind::kBaseState;

@@ -7,6 +7,7 @@
 
 #include "contracts/base/wide.hpp"
 #include "contracts/program/blob_sizes.hpp"
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/tensors.hpp"
 #include "contracts/rules/job/costs.hpp"
 
@@ -54,7 +55,8 @@ std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes
         if (!start.boundary && !start.carried) continue;
         // Whoever has recomputed the unit before has this one's start.
         const double drawn = plan.is_finalise(unit) ? rates.finalise : rates.segment;
-        bytes += drawn * (unit == 0 ? 1.0 : 1.0 - rates.segment) * static_cast<double>(files.slot_state);
+        bytes += drawn * (unit == 0 ? 1.0 : 1.0 - rates.segment) *
+                 static_cast<double>(files.state_of(start.arrays.size()));
     }
     return static_cast<std::uint64_t>(std::ceil(bytes));
 }
@@ -67,8 +69,9 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
     bytes.data = program::token_file_size(spec.data.train_tokens, spec.model.vocabulary) +
                  program::token_file_size(spec.data.held_out_tokens, spec.model.vocabulary);
     bytes.join = bytes.data + bytes.files.base_state;
-    bytes.received = (spec.slots - 1) * bytes.files.update;
-    bytes.updates = bytes.received + kVerifiers * bytes.files.update;
+    const std::uint64_t handed_in = program::strategy_of(spec).tick.ticks * bytes.files.update;
+    bytes.received = (spec.slots - 1) * handed_in;
+    bytes.updates = bytes.received + kVerifiers * handed_in;
     bytes.audit_newcomer = kVerifiers * mean_starts(spec, bytes.files, {});
     bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files,
                                                   {.segment = rate_of(spec.security.audit_threshold),

@@ -7,7 +7,9 @@
 #include <mutex>
 #include <utility>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_head.hpp"
 #include "node/worker/local_training.hpp"
 
 namespace assay::node {
@@ -16,6 +18,8 @@ using base::ErrorKind;
 using base::fail;
 
 namespace {
+
+using SlotFiles = std::vector<frames::SharedDescriptor>;
 
 base::Outcome<std::filesystem::path> blob_path(const BlobStore& blobs, const BlobId& id, const char* what) {
     auto path = blobs.path(id);
@@ -78,6 +82,29 @@ base::Outcome<frames::SharedDescriptor> base_state(WorkerClient& worker, const B
     return file;
 }
 
+/// A slot's state, or some arrays of it, from the store: its head first.
+base::Outcome<SlotFiles> slot_files(const BlobStore& blobs, const program::JobSpec& spec, const BlobId& id,
+                                    std::span<const program::StateArray> arrays, const std::string& what) {
+    ASSAY_ASSIGN(const auto path, blob_path(blobs, id, what.c_str()));
+    ASSAY_ASSIGN(auto head_file, worker::open_file(path.string()));
+    ASSAY_ASSIGN(const auto size, worker::file_size(*head_file, worker::kMaxBulk));
+    base::Bytes bytes;
+    if (size <= program::kMaxHeadBytes) {
+        ASSAY_ASSIGN(bytes, worker::read_all(*head_file, program::kMaxHeadBytes));
+    }
+    SlotFiles files{std::move(head_file)};
+    const auto head = program::decode_state_head(bytes);
+    const auto all = program::strategy_of(spec).lane_arrays;
+    if (!head.ok() || !program::fits(*head, all, program::carries_state(spec))) return files;
+    for (const program::StateArray array : arrays) {
+        ASSAY_ASSIGN(const auto at,
+                     blob_path(blobs, head->part(array)->blob, ("an array of " + what).c_str()));
+        ASSAY_ASSIGN(auto file, worker::open_file(at.string()));
+        files.push_back(std::move(file));
+    }
+    return files;
+}
+
 /// Makes the states that slots go on with, where the store has none: by training again from the last round in
 /// which the slot went on with nothing.
 class CarriedStates {
@@ -87,26 +114,28 @@ public:
         : worker_(worker), state_(state), blobs_(blobs), job_(job) {}
 
     /// Of a slot that goes on with something in `round`.
-    base::Outcome<frames::SharedDescriptor> at(std::uint32_t round, std::uint32_t slot) const {
-        frames::SharedDescriptor file;
+    base::Outcome<SlotFiles> at(std::uint32_t round, std::uint32_t slot) const {
+        SlotFiles files;
         std::uint32_t from = round;
         while (!contracts::carried_in(state_, job_.id, from, slot).nothing()) {
-            const auto path = blobs_.path(contracts::carried_in(state_, job_.id, from, slot).blob);
-            if (path.ok()) {
-                ASSAY_ASSIGN(file, worker::open_file(path->string()));
+            auto stored =
+                slot_files(blobs_, job_.spec, contracts::carried_in(state_, job_.id, from, slot).blob,
+                           program::strategy_of(job_.spec).carried_arrays, "what a slot carries");
+            if (stored.ok()) {
+                files = *std::move(stored);
                 break;
             }
             --from;
         }
         for (; from < round; ++from) {
-            ASSAY_ASSIGN(file, train_again(from, slot, file));
+            ASSAY_ASSIGN(files, train_again(from, slot, files));
         }
-        return file;
+        return files;
     }
 
 private:
-    base::Outcome<frames::SharedDescriptor> train_again(std::uint32_t round, std::uint32_t slot,
-                                                        const frames::SharedDescriptor& carried) const {
+    base::Outcome<SlotFiles> train_again(std::uint32_t round, std::uint32_t slot,
+                                         const SlotFiles& carried) const {
         const auto record = contracts::read_round(state_, job_.id, round);
         if (!record) return fail(ErrorKind::kNotFound, "the ledger has no round " + std::to_string(round));
         frames::Train request;
@@ -115,12 +144,12 @@ private:
         request.carried_in = contracts::carried_in(state_, job_.id, round, slot).root;
         ASSAY_ASSIGN(auto base, base_state(worker_, blobs_, job_.spec, *record));
         std::vector<frames::SharedDescriptor> start{std::move(base)};
-        if (carried != nullptr) start.push_back(carried);
-        frames::SharedDescriptor end;
+        start.insert(start.end(), carried.begin(), carried.end());
+        SlotFiles end;
         ASSAY_ASSIGN(const WorkerEvent last,
                      ask(worker_, std::move(request), std::move(start), [&](const WorkerEvent& event) {
                          if (std::holds_alternative<frames::Boundary>(event.message) && !event.bulk.empty())
-                             end = event.bulk.front();
+                             end = event.bulk;
                      }));
         const auto* trained = std::get_if<frames::Trained>(&last.message);
         const base::Hash256 wanted = contracts::carried_in(state_, job_.id, round + 1, slot).root;
@@ -129,7 +158,8 @@ private:
                         "round " + std::to_string(round) + ", slot " + std::to_string(slot) +
                             ": trained again here, it hands on another state than the ledger accepted");
         }
-        return end;
+        const program::StrategyRow& row = program::strategy_of(job_.spec);
+        return program::narrowed(end, row.lane_arrays, row.carried_arrays);
     }
 
     WorkerClient& worker_;
@@ -156,7 +186,7 @@ public:
         result.slot = slot.slot;
         result.miner = slot.miner;
         result.verdict = slot.verdict;
-        end_.reset();
+        end_.clear();
         carried_ = carried;
         const program::RoundPlan plan(job_.spec);
         const std::uint32_t last = segment ? *segment : plan.finalise();
@@ -187,18 +217,18 @@ private:
     }
 
     // The state that the miner served for the boundary before `unit`.
-    [[nodiscard]] base::Outcome<frames::SharedDescriptor> claimed_start(const contracts::Reveal& reveal,
-                                                                        std::uint32_t unit) const {
-        const std::string what = "the state that the miner served for boundary " + std::to_string(unit);
-        ASSAY_ASSIGN(const auto path, blob_path(blobs_, reveal.boundary_blobs[unit - 1], what.c_str()));
-        return worker::open_file(path.string());
+    [[nodiscard]] base::Outcome<SlotFiles> claimed_start(const contracts::Reveal& reveal,
+                                                         std::uint32_t unit) const {
+        return slot_files(blobs_, job_.spec, reveal.boundary_blobs[unit - 1],
+                          program::RoundPlan(job_.spec).start(unit).arrays,
+                          "the state that the miner served for boundary " + std::to_string(unit));
     }
 
     base::Outcome<UnitReplay> replay_unit(std::uint32_t slot, std::uint32_t unit,
                                           const contracts::Reveal& reveal) {
         const bool goes_on = unit == 0 && !carried_.nothing();
-        const bool from_claim = (unit != 0 || goes_on) && !end_;
-        frames::SharedDescriptor start = std::exchange(end_, nullptr);
+        const bool from_claim = (unit != 0 || goes_on) && end_.empty();
+        SlotFiles start = std::exchange(end_, {});
         if (from_claim) {
             auto claimed = goes_on ? carried_states_.at(round_, slot) : claimed_start(reveal, unit);
             // That this machine cannot open what it has says nothing about the unit.
@@ -229,7 +259,7 @@ private:
         }
         result.state = UnitReplay::State::kEqual;
         // After a divergence the state stays what it was.
-        end_ = event->bulk.empty() ? start : event->bulk.front();
+        end_ = event->bulk.empty() ? start : event->bulk;
         return result;
     }
 
@@ -261,12 +291,12 @@ private:
     }
 
     base::Outcome<WorkerEvent> ask_worker(std::uint32_t slot, std::uint32_t unit,
-                                          const contracts::Reveal& reveal,
-                                          const frames::SharedDescriptor& start) {
+                                          const contracts::Reveal& reveal, const SlotFiles& start) {
         std::vector<frames::SharedDescriptor> bulk;
         const program::UnitStart from = program::RoundPlan(job_.spec).start(unit);
         if (from.base) bulk.push_back(base_);
-        if (start != nullptr) bulk.push_back(start);
+        const auto files = program::narrowed(start, program::strategy_of(job_.spec).lane_arrays, from.arrays);
+        bulk.insert(bulk.end(), files.begin(), files.end());
         return ask(worker_,
                    frames::Replay{.round = round_,
                                   .slot = slot,
@@ -286,7 +316,7 @@ private:
     frames::SharedDescriptor base_;
     CarriedStates carried_states_;
     contracts::CarriedIn carried_;  ///< of the slot at hand
-    frames::SharedDescriptor end_;  ///< of the unit before, where it is the claimed one
+    SlotFiles end_;                 ///< of the unit before, where it is the claimed one
 };
 
 }  // namespace

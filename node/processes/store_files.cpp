@@ -19,6 +19,10 @@ public:
         ASSAY_ASSIGN(const auto path, store_.path(id));
         return worker::open_file(path.string());
     }
+    base::Outcome<base::Bytes> read(const BlobId& id, std::size_t limit) override {
+        ASSAY_ASSIGN(const auto file, open(id));
+        return worker::read_all(*file, limit);
+    }
     [[nodiscard]] bool has(const BlobId& id) const override { return store_.has(id); }
     void drop(const BlobId& id) override { (void)store_.remove(id); }
     [[nodiscard]] std::vector<BlobId> evictable() const override {

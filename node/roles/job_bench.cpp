@@ -27,10 +27,6 @@ FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
     return {.size = program::file_sizes(spec).base_state, .pin = pin, .traffic = Traffic::kBase};
 }
 
-FetchTerms boundary_terms(const program::JobSpec& spec) {
-    return {.size = program::file_sizes(spec).slot_state, .pin = Pin::kPinned, .traffic = Traffic::kAudit};
-}
-
 FetchTerms update_terms(const program::JobSpec& spec) {
     return {.size = program::file_sizes(spec).update, .pin = Pin::kPinned, .traffic = Traffic::kUpdate};
 }
@@ -90,6 +86,27 @@ std::optional<SharedDescriptor> BlobWants::want(const BlobId& id, const std::vec
     return open(id);
 }
 
+std::vector<BlobId> BlobWants::known_files(const BlobId& head, const StateTerms& terms) {
+    std::vector<BlobId> known{head};
+    const std::vector<BlobId> arrays = named_arrays(files_, head, terms);
+    known.insert(known.end(), arrays.begin(), arrays.end());
+    return known;
+}
+
+std::optional<StateFiles> BlobWants::want_state(const BlobId& head, const std::vector<Endpoint>& holders,
+                                                const StateTerms& terms) {
+    const auto file = want(head, holders, {.size = terms.head_bytes, .traffic = terms.traffic});
+    if (!file) return std::nullopt;
+    StateFiles all{*file};
+    const std::vector<BlobId> arrays = named_arrays(files_, head, terms);
+    for (const BlobId& array : arrays) {
+        const auto one = want(array, holders, {.size = terms.array_bytes, .traffic = terms.traffic});
+        if (one) all.push_back(*one);
+    }
+    if (all.size() <= arrays.size()) return std::nullopt;
+    return all;
+}
+
 std::optional<SharedDescriptor> BlobWants::open(const BlobId& id) {
     auto file = files_.open(id);
     if (file.ok()) return std::move(file).value();
@@ -123,6 +140,13 @@ std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::st
     attempt.not_before_ns = seams_.clock.mono_ns() + kRetryPauseNs;
     log_once(attempt, what + " not stored: " + blob.error().what);
     return std::nullopt;
+}
+
+std::optional<BlobId> BlobWants::put_state(const StateFiles& files, const std::string& what) {
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        if (!put(files[i], what + ", array " + std::to_string(i))) return std::nullopt;
+    }
+    return put(files.front(), what);
 }
 
 void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
@@ -331,6 +355,7 @@ void JobBench::unpin_settled(const contracts::StateView& state, const Rounds& ru
         }
     }
     if (keep) keep(needed);
+    add_arrays(files_, needed);
     if (const auto unpinned = files_.pin_only(needed); !unpinned.ok()) seams_.log.error(unpinned.error());
 }
 

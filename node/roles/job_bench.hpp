@@ -13,16 +13,16 @@
 
 #include "contracts/rules/tables.hpp"
 #include "node/roles/requests.hpp"
+#include "node/roles/state_blobs.hpp"
 #include "node/roles/worker_refusals.hpp"
 #include "node/seams/blob_files.hpp"
 #include "node/seams/ports.hpp"
 
 namespace assay::node {
 
-/// The terms of a job's states, each as long as the spec's model makes it: what a round starts from, a slot
-/// between two segments, what a slot submits.
+/// The terms of a job's files, each as long as the spec's model makes it: what a round starts from, what a
+/// slot submits.
 FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin = Pin::kPinned);
-FetchTerms boundary_terms(const program::JobSpec& spec);
 FetchTerms update_terms(const program::JobSpec& spec);
 
 /// Blobs that are wanted, fetched once each, tried again after a pause when nobody served them: a second for
@@ -38,6 +38,12 @@ public:
     /// The blob's file when it is here; otherwise as here().
     std::optional<SharedDescriptor> want(const BlobId& id, const std::vector<Endpoint>& holders,
                                          const FetchTerms& terms = {});
+    /// As want(), of a slot's state: its head first, then the wanted arrays. A head that is none of such a
+    /// state comes alone.
+    std::optional<StateFiles> want_state(const BlobId& head, const std::vector<Endpoint>& holders,
+                                         const StateTerms& terms);
+    /// The blobs of a state that are known to be wanted: its head and, once that is here, arrays.
+    std::vector<BlobId> known_files(const BlobId& head, const StateTerms& terms);
     /// The file of a blob that is here; nothing, and an error in the log, when it cannot be opened.
     std::optional<SharedDescriptor> open(const BlobId& id);
     /// Attempts on this blob, to keep it, in which no holder gave it. Our own store's failures are none.
@@ -49,6 +55,8 @@ public:
     /// Stores a file of our own making, pinned. Nothing when the store does not take it: the log says so
     /// once, and the same `what` is not tried again for a second.
     std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what);
+    /// The same for all files of a state, its head last; gives the head's blob.
+    std::optional<BlobId> put_state(const StateFiles& files, const std::string& what);
     /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished
     /// attempts at such left.
     void drop_all_but(const std::set<BlobId>& needed);

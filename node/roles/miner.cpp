@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
@@ -142,7 +143,7 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
         if (work.complete) return commit(job, slot, work);
         if (training_ || failed_.contains(key)) return;
         const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
-        const auto holds = carried.nothing() ? std::nullopt : carried_file(carried, job, slot.slot);
+        const auto holds = carried.nothing() ? std::nullopt : carried_files(carried, job, slot.slot);
         if (!carried.nothing() && !holds) return;  // withheld: the slot stays unpaid, and restarts from zero
         if (makes_base(job)) return;
         if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
@@ -153,11 +154,11 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
     }
 }
 
-std::optional<SharedDescriptor> MinerRole::carried_file(const contracts::CarriedIn& carried,
-                                                        const contracts::Job& job, std::uint32_t slot) {
-    FetchTerms terms = boundary_terms(job.spec);
-    terms.traffic = Traffic::kCarried;
-    return bench_.wants().want(carried.blob, holders_of_carried(state(), job, slot, me()), terms);
+std::optional<StateFiles> MinerRole::carried_files(const contracts::CarriedIn& carried,
+                                                   const contracts::Job& job, std::uint32_t slot) {
+    return bench_.wants().want_state(
+        carried.blob, holders_of_carried(state(), job, slot, me()),
+        slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried));
 }
 
 void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start) {
@@ -167,14 +168,14 @@ void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slo
     std::vector<SharedDescriptor> bulk{start.base};
     if (start.carried) {
         request.carried_in = start.carried_root;
-        bulk.push_back(*start.carried);
+        bulk.insert(bulk.end(), start.carried->begin(), start.carried->end());
     }
     if (!work.boundary_blobs.empty()) {
         // A trace that diverged has no further segment to go on with.
-        auto boundary = parts().files.open(work.boundary_blobs.back());
-        if (boundary.ok() && !work.trace.divergence) {
+        const StateFiles boundary = open_whole(parts().files, work.boundary_blobs.back());
+        if (!boundary.empty() && !work.trace.divergence) {
             request.resume = work.trace;
-            bulk.push_back(*boundary);
+            bulk.insert(bulk.end(), boundary.begin(), boundary.end());
             log().info("resuming " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) +
                        " at segment " + std::to_string(work.boundary_blobs.size()));
         } else {
@@ -220,10 +221,11 @@ void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     const auto& boundary = std::get<frames::Boundary>(answer.message);
     // One before it was not stored: the slot is trained again from there.
     if (answer.bulk.empty() || boundary.index != work.boundary_blobs.size() + 1) return;
-    const auto blob = bench_.wants().put(answer.bulk.front(), round_name(work.job, work.round) + " slot " +
-                                                                  std::to_string(work.slot) + " boundary " +
-                                                                  std::to_string(boundary.index));
-    if (!blob) return stop_training(work.job);
+    const auto blob = bench_.wants().put_state(answer.bulk, round_name(work.job, work.round) + " slot " +
+                                                                std::to_string(work.slot) + " boundary " +
+                                                                std::to_string(boundary.index));
+    // A worker of ours that names other arrays than it gives would be asked for the slot without an end.
+    if (!blob || !has_whole(parts().files, *blob)) return stop_training(work.job);
     work.boundary_blobs.push_back(*blob);
     work.trace = boundary.so_far;
     store(work);
@@ -236,7 +238,7 @@ void MinerRole::stop_training(const base::Hash256& job) {
 }
 
 bool MinerRole::can_be_served(const SlotWork& work) {
-    const auto here = [this](const BlobId& blob) { return parts().files.has(blob); };
+    const auto here = [this](const BlobId& blob) { return has_whole(parts().files, blob); };
     return std::all_of(work.boundary_blobs.begin(), work.boundary_blobs.end(), here) &&
            (work.update_blob.is_zero() || here(work.update_blob));
 }
@@ -364,15 +366,22 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(base_not_made_,
                   [&](const auto& key) { return key.first == job.id && key.second < job.round; });
     // Two rounds back everything is settled; any state can be computed again from the base states.
+    std::set<BlobId> dropped;
+    std::set<BlobId> kept;
+    keep_own(kept);
     std::erase_if(works_, [&](const auto& entry) {
         const SlotWork& work = entry.second;
         const bool old = work.job == job.id && work.round + 1 < job.round;
-        if (!old) return false;
-        for (const BlobId& blob : work.boundary_blobs) parts().files.drop(blob);
-        if (!work.update_blob.is_zero()) parts().files.drop(work.update_blob);
+        if (!old) {
+            kept.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
+            return false;
+        }
+        dropped.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
+        if (!work.update_blob.is_zero()) dropped.insert(work.update_blob);
         (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
         return true;
     });
+    drop_states(parts().files, std::move(dropped), std::move(kept));
 }
 
 }  // namespace assay::node

@@ -87,12 +87,12 @@ private:
     struct SlotStart {
         SharedDescriptor base;
         base::Hash256 carried_root;
-        std::optional<SharedDescriptor> carried;
+        std::optional<StateFiles> carried;
     };
     /// The state that a slot goes on with, once it is here; fetched from whoever recomputed it or handed it
     /// on.
-    std::optional<SharedDescriptor> carried_file(const contracts::CarriedIn& carried,
-                                                 const contracts::Job& job, std::uint32_t slot);
+    std::optional<StateFiles> carried_files(const contracts::CarriedIn& carried, const contracts::Job& job,
+                                            std::uint32_t slot);
     void train(const contracts::Job& job, const contracts::SlotRound& slot, const SlotStart& start);
     /// Whether the base state of the running round is being made here, or what that takes is being fetched:
     /// wherever the state before and the names of its updates are here, until one of them is not served.

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,7 +64,7 @@ private:
         std::vector<contracts::AssignedUnit> units;
         std::vector<contracts::UnitClaim> claims;  ///< of the first units, in order
         /// Recomputed end of the last unit, when it matched: the next unit's start, without a transfer.
-        std::optional<SharedDescriptor> end_state;
+        std::optional<StateFiles> end_state;
         bool given_up = false;      ///< it cannot be done here: this round's audit is left out
         bool starts_asked = false;  ///< every unit's start was asked for once
         /// Of the next unit, proven; it waits for the miner's own end, which tells more about it.
@@ -109,7 +110,7 @@ private:
     void plan_audit(const contracts::Job& job, contracts::Stage stage);
     void audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
     void replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
-                const std::optional<SharedDescriptor>& claimed_end);
+                const StateFiles& claimed_end);
     void on_replayed(const AuditKey& key, const WorkerAnswered& answer);
     /// The unit `update`: nothing is recomputed, and the file that the reveal names must be the claimed
     /// update.
@@ -117,8 +118,22 @@ private:
     void on_held(const AuditKey& key, const SharedDescriptor& file, const WorkerAnswered& answer);
     void on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
                   const base::Hash256& root);
+    /// Bytes of a party that a unit starts from, or ends with: a state, or some arrays of one, or an update.
+    struct UnitFiles {
+        BlobId blob;
+        std::span<const program::StateArray> arrays;  ///< of the state; empty: an update
+        Traffic traffic = Traffic::kAudit;
+    };
+    static std::optional<UnitFiles> start_of(const contracts::Reveal& reveal, std::uint32_t unit,
+                                             const program::JobSpec& spec,
+                                             const contracts::CarriedIn& carried);
+    static UnitFiles end_of(const contracts::Reveal& reveal, std::uint32_t unit,
+                            const program::JobSpec& spec);
+    std::optional<StateFiles> want(const UnitFiles& files, const std::vector<Endpoint>& holders,
+                                   const program::JobSpec& spec);
+    std::vector<BlobId> known_files(const UnitFiles& files, const program::JobSpec& spec);
     /// Whether bytes that nobody serves may be called unavailable: tries were made, and time was given.
-    [[nodiscard]] bool waited_enough(const contracts::Job& job, const BlobId& blob) const;
+    [[nodiscard]] bool waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs) const;
     /// The start was not the one that the trace says: the miner's doing, unless our own disk changed it
     /// since.
     void on_unavailable(const contracts::Job& job, Audit& audit);
@@ -174,13 +189,13 @@ private:
     void keep_own(std::set<BlobId>& needed);
 
     struct Recomputed {
-        SharedDescriptor file;
+        StateFiles files;              ///< of a state, or the update's one
         std::optional<BlobId> served;  ///< as this blob, once it is in the store
     };
     /// What was recomputed in audits and found right: job, round, slot.
     using RecomputedFiles = std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, Recomputed>;
     RecomputedFiles right_updates_;
-    /// The states at the last boundary, in jobs that carry; the file is let go once it is served.
+    /// The states at the last boundary, in jobs that carry; the files are let go once they are served.
     RecomputedFiles right_ends_;
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     bool computing_ = false;              ///< a request of ours is at work in the worker

@@ -25,34 +25,42 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
            (stage == Stage::kPair ? "-pair" : "-third");
 }
 
-/// The blobs whose bytes a unit starts from, besides the base state.
-std::vector<BlobId> start_blobs(const contracts::Reveal& reveal, std::uint32_t unit,
-                                const program::JobSpec& spec, const contracts::CarriedIn& carried) {
-    const program::RoundPlan plan(spec);
-    if (plan.is_update(unit)) return {reveal.update_blob};
-    const program::UnitStart start = plan.start(unit);
-    if (start.boundary) return {reveal.boundary_blobs[*start.boundary - 1]};
-    if (start.carried && !carried.nothing()) return {carried.blob};
-    return {};
-}
-
-FetchTerms start_terms(const program::JobSpec& spec, std::uint32_t unit) {
-    return program::RoundPlan(spec).is_update(unit) ? update_terms(spec) : boundary_terms(spec);
-}
-
-struct UnitEnd {
-    BlobId blob;
-    FetchTerms terms;
-};
-UnitEnd end_of(const contracts::Reveal& reveal, std::uint32_t unit, const program::JobSpec& spec) {
-    UnitEnd end{reveal.update_blob, update_terms(spec)};
-    if (!program::RoundPlan(spec).is_finalise(unit))
-        end = {reveal.boundary_blobs[unit], boundary_terms(spec)};
-    end.terms.traffic = Traffic::kAudit;
-    return end;
-}
-
 }  // namespace
+
+std::optional<VerifierRole::UnitFiles> VerifierRole::start_of(const contracts::Reveal& reveal,
+                                                              std::uint32_t unit,
+                                                              const program::JobSpec& spec,
+                                                              const contracts::CarriedIn& carried) {
+    const program::RoundPlan plan(spec);
+    if (plan.is_update(unit)) return UnitFiles{reveal.update_blob, {}, Traffic::kUpdate};
+    const program::UnitStart start = plan.start(unit);
+    if (start.boundary)
+        return UnitFiles{reveal.boundary_blobs[*start.boundary - 1], start.arrays, Traffic::kAudit};
+    if (start.carried && !carried.nothing()) return UnitFiles{carried.blob, start.arrays, Traffic::kAudit};
+    return std::nullopt;
+}
+
+VerifierRole::UnitFiles VerifierRole::end_of(const contracts::Reveal& reveal, std::uint32_t unit,
+                                             const program::JobSpec& spec) {
+    if (program::RoundPlan(spec).is_finalise(unit)) return {reveal.update_blob, {}, Traffic::kAudit};
+    return {reveal.boundary_blobs[unit], program::strategy_of(spec).lane_arrays, Traffic::kAudit};
+}
+
+std::optional<StateFiles> VerifierRole::want(const UnitFiles& files, const std::vector<Endpoint>& holders,
+                                             const program::JobSpec& spec) {
+    if (!files.arrays.empty()) {
+        return bench_.wants().want_state(files.blob, holders, slot_terms(spec, files.arrays, files.traffic));
+    }
+    FetchTerms terms = update_terms(spec);
+    terms.traffic = files.traffic;
+    const auto update = bench_.wants().want(files.blob, holders, terms);
+    return update ? std::optional(StateFiles{*update}) : std::nullopt;
+}
+
+std::vector<BlobId> VerifierRole::known_files(const UnitFiles& files, const program::JobSpec& spec) {
+    if (files.arrays.empty()) return {files.blob};
+    return bench_.wants().known_files(files.blob, slot_terms(spec, files.arrays, files.traffic));
+}
 
 void VerifierRole::Audit::claim(const base::Hash256& root) {
     claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = false, .root = root});
@@ -117,10 +125,8 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
         const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
         if (follows || !reveal || !slot) continue;
-        for (const BlobId& start : start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot))) {
-            (void)bench_.wants().here(start, holders_of_start(job, *slot, unit.unit),
-                                      start_terms(job.spec, unit.unit));
-        }
+        const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
+        if (start) (void)want(*start, holders_of_start(job, *slot, unit.unit), job.spec);
     }
 }
 
@@ -135,27 +141,30 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
     const bool follows_last = !audit.claims.empty() && audit.claims.back().slot == unit.slot &&
                               audit.claims.back().unit + 1 == unit.unit;
     if (!follows_last) audit.end_state.reset();
-    const auto starts = start_blobs(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
-    if (audit.end_state || starts.empty()) return replay(job, key, base, std::nullopt);
-    if (const auto file = bench_.wants().want(starts.front(), holders_of_start(job, *slot, unit.unit),
-                                              start_terms(job.spec, unit.unit))) {
-        if (program::RoundPlan(job.spec).is_update(unit.unit)) return check_held(key, *file);
-        audit.end_state = *file;
-        return replay(job, key, base, std::nullopt);
+    const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
+    if (audit.end_state || !start) return replay(job, key, base, {});
+    if (const auto files = want(*start, holders_of_start(job, *slot, unit.unit), job.spec)) {
+        if (program::RoundPlan(job.spec).is_update(unit.unit)) return check_held(key, files->front());
+        audit.end_state = *files;
+        return replay(job, key, base, {});
     }
-    if (waited_enough(job, starts.front())) audit.claim_unavailable();
+    if (waited_enough(job, known_files(*start, job.spec))) audit.claim_unavailable();
 }
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
-                          const std::optional<SharedDescriptor>& claimed_end) {
+                          const StateFiles& claimed_end) {
     const Audit& audit = audits_.at(key);
     const contracts::AssignedUnit unit = audit.next();
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     std::vector<SharedDescriptor> bulk;
     const program::UnitStart start = program::RoundPlan(job.spec).start(unit.unit);
     if (start.base) bulk.push_back(base);
-    if (audit.end_state) bulk.push_back(*audit.end_state);
-    if (claimed_end) bulk.push_back(*claimed_end);
+    if (audit.end_state) {
+        const auto files =
+            program::narrowed(*audit.end_state, program::strategy_of(job.spec).lane_arrays, start.arrays);
+        bulk.insert(bulk.end(), files.begin(), files.end());
+    }
+    bulk.insert(bulk.end(), claimed_end.begin(), claimed_end.end());
     computing_ = true;
     const RequestId request = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
@@ -167,7 +176,7 @@ void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const 
                                                .slot = unit.slot,
                                                .unit = unit.unit,
                                                .claimed = reveal->trace,
-                                               .has_claimed_end = claimed_end.has_value(),
+                                               .has_claimed_end = !claimed_end.empty(),
                                                .want_end_state = true,
                                                .update_blob = reveal->update_blob,
                                                .last_boundary_blob = reveal->boundary_blobs.back()},
@@ -226,7 +235,7 @@ void VerifierRole::on_held(const AuditKey& key, const SharedDescriptor& file, co
                            answer, audit.given_up);
     }
     if (rooted->root == reveal->trace.update) {
-        right_updates_[{job->id, job->round, slot}] = {file, std::nullopt};
+        right_updates_[{job->id, job->round, slot}] = {{file}, std::nullopt};
         return audit.claim(program::update_unit_root(rooted->root));
     }
     frames::Replayed differs;
@@ -239,12 +248,12 @@ void VerifierRole::on_held(const AuditKey& key, const SharedDescriptor& file, co
 void VerifierRole::on_unavailable(const contracts::Job& job, Audit& audit) {
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, audit.next().slot);
     if (!reveal) return;
-    for (const BlobId& start :
-         start_blobs(*reveal, audit.next().unit, job.spec, carried_in(job, audit.next().slot))) {
-        if (parts().files.is_intact(start)) continue;
+    const auto start = start_of(*reveal, audit.next().unit, job.spec, carried_in(job, audit.next().slot));
+    for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
+        if (parts().files.is_intact(blob)) continue;
         audit.end_state.reset();
-        parts().files.drop(start);
-        return log().warn("blob " + start.brief() + " has changed on our disk; it is fetched again");
+        parts().files.drop(blob);
+        return log().warn("blob " + blob.brief() + " has changed on our disk; it is fetched again");
     }
     audit.claim_unavailable();
 }
@@ -253,13 +262,13 @@ void VerifierRole::on_match(Audit& audit, const contracts::Job& job, const Worke
                             const base::Hash256& root) {
     audit.end_state.reset();
     if (!answer.bulk.empty()) {
-        audit.end_state = answer.bulk.front();
+        audit.end_state = answer.bulk;
         const program::RoundPlan plan(job.spec);
         const contracts::AssignedUnit& unit = audit.next();
         if (plan.is_finalise(unit.unit)) {
-            right_updates_[{job.id, job.round, unit.slot}] = {answer.bulk.front(), std::nullopt};
+            right_updates_[{job.id, job.round, unit.slot}] = {answer.bulk, std::nullopt};
         } else if (program::carries_state(job.spec) && unit.unit + 1 == plan.finalise()) {
-            right_ends_[{job.id, job.round, unit.slot}] = {answer.bulk.front(), std::nullopt};
+            right_ends_[{job.id, job.round, unit.slot}] = {answer.bulk, std::nullopt};
         }
     }
     audit.claim(root);
@@ -285,13 +294,16 @@ void VerifierRole::name_difference(const contracts::Job& job, const AuditKey& ke
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     if (!slot || !reveal) return;
-    const UnitEnd end = end_of(*reveal, unit.unit, job.spec);
-    if (bench_.wants().failed(end.blob) > 0 || height() >= audit.name_until) {
+    const UnitFiles end = end_of(*reveal, unit.unit, job.spec);
+    const std::vector<BlobId> known = known_files(end, job.spec);
+    const bool failed = std::any_of(known.begin(), known.end(),
+                                    [&](const BlobId& blob) { return bench_.wants().failed(blob) > 0; });
+    if (failed || height() >= audit.name_until) {
         return claim_difference(job, audit, frames::Replayed(*audit.difference));
     }
     const auto miner = contracts::read_miner(state(), slot->miner);
-    const auto claimed_end = bench_.wants().want(end.blob, {miner ? miner->endpoint : Endpoint{}}, end.terms);
-    if (claimed_end) replay(job, key, base, claimed_end);
+    const auto claimed_end = want(end, {miner ? miner->endpoint : Endpoint{}}, job.spec);
+    if (claimed_end) replay(job, key, base, *claimed_end);
 }
 
 void VerifierRole::claim_difference(const contracts::Job& job, Audit& audit,
@@ -310,15 +322,18 @@ void VerifierRole::claim_difference(const contracts::Job& job, Audit& audit,
     audit.claim(replayed.unit_root);
 }
 
-bool VerifierRole::waited_enough(const contracts::Job& job, const BlobId& blob) const {
+bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return false;
     const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
     const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
     const std::uint64_t waited = window - std::min(window, left);
     // A holder that still trickles at half of the window would have the verifier silent about everybody.
-    if (waited >= window / 2 && bench_.wants().under_way(blob)) return true;
-    return bench_.wants().unserved(blob) >= kFetchAttempts && waited >= std::min(window / 2, kPatienceBlocks);
+    return std::any_of(blobs.begin(), blobs.end(), [&](const BlobId& blob) {
+        if (waited >= window / 2 && bench_.wants().under_way(blob)) return true;
+        return bench_.wants().unserved(blob) >= kFetchAttempts &&
+               waited >= std::min(window / 2, kPatienceBlocks);
+    });
 }
 
 void VerifierRole::forget_old_rounds(const contracts::Job& job) {

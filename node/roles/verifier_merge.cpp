@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contracts/program/mean_loss.hpp"
+#include "contracts/program/round_law.hpp"
 #include "node/roles/verifier.hpp"
 
 namespace assay::node {
@@ -84,14 +85,14 @@ void VerifierRole::serve_recomputed(const contracts::Job& job, const contracts::
         for (auto& [key, recomputed] : files) {
             const auto& [id, number, slot] = key;
             if (id != job.id || number != job.round || recomputed.served) continue;
-            recomputed.served = bench_.wants().put(
-                recomputed.file, what + " of " + round_name(id, number) + " slot " + std::to_string(slot));
+            recomputed.served = bench_.wants().put_state(
+                recomputed.files, what + " of " + round_name(id, number) + " slot " + std::to_string(slot));
         }
     };
     serve(right_updates_, "the update");
     serve(right_ends_, "the last state");
     for (auto& [key, end] : right_ends_) {
-        if (end.served) end.file.reset();
+        if (end.served) end.files.clear();
     }
 }
 
@@ -112,7 +113,7 @@ bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
     MergeWork& work = merges_[key];
     if (work.updates.contains(slot)) return false;
     if (const auto own = right_updates_.find({job.id, job.round, slot}); own != right_updates_.end()) {
-        work.updates[slot] = own->second.file;
+        work.updates[slot] = own->second.files.front();
         return false;
     }
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
@@ -122,11 +123,12 @@ bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
         const contracts::CarriedIn carried = carried_in(job, slot);
         std::vector<SharedDescriptor> start{base};
         if (!carried.nothing()) {
-            const auto file = bench_.wants().want(carried.blob, holders_of_start(job, *record, 0),
-                                                  boundary_terms(job.spec));
-            if (file) start.push_back(*file);
+            const auto files = bench_.wants().want_state(
+                carried.blob, holders_of_start(job, *record, 0),
+                slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kAudit));
+            if (files) start.insert(start.end(), files->begin(), files->end());
         }
-        if (carried.nothing() || start.size() == 2) {
+        if (carried.nothing() || start.size() > 1) {
             train_again(key, slot, {reveal->trace.update, carried.root}, std::move(start));
             return true;
         }

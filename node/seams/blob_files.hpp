@@ -3,9 +3,11 @@
 // worker.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <vector>
 
+#include "contracts/base/bytes.hpp"
 #include "contracts/base/error.hpp"
 #include "node/seams/blob_service.hpp"
 #include "node/wire/descriptor.hpp"
@@ -22,6 +24,8 @@ public:
     virtual base::Outcome<BlobId> put(const SharedDescriptor& file) = 0;
     /// The blob's file, open for reading; kNotFound when it is not in the store.
     virtual base::Outcome<SharedDescriptor> open(const BlobId& id) = 0;
+    /// The blob's bytes; kNotFound when it is not in the store, kFailure when it has more than `limit`.
+    virtual base::Outcome<base::Bytes> read(const BlobId& id, std::size_t limit) = 0;
     [[nodiscard]] virtual bool has(const BlobId& id) const = 0;
     /// Removes the blob; nothing happens when it is not here.
     virtual void drop(const BlobId& id) = 0;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/spec_check.hpp"
+#include "contracts/program/state_head.hpp"
 
 namespace assay::node {
 
@@ -37,7 +39,7 @@ Outcome<void> must_be(const base::Hash256& computed, const base::Hash256& record
 /// What a slot goes on with in the next round.
 struct HandedOn {
     base::Hash256 root;
-    frames::SharedDescriptor end;
+    std::vector<frames::SharedDescriptor> files;  ///< head and carried arrays
 };
 
 /// Runs the rounds and keeps what the result needs.
@@ -118,7 +120,9 @@ private:
             merge.accepted.push_back({slot.slot, slot.weight, trained.first.trace.update});
             bulk.push_back(trained.second.front());
             if (trained.first.trace.carried) {
-                handed_on[slot.slot] = {trained.first.trace.carried->out, end_};
+                const program::StrategyRow& row = program::strategy_of(spec_);
+                handed_on[slot.slot] = {trained.first.trace.carried->out,
+                                        program::narrowed(end_, row.lane_arrays, row.carried_arrays)};
             }
         }
         // A slot that was not accepted starts from nothing in the next round.
@@ -133,7 +137,7 @@ private:
         const std::uint64_t before = result_.steps;
         const auto observe = [&](const WorkerEvent& event) {
             if (std::holds_alternative<frames::Boundary>(event.message) && !event.bulk.empty()) {
-                end_ = event.bulk.front();
+                end_ = event.bulk;
             }
             const auto* step = std::get_if<frames::Progress>(&event.message);
             if (step != nullptr && options_.progress) options_.progress(before + step->step + 1, all_steps_);
@@ -143,7 +147,10 @@ private:
         request.slot = slot;
         std::vector<frames::SharedDescriptor> start{state.bytes};
         request.carried_in = carried_root(slot);
-        if (!request.carried_in.is_zero()) start.push_back(handed_on_.at(slot).end);
+        if (!request.carried_in.is_zero()) {
+            const auto& files = handed_on_.at(slot).files;
+            start.insert(start.end(), files.begin(), files.end());
+        }
         ASSAY_ASSIGN(auto trained,
                      call_for<frames::Trained>(worker_, std::move(request), std::move(start), observe));
         result_.steps += trained.first.trace.fingerprints.size();
@@ -178,7 +185,7 @@ private:
     const LocalTrainingOptions& options_;
     LocalTrainingResult result_;
     std::map<std::uint32_t, HandedOn> handed_on_;  ///< by slot, of the round before
-    frames::SharedDescriptor end_;                 ///< last boundary of the slot at hand
+    std::vector<frames::SharedDescriptor> end_;    ///< last boundary of the slot at hand
     std::uint32_t rounds_ = 0;
     std::uint64_t all_steps_ = 0;
     std::uint64_t nanoseconds_ = 0;

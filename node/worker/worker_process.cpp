@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -10,6 +11,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "contracts/worker/self_test.hpp"
@@ -35,6 +37,7 @@ struct Pending {
     WorkerHandler handler;
     bool sent = false;
     bool cancelled = false;
+    std::optional<std::size_t> before_state = {};  ///< files of a Train before its state to go on from
 };
 
 WorkerEvent refusal_event(WorkerRequestId id, frames::RefusalReason reason, std::string text) {
@@ -243,7 +246,7 @@ private:
             handler = front.handler;
             if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
                 deaths_in_a_row_ = 0;
-                remember(front, *boundary, event.bulk.front());
+                remember(front, *boundary, event.bulk);
             }
             if (event.last) finish_front(event);
         }
@@ -254,13 +257,18 @@ private:
 
     /// From now on the request, if it has to be sent again, goes on from this boundary.
     static void remember(Pending& pending, const frames::Boundary& boundary,
-                         const frames::SharedDescriptor& state) {
+                         const std::vector<frames::SharedDescriptor>& state) {
         auto* train = std::get_if<frames::Train>(&pending.message);
         if (train == nullptr) return;
+        // The base state stays, and what the slot carries. A state that it was resumed from has as many
+        // files.
+        if (!pending.before_state) {
+            const std::size_t resumed = train->resume ? std::min(state.size(), pending.bulk.size()) : 0;
+            pending.before_state = pending.bulk.size() - resumed;
+        }
+        pending.bulk.resize(*pending.before_state);
         train->resume = boundary.so_far;
-        // The base state stays, and what the slot carries.
-        pending.bulk.resize(train->carried_in.is_zero() ? 1 : 2);
-        pending.bulk.push_back(state);
+        pending.bulk.insert(pending.bulk.end(), state.begin(), state.end());
     }
 
     void finish_front(const WorkerEvent& event) {

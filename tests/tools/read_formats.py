@@ -10,7 +10,7 @@ import struct
 import sys
 from pathlib import Path
 
-STATES = {b"ABASE001": (16, 8), b"ASLOT001": (24, 12), b"AUPDT001": (8, 8)}  # magic: bytes before, bytes a parameter
+STATES = {b"ABASE001": (16, 8), b"AUPDT001": (8, 8)}  # magic: bytes before, bytes a parameter
 CHUNK = 1 << 20
 
 
@@ -138,6 +138,17 @@ def check_key(data):
 TOKEN_FILES = {(20240520, 1): 2, (20240801, 7): 4}  # magic and version to bytes of a token
 
 
+def check_head(data):
+    """The head of a slot state: step, cursor, age where there is one, then arrays, each named once."""
+    aged = number(data, 24, 1)
+    need(aged in (0, 1), "age of a head")
+    at = 25 + 8 * aged
+    count, at = number(data, at, 4), at + 4
+    need(len(data) == at + 65 * count, "length of a head")
+    arrays = [data[at + 65 * i] for i in range(count)]
+    need(len(set(arrays)) == count and all(1 <= array <= 5 for array in arrays), "arrays of a head")
+
+
 def check_blob(path):
     """Name by content; then what is inside, as far as its magic says. Returns the kind."""
     data = path.read_bytes()
@@ -147,6 +158,9 @@ def check_blob(path):
         before, each = STATES[data[:8]]
         need((len(data) - before) % each == 0, "length of a state file")
         return data[:5].decode()
+    if data[:8] == b"AHEAD001":
+        check_head(data)
+        return "AHEAD"
     width = TOKEN_FILES.get(struct.unpack_from("<ii", data)) if len(data) >= 1024 else None
     if width:
         need(len(data) == 1024 + width * number(data, 8, 4) and not any(data[12:1024]), "token file")

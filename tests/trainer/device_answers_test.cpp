@@ -2,6 +2,7 @@
 // The job runner has a job's roots, finiteness, updates and merges from its device and from nowhere else.
 #include <vector>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
@@ -128,7 +129,8 @@ TEST_CASE("roots, finiteness, finalise and merge of a job are its device's answe
     calls = {.calls_all_infinite = true};
     SlotState start = runner->start(base).value();
     CHECK(runner->run_segment(start, {0, 0, 0}, {}).error().kind == base::ErrorKind::kUsage);
-    CHECK(runner->misfit(start, 0, 0).find("not finite") != std::string::npos);
+    CHECK(runner->misfit(start, 0, 0, program::strategy_of(runner->spec()).lane_arrays).find("not finite") !=
+          std::string::npos);
     CHECK(runner->evaluate_held_out(base.parameters, 1, {}).error().kind == base::ErrorKind::kRejected);
     CHECK_FALSE(runner->sample(base.parameters, {{1}, 1, 1.0F, 1}).ok());
     const CarriedState carried = carried_of(slot.end);

@@ -131,7 +131,8 @@ TEST_CASE("finalise has the bits of every strategy's law on every device", "[tra
 TEST_CASE("a merge has the bits of every strategy's law on every device", "[trainer][device][arrays]") {
     auto devices = every_device();
     program::StrategyRow unknown = *program::strategies().front();
-    unknown.merge = merge_sum;
+    const program::OuterOptimizer sum{.word = "sum", .merge = merge_sum};
+    unknown.outer = &sum;
     std::vector<const program::StrategyRow*> rows(program::strategies().begin(), program::strategies().end());
     rows.push_back(&unknown);
     for (const program::StrategyRow* row : rows) {
@@ -142,7 +143,7 @@ TEST_CASE("a merge has the bits of every strategy's law on every device", "[trai
             for (const std::size_t slots : {1U, 3U}) {
                 const auto some = std::span(all).first(slots);
                 std::vector<float> parameters = drawn_numbers(count, 7), momentum = drawn_numbers(count, 8);
-                row->merge(kSettings, some, parameters, momentum);
+                row->outer->merge(kSettings, some, parameters, momentum);
                 for (const NamedDevice& on : devices) {
                     INFO(row->codec->word << " on " << on.name << ", " << count << " numbers");
                     std::vector<float> w = drawn_numbers(count, 7), m = drawn_numbers(count, 8);

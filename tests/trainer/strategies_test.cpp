@@ -124,13 +124,20 @@ TEST_CASE("only a job that carries takes moments over, and its states say their 
     CHECK_FALSE(state.age.has_value());
     CHECK(aged.age == 0);
     CHECK(plain.runner->state_root(state) != plain.runner->state_root(aged));
-    CHECK(plain.runner->misfit(aged, 0, 0).find("does not carry") != std::string::npos);
-    CHECK(carrying.runner->misfit(state, 0, 0).find("no age") != std::string::npos);
+    const auto all = program::strategy_of(plain.spec).lane_arrays;
+    CHECK(plain.runner->misfit(aged, 0, 0, all).find("does not carry") != std::string::npos);
+    CHECK(carrying.runner->misfit(state, 0, 0, all).find("no age") != std::string::npos);
     const std::uint64_t count = plain.runner->parameter_count();
-    const base::Bytes file = encode_slot_state(aged);
-    CHECK(file.size() == program::file_sizes(carrying.spec).slot_state);
-    CHECK(decode_slot_state(file, count).value() == aged);
-    CHECK(encode_slot_state(state).size() == program::file_sizes(plain.spec).slot_state);
+    const auto head_of = [](const StrategyJob& job, const SlotState& one) {
+        return slot_head(one, job.runner->state_roots(one), program::strategy_of(job.spec).lane_arrays);
+    };
+    const base::Bytes aged_head = program::encode_state_head(head_of(carrying, aged));
+    CHECK(aged_head.size() == program::file_sizes(carrying.spec).slot_head);
+    CHECK(counters_of(program::decode_state_head(aged_head).value()).age == 0);
+    CHECK(program::encode_state_head(head_of(plain, state)).size() ==
+          program::file_sizes(plain.spec).slot_head);
+    CHECK(array_file(state.parameters).size() == program::file_sizes(plain.spec).array);
+    CHECK(count == state.parameters.size());
 
     CarriedState carried{5, state.first_moment, state.second_moment};
     CHECK_FALSE(plain.runner->start(base, &carried).ok());

@@ -2,6 +2,7 @@
 #include "verifier/replay.hpp"
 
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "node/worker/program/drill.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/slot_files.hpp"
 #include "tests/support/tiny_job.hpp"
 #include "trainer/run/state_bytes.hpp"
 
@@ -214,6 +216,11 @@ TEST_CASE(
             INFO(name << " before unit " << unit);
             const auto judged = verifier::check_unit(*bench.runner, bench.input(round, unit), {});
             REQUIRE(judged.ok());
+            const bool in_moment = !std::isfinite(round.boundaries[unit].second_moment.back());
+            if (in_moment && program::RoundPlan(bench.job.spec).is_finalise(unit)) {
+                CHECK(judged->verdict == UnitVerdict::kMatch);  // it reads none
+                continue;
+            }
             CHECK(judged->verdict == UnitVerdict::kDiffers);
             CHECK_FALSE(judged->unit_root.is_zero());
             CHECK(judged->unit_root != judged->claimed_root);
@@ -239,6 +246,64 @@ TEST_CASE("the boundary that is told right by what follows it is a mismatch all 
     REQUIRE(program::unit_root(round.work.trace, bench.job.spec, 1) ==
             program::unit_root(honest.work.trace, bench.job.spec, 1));
     CHECK(bench.check(bench.input(round, 1)).verdict == UnitVerdict::kDiffers);
+}
+
+TEST_CASE(
+    "finalise is judged by parameters and a head, whose names of the other arrays are part of the root") {
+    Bench bench;
+    const TrainedRound round = bench.train({});
+    const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
+    auto input = bench.input(round, finalise);
+    input.start_roots = bench.runner->state_roots(*input.start);
+    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    input.start->first_moment.clear();
+    input.start->second_moment.clear();
+    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    const auto is_unavailable = [&](const verifier::UnitInput& one, const char* why) {
+        const auto result = bench.check(one);
+        INFO(result.difference);
+        CHECK(result.verdict == UnitVerdict::kUnavailable);
+        CHECK(result.difference.find(why) != std::string::npos);
+    };
+    auto lying = input;
+    lying.start_roots->second_moment = lying.start_roots->first_moment;
+    is_unavailable(lying, "the trace says");
+    lying = input;
+    lying.start_roots->parameters = lying.start_roots->first_moment;
+    is_unavailable(lying, "names other roots");
+    lying = input;
+    lying.start_roots->data_cursor += 1;
+    is_unavailable(lying, "names other roots");
+    lying = input;
+    lying.start->parameters[4] += 1.0F;
+    is_unavailable(lying, "names other roots");
+    lying = input;
+    lying.start_roots.reset();
+    is_unavailable(lying, "the trace says");
+    // A number that is not finite counts where it is read, and the head's place always.
+    auto parameters = round;
+    parameters.boundaries[finalise].parameters[2] = __builtin_inff();
+    parameters.work.trace.boundaries[finalise] = bench.runner->state_root(parameters.boundaries[finalise]);
+    CHECK(bench.check(bench.input(parameters, finalise)).verdict == UnitVerdict::kDiffers);
+    auto place = round;
+    place.boundaries[finalise].cursor += 1;
+    place.work.trace.boundaries[finalise] = bench.runner->state_root(place.boundaries[finalise]);
+    auto misplaced = bench.input(place, finalise);
+    misplaced.start_roots = bench.runner->state_roots(*misplaced.start);
+    misplaced.start->first_moment.clear();
+    misplaced.start->second_moment.clear();
+    CHECK(bench.check(misplaced).unit_root ==
+          program::misplaced_unit_root(place.work.trace.boundaries[finalise]));
+}
+
+TEST_CASE("a segment whose start has a head that names other roots is as if nothing was served") {
+    Bench bench;
+    const TrainedRound round = bench.train({});
+    auto input = bench.input(round, 1);
+    input.start_roots = bench.runner->state_roots(*input.start);
+    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    input.start_roots->second_moment = input.start_roots->first_moment;
+    CHECK(bench.check(input).verdict == UnitVerdict::kUnavailable);
 }
 
 TEST_CASE("an update whose reveal names another file is a mismatch, and the right name is none") {
@@ -269,7 +334,8 @@ TEST_CASE("in jobs that carry, a last boundary whose reveal names another file i
         const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
         auto input = bench.input(round, finalise);
         // As from a verifier that recomputed the segment before: the start is right, whatever it is called.
-        const base::Hash256 file = base::blob_id(trainer::encode_slot_state(round.boundaries.back()));
+        const base::Hash256 file = base::blob_id(
+            program::encode_state_head(tests::head_of_state(bench.job.spec, round.boundaries.back())));
         input.last_boundary_blob = file;
         CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
         input.last_boundary_blob = base::hash("test", base::as_bytes("another file"));

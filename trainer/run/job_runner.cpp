@@ -2,6 +2,7 @@
 #include "trainer/run/job_runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <string>
 #include <utility>
@@ -95,21 +96,29 @@ bool JobRunner::Impl::is_finite(const DeviceState& state) {
            device->is_finite({state.second_moment, parameters});
 }
 
-std::vector<base::Hash256> JobRunner::Impl::roots(std::initializer_list<DeviceView> arrays) {
-    return device->roots(tensors, {arrays.begin(), arrays.size()}).value();
+std::vector<base::Hash256> JobRunner::Impl::roots(std::span<const DeviceView> arrays) {
+    return device->roots(tensors, arrays).value();
 }
 
-base::Hash256 JobRunner::Impl::root_of(DeviceView parameter_array, DeviceView first_moment,
-                                       DeviceView second_moment, const SlotState& state) {
-    const auto found = roots({parameter_array, first_moment, second_moment});
+program::StateRoots JobRunner::Impl::roots_of(DeviceView parameter_array, DeviceView first_moment,
+                                              DeviceView second_moment, const SlotState& state) {
     program::StateRoots all;
-    all.parameters = found[0];
-    all.first_moment = found[1];
-    all.second_moment = found[2];
+    std::vector<DeviceView> arrays;
+    std::vector<base::Hash256*> places;
+    const auto add = [&](DeviceView array, base::Hash256& place) {
+        if (array.empty()) return;
+        arrays.push_back(array);
+        places.push_back(&place);
+    };
+    add(parameter_array, all.parameters);
+    add(first_moment, all.first_moment);
+    add(second_moment, all.second_moment);
+    const auto found = roots(arrays);
+    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = found[i];
     all.step_count = state.step;
     all.data_cursor = state.cursor;
     all.moment_age = state.age;
-    return program::state_root(all);
+    return all;
 }
 
 JobRunner::JobRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -191,7 +200,8 @@ base::Outcome<SlotState> JobRunner::start(const BaseState& base, const CarriedSt
 base::Hash256 JobRunner::carried_root(const CarriedState& carried) const {
     const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment);
     const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment);
-    const auto roots = impl_->roots({first_moment.array(), second_moment.array()});
+    const std::array<DeviceView, 2> arrays = {first_moment.array(), second_moment.array()};
+    const auto roots = impl_->roots(arrays);
     return program::carried_root(roots[0], roots[1], carried.age);
 }
 
@@ -204,17 +214,22 @@ program::TraceRecord JobRunner::first_trace(const SlotState& start, const Carrie
     return trace;
 }
 
-base::Hash256 JobRunner::state_root(const SlotState& state) const {
+program::StateRoots JobRunner::state_roots(const SlotState& state) const {
     const AdoptedReadOnly parameters(*impl_->device, state.parameters);
     const AdoptedReadOnly first_moment(*impl_->device, state.first_moment);
     const AdoptedReadOnly second_moment(*impl_->device, state.second_moment);
-    return impl_->root_of(parameters.array(), first_moment.array(), second_moment.array(), state);
+    return impl_->roots_of(parameters.array(), first_moment.array(), second_moment.array(), state);
+}
+
+base::Hash256 JobRunner::state_root(const SlotState& state) const {
+    return program::state_root(state_roots(state));
 }
 
 base::Hash256 JobRunner::base_root(const BaseState& state) const {
     const AdoptedReadOnly parameters(*impl_->device, state.parameters);
     const AdoptedReadOnly outer_momentum(*impl_->device, state.outer_momentum);
-    const auto roots = impl_->roots({parameters.array(), outer_momentum.array()});
+    const std::array<DeviceView, 2> arrays = {parameters.array(), outer_momentum.array()};
+    const auto roots = impl_->roots(arrays);
     program::StateRoots all;
     all.parameters = roots[0];
     all.outer = roots[1];

@@ -16,6 +16,7 @@
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/program.hpp"
+#include "contracts/program/state_root.hpp"
 #include "contracts/program/trace.hpp"
 #include "trainer/devices/devices.hpp"
 #include "trainer/run/state.hpp"
@@ -58,6 +59,7 @@ struct SegmentOutcome {
 struct BoundaryReport {
     std::uint32_t index = 0;  ///< 1 … segments
     const SlotState& state;
+    const program::StateRoots& roots;  ///< of `state`
     const program::TraceRecord& so_far;
 };
 
@@ -84,6 +86,7 @@ struct SegmentReplay {
     base::Hash256 unit_root;
     SegmentOutcome outcome;
     SlotState end;
+    program::StateRoots roots;  ///< of `end`
 };
 
 struct FinaliseReplay {
@@ -149,13 +152,16 @@ public:
     /// A trace with boundary 0 alone, of a slot that starts so.
     [[nodiscard]] program::TraceRecord first_trace(const SlotState& start, const CarriedState* carried) const;
 
+    /// The components of a slot state's root; zero for an array that is not there.
+    [[nodiscard]] program::StateRoots state_roots(const SlotState& state) const;
     [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
     [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
 
     /// Why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root: arrays
     /// of another model, another step count or data cursor, a number that is not finite. Empty when it can.
-    [[nodiscard]] std::string misfit(const SlotState& state, std::uint32_t round,
-                                     std::uint32_t boundary) const;
+    /// No other arrays than `needed` are looked at.
+    [[nodiscard]] std::string misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
+                                     std::span<const program::StateArray> needed) const;
     [[nodiscard]] base::Hash256 update_root(const Update& update) const;
 
     /// Runs the steps of a segment on `state` in place. REQUIRES state.step to be the segment's first step

@@ -2,7 +2,6 @@
 // Gives JobRunner's source files what a JobRunner holds.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,20 +27,21 @@ struct JobRunner::Impl {
     [[nodiscard]] bool is_finite(std::span<const float> values);
     [[nodiscard]] bool is_finite(const DeviceState& state);
     /// Of arrays of this job that lie on the device.
-    [[nodiscard]] std::vector<base::Hash256> roots(std::initializer_list<DeviceView> arrays);
-    /// Root of a slot's state whose arrays lie on the device; its counters are those of `state`.
-    [[nodiscard]] base::Hash256 root_of(DeviceView parameters, DeviceView first_moment,
-                                        DeviceView second_moment, const SlotState& state);
+    [[nodiscard]] std::vector<base::Hash256> roots(std::span<const DeviceView> arrays);
+    /// Components of the root of a slot's state whose arrays lie on the device; its counters are those of
+    /// `state`. An empty array is not there.
+    [[nodiscard]] program::StateRoots roots_of(DeviceView parameters, DeviceView first_moment,
+                                               DeviceView second_moment, const SlotState& state);
     /// The work of JobRunner::finalise and merge, on arrays that it adopts.
     base::Outcome<std::optional<Update>> finalise(std::span<const float> start, std::span<const float> end);
     base::Outcome<bool> merge(std::span<const program::Contribution> contributions, BaseState& next);
 
     /// What is wrong with the sizes, the step or the cursor of a state at a boundary; empty: nothing.
-    [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round,
-                                        std::uint32_t boundary) const;
-    /// As JobRunner::run_segment; `root`, where it is asked for, becomes that of the state at the end.
+    [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
+                                        std::span<const program::StateArray> needed) const;
+    /// As JobRunner::run_segment; `roots`, where they are asked for, become those of the state at the end.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place, const Watch& watch,
-                                              base::Hash256* root);
+                                              program::StateRoots* roots);
     /// The steps of a segment on adopted arrays; counts them in `state`.
     base::Outcome<SegmentOutcome> run_steps(SlotState& state, const DeviceState& arrays,
                                             const SegmentPlace& place, const Watch& watch);

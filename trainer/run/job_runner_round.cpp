@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobRunner: the steps of a slot's round and their recomputation.
+#include <algorithm>
 #include <new>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/run/job_runner_impl.hpp"
+#include "trainer/run/state_bytes.hpp"
 
 namespace assay::trainer {
 
@@ -31,12 +33,12 @@ base::Failed<base::Error> unfit(const std::string& what) {
 }
 }  // namespace
 
-std::string JobRunner::Impl::misplaced(const SlotState& state, std::uint32_t round,
-                                       std::uint32_t boundary) const {
-    if (state.parameters.size() != parameters || state.first_moment.size() != parameters ||
-        state.second_moment.size() != parameters) {
-        return "it is of another model";
-    }
+std::string JobRunner::Impl::misplaced(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
+                                       std::span<const program::StateArray> needed) const {
+    const bool sized = std::all_of(needed.begin(), needed.end(), [&](program::StateArray array) {
+        return array_of(state, array).size() == parameters;
+    });
+    if (!sized) return "it is of another model";
     const std::uint64_t step = program::RoundPlan(spec).step_at(boundary);
     if (state.age.has_value() != program::carries_state(spec)) {
         return state.age ? "it has an age of moments, which the job does not carry"
@@ -48,10 +50,12 @@ std::string JobRunner::Impl::misplaced(const SlotState& state, std::uint32_t rou
            ", where step " + std::to_string(step) + ", cursor " + std::to_string(cursor) + " belongs";
 }
 
-std::string JobRunner::misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary) const {
-    if (std::string fault = impl_->misplaced(state, round, boundary); !fault.empty()) return fault;
-    const bool finite = impl_->is_finite(state.parameters) && impl_->is_finite(state.first_moment) &&
-                        impl_->is_finite(state.second_moment);
+std::string JobRunner::misfit(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
+                              std::span<const program::StateArray> needed) const {
+    if (std::string fault = impl_->misplaced(state, round, boundary, needed); !fault.empty()) return fault;
+    const bool finite = std::all_of(needed.begin(), needed.end(), [&](program::StateArray array) {
+        return impl_->is_finite(array_of(state, array));
+    });
     return finite ? std::string() : kNotFinite;
 }
 
@@ -61,7 +65,7 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
 }
 
 base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, const SegmentPlace& place,
-                                                           const Watch& watch, base::Hash256* root) {
+                                                           const Watch& watch, program::StateRoots* roots) {
     if (place.round >= spec.rounds || place.slot >= spec.slots ||
         place.segment >= program::RoundPlan(spec).segments()) {
         return unfit("round, slot or segment is beyond the job");
@@ -70,7 +74,8 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         return unfit("the slot state is not the start of segment " + std::to_string(place.segment) + ": " +
                      why);
     };
-    if (const std::string fault = misplaced(state, place.round, place.segment); !fault.empty()) {
+    const auto all = program::strategy_of(spec).lane_arrays;
+    if (const std::string fault = misplaced(state, place.round, place.segment, all); !fault.empty()) {
         return no_start(fault);
     }
     try {
@@ -79,9 +84,9 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
         if (!is_finite(arrays)) return no_start(kNotFinite);
         auto outcome = run_steps(state, arrays, place, watch);
         adopted.sync();  // however the steps ended, and whatever fails after them
-        if (outcome.ok() && root != nullptr) {
-            *root = root_of({arrays.parameters, parameters}, {arrays.first_moment, parameters},
-                            {arrays.second_moment, parameters}, state);
+        if (outcome.ok() && roots != nullptr) {
+            *roots = roots_of({arrays.parameters, parameters}, {arrays.first_moment, parameters},
+                              {arrays.second_moment, parameters}, state);
         }
         return outcome;
     } catch (const std::bad_alloc&) {
@@ -136,8 +141,9 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
         result.trace = resume->so_far;
         result.end = resume->state;
         const std::size_t boundaries = result.trace.boundaries.size();
+        const auto all = program::strategy_of(spec).lane_arrays;
         if (boundaries == 0 || boundaries > last + std::size_t{1} || result.trace.divergence ||
-            !impl_->misplaced(result.end, round, static_cast<std::uint32_t>(boundaries - 1)).empty() ||
+            !impl_->misplaced(result.end, round, static_cast<std::uint32_t>(boundaries - 1), all).empty() ||
             result.trace.boundaries.back() != state_root(result.end) ||
             result.trace.fingerprints.size() != result.end.step ||
             result.trace.carried.has_value() != program::carries_state(spec)) {
@@ -149,14 +155,14 @@ base::Outcome<SlotRoundOutcome> JobRunner::run_slot_round(
     }
     while (result.trace.boundaries.size() <= last && !result.trace.divergence) {
         const auto segment = static_cast<std::uint32_t>(result.trace.boundaries.size() - 1);
-        base::Hash256 root;
+        program::StateRoots roots;
         ASSAY_ASSIGN(SegmentOutcome outcome,
-                     impl_->run_segment(result.end, {round, slot, segment}, watch, &root));
+                     impl_->run_segment(result.end, {round, slot, segment}, watch, &roots));
         result.trace.fingerprints.insert(result.trace.fingerprints.end(), outcome.fingerprints.begin(),
                                          outcome.fingerprints.end());
         result.trace.divergence = outcome.divergence;
-        result.trace.boundaries.push_back(root);
-        if (on_boundary) on_boundary({segment + 1, result.end, result.trace});
+        result.trace.boundaries.push_back(program::state_root(roots));
+        if (on_boundary) on_boundary({segment + 1, result.end, roots, result.trace});
     }
     // After a divergence the later boundaries repeat the state before it.
     while (result.trace.boundaries.size() <= last) {
@@ -179,11 +185,10 @@ base::Outcome<SegmentReplay> JobRunner::replay_segment(SlotState start, const Re
                                                        const Watch& watch) {
     SegmentReplay replay;
     replay.end = std::move(start);
-    base::Hash256 root;
     ASSAY_ASSIGN(replay.outcome,
-                 impl_->run_segment(replay.end, {place.round, place.slot, place.unit}, watch, &root));
-    replay.unit_root =
-        program::segment_unit_root(root, replay.outcome.fingerprints, replay.outcome.divergence);
+                 impl_->run_segment(replay.end, {place.round, place.slot, place.unit}, watch, &replay.roots));
+    replay.unit_root = program::segment_unit_root(program::state_root(replay.roots),
+                                                  replay.outcome.fingerprints, replay.outcome.divergence);
     return replay;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "contracts/base/blob_id.hpp"
 #include "contracts/base/check.hpp"
 #include "contracts/program/round_law.hpp"
 
@@ -17,8 +18,6 @@ static_assert(std::endian::native == std::endian::little, "arrays are copied as 
 
 namespace {
 constexpr std::string_view kBaseMagic = "ABASE001";
-constexpr std::string_view kSlotMagic = "ASLOT001";
-constexpr std::string_view kAgedSlotMagic = "ASLOT002";
 
 template <class T>
 void append(base::Bytes& bytes, const T* data, std::size_t count) {
@@ -87,18 +86,36 @@ base::Bytes encode_base_state(const BaseState& state) {
     return bytes;
 }
 
-base::Bytes encode_slot_state(const SlotState& state) {
-    base::Bytes bytes;
-    bytes.reserve(slot_state_bytes(state.parameters.size()) + (state.age ? sizeof(*state.age) : 0));
-    const std::string_view magic = state.age ? kAgedSlotMagic : kSlotMagic;
-    append(bytes, magic.data(), magic.size());
-    append(bytes, &state.step, 1);
-    append(bytes, &state.cursor, 1);
-    if (state.age) append(bytes, &*state.age, 1);
-    append(bytes, state.parameters.data(), state.parameters.size());
-    append(bytes, state.first_moment.data(), state.first_moment.size());
-    append(bytes, state.second_moment.data(), state.second_moment.size());
-    return bytes;
+base::ByteView array_file(const std::vector<float>& values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
+}
+
+namespace {
+template <class State>
+auto& find_array(State& state, program::StateArray array) {
+    switch (array) {
+        case program::StateArray::kParameters: return state.parameters;
+        case program::StateArray::kFirstMoment: return state.first_moment;
+        case program::StateArray::kSecondMoment: return state.second_moment;
+        default: break;
+    }
+    ASSAY_CHECK(false);
+}
+}  // namespace
+
+std::vector<float>& array_of(SlotState& state, program::StateArray array) { return find_array(state, array); }
+const std::vector<float>& array_of(const SlotState& state, program::StateArray array) {
+    return find_array(state, array);
+}
+
+program::StateHead slot_head(const SlotState& state, const program::StateRoots& roots,
+                             std::span<const program::StateArray> arrays) {
+    program::StateHead head{.step = state.step, .cursor = state.cursor, .age = state.age, .parts = {}};
+    for (const program::StateArray array : arrays) {
+        head.parts.push_back(
+            {array, program::root_of(roots, array), base::blob_id(array_file(array_of(state, array)))});
+    }
+    return head;
 }
 
 base::Bytes encode_update(const Update& update, const program::JobSpec& spec) {
@@ -121,29 +138,23 @@ base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t p
     return state;
 }
 
-base::Outcome<SlotState> decode_slot_state(base::ByteView bytes, std::uint64_t parameters) {
-    ASSAY_ASSIGN(auto state, decode_claimed_slot_state(bytes, parameters));
-    ASSAY_TRY(Reader::check_finite("slot state", "parameters", state.parameters));
-    ASSAY_TRY(Reader::check_finite("slot state", "first moment", state.first_moment));
-    ASSAY_TRY(Reader::check_finite("slot state", "second moment", state.second_moment));
-    return state;
+base::Outcome<std::vector<float>> decode_array(base::ByteView bytes, std::uint64_t parameters) {
+    if (bytes.size() != program::array_bytes(parameters)) {
+        return base::fail(base::ErrorKind::kFailure,
+                          "array has " + std::to_string(bytes.size()) + " bytes where this model needs " +
+                              std::to_string(program::array_bytes(parameters)),
+                          "fetch the file again, or ask whoever made it");
+    }
+    std::vector<float> values(parameters);
+    if (parameters > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
 }
 
-base::Outcome<SlotState> decode_claimed_slot_state(base::ByteView bytes, std::uint64_t parameters) {
-    Reader reader(bytes, "slot state");
-    const bool aged = bytes.size() >= kAgedSlotMagic.size() &&
-                      base::as_text(bytes.first(kAgedSlotMagic.size())) == kAgedSlotMagic;
+SlotState counters_of(const program::StateHead& head) {
     SlotState state;
-    if (aged) state.age = 0;
-    const std::uint64_t length = slot_state_bytes(parameters) + (aged ? sizeof(*state.age) : 0);
-    ASSAY_TRY(reader.expect(aged ? kAgedSlotMagic : kSlotMagic, length));
-    reader.take(&state.step, 1);
-    reader.take(&state.cursor, 1);
-    if (aged) reader.take(&*state.age, 1);
-    for (std::vector<float>* values : {&state.parameters, &state.first_moment, &state.second_moment}) {
-        values->resize(parameters);
-        reader.take(values->data(), parameters);
-    }
+    state.step = head.step;
+    state.cursor = head.cursor;
+    state.age = head.age;
     return state;
 }
 

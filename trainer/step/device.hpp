@@ -134,8 +134,8 @@ public:
     /// `update` is worth nothing.
     [[nodiscard]] virtual base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,
                                                        std::span<std::int64_t> update) = 0;
-    /// StrategyRow::merge in place, of at least one contribution; sync() brings the result to the host. False
-    /// when a number of it is not finite.
+    /// The row's OuterOptimizer::merge in place, of at least one contribution; sync() brings the result to
+    /// the host. False when a number of it is not finite.
     [[nodiscard]] virtual base::Outcome<bool> merge(const RoundLaw& law,
                                                     std::span<const program::Contribution> contributions,
                                                     DeviceArray parameters, DeviceArray outer_momentum) = 0;

@@ -81,7 +81,7 @@ base::Outcome<bool> HostDevice::merge(const RoundLaw& law,
                                       DeviceArray parameters, DeviceArray outer_momentum) {
     ASSAY_TRY(check_merge(contributions, parameters, outer_momentum));
     forget();
-    const bool has_kernel = with_.outer_nesterov != nullptr && law.row.merge == program::merge_outer_nesterov;
+    const bool has_kernel = with_.outer_nesterov != nullptr && law.row.outer == &program::kOuterNesterov;
     return has_kernel ? merge_on_threads(law, contributions, parameters, outer_momentum)
                       : merge_by_row(law, contributions, parameters, outer_momentum);
 }
@@ -116,7 +116,8 @@ bool HostDevice::merge_by_row(const RoundLaw& law, std::span<const program::Cont
         for (std::size_t i = 0; i < part.size(); ++i) {
             part[i].update = contributions[i].update.subspan(at, count);
         }
-        law.row.merge(law.settings, part, parameters.subspan(at, count), outer_momentum.subspan(at, count));
+        law.row.outer->merge(law.settings, part, parameters.subspan(at, count),
+                             outer_momentum.subspan(at, count));
     }
     return is_finite(parameters) && is_finite(outer_momentum);
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr std::array kBaseArrays = {StateArray::kParameters, StateArray::kOuterMomentum};
 constexpr std::array kLaneArrays = {StateArray::kParameters, StateArray::kFirstMoment,
                                     StateArray::kSecondMoment};
+constexpr std::array kFinaliseArrays = {StateArray::kParameters};
 constexpr std::array kCarriedArrays = {StateArray::kFirstMoment, StateArray::kSecondMoment};
 
 void take_moment(std::span<const float> carried, std::span<float> moment) {
@@ -39,24 +40,24 @@ constexpr StrategyRow kDilocoRow{.number = Strategy::kDiloco,
                                  .engine = Engine::kLocal,
                                  .word = "diloco",
                                  .engine_word = "local",
-                                 .ticks = 1,
                                  .codec = &kInt64Codec,
                                  .base_arrays = kBaseArrays,
                                  .lane_arrays = kLaneArrays,
                                  .carried_arrays = kCarriedArrays,
-                                 .merge = merge_outer_nesterov,
+                                 .finalise_arrays = kFinaliseArrays,
+                                 .outer = &kOuterNesterov,
                                  .adopt = adopt};
 
 constexpr StrategyRow kDilocoHalfRow{.number = Strategy::kDilocoHalf,
                                      .engine = Engine::kLocal,
                                      .word = "diloco",
                                      .engine_word = "local",
-                                     .ticks = 1,
                                      .codec = &kHalfCodec,
                                      .base_arrays = kBaseArrays,
                                      .lane_arrays = kLaneArrays,
                                      .carried_arrays = kCarriedArrays,
-                                     .merge = merge_outer_nesterov,
+                                     .finalise_arrays = kFinaliseArrays,
+                                     .outer = &kOuterNesterov,
                                      .adopt = adopt};
 
 }  // namespace assay::program

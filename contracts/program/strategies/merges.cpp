@@ -9,8 +9,9 @@ arithmetic::OuterCoefficients outer_coefficients(const RoundSettings& settings) 
     return {settings.outer_learning_rate, settings.outer_momentum};
 }
 
-void merge_outer_nesterov(const RoundSettings& settings, std::span<const Contribution> contributions,
-                          std::span<float> parameters, std::span<float> outer_momentum) {
+namespace {
+void merge_nesterov(const RoundSettings& settings, std::span<const Contribution> contributions,
+                    std::span<float> parameters, std::span<float> outer_momentum) {
     std::vector<arithmetic::WeightedUpdate> updates;
     updates.reserve(contributions.size());
     for (const Contribution& one : contributions) updates.push_back({one.update, one.weight});
@@ -18,5 +19,8 @@ void merge_outer_nesterov(const RoundSettings& settings, std::span<const Contrib
     arithmetic::merge_updates(settings.sum_exponent, updates, mean);
     arithmetic::outer_nesterov(outer_coefficients(settings), mean, parameters, outer_momentum);
 }
+}  // namespace
+
+constexpr OuterOptimizer kOuterNesterov{.word = "nesterov", .merge = merge_nesterov};
 
 }  // namespace assay::program

@@ -26,9 +26,14 @@ inline constexpr Engine kStandardEngine = Engine::kLocal;
 inline constexpr Strategy kStandardStrategy = Strategy::kDiloco;
 
 /// An array with one number for each parameter, as a component of a state with a root of its own
-/// (state_root.hpp).
-enum class StateArray : std::uint8_t { kParameters, kFirstMoment, kSecondMoment, kResidual, kOuterMomentum };
-
+/// (state_root.hpp) and a file of its own (state_head.hpp). Frozen numbers.
+enum class StateArray : std::uint8_t {
+    kParameters = 1,
+    kFirstMoment = 2,
+    kSecondMoment = 3,
+    kResidual = 4,
+    kOuterMomentum = 5,
+};
 /// What the functions of a row need of a job.
 struct RoundSettings {
     int sum_exponent = 0;
@@ -66,6 +71,20 @@ struct Contribution {
     std::uint64_t weight = 1;  ///< 1 to 2^32
 };
 
+/// How the accepted updates change the base state. Its numbers are the job's (RoundSettings).
+struct OuterOptimizer {
+    std::string_view word;  ///< "nesterov"
+    /// The next base state in place of the old. Exact until each number's one rounding: the order of the
+    /// contributions leaves the bits alone. REQUIRES at least one contribution, equal sizes.
+    void (*merge)(const RoundSettings&, std::span<const Contribution>, std::span<float> parameters,
+                  std::span<float> outer_momentum) = nullptr;
+};
+
+/// When a slot exchanges inside a round.
+struct TickConfig {
+    std::uint32_t ticks = 1;  ///< exchanges in a round, each with an update of the slot
+};
+
 /// The arrays of a slot's state.
 struct LaneArrays {
     std::span<float> parameters;
@@ -84,16 +103,15 @@ struct StrategyRow {
     Engine engine = kStandardEngine;
     std::string_view word;         ///< in a job file
     std::string_view engine_word;  ///< in a job file
-    std::uint32_t ticks = 1;       ///< exchanges in a round
+    TickConfig tick;
     const UpdateCodec* codec = nullptr;
     std::span<const StateArray> base_arrays;  ///< what a round starts from
     std::span<const StateArray> lane_arrays;  ///< what a slot has inside a round
     /// Part of the lane's arrays that outlives the round where the job's inner state is carried.
     std::span<const StateArray> carried_arrays;
-    /// The next base state in place of the old. Exact until each number's one rounding: the order of the
-    /// contributions leaves the bits alone. REQUIRES at least one contribution, equal sizes.
-    void (*merge)(const RoundSettings&, std::span<const Contribution>, std::span<float> parameters,
-                  std::span<float> outer_momentum) = nullptr;
+    /// What `finalise` reads of the state at a slot's end.
+    std::span<const StateArray> finalise_arrays;
+    const OuterOptimizer* outer = nullptr;
     /// A slot's state at the start of a round.
     void (*adopt)(std::span<const float> base, const CarriedArrays&, const LaneArrays&) = nullptr;
 
@@ -128,4 +146,5 @@ struct EnumRange<program::Strategy> {
     static constexpr program::Strategy last{255};
 };
 ASSAY_ENUM_RANGE(program::InnerState, kReset, kCarried);
+ASSAY_ENUM_RANGE(program::StateArray, kParameters, kOuterMomentum);
 }  // namespace assay::base

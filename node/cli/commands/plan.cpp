@@ -142,6 +142,12 @@ std::string seconds_text(double seconds) {
     return text;
 }
 
+/// Bytes of a slot state from which `finalise` is recomputed.
+std::uint64_t finalise_start(const program::JobSpec& spec) {
+    const program::RoundPlan plan(spec);
+    return program::file_sizes(spec).state_of(plan.start(plan.finalise()).arrays.size());
+}
+
 void print_plan(const Context& context, const program::JobSpec& spec, const JobPlan& plan,
                 const std::optional<Estimate>& estimate) {
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
@@ -166,7 +172,7 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
                            " of segments, drawn after all have committed"},
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
-                      size_text(sizes.slot_state)},
+                      size_text(sizes.slot_state) + ", the update from " + size_text(finalise_start(spec))},
         {"slot's traffic",
          "a round: up to " + size_text(bytes.updates) + " of its update to miners and verifiers, about " +
              size_text(bytes.audit_newcomer) + " (newcomer), " + size_text(bytes.audit_proven) +

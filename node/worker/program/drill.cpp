@@ -142,8 +142,9 @@ Outcome<trainer::SlotRoundOutcome> run_drilled_round(
         trace.fingerprints.insert(trace.fingerprints.end(), outcome.fingerprints.begin(),
                                   outcome.fingerprints.end());
         trace.divergence = outcome.divergence;
-        trace.boundaries.push_back(runner.state_root(result.end));
-        if (on_boundary) on_boundary({segment + 1, result.end, trace});
+        const program::StateRoots roots = runner.state_roots(result.end);
+        trace.boundaries.push_back(program::state_root(roots));
+        if (on_boundary) on_boundary({segment + 1, result.end, roots, trace});
     }
     if (trace.divergence) {
         repeat_boundaries(trace, plan.last_boundary());

@@ -6,16 +6,18 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cmath>
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/base/bytes.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_head.hpp"
 #include "node/worker/program/drill.hpp"
+#include "node/worker/program/request_files.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/run/state_bytes.hpp"
-#include "verifier/replay.hpp"
 
 namespace assay::verifier {
 
@@ -28,12 +30,6 @@ using trainer::Watch;
 namespace {
 
 constexpr std::uint32_t kMaxSampled = 4096;
-
-base::Failed<Refusal> refuse(RefusalReason reason, std::string text) {
-    return failed(Refusal{reason, std::move(text), {}});
-}
-
-base::Failed<Refusal> refuse(const base::Error& error) { return failed(to_refusal(error)); }
 
 RefusalReason reason_of(base::ErrorKind kind) {
     switch (kind) {
@@ -52,40 +48,6 @@ base::Failed<Refusal> refuse_work(const base::Error& error) {
     Refusal refusal = to_refusal(error);
     if (error.kind == base::ErrorKind::kPreflight) refusal.reason = RefusalReason::kUnsound;
     return failed(std::move(refusal));
-}
-
-/// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
-Result<frames::Mapping, Refusal> map_file(const frames::SharedDescriptor& file) {
-    auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
-    if (!mapping.ok()) return refuse(mapping.error());
-    return std::move(mapping).value();
-}
-
-/// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
-template <class Decode>
-auto read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
-    -> Result<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>, Refusal> {
-    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
-    auto decoded = decode(mapping.bytes(), parameters);
-    if (!decoded.ok()) return refuse(RefusalReason::kBadBytes, decoded.error().what);
-    return std::move(decoded).value();
-}
-
-/// The same for what a peer served: bytes that are no such file are as good as none.
-template <class Decode>
-auto read_claimed(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
-    -> Result<std::optional<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>>, Refusal> {
-    using Decoded = std::decay_t<decltype(decode(base::ByteView(), parameters).value())>;
-    auto decoded = read_bulk(file, parameters, decode);
-    if (decoded.ok()) return std::optional<Decoded>(std::move(decoded).value());
-    if (decoded.error().reason == RefusalReason::kBadBytes) return std::optional<Decoded>();
-    return failed(decoded.error());
-}
-
-Result<frames::SharedDescriptor, Refusal> bulk_file(const char* label, const base::Bytes& bytes) {
-    auto file = frames::memory_file(label, bytes);
-    if (!file.ok()) return refuse(file.error());
-    return std::move(file).value();
 }
 
 /// A token file that is the one the spec names by content.
@@ -161,7 +123,7 @@ Result<std::unique_ptr<WorkerJob>, Refusal> WorkerJob::open(const frames::OpenJo
     trainer::RunnerOptions runner_options = options;
     runner_options.device.arena = job->arena_.get();
     auto runner = trainer::JobRunner::create(spec, {job->train_}, {job->held_out_}, runner_options);
-    if (!runner.ok()) return refuse(runner.error());
+    if (!runner.ok()) return failed(to_refusal(runner.error()));
     job->runner_ = std::move(runner).value();
     job->work_units_ = program::work_units(spec);
     job->drills_allowed_ = request.chain_id.starts_with("devnet");
@@ -225,8 +187,62 @@ Answered WorkerJob::answer(const frames::Initial&, const RequestContext& context
     return WorkerAnswer{frames::BaseStateFrame{runner_->base_root(state)}, {std::move(file)}};
 }
 
-Result<std::optional<trainer::ResumePoint>, Refusal> WorkerJob::resume_point(
-    const frames::Train& request, const RequestContext& context) const {
+Result<std::vector<frames::SharedDescriptor>, Refusal> WorkerJob::files_of(
+    const trainer::SlotState& state, const program::StateRoots& roots) const {
+    const auto arrays = program::strategy_of(runner_->spec()).lane_arrays;
+    std::vector<frames::SharedDescriptor> files;
+    ASSAY_ASSIGN(auto head, bulk_file("slot state",
+                                      program::encode_state_head(trainer::slot_head(state, roots, arrays))));
+    files.push_back(std::move(head));
+    for (const program::StateArray array : arrays) {
+        ASSAY_ASSIGN(auto file, bulk_file("array", trainer::array_file(trainer::array_of(state, array))));
+        files.push_back(std::move(file));
+    }
+    return files;
+}
+
+Result<WorkerJob::ClaimedState, Refusal> WorkerJob::claimed_state(
+    const RequestContext& context, std::size_t& at, std::span<const program::StateArray> arrays) const {
+    ClaimedState claimed;
+    if (at >= context.bulk.size()) return refuse(RefusalReason::kBadRequest, "a state is missing");
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(context.bulk[at++]));
+    const auto head = program::decode_state_head(mapping.bytes());
+    const program::JobSpec& spec = runner_->spec();
+    const auto all = program::strategy_of(spec).lane_arrays;
+    // Whoever fetched the state could not know what else it consists of.
+    if (!head.ok() || !program::fits(*head, all, program::carries_state(spec))) return claimed;
+    if (context.bulk.size() - at < arrays.size()) {
+        return refuse(RefusalReason::kBadRequest, "an array of a state is missing");
+    }
+    claimed.roots = program::roots_of(*head);
+    trainer::SlotState state = trainer::counters_of(*head);
+    bool whole = true;
+    for (const program::StateArray array : arrays) {
+        ASSAY_ASSIGN(auto values,
+                     read_claimed(context.bulk[at++], runner_->parameter_count(), trainer::decode_array));
+        whole = whole && values.has_value();
+        if (values) trainer::array_of(state, array) = std::move(*values);
+    }
+    if (whole) claimed.state = std::move(state);
+    return claimed;
+}
+
+Result<trainer::SlotState, Refusal> WorkerJob::slot_state(const RequestContext& context, std::size_t& at,
+                                                          std::span<const program::StateArray> arrays) const {
+    ASSAY_ASSIGN(auto claimed, claimed_state(context, at, arrays));
+    if (!claimed.state) return refuse(RefusalReason::kBadBytes, "a slot state of another model, or none");
+    for (const program::StateArray array : arrays) {
+        const auto& values = trainer::array_of(*claimed.state, array);
+        if (!std::all_of(values.begin(), values.end(), [](float one) { return std::isfinite(one); })) {
+            return refuse(RefusalReason::kBadBytes, "a slot state has a number that is not finite");
+        }
+    }
+    return *std::move(claimed.state);
+}
+
+Result<std::optional<trainer::ResumePoint>, Refusal> WorkerJob::resume_point(const frames::Train& request,
+                                                                             const RequestContext& context,
+                                                                             std::size_t& at) const {
     if (!request.resume) return std::optional<trainer::ResumePoint>();
     const program::TraceRecord& so_far = *request.resume;
     const std::size_t reached = so_far.boundaries.size();
@@ -234,8 +250,7 @@ Result<std::optional<trainer::ResumePoint>, Refusal> WorkerJob::resume_point(
         return refuse(RefusalReason::kBadRequest,
                       "a trace with " + std::to_string(reached) + " boundaries cannot be resumed");
     }
-    ASSAY_ASSIGN(auto state,
-                 read_bulk(context.bulk.back(), runner_->parameter_count(), trainer::decode_slot_state));
+    ASSAY_ASSIGN(auto state, slot_state(context, at, program::strategy_of(runner_->spec()).lane_arrays));
     if (runner_->state_root(state) != so_far.boundaries.back()) {
         return refuse(RefusalReason::kBadBytes, "the slot state to resume from is not the one of boundary " +
                                                     std::to_string(reached - 1));
@@ -243,14 +258,14 @@ Result<std::optional<trainer::ResumePoint>, Refusal> WorkerJob::resume_point(
     return std::optional<trainer::ResumePoint>(trainer::ResumePoint{so_far, std::move(state)});
 }
 
-Result<std::optional<trainer::CarriedState>, Refusal> WorkerJob::carried_state(
-    const frames::Train& request, const RequestContext& context) const {
+Result<std::optional<trainer::CarriedState>, Refusal> WorkerJob::carried_state(const frames::Train& request,
+                                                                               const RequestContext& context,
+                                                                               std::size_t& at) const {
     if (request.carried_in.is_zero()) return std::optional<trainer::CarriedState>();
     if (!program::carries_state(runner_->spec())) {
         return refuse(RefusalReason::kBadRequest, "a slot of this job carries nothing over rounds");
     }
-    ASSAY_ASSIGN(auto end,
-                 read_bulk(context.bulk[1], runner_->parameter_count(), trainer::decode_slot_state));
+    ASSAY_ASSIGN(auto end, slot_state(context, at, program::strategy_of(runner_->spec()).carried_arrays));
     auto carried = trainer::carried_of(std::move(end));
     if (runner_->carried_root(carried) != request.carried_in) {
         return refuse(RefusalReason::kBadBytes, "the state to go on from is not the carried one (root " +
@@ -270,16 +285,18 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
         return refuse(RefusalReason::kBadRequest, std::move(fault));
     }
     ASSAY_ASSIGN(const auto base, base_state(context));
-    ASSAY_ASSIGN(const auto carried, carried_state(request, context));
+    std::size_t at = 1;  // after the base state
+    ASSAY_ASSIGN(const auto carried, carried_state(request, context, at));
     const trainer::CarriedState* const goes_on = carried ? &*carried : nullptr;
-    ASSAY_ASSIGN(const auto resume, resume_point(request, context));
+    ASSAY_ASSIGN(const auto resume, resume_point(request, context, at));
+    ASSAY_TRY(all_taken(context.bulk, at));
     std::optional<Refusal> lost;
     const auto on_boundary = [&](const trainer::BoundaryReport& boundary) {
-        auto file = bulk_file("slot state", trainer::encode_slot_state(boundary.state));
-        if (file.ok()) {
-            context.report({frames::Boundary{boundary.index, boundary.so_far}, {std::move(file).value()}});
+        auto files = files_of(boundary.state, boundary.roots);
+        if (files.ok()) {
+            context.report({frames::Boundary{boundary.index, boundary.so_far}, std::move(files).value()});
         } else {
-            lost = file.error();
+            lost = files.error();
         }
     };
     const Watch watch = watch_of(context);
@@ -303,47 +320,51 @@ Answered WorkerJob::trained(const trainer::SlotRoundOutcome& round, std::uint64_
     return answer;
 }
 
+Result<void, Refusal> WorkerJob::read_replay(const frames::Replay& request, const RequestContext& context,
+                                             UnitInput& input) const {
+    const program::JobSpec& spec = runner_->spec();
+    const program::RoundPlan plan(spec);
+    const program::UnitStart start = plan.start(request.unit);
+    std::size_t at = 0;
+    if (start.base) {
+        ASSAY_ASSIGN(input.base, base_state(context));
+        ++at;
+    }
+    if (start.carried && request.claimed.carried && !request.claimed.carried->in.is_zero()) {
+        ASSAY_ASSIGN(auto carried, claimed_state(context, at, start.arrays));
+        input.carried = std::move(carried.state);
+    }
+    if (start.boundary) {
+        ASSAY_ASSIGN(auto claimed, claimed_state(context, at, start.arrays));
+        input.start = std::move(claimed.state);
+        input.start_roots = claimed.roots;
+    }
+    if (request.has_claimed_end && plan.is_finalise(request.unit)) {
+        if (at >= context.bulk.size()) return refuse(RefusalReason::kBadRequest, "the update is missing");
+        ASSAY_ASSIGN(input.claimed_update,
+                     read_claimed(context.bulk[at++], runner_->parameter_count(), update_decoder()));
+    } else if (request.has_claimed_end) {
+        ASSAY_ASSIGN(auto claimed, claimed_state(context, at, program::strategy_of(spec).lane_arrays));
+        input.claimed_end = std::move(claimed.state);
+    }
+    return all_taken(context.bulk, at);
+}
+
 Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& context) {
     const RequestTimer stopwatch;
     ASSAY_TRY(check_place(request.round, request.slot));
-    const std::uint64_t parameters = runner_->parameter_count();
     const program::RoundPlan plan(runner_->spec());
     if (request.unit >= plan.units()) {
         return refuse(RefusalReason::kBadRequest,
                       "unit " + std::to_string(request.unit) + " does not exist; the job has " +
                           std::to_string(plan.units()) + " units per slot and round");
     }
-    const bool finalise = plan.is_finalise(request.unit);
-    const program::UnitStart start = plan.start(request.unit);
-    const bool carried = start.carried && request.claimed.carried && !request.claimed.carried->in.is_zero();
-    const std::size_t starts = (start.base ? 1U : 0U) + (carried ? 1U : 0U) + (start.boundary ? 1U : 0U);
-    if (context.bulk.size() != starts + (request.has_claimed_end ? 1 : 0)) {
-        return refuse(RefusalReason::kBadRequest, "a replay of unit " + std::to_string(request.unit) +
-                                                      " with " + std::to_string(context.bulk.size()) +
-                                                      " files");
-    }
     UnitInput input;
     input.place = {request.round, request.slot, request.unit};
     input.claimed = request.claimed;
     input.update_blob = request.update_blob;
     input.last_boundary_blob = request.last_boundary_blob;
-    if (start.base) {
-        ASSAY_ASSIGN(input.base, base_state(context));
-    }
-    if (carried) {
-        ASSAY_ASSIGN(input.carried,
-                     read_claimed(context.bulk[1], parameters, trainer::decode_claimed_slot_state));
-    }
-    if (start.boundary) {
-        ASSAY_ASSIGN(input.start,
-                     read_claimed(context.bulk[starts - 1], parameters, trainer::decode_claimed_slot_state));
-    }
-    if (request.has_claimed_end && finalise) {
-        ASSAY_ASSIGN(input.claimed_update, read_claimed(context.bulk[starts], parameters, update_decoder()));
-    } else if (request.has_claimed_end) {
-        ASSAY_ASSIGN(input.claimed_end,
-                     read_claimed(context.bulk[starts], parameters, trainer::decode_claimed_slot_state));
-    }
+    ASSAY_TRY(read_replay(request, context, input));
     Watch watch;
     watch.cancel = context.cancel;
     const auto checked = check_unit(*runner_, input, watch);
@@ -353,8 +374,7 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
                          checked->named, checked->steps, stopwatch.nanoseconds()},
         {}};
     if (request.want_end_state && checked->end) {
-        ASSAY_ASSIGN(auto file, bulk_file("slot state", trainer::encode_slot_state(*checked->end)));
-        answer.bulk.push_back(std::move(file));
+        ASSAY_ASSIGN(answer.bulk, files_of(*checked->end, checked->end_roots));
     } else if (request.want_end_state && checked->update) {
         ASSAY_ASSIGN(auto file,
                      bulk_file("update", trainer::encode_update(*checked->update, runner_->spec())));
@@ -407,7 +427,10 @@ Answered WorkerJob::answer(const frames::Root& request, const RequestContext& co
         ASSAY_ASSIGN(const auto state, base_state(context));
         root = runner_->base_root(state);
     } else if (request.kind == frames::BulkKind::kSlotState) {
-        ASSAY_ASSIGN(const auto state, read_bulk(file, parameters, trainer::decode_slot_state));
+        std::size_t at = 0;
+        ASSAY_ASSIGN(const auto state,
+                     slot_state(context, at, program::strategy_of(runner_->spec()).lane_arrays));
+        ASSAY_TRY(all_taken(context.bulk, at));
         root = runner_->state_root(state);
     } else {
         ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, update_decoder()));

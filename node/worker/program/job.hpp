@@ -5,12 +5,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "contracts/base/result.hpp"
 #include "node/wire/channel.hpp"
 #include "trainer/host/arena.hpp"
 #include "trainer/run/job_runner.hpp"
+#include "verifier/replay.hpp"
 
 namespace assay::verifier {
 
@@ -57,9 +60,26 @@ private:
     base::Result<trainer::BaseState, frames::Refusal> given_initial(
         const frames::SharedDescriptor& file) const;
     base::Result<std::optional<trainer::CarriedState>, frames::Refusal> carried_state(
-        const frames::Train& request, const RequestContext& context) const;
+        const frames::Train& request, const RequestContext& context, std::size_t& at) const;
     base::Result<std::optional<trainer::ResumePoint>, frames::Refusal> resume_point(
-        const frames::Train& request, const RequestContext& context) const;
+        const frames::Train& request, const RequestContext& context, std::size_t& at) const;
+    /// The state whose head is at place `at` of the bulk and is followed by these arrays. `at` becomes the
+    /// place after it.
+    base::Result<trainer::SlotState, frames::Refusal> slot_state(
+        const RequestContext& context, std::size_t& at, std::span<const program::StateArray> arrays) const;
+    /// The same of what a peer served: bytes that are no such state are as good as none.
+    struct ClaimedState {
+        std::optional<trainer::SlotState> state;
+        std::optional<program::StateRoots> roots;  ///< as its head says
+    };
+    base::Result<ClaimedState, frames::Refusal> claimed_state(
+        const RequestContext& context, std::size_t& at, std::span<const program::StateArray> arrays) const;
+    /// Descriptors of a state: its head and its arrays.
+    base::Result<std::vector<frames::SharedDescriptor>, frames::Refusal> files_of(
+        const trainer::SlotState& state, const program::StateRoots& roots) const;
+    /// Adds what a replay brings to `input`.
+    base::Result<void, frames::Refusal> read_replay(const frames::Replay& request,
+                                                    const RequestContext& context, UnitInput& input) const;
     using UpdateDecoder = std::function<base::Outcome<trainer::Update>(base::ByteView, std::uint64_t)>;
     /// Of this job's update files.
     [[nodiscard]] UpdateDecoder update_decoder() const;

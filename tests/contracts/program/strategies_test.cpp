@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of strategies: every row is whole, its codec is exact there and back, and bytes of no codec are
 // refused.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -120,6 +121,28 @@ TEST_CASE("what a codec packs it reads again, and a root covers the same numbers
     }
 }
 
+TEST_CASE("a row names arrays that states have, and exchanges as often as a round's units say", "[program]") {
+    using enum StateArray;
+    const auto within = [](std::span<const StateArray> some, const std::set<StateArray>& all) {
+        return std::set<StateArray>(some.begin(), some.end()).size() == some.size() &&
+               std::all_of(some.begin(), some.end(), [&](StateArray one) { return all.contains(one); });
+    };
+    for (const StrategyRow* row : strategies()) {
+        INFO(row->word << " " << row->codec->word);
+        // What machines hold of a state (trainer/run/state.hpp).
+        CHECK(within(row->base_arrays, {kParameters, kOuterMomentum}));
+        CHECK(within(row->lane_arrays, {kParameters, kFirstMoment, kSecondMoment}));
+        const std::set<StateArray> lane(row->lane_arrays.begin(), row->lane_arrays.end());
+        CHECK(within(row->carried_arrays, lane));
+        CHECK(within(row->finalise_arrays, lane));
+        CHECK_FALSE(row->finalise_arrays.empty());
+        CHECK(row->outer != nullptr);
+        CHECK_FALSE(row->outer->word.empty());
+        // RoundPlan has one unit `finalise` in a round.
+        CHECK(row->tick.ticks == 1);
+    }
+}
+
 TEST_CASE("a merge does not depend on the order of its contributions", "[program]") {
     for (const StrategyRow* row : strategies()) {
         INFO(row->word << " " << row->codec->word);
@@ -131,8 +154,8 @@ TEST_CASE("a merge does not depend on the order of its contributions", "[program
         const std::vector<Contribution> back = {forth[2], forth[0], forth[1]};
         std::vector<float> one = numbers(7, 1.0F), two = one;
         std::vector<float> momentum = numbers(8, 0.1F), other = momentum;
-        row->merge(kSettings, forth, one, momentum);
-        row->merge(kSettings, back, two, other);
+        row->outer->merge(kSettings, forth, one, momentum);
+        row->outer->merge(kSettings, back, two, other);
         CHECK(one == two);
         CHECK(momentum == other);
         CHECK(one != numbers(7, 1.0F));
@@ -172,6 +195,10 @@ TEST_CASE("a round plan numbers segments, boundaries and finalise", "[program]")
     CHECK((first.base && !first.carried && !first.boundary));
     CHECK((!middle.base && middle.boundary == 1U));
     CHECK((last.base && last.boundary == 3U));
+    const StrategyRow& row = strategy_of(spec);
+    CHECK(first.arrays.empty());
+    CHECK(middle.arrays.data() == row.lane_arrays.data());
+    CHECK(last.arrays.data() == row.finalise_arrays.data());
     CHECK(plan.work(0, 10) == 4);
     CHECK(plan.work(2, 11) == 3);
     CHECK(plan.work(3, 10) == 1);
@@ -179,18 +206,26 @@ TEST_CASE("a round plan numbers segments, boundaries and finalise", "[program]")
     spec.inner_state = InnerState::kCarried;
     CHECK(RoundPlan(spec).start(0).carried);
     CHECK_FALSE(RoundPlan(spec).start(1).carried);
+    CHECK(RoundPlan(spec).start(0).arrays.data() == row.carried_arrays.data());
+    // What a slot hands on is there whole, for whoever goes on from it.
+    CHECK(RoundPlan(spec).start(3).arrays.data() == row.lane_arrays.data());
 }
 
 TEST_CASE("file sizes follow from the arrays and the codec of the row", "[program]") {
     JobSpec spec = tiny::spec();
     const std::uint64_t count = parameter_count(spec.model);
     CHECK(file_sizes(spec).base_state == 16 + 8 * count);
-    CHECK(file_sizes(spec).slot_state == 24 + 12 * count);
+    const std::uint64_t head = 8 + 8 + 8 + 1 + 4 + 3 * 65;
+    CHECK(file_sizes(spec).slot_head == head);
+    CHECK(file_sizes(spec).array == 4 * count);
+    CHECK(file_sizes(spec).slot_state == head + 12 * count);
+    CHECK(file_sizes(spec).state_of(1) == head + 4 * count);
     CHECK(file_sizes(spec).update == 8 + 8 * count);
     spec.strategy = Strategy::kDilocoHalf;
     CHECK(file_sizes(spec).update == 8 + 2 * count);
     spec.inner_state = InnerState::kCarried;
-    CHECK(file_sizes(spec).slot_state == 32 + 12 * count);
+    CHECK(file_sizes(spec).slot_head == head + 8);
+    CHECK(file_sizes(spec).slot_state == head + 8 + 12 * count);
 }
 
 }  // namespace assay::program

@@ -8,6 +8,7 @@
 #include "node/worker/program/drill.hpp"
 #include "node/worker/worker_process.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/slot_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
 #include "trainer/run/state_bytes.hpp"
@@ -47,9 +48,9 @@ public:
         auto work = verifier::run_drilled_round(*runner_, base, 0, kSlot, std::nullopt, drills, keep, {});
         reveal_.trace = work->trace;
         for (std::size_t i = 1; i < boundaries.size(); ++i) {
-            const auto bytes = trainer::encode_slot_state(boundaries[i]);
-            reveal_.boundary_blobs.push_back(base::blob_id(bytes));
-            REQUIRE(blobs_->put(bytes));
+            const auto files = tests::files_of_state(job_.spec, boundaries[i]);
+            reveal_.boundary_blobs.push_back(base::blob_id(files.front()));
+            for (const base::Bytes& file : files) REQUIRE(blobs_->put(file));
         }
         boundaries_ = std::move(boundaries);
         update_ = std::move(work->update).value();
@@ -105,9 +106,17 @@ public:
         REQUIRE(blobs_->put(bytes));
         reveal_.boundary_blobs[boundary - 1] = base::blob_id(bytes);
     }
+    /// The head of the boundary's state.
     [[nodiscard]] base::Bytes boundary_bytes(std::uint32_t boundary) const {
-        return trainer::encode_slot_state(boundaries_[boundary]);
+        return tests::files_of_state(job_.spec, boundaries_[boundary]).front();
     }
+    /// No holder serves this array of the boundary's state any more.
+    void lose_array(std::uint32_t boundary, program::StateArray array) {
+        const auto head = tests::head_of_state(job_.spec, boundaries_[boundary]);
+        REQUIRE(blobs_->remove(head.part(array)->blob));
+    }
+
+    [[nodiscard]] base::Hash256 data_blob() const { return job_.spec.data.train; }
 
     /// The reveal names a blob for the boundary that nobody has.
     void misname_boundary(std::uint32_t boundary) {
@@ -198,6 +207,46 @@ TEST_CASE("bytes kept for a boundary that are not its state leave the verdict op
     CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
     slot.swap_boundary(2, second);
     CHECK(slot.replay().judgement == Judgement::kRight);
+}
+
+TEST_CASE("a verdict is judged from the arrays that its unit reads, whichever others are lost") {
+    using enum program::StateArray;
+    SlotOnLedger last({flip(2)});
+    last.judged({last.finalise()}, Reason::kPaid);
+    last.lose_array(3, kFirstMoment);
+    last.lose_array(3, kSecondMoment);
+    CHECK(last.replay().judgement == Judgement::kRight);  // `finalise` reads no moment
+    last.lose_array(3, kParameters);
+    CHECK(last.replay().judgement == Judgement::kCannotBeMade);
+    SlotOnLedger inner({flip(0), flip(2)});
+    inner.caught({2, inner.finalise()}, 2, inner.right_root(2));
+    inner.lose_boundary(1);
+    CHECK(inner.replay().judgement == Judgement::kRight);
+    inner.lose_array(2, kSecondMoment);
+    const SlotReplay replay = inner.replay();
+    CHECK(replay.judgement == Judgement::kCannotBeMade);
+    CHECK(replay.units[2].lacking.find("an array of the state") != std::string::npos);
+}
+
+TEST_CASE("a head that names another array's file, or data, leaves the verdict open") {
+    SlotOnLedger slot({flip(0), flip(2)});
+    slot.caught({2, slot.finalise()}, 2, slot.right_root(2));
+    slot.lose_boundary(1);
+    CHECK(slot.replay().judgement == Judgement::kRight);
+    auto head = program::decode_state_head(slot.boundary_bytes(2)).value();
+    std::swap(head.parts[0].blob, head.parts[1].blob);
+    slot.swap_boundary(2, program::encode_state_head(head));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
+    head.parts[0].blob = slot.data_blob();
+    slot.swap_boundary(2, program::encode_state_head(head));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
+    head = program::decode_state_head(slot.boundary_bytes(2)).value();
+    std::swap(head.parts[0].root, head.parts[1].root);
+    slot.swap_boundary(2, program::encode_state_head(head));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
+    head.parts.pop_back();
+    slot.swap_boundary(2, program::encode_state_head(head));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
 }
 
 TEST_CASE("a verdict of mismatch is wrong where the recorded unit is right or came out otherwise") {

@@ -106,7 +106,8 @@ TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the
     const auto parameters = plan.at("parameters").get<std::uint64_t>();
     CHECK(count("update") == 8 + 8 * parameters);
     CHECK(count("base_state") == 16 + 8 * parameters);
-    CHECK(count("slot_state") == 24 + 12 * parameters);
+    const std::uint64_t head = 29 + 3 * 65;
+    CHECK(count("slot_state") == head + 12 * parameters);
     const auto files = packed().home() / "data";
     CHECK(count("data") == std::filesystem::file_size(files / "train.bin") +
                                std::filesystem::file_size(files / "held_out.bin"));
@@ -115,11 +116,12 @@ TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the
     CHECK(count("slot_received") == count("update"));
     CHECK(count("slot_updates") == 3 * count("update"));
     // Whoever recomputes a newcomer's whole round starts from the base. Of a proven miner's round a verifier
-    // fetches the middle when the second segment is drawn and the first is not, and the end when the second
-    // is not.
+    // fetches the middle when the second segment is drawn and the first is not, and the end's parameters when
+    // the second is not.
     const json audit = bytes.at("slot_audit");
     CHECK(audit.at("newcomer") == 0);
-    const double mean = (0.25 * 0.75 + 0.75) * static_cast<double>(count("slot_state"));
+    const double mean = 0.25 * 0.75 * static_cast<double>(count("slot_state")) +
+                        0.75 * static_cast<double>(head + 4 * parameters);
     CHECK(audit.at("proven").get<double>() == Approx(2 * mean).margin(2));
     const std::uint64_t whole =
         2 * (2 * count("slot_updates") - count("update")) + 4 * count("data") + 2 * count("base_state");

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/tensors.hpp"
 #include "tests/contracts/rules/env.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
@@ -57,6 +58,9 @@ struct Store final : BlobFiles {
     base::Outcome<SharedDescriptor> open(const BlobId& id) override {
         if (!files.contains(id)) files[id] = frames::memory_file("blob", id.view()).value();
         return files.at(id);
+    }
+    base::Outcome<base::Bytes> read(const BlobId& id, std::size_t limit) override {
+        return worker::read_all(*open(id).value(), limit);
     }
     [[nodiscard]] bool has(const BlobId& id) const override { return here.contains(id); }
     void drop(const BlobId& id) override { here.erase(id); }
@@ -366,7 +370,14 @@ TEST_CASE("the files of a job's states are fetched at the length that its model 
     const program::JobSpec spec = contracts::test::small_job();
     const std::uint64_t count = program::parameter_count(spec.model);
     CHECK(base_state_terms(spec).size == 16 + 8 * count);
-    CHECK(boundary_terms(spec).size == 24 + 12 * count);
+    const auto arrays = program::strategy_of(spec).finalise_arrays;
+    const StateTerms state = slot_terms(spec, arrays, Traffic::kCarried);
+    CHECK(state.head_bytes == 8 + 8 + 8 + 1 + 4 + 3 * 65);
+    CHECK(state.array_bytes == 4 * count);
+    CHECK(state.arrays.size() == 3);
+    CHECK(state.wanted.data() == arrays.data());
+    CHECK_FALSE(state.aged);
+    CHECK(state.traffic == Traffic::kCarried);
     CHECK(update_terms(spec).size == 8 + 8 * count);
 }
 

@@ -301,6 +301,76 @@ TEST_CASE("a miner that names another file for its last boundary is caught by th
     CHECK(caught > 0);
 }
 
+TEST_CASE("in jobs that carry, a last boundary whose head names another file of moments is caught too") {
+    for (const bool draw_everything : {true, false}) {
+        INFO("every segment is drawn: " << draw_everything);
+        MarketOptions options = carrying(1);
+        options.miners = {"mia", "moe"};
+        options.draw_everything = draw_everything;
+        Market market(options);
+        const std::uint32_t last = program::RoundPlan(market.spec()).last_boundary();
+        market.party("mia").worker.falsify = [&](const frames::Message&, WorkerAnswered& answer) {
+            const auto* boundary = std::get_if<frames::Boundary>(&answer.message);
+            if (boundary == nullptr || boundary->index != last) return;
+            auto head = program::decode_state_head(bytes_of_file(answer.bulk[0])).value();
+            Bytes moment = bytes_of_file(answer.bulk[3]);
+            moment[1] ^= 1;
+            head.parts[2].blob = base::blob_id(moment);
+            answer.bulk[0] = file_of(program::encode_state_head(head));
+            answer.bulk[3] = file_of(moment);
+        };
+        market.start();
+        REQUIRE(market.turn_until([&] { return market.settled(0); }));
+        int caught = 0;
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            const contracts::SlotRound record = market.slot(0, slot);
+            const bool mias = record.miner == market.party("mia").node.public_key();
+            // Whoever recomputed the moments knows their file; whoever did not finds another root.
+            const Reason found = draw_everything ? Reason::kMismatch : Reason::kUnavailable;
+            CHECK(record.verdict == (mias ? found : Reason::kPaid));
+            caught += mias ? 1 : 0;
+        }
+        CHECK(caught > 0);
+    }
+}
+
+TEST_CASE("whoever goes on with a slot fetches its moments, and no parameters of its last state") {
+    Market market(carrying(6));
+    market.start();
+    std::map<BlobId, program::StateHead> ends;
+    REQUIRE(market.turn_until([&] {
+        const auto job = market.job();
+        if (!job || job->phase != contracts::JobPhase::kRounds) return market.ended();
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            const CarriedIn carried = carried_at(market, job->round, slot);
+            for (const auto& [name, party] : market.parties()) {
+                if (carried.nothing() || !party->store->has(carried.blob)) continue;
+                const auto bytes = party->files->read(carried.blob, program::kMaxHeadBytes);
+                ends[carried.blob] = program::decode_state_head(bytes.value()).value();
+            }
+        }
+        return market.ended();
+    }));
+    int moments = 0;
+    for (const auto& [blob, head] : ends) {
+        for (const std::string name : {"mia", "moe", "max"}) {
+            const Party& party = market.party(name);
+            if (!party.asked_for.contains(blob)) continue;
+            CHECK_FALSE(party.asked_for.contains(head.part(program::StateArray::kParameters)->blob));
+            CHECK(party.asked_for.contains(head.part(program::StateArray::kFirstMoment)->blob));
+            CHECK(party.asked_for.contains(head.part(program::StateArray::kSecondMoment)->blob));
+            ++moments;
+        }
+    }
+    CHECK(moments > 0);
+    for (const std::string name : {"mia", "moe", "max"}) {
+        auto& received = market.party(name).received;
+        const program::FileSizes sizes = program::file_sizes(market.spec());
+        CHECK(received[Traffic::kCarried] % (sizes.slot_head + 2 * sizes.array) == 0);
+        CHECK(received[Traffic::kAudit] == 0);
+    }
+}
+
 TEST_CASE("a merge whose update nobody served goes on asking for it, though the moments before it are gone") {
     using contracts::RoundPhase;
     Market market(carrying(6));

@@ -26,12 +26,12 @@ void cheat_undrawn_and_withhold(Market& market, const std::string& miner) {
         if (!std::holds_alternative<frames::Train>(request)) return;
         if (auto* boundary = std::get_if<frames::Boundary>(&answer.message);
             boundary != nullptr && boundary->index == program::RoundPlan(spec).segments()) {
-            *end = trainer::decode_slot_state(bytes_of_file(answer.bulk.front()), count).value();
+            *end = tests::state_of_files(spec, contents_of(answer.bulk));
             end->parameters[7] += 0.125F;
             *root = program::slot_state_root(tensors, end->parameters, end->first_moment, end->second_moment,
                                              end->step, end->cursor);
             boundary->so_far.boundaries.back() = *root;
-            answer.bulk = {file_of(trainer::encode_slot_state(*end))};
+            answer.bulk = files_of(tests::files_of_state(spec, *end));
         }
         if (auto* trained = std::get_if<frames::Trained>(&answer.message)) {
             trainer::Update update;
@@ -180,7 +180,7 @@ TEST_CASE("a miner whose store takes no more states does not commit, and commits
     const std::uint64_t count = program::parameter_count(tiny.spec.model);
     // Beside a download of four chunks: the data, the round's base and one state of a slot.
     options.quotas["mia"] = 4 * kChunkBytes + tiny.file.size() + trainer::base_state_bytes(count) +
-                            trainer::slot_state_bytes(count) + 100;
+                            program::file_sizes(tiny.spec).slot_state + 100;
     Market market(options);
     Party& mia = market.party("mia");
     REQUIRE(mia.store->put(tiny.file).ok());

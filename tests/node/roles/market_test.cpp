@@ -21,18 +21,17 @@ struct Forgery {
 /// Lets a miner commit another state at one boundary: root and bytes agree, the place does not.
 void forge_boundary(Market& market, const std::string& miner, const Forgery& forgery) {
     const auto& spec = market.spec();
-    const std::uint64_t count = program::parameter_count(spec.model);
     const auto tensors = program::parameter_tensors(spec.model);
     auto root = std::make_shared<base::Hash256>();
-    market.party(miner).worker.falsify = [=](const frames::Message& request, WorkerAnswered& answer) {
+    market.party(miner).worker.falsify = [=, &spec](const frames::Message& request, WorkerAnswered& answer) {
         if (!std::holds_alternative<frames::Train>(request)) return;
         if (auto* boundary = std::get_if<frames::Boundary>(&answer.message)) {
             if (boundary->index == forgery.boundary) {
-                auto state = trainer::decode_slot_state(bytes_of_file(answer.bulk.front()), count).value();
+                auto state = tests::state_of_files(spec, contents_of(answer.bulk));
                 forgery.change(state);
                 *root = program::slot_state_root(tensors, state.parameters, state.first_moment,
                                                  state.second_moment, state.step, state.cursor);
-                answer.bulk = {file_of(trainer::encode_slot_state(state))};
+                answer.bulk = files_of(tests::files_of_state(spec, state));
             }
             if (boundary->index >= forgery.boundary) boundary->so_far.boundaries[forgery.boundary] = *root;
         }
@@ -40,23 +39,6 @@ void forge_boundary(Market& market, const std::string& miner, const Forgery& for
             trained->trace.boundaries[forgery.boundary] = *root;
         }
     };
-}
-
-/// The slots of this round that the miner holds.
-std::vector<contracts::SlotRound> slots_of(Market& market, const std::string& miner, std::uint32_t round) {
-    std::vector<contracts::SlotRound> held;
-    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
-        const auto slot = market.slot(round, i);
-        if (slot.miner == market.party(miner).node.public_key()) held.push_back(slot);
-    }
-    return held;
-}
-
-void check_nobody_ended(const Market& market) {
-    for (const auto& [name, party] : market.parties()) {
-        INFO(name << ": " << (party->error ? party->error->what : std::string("done")));
-        CHECK((!party->ended || (name == "bea" && !party->error)));
-    }
 }
 
 }  // namespace
@@ -201,13 +183,13 @@ TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and 
          }},
         {"another state",
          [](Bytes bytes) {
-             bytes.back() ^= 1;
+             bytes[16] ^= 1;
              return bytes;
          }},
-        {"not a number",
+        {"a step, and an update, beyond all",
          [](Bytes bytes) {
-             bytes[bytes.size() - 1] = 0x7f;
-             bytes[bytes.size() - 2] = 0xc0;
+             bytes[15] = 0x7f;
+             bytes[14] = 0xc0;
              return bytes;
          }},
     };
@@ -219,7 +201,7 @@ TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and 
         market.start();
         market.party("mia").worker.falsify = [&](const frames::Message& request, WorkerAnswered& answer) {
             if (!std::holds_alternative<frames::Train>(request) || answer.bulk.empty()) return;
-            answer.bulk = {file_of(one.change(bytes_of_file(answer.bulk.front())))};
+            answer.bulk.front() = file_of(one.change(bytes_of_file(answer.bulk.front())));
         };
         REQUIRE(market.turn_until([&] { return market.settled(0); }));
         check_nobody_ended(market);

@@ -22,15 +22,15 @@
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
-#include "node/worker/program/job.hpp"
 #include "tests/node/roles/kept_ports.hpp"
+#include "tests/node/roles/local_worker.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/slot_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "trainer/host/arena.hpp"
 #include "trainer/run/state_bytes.hpp"
 
 namespace assay::node::test_market {
@@ -41,86 +41,6 @@ using test::HandClock;
 using test::KeptLog;
 using test::MemoryDisk;
 using test::NoTimers;
-
-inline SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
-inline Bytes bytes_of_file(const SharedDescriptor& file) {
-    return frames::read_all(*file, frames::kMaxBulk).value();
-}
-
-/// The worker's job in this thread. An answer is given when the market takes it.
-class LocalWorker final : public WorkerPort {
-public:
-    /// What to answer in place of working; nothing: work.
-    using Instead = std::function<std::optional<frames::Message>(const frames::Message&)>;
-    /// Changes an answer on its way.
-    using Falsify = std::function<void(const frames::Message& request, WorkerAnswered& answer)>;
-
-    void submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) override {
-        waiting_.push_back({request, std::move(message), std::move(bulk)});
-    }
-    void cancel(RequestId request) override {
-        std::erase_if(answers_, [&](const WorkerAnswered& answer) { return answer.request == request; });
-        std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.request == request; });
-        answers_.push_back(
-            {request, frames::Refusal{frames::RefusalReason::kCancelled, "cancelled", {}}, {}, true});
-    }
-    std::optional<WorkerAnswered> take() {
-        if (answers_.empty() && !waiting_.empty()) work();
-        if (answers_.empty()) return std::nullopt;
-        WorkerAnswered answer = std::move(answers_.front());
-        answers_.pop_front();
-        return answer;
-    }
-
-    Instead instead;
-    Falsify falsify;
-    std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
-
-private:
-    struct Waiting {
-        RequestId request = 0;
-        frames::Message message;
-        std::vector<SharedDescriptor> bulk;
-    };
-    void work() {
-        Waiting next = std::move(waiting_.front());
-        waiting_.pop_front();
-        ++asked[frames::kind_of(next.message)];
-        if (instead) {
-            if (auto told = instead(next.message)) return give(next, {std::move(*told), {}}, true);
-        }
-        verifier::RequestContext context;
-        context.bulk = next.bulk;
-        context.report = [&](verifier::WorkerAnswer answer) { give(next, std::move(answer), false); };
-        verifier::Answered answered =
-            std::visit([&](const auto& message) -> verifier::Answered { return answer(message, context); },
-                       next.message);
-        give(next, answered.ok() ? std::move(*answered) : verifier::WorkerAnswer{answered.error(), {}}, true);
-    }
-    verifier::Answered answer(const frames::OpenJob& request, const verifier::RequestContext& context) {
-        job_.reset();
-        ASSAY_ASSIGN(job_, verifier::WorkerJob::open(request, context.bulk, {}, trainer::make_heap_arena()));
-        return verifier::WorkerAnswer{job_->opened(), {}};
-    }
-    template <class Request>
-    verifier::Answered answer(const Request& request, const verifier::RequestContext& context) {
-        if constexpr (requires(verifier::WorkerJob & job) { job.answer(request, context); }) {
-            if (job_) return job_->answer(request, context);
-            return base::failed(frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}});
-        } else {
-            return base::failed(frames::Refusal{frames::RefusalReason::kBadRequest, "no request", {}});
-        }
-    }
-    void give(const Waiting& request, verifier::WorkerAnswer answer, bool last) {
-        WorkerAnswered answered{request.request, std::move(answer.message), std::move(answer.bulk), last};
-        if (falsify) falsify(request.message, answered);
-        answers_.push_back(std::move(answered));
-    }
-
-    std::deque<Waiting> waiting_;
-    std::deque<WorkerAnswered> answers_;
-    std::unique_ptr<verifier::WorkerJob> job_;
-};
 
 /// A party: a role with everything that is its own.
 struct Party {
@@ -156,8 +76,9 @@ struct Party {
     KeptLog log;
     std::unique_ptr<BlobStore> store;
     std::unique_ptr<BlobFiles> files;
-    std::set<BlobId> asked_for;  ///< of others
-    std::set<BlobId> withheld;   ///< in its store, and not served
+    std::set<BlobId> asked_for;                 ///< of others
+    std::map<Traffic, std::uint64_t> received;  ///< bytes of blobs, by what they were asked for
+    std::set<BlobId> withheld;                  ///< in its store, and not served
     bool serves = true;
     bool trickles = false;  ///< what it serves comes so slowly that it is never there
     RoleParts parts;
@@ -433,6 +354,8 @@ private:
                         continue;
                     const auto fetched =
                         fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
+                    if (fetched.ok())
+                        one->received[asked.terms.traffic] += one->store->describe(asked.id)->size;
                     one->role->step(BlobFetched{asked.request, asked.id, fetched});
                     busy = true;
                 }
@@ -487,5 +410,23 @@ private:
         return std::unique_ptr<BlobService>(std::make_unique<Served>(*found->second));
     };
 };
+
+/// The slots of this round that the miner holds.
+inline std::vector<contracts::SlotRound> slots_of(Market& market, const std::string& miner,
+                                                  std::uint32_t round) {
+    std::vector<contracts::SlotRound> held;
+    for (std::uint32_t i = 0; i < market.spec().slots; ++i) {
+        const auto slot = market.slot(round, i);
+        if (slot.miner == market.party(miner).node.public_key()) held.push_back(slot);
+    }
+    return held;
+}
+
+inline void check_nobody_ended(const Market& market) {
+    for (const auto& [name, party] : market.parties()) {
+        INFO(name << ": " << (party->error ? party->error->what : std::string("done")));
+        CHECK((!party->ended || (name == "bea" && !party->error)));
+    }
+}
 
 }  // namespace assay::node::test_market

@@ -250,6 +250,25 @@ TEST_CASE("a frame that claims more than a megabyte is refused unread") {
     CHECK(got.error().what.find("above the limit") != std::string::npos);
 }
 
+TEST_CASE(
+    "a state travels as its head and at least one array, and never as more files than there are kinds") {
+    using Bounds = std::pair<std::size_t, std::size_t>;
+    CHECK(descriptor_bounds(Boundary{}) == Bounds{2, kMaxStateFiles});
+    CHECK(descriptor_bounds(Replayed{}) == Bounds{0, kMaxStateFiles});
+    Train train;
+    CHECK(descriptor_bounds(train) == Bounds{1, 1});
+    train.resume.emplace();
+    CHECK(descriptor_bounds(train) == Bounds{2, 1 + kMaxStateFiles});
+    train.carried_in = some_trace().update;
+    CHECK(descriptor_bounds(train) == Bounds{3, 1 + 2 * kMaxStateFiles});
+    Replay replay;
+    CHECK(descriptor_bounds(replay) == Bounds{1, 1 + kMaxStateFiles});
+    replay.has_claimed_end = true;
+    CHECK(descriptor_bounds(replay) == Bounds{2, 1 + 2 * kMaxStateFiles});
+    CHECK(descriptor_bounds(Root{BulkKind::kSlotState}) == Bounds{1, kMaxStateFiles});
+    CHECK(descriptor_bounds(Root{BulkKind::kUpdate}) == Bounds{1, 1});
+}
+
 TEST_CASE("a frame that claims too many descriptors is refused") {
     Ends ends = connected();
     write_raw(ends.left, head(0, static_cast<std::uint16_t>(FrameKind::kInitial), kMaxDescriptors + 1, 1));

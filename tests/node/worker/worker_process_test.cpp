@@ -11,7 +11,9 @@
 #include <mutex>
 #include <thread>
 
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_head.hpp"
 #include "contracts/worker/self_test.hpp"
 #include "node/worker/local_training.hpp"
 #include "tests/support/catch.hpp"
@@ -63,7 +65,7 @@ frames::Train train_request(std::uint32_t slot) {
 struct TrainLog {
     frames::Trained trained;
     std::vector<std::uint32_t> boundaries;
-    std::vector<frames::SharedDescriptor> states;
+    std::vector<std::vector<frames::SharedDescriptor>> states;  ///< head and arrays of each
     frames::SharedDescriptor update;
 };
 
@@ -75,7 +77,7 @@ TrainLog train(WorkerClient& worker, const StateFile& base,
         call_for<frames::Trained>(worker, train_request(0), {base.bytes}, [&](const WorkerEvent& event) {
             if (const auto* boundary = std::get_if<frames::Boundary>(&event.message)) {
                 log.boundaries.push_back(boundary->index);
-                log.states.push_back(event.bulk.front());
+                log.states.push_back(event.bulk);
             }
             if (meddle) meddle(event);
         });
@@ -178,13 +180,21 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
         replay.want_end_state = true;
         std::vector<frames::SharedDescriptor> bulk;
         if (unit == 0 || unit == 3) bulk.push_back(base.bytes);
-        if (unit > 0) bulk.push_back(log.states[unit - 1]);
+        const auto arrays = program::RoundPlan(job.spec).start(unit).arrays;
+        if (unit > 0) {
+            const auto state =
+                program::narrowed(log.states[unit - 1], program::strategy_of(job.spec).lane_arrays, arrays);
+            REQUIRE(state.size() == (unit == 3 ? 2 : 4));  // `finalise` needs no moment
+            bulk.insert(bulk.end(), state.begin(), state.end());
+        }
         const auto answer = call_for<frames::Replayed>(*worker, replay, bulk);
         REQUIRE(answer.ok());
         INFO("unit " << unit << ": " << answer->first.difference);
         CHECK(answer->first.verdict == frames::UnitVerdict::kMatch);
-        REQUIRE(answer->second.size() == 1);
-        CHECK(content(answer->second.front()) == content(unit == 3 ? log.update : log.states[unit]));
+        const auto wanted = unit == 3 ? std::vector{log.update} : log.states[unit];
+        REQUIRE(answer->second.size() == wanted.size());
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            CHECK(content(answer->second[i]) == content(wanted[i]));
     }
     frames::Merge merge;
     merge.accepted = {{0, 1, log.trained.trace.update}};
@@ -221,7 +231,7 @@ TEST_CASE("a worker killed in the middle of a step goes on from its last boundar
     const auto worker = started();
     const StateFile base = opened(*worker, job);
     const TrainLog quiet = train(*worker, base);
-    for (const std::uint32_t victim : {0U, 1U, 3U}) {  // before the first boundary, before and after others
+    for (const std::uint32_t victim : {0U, 1U, 3U, 4U}) {  // before the first boundary and after each
         const unsigned deaths = worker->deaths();
         bool killed = false;
         const TrainLog disturbed = train(*worker, base, [&](const WorkerEvent& event) {
@@ -247,27 +257,40 @@ TEST_CASE("a role that was restarted itself resumes from a boundary it kept") {
     const StateFile base = opened(*worker, job);
     frames::Train request = train_request(0);
     program::TraceRecord kept;
-    frames::SharedDescriptor state;
+    std::vector<frames::SharedDescriptor> start{base.bytes};
     const auto whole =
         call_for<frames::Trained>(*worker, request, {base.bytes}, [&](const WorkerEvent& event) {
             const auto* boundary = std::get_if<frames::Boundary>(&event.message);
             if (boundary == nullptr || boundary->index != 2) return;
             kept = boundary->so_far;
-            state = event.bulk.front();
+            start.insert(start.end(), event.bulk.begin(), event.bulk.end());
         });
     REQUIRE(whole.ok());
     request.resume = kept;
     std::vector<std::uint32_t> steps;
-    const auto rest =
-        call_for<frames::Trained>(*worker, request, {base.bytes, state}, [&](const WorkerEvent& event) {
-            if (const auto* step = std::get_if<frames::Progress>(&event.message)) steps.push_back(step->step);
-        });
+    const auto rest = call_for<frames::Trained>(*worker, request, start, [&](const WorkerEvent& event) {
+        if (const auto* step = std::get_if<frames::Progress>(&event.message)) steps.push_back(step->step);
+    });
     REQUIRE(rest.ok());
     CHECK(rest->first.trace == whole->first.trace);
     CHECK(steps == std::vector<std::uint32_t>{4});
-    const auto wrong = call(*worker, request, {base.bytes, base.bytes});
-    REQUIRE_FALSE(wrong.ok());
-    CHECK(wrong.error().kind == base::ErrorKind::kVerification);
+    const auto refused = [&](const std::vector<frames::SharedDescriptor>& bulk) {
+        const auto wrong = call(*worker, request, bulk);
+        REQUIRE_FALSE(wrong.ok());
+        return wrong.error();
+    };
+    CHECK(refused({base.bytes, base.bytes}).kind == base::ErrorKind::kVerification);
+    auto mixed = start;
+    mixed.push_back(base.bytes);
+    CHECK(refused(mixed).what.find("6 files where it needs 5") != std::string::npos);
+    mixed = start;
+    std::swap(mixed[2], mixed[3]);  // arrays in another order have other roots
+    CHECK(refused(mixed).kind == base::ErrorKind::kVerification);
+    mixed = start;
+    mixed[4] = in_memory(base::Bytes(content(start[4]).size() - 4));
+    CHECK(refused(mixed).kind == base::ErrorKind::kVerification);
+    mixed.pop_back();
+    CHECK(refused(mixed).what.find("an array of a state is missing") != std::string::npos);
 }
 
 TEST_CASE("a request that kills every worker is given up with a reason, and the next one is served") {
@@ -297,13 +320,12 @@ TEST_CASE("drills are refused outside a devnet and run inside one") {
     }
     const StateFile base = opened(*worker, job, "devnet-7");
     const TrainLog honest = train(*worker, base);
-    frames::SharedDescriptor start;
-    frames::SharedDescriptor end;
+    std::vector<frames::SharedDescriptor> both;
     const auto drilled =
         call_for<frames::Trained>(*worker, request, {base.bytes}, [&](const WorkerEvent& event) {
             const auto* boundary = std::get_if<frames::Boundary>(&event.message);
-            if (boundary != nullptr && boundary->index == 1) start = event.bulk.front();
-            if (boundary != nullptr && boundary->index == 2) end = event.bulk.front();
+            if (boundary == nullptr || boundary->index > 2) return;
+            both.insert(both.end(), event.bulk.begin(), event.bulk.end());
         });
     REQUIRE(drilled.ok());
     CHECK(drilled->first.trace.boundaries[1] == honest.trained.trace.boundaries[1]);
@@ -312,7 +334,7 @@ TEST_CASE("drills are refused outside a devnet and run inside one") {
     replay.unit = 1;
     replay.claimed = drilled->first.trace;
     replay.has_claimed_end = true;
-    const auto verdict = call_for<frames::Replayed>(*worker, replay, {start, end});
+    const auto verdict = call_for<frames::Replayed>(*worker, replay, both);
     REQUIRE(verdict.ok());
     CHECK(verdict->first.verdict == frames::UnitVerdict::kDiffers);
     CHECK(verdict->first.difference.find("wte.weight[3]") != std::string::npos);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of slot states among a role's blobs: a head, and an array for each name in it
+// (contracts/program/state_head.hpp).
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+#include "contracts/program/state_head.hpp"
+#include "node/seams/blob_files.hpp"
+
+namespace assay::node {
+
+/// A state's files in the order in which the worker takes them: the head, then arrays in the row's order. A
+/// head that is none of the job's comes alone.
+using StateFiles = std::vector<SharedDescriptor>;
+
+/// What of a state is wanted, and how large its files are.
+struct StateTerms {
+    std::uint64_t head_bytes = 0;
+    std::uint64_t array_bytes = 0;
+    std::span<const program::StateArray> arrays;  ///< that the state has
+    std::span<const program::StateArray> wanted;
+    bool aged = false;
+    Traffic traffic = Traffic::kAudit;  ///< what its bytes count as
+};
+/// Of these arrays of a slot's state.
+StateTerms slot_terms(const program::JobSpec& spec, std::span<const program::StateArray> wanted,
+                      Traffic traffic);
+
+/// The blobs of the wanted arrays that the head in blob `id` names; nothing when it is not here, or no head
+/// of such a state.
+std::vector<BlobId> named_arrays(BlobFiles& files, const BlobId& id, const StateTerms& terms);
+
+/// The arrays that the blob names, if it is here and is a head.
+std::vector<BlobId> arrays_of(BlobFiles& files, const BlobId& id);
+/// Adds the arrays of every head among `ids`.
+void add_arrays(BlobFiles& files, std::set<BlobId>& ids);
+/// Drops these blobs, and what heads among them name. Equal arrays of two states are one blob: what is kept,
+/// or a head that is kept names, stays.
+void drop_states(BlobFiles& files, std::set<BlobId> dropped, std::set<BlobId> kept);
+/// Whether the blob is here, and of a head its arrays are.
+bool has_whole(BlobFiles& files, const BlobId& id);
+/// All files of a state that is here whole; empty: it is not.
+StateFiles open_whole(BlobFiles& files, const BlobId& id);
+
+}  // namespace assay::node

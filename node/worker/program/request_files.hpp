@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the worker's requests the files that they bring, read strictly, and those that their answers bring.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "contracts/base/bytes.hpp"
+#include "contracts/base/result.hpp"
+#include "contracts/worker/frames.hpp"
+#include "node/worker/wire/descriptor.hpp"
+
+namespace assay::verifier {
+
+namespace frames = worker;
+
+inline base::Failed<frames::Refusal> refuse(frames::RefusalReason reason, std::string text) {
+    return base::failed(frames::Refusal{reason, std::move(text), {}});
+}
+
+/// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
+inline base::Result<frames::Mapping, frames::Refusal> map_file(const frames::SharedDescriptor& file) {
+    const auto size = frames::file_size(*file, frames::kMaxBulk);
+    if (!size.ok()) return refuse(frames::RefusalReason::kBadBytes, size.error().what);
+    auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
+    if (!mapping.ok()) return refuse(frames::RefusalReason::kInternal, mapping.error().what);
+    return std::move(mapping).value();
+}
+
+/// Decodes a passed file without copying it first; what is wrong with it is kBadBytes.
+template <class Decode>
+auto read_bulk(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
+    -> base::Result<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>, frames::Refusal> {
+    ASSAY_ASSIGN(const frames::Mapping mapping, map_file(file));
+    auto decoded = decode(mapping.bytes(), parameters);
+    if (!decoded.ok()) return refuse(frames::RefusalReason::kBadBytes, decoded.error().what);
+    return std::move(decoded).value();
+}
+
+/// The same for what a peer served: bytes that are no such file are as good as none.
+template <class Decode>
+auto read_claimed(const frames::SharedDescriptor& file, std::uint64_t parameters, const Decode& decode)
+    -> base::Result<std::optional<std::decay_t<decltype(decode(base::ByteView(), parameters).value())>>,
+                    frames::Refusal> {
+    using Decoded = std::decay_t<decltype(decode(base::ByteView(), parameters).value())>;
+    auto decoded = read_bulk(file, parameters, decode);
+    if (decoded.ok()) return std::optional<Decoded>(std::move(decoded).value());
+    if (decoded.error().reason == frames::RefusalReason::kBadBytes) return std::optional<Decoded>();
+    return base::failed(decoded.error());
+}
+
+inline base::Result<frames::SharedDescriptor, frames::Refusal> bulk_file(const char* label,
+                                                                         base::ByteView bytes) {
+    auto file = frames::memory_file(label, bytes);
+    if (!file.ok()) return refuse(frames::RefusalReason::kInternal, file.error().what);
+    return std::move(file).value();
+}
+
+/// Whether the request came with so many files and no more.
+inline base::Result<void, frames::Refusal> all_taken(const std::vector<frames::SharedDescriptor>& files,
+                                                     std::size_t count) {
+    if (count == files.size()) return {};
+    return refuse(frames::RefusalReason::kBadRequest, "a request came with " + std::to_string(files.size()) +
+                                                          " files where it needs " + std::to_string(count));
+}
+
+}  // namespace assay::verifier

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives tests of roles a worker without its process, and the files that it takes and gives.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "node/seams/ports.hpp"
+#include "node/worker/program/job.hpp"
+#include "trainer/host/arena.hpp"
+
+namespace assay::node::test_market {
+
+namespace frames = worker;
+
+inline SharedDescriptor file_of(const Bytes& bytes) { return frames::memory_file("test", bytes).value(); }
+inline Bytes bytes_of_file(const SharedDescriptor& file) {
+    return frames::read_all(*file, frames::kMaxBulk).value();
+}
+
+inline std::vector<SharedDescriptor> files_of(const std::vector<Bytes>& contents) {
+    std::vector<SharedDescriptor> files;
+    for (const Bytes& content : contents) files.push_back(file_of(content));
+    return files;
+}
+inline std::vector<Bytes> contents_of(const std::vector<SharedDescriptor>& files) {
+    std::vector<Bytes> contents;
+    for (const SharedDescriptor& file : files) contents.push_back(bytes_of_file(file));
+    return contents;
+}
+
+/// The worker's job in this thread. An answer is given when the market takes it.
+class LocalWorker final : public WorkerPort {
+public:
+    /// What to answer in place of working; nothing: work.
+    using Instead = std::function<std::optional<frames::Message>(const frames::Message&)>;
+    /// Changes an answer on its way.
+    using Falsify = std::function<void(const frames::Message& request, WorkerAnswered& answer)>;
+
+    void submit(RequestId request, frames::Message message, std::vector<SharedDescriptor> bulk) override {
+        waiting_.push_back({request, std::move(message), std::move(bulk)});
+    }
+    void cancel(RequestId request) override {
+        std::erase_if(answers_, [&](const WorkerAnswered& answer) { return answer.request == request; });
+        std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.request == request; });
+        answers_.push_back(
+            {request, frames::Refusal{frames::RefusalReason::kCancelled, "cancelled", {}}, {}, true});
+    }
+    std::optional<WorkerAnswered> take() {
+        if (answers_.empty() && !waiting_.empty()) work();
+        if (answers_.empty()) return std::nullopt;
+        WorkerAnswered answer = std::move(answers_.front());
+        answers_.pop_front();
+        return answer;
+    }
+
+    Instead instead;
+    Falsify falsify;
+    std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
+
+private:
+    struct Waiting {
+        RequestId request = 0;
+        frames::Message message;
+        std::vector<SharedDescriptor> bulk;
+    };
+    void work() {
+        Waiting next = std::move(waiting_.front());
+        waiting_.pop_front();
+        ++asked[frames::kind_of(next.message)];
+        if (instead) {
+            if (auto told = instead(next.message)) return give(next, {std::move(*told), {}}, true);
+        }
+        verifier::RequestContext context;
+        context.bulk = next.bulk;
+        context.report = [&](verifier::WorkerAnswer answer) { give(next, std::move(answer), false); };
+        verifier::Answered answered =
+            std::visit([&](const auto& message) -> verifier::Answered { return answer(message, context); },
+                       next.message);
+        give(next, answered.ok() ? std::move(*answered) : verifier::WorkerAnswer{answered.error(), {}}, true);
+    }
+    verifier::Answered answer(const frames::OpenJob& request, const verifier::RequestContext& context) {
+        job_.reset();
+        ASSAY_ASSIGN(job_, verifier::WorkerJob::open(request, context.bulk, {}, trainer::make_heap_arena()));
+        return verifier::WorkerAnswer{job_->opened(), {}};
+    }
+    template <class Request>
+    verifier::Answered answer(const Request& request, const verifier::RequestContext& context) {
+        if constexpr (requires(verifier::WorkerJob & job) { job.answer(request, context); }) {
+            if (job_) return job_->answer(request, context);
+            return base::failed(frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}});
+        } else {
+            return base::failed(frames::Refusal{frames::RefusalReason::kBadRequest, "no request", {}});
+        }
+    }
+    void give(const Waiting& request, verifier::WorkerAnswer answer, bool last) {
+        WorkerAnswered answered{request.request, std::move(answer.message), std::move(answer.bulk), last};
+        if (falsify) falsify(request.message, answered);
+        answers_.push_back(std::move(answered));
+    }
+
+    std::deque<Waiting> waiting_;
+    std::deque<WorkerAnswered> answers_;
+    std::unique_ptr<verifier::WorkerJob> job_;
+};
+
+}  // namespace assay::node::test_market
