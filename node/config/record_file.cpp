@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "node/views/json.hpp"
 #include "trainer/data/files.hpp"
 #include "trainer/data/json.hpp"
 
@@ -10,7 +11,6 @@ namespace assay::node {
 namespace {
 
 using nlohmann::json;
-using nlohmann::ordered_json;
 using trainer::ObjectReader;
 
 constexpr const char* kSchema = "assay.record/v1";
@@ -51,28 +51,47 @@ base::Outcome<RecordRound> round_from(const json& value, std::uint32_t number, s
     return round;
 }
 
+// The record's objects, by the names of their members.
+struct SlotObject {
+    AcceptedSlot slot;
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("slot", slot.slot);
+        visit("weight", slot.weight);
+        if (slot.carried_in) visit("carried_in", *slot.carried_in);
+    }
+};
+
+struct RoundObject {
+    const RecordRound* round;
+    template <class Visit>
+    void fields(Visit& visit) const {
+        std::vector<SlotObject> accepted;
+        for (const AcceptedSlot& slot : round->accepted) accepted.push_back({slot});
+        visit("round", round->round);
+        visit("base_root", round->base_root);
+        visit("accepted", accepted);
+        visit("clip_bits", round->clip_bits);
+        visit("result_root", round->result_root);
+    }
+};
+
+struct RunObject {
+    const RunRecord& record;
+    template <class Visit>
+    void fields(Visit& visit) const {
+        std::vector<RoundObject> rounds;
+        for (const RecordRound& round : record.rounds) rounds.push_back({&round});
+        visit("job_id", record.job_id);
+        visit("slots", record.slots);
+        visit("rounds", rounds);
+    }
+};
+
 }  // namespace
 
 std::string record_to_json(const RunRecord& record) {
-    ordered_json rounds = ordered_json::array();
-    for (const RecordRound& round : record.rounds) {
-        ordered_json accepted = ordered_json::array();
-        for (const AcceptedSlot& slot : round.accepted) {
-            accepted.push_back(ordered_json{{"slot", slot.slot}, {"weight", slot.weight}});
-            if (slot.carried_in) accepted.back()["carried_in"] = slot.carried_in->hex();
-        }
-        rounds.push_back(ordered_json{
-            {"round", round.round},
-            {"base_root", round.base_root.hex()},
-            {"accepted", std::move(accepted)},
-            {"clip_bits", round.clip_bits ? ordered_json(*round.clip_bits) : ordered_json(nullptr)},
-            {"result_root", round.result_root.hex()}});
-    }
-    const ordered_json root = {{"schema", kSchema},
-                               {"job_id", record.job_id},
-                               {"slots", record.slots},
-                               {"rounds", std::move(rounds)}};
-    return root.dump(2) + "\n";
+    return json_text(kSchema, json_of(RunObject{record}), JsonLayout::kIndented) + "\n";
 }
 
 base::Outcome<RunRecord> record_from_json(std::string_view text) {

@@ -14,7 +14,7 @@ using contracts::Stage;
 
 VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
     : FollowingRole(parts),
-      options_(options),
+      options_(std::move(options)),
       bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
 
 void VerifierRole::plan() {

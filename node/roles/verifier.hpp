@@ -3,6 +3,7 @@
 // drawn for and posts the roots it computed, and computes merges.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,14 +18,8 @@
 
 namespace assay::node {
 
-struct VerifierOptions {
-    /// Locked for each job, or Params::verifier_bond where that is more. A job that asks for more than this
-    /// is left alone: its buyer chose its gain bound and its audit rate.
-    base::Amount lock = base::units(20 * base::kUnitsPerToken);
-};
-
-/// A fault found, with the sentence that names it. Kept as JSON beside the role's state, for people: the
-/// ledger decides by roots alone.
+/// A fault found, with the sentence that names it. Kept beside the role's state, for people: the ledger
+/// decides by roots alone.
 struct Finding {
     base::Hash256 job;
     std::uint32_t round = 0;
@@ -32,6 +27,25 @@ struct Finding {
     std::uint32_t unit = 0;
     base::PublicKey miner;
     std::string difference;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("job", job);
+        visit("round", round);
+        visit("slot", slot);
+        visit("unit", unit);
+        visit("miner", miner);
+        visit("difference", difference);
+    }
+};
+
+struct VerifierOptions {
+    /// Locked for each job, or Params::verifier_bond where that is more. A job that asks for more than this
+    /// is left alone: its buyer chose its gain bound and its audit rate.
+    base::Amount lock = base::units(20 * base::kUnitsPerToken);
+    /// What the file of a finding says, in the form that the process gives records. Null: findings are
+    /// logged and not kept.
+    std::function<std::string(const Finding&)> finding_text;
 };
 
 /// A verifier's sealed words, on disk before the seal is sent: without them it could not open it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier's audits: recompute each drawn unit, seal the roots, open them.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "contracts/program/round_law.hpp"
@@ -360,18 +359,11 @@ void VerifierRole::forget_ended_jobs() {
 }
 
 void VerifierRole::record_finding(const Finding& finding) {
-    const nlohmann::json json{{"schema", "assay.finding/v1"},
-                              {"job", finding.job.hex()},
-                              {"round", finding.round},
-                              {"slot", finding.slot},
-                              {"unit", finding.unit},
-                              {"miner", finding.miner.hex()},
-                              {"difference", finding.difference}};
-    const std::string text = json.dump() + "\n";
     const std::string file = "finding-" + finding.job.hex().substr(0, 16) + "-" +
                              std::to_string(finding.round) + "-" + std::to_string(finding.slot) + "-" +
                              std::to_string(finding.unit);
-    (void)parts().seams.disk.write(file, base::as_bytes(text));
+    if (options_.finding_text)
+        (void)parts().seams.disk.write(file, base::as_bytes(options_.finding_text(finding)));
     log().warn(round_name(finding.job, finding.round) + " slot " + std::to_string(finding.slot) + " unit " +
                std::to_string(finding.unit) + " by miner " + finding.miner.brief() + ": " +
                finding.difference);

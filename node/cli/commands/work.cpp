@@ -10,6 +10,7 @@
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/runtime/shutdown.hpp"
+#include "node/views/json.hpp"
 
 namespace assay::node {
 
@@ -84,7 +85,10 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     ASSAY_TRY(
         register_and_serve(context, flags.role, "verifier", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
-    VerifierRole verifier(process->parts(), verifier_options);
+    verifier_options.finding_text = [](const Finding& finding) {
+        return json_text("assay.finding/v1", json_of(finding), JsonLayout::kOneLine) + "\n";
+    };
+    VerifierRole verifier(process->parts(), std::move(verifier_options));
     return process->run(verifier);
 }
 

@@ -31,6 +31,28 @@ TEST_CASE("a run record reads back") {
     CHECK(*back == sample());
 }
 
+TEST_CASE("a run record's bytes are these") {
+    RunRecord record = sample();
+    record.rounds[0].accepted = {{2, 3, base::Hash256{}}};
+    const std::string a = record.rounds[0].base_root.hex();
+    const std::string b = record.rounds[1].base_root.hex();
+    const std::string zero(64, '0');
+    const std::string first =
+        "    {\n      \"round\": 0,\n      \"base_root\": \"" + a +
+        "\",\n      \"accepted\": [\n        {\n          \"slot\": 2,\n          \"weight\": "
+        "3,\n          \"carried_in\": \"" +
+        zero + "\"\n        }\n      ],\n      \"clip_bits\": null,\n      \"result_root\": \"" + b +
+        "\"\n    },\n";
+    const std::string second = "    {\n      \"round\": 1,\n      \"base_root\": \"" + b +
+                               "\",\n      \"accepted\": [],\n      \"clip_bits\": 1065353216,\n      "
+                               "\"result_root\": \"" +
+                               b + "\"\n    }\n";
+    CHECK(record_to_json(record) ==
+          "{\n  \"schema\": \"assay.record/v1\",\n  \"job_id\": \"job-1\",\n  \"slots\": 4,\n  \"rounds\": "
+          "[\n" +
+              first + second + "  ]\n}\n");
+}
+
 TEST_CASE("a run record that does not hold together is refused") {
     const std::string good = record_to_json(sample());
     CHECK_FALSE(record_from_json(replaced(good, "\"slot\": 2", "\"slot\": 0")).ok());
