@@ -3,6 +3,7 @@
 
 #include "ledger/application/execute.hpp"
 #include "ledger/store/block_log.hpp"
+#include "ledger/store/certificate.hpp"
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
 
@@ -166,8 +167,8 @@ Outcome<AuditReport> audit_ledger(const StateMachine& machine, const std::string
         report.failures.push_back({layout.genesis, genesis.error().what, 0});
         return report;
     }
-    if (const auto signed_by_one = check_one_signature(genesis->validators); !signed_by_one) {
-        report.failures.push_back({layout.genesis, signed_by_one.error().what, 0});
+    if (const auto served = check_served(genesis->validators); !served) {
+        report.failures.push_back({layout.genesis, served.error().what, 0});
         return report;
     }
     report.chain_id = genesis->chain_id;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ledger/application/application.hpp"
+#include "ledger/engine/engine.hpp"
 #include "ledger/store/block_log.hpp"
 #include "ledger/store/layout.hpp"
 
@@ -17,13 +18,6 @@ namespace assay::ledger {
 
 struct ChainOptions {
     LogOptions log;
-};
-
-/// A block that is durable, with what it did.
-struct Committed {
-    Header header;
-    Hash256 hash;  ///< header hash
-    BlockResults results;
 };
 
 /// What became of an attempt to make a block.

@@ -13,6 +13,24 @@ namespace {
 Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(reason)); }
 }  // namespace
 
+Outcome<std::unique_ptr<LedgerEngine>> EmbeddedEngine::open(const EngineParts& parts) {
+    ChainOptions options;
+    options.log = parts.log;
+    ASSAY_ASSIGN(auto chain, Chain::open(parts.disk, parts.provider, parts.machine, parts.home, options));
+    // It orders alone: opening the chain refused any other set.
+    if (chain->sequencer() != parts.key.public_key()) {
+        return fail(ErrorKind::kKey,
+                    "this key is not the sequencer's of the chain '" + chain->genesis().chain_id + "'",
+                    "give the key " + chain->sequencer().brief() + "…, which the genesis file names");
+    }
+    return std::unique_ptr<LedgerEngine>(new EmbeddedEngine(std::move(chain), parts));
+}
+
+EmbeddedEngine::EmbeddedEngine(std::unique_ptr<Chain> chain, const EngineParts& parts)
+    : EmbeddedEngine(*chain, parts.key, parts.clock, {.block_interval_ms = parts.block_interval_ms}) {
+    own_chain_ = std::move(chain);
+}
+
 EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, EngineClock& clock,
                                const EmbeddedOptions& options)
     : chain_(chain), key_(key), clock_(clock), options_(options), mempool_(options.mempool) {

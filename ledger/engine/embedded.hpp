@@ -9,11 +9,13 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "contracts/base/sign.hpp"
 #include "ledger/engine/chain.hpp"
 #include "ledger/engine/clock.hpp"
+#include "ledger/engine/engines.hpp"
 #include "ledger/engine/mempool.hpp"
 
 namespace assay::ledger {
@@ -25,36 +27,34 @@ struct EmbeddedOptions {
     MempoolOptions mempool;
 };
 
-/// What became of a submitted transaction: its receipt, or the rule that refused it.
-using Answer = base::Result<Receipt, contracts::Reason>;
-
-class EmbeddedEngine {
+class EmbeddedEngine final : public LedgerEngine {
 public:
-    /// Called once: with the receipt after the block is on disk, with the reason of a refusal, or with an
-    /// error (kFailure) when nothing could be decided: the disk is too full, or the engine stopped.
-    using Done = std::function<void(Outcome<Answer>)>;
-    using Subscriber = std::function<void(const Committed&)>;
-
+    /// With a chain of its own. As open_engine.
+    static Outcome<std::unique_ptr<LedgerEngine>> open(const EngineParts& parts);
     /// REQUIRES key.public_key() == chain.sequencer(). All three must outlive the engine.
     EmbeddedEngine(Chain& chain, const base::SecretKey& key, EngineClock& clock,
                    const EmbeddedOptions& options = {});
 
-    /// Checks form, signature, sender and nonce and queues. `done` may be called before this returns: with a
-    /// refusal, or with the receipt when the transaction is in a block already.
-    void submit(Bytes transaction, Done done);
+    void submit(Bytes transaction, Done done) override;
+    /// Makes a block when one is due. Error: the chain stopped.
+    Outcome<std::optional<std::uint64_t>> tick() override;
+    std::uint64_t subscribe(Subscriber subscriber) override;
+    void unsubscribe(std::uint64_t id) override;
 
-    /// Makes a block when one is due. Returns in how many ms it wants to be called again when nothing
-    /// arrives; nothing: only after the next submit. Error: the chain stopped, end the process.
-    Outcome<std::optional<std::uint64_t>> tick();
-
-    /// `subscriber` sees every block committed from now on, on the caller's strand, before receipts go out.
-    std::uint64_t subscribe(Subscriber subscriber);
-    void unsubscribe(std::uint64_t id);
+    [[nodiscard]] Application& application() override { return chain_.application(); }
+    [[nodiscard]] const Genesis& genesis() const override { return chain_.genesis(); }
+    [[nodiscard]] PublicKey validator() const override { return chain_.sequencer(); }
+    [[nodiscard]] Outcome<Block> block(std::uint64_t height) const override { return chain_.block(height); }
+    [[nodiscard]] Outcome<BlockResults> results(std::uint64_t height) const override {
+        return chain_.results(height);
+    }
+    [[nodiscard]] const std::vector<std::string>& notes() const override { return chain_.notes(); }
 
     [[nodiscard]] std::size_t pending() const { return mempool_.size(); }
     [[nodiscard]] const Chain& chain() const { return chain_; }
 
 private:
+    EmbeddedEngine(std::unique_ptr<Chain> chain, const EngineParts& parts);
     [[nodiscard]] bool wanted() const;
     Outcome<void> make_block();
     Receipt receipt_for(const Committed& block, std::uint32_t index) const;
@@ -63,6 +63,7 @@ private:
     void fail_first(std::size_t count, const base::Error& error);
     void refuse_all(const base::Error& error);
 
+    std::unique_ptr<Chain> own_chain_;  ///< null: somebody else's
     Chain& chain_;
     const base::SecretKey& key_;
     EngineClock& clock_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ledger/store/certificate.hpp"
+
 namespace assay::ledger {
 
 using base::ErrorKind;
@@ -43,17 +45,8 @@ Signature sign_header(const Header& header, std::string_view chain_id, const bas
     return key.sign(kBlockDomain, chain_id, base::encode(header));
 }
 
-Outcome<void> check_one_signature(const contracts::ValidatorSet& validators) {
-    const auto& all = validators.validators;
-    const bool one_decides = std::any_of(all.begin(), all.end(), [&](const contracts::Validator& validator) {
-        return validators.decides(validator.power);
-    });
-    if (one_decides) return {};
-    return fail(ErrorKind::kUsage,
-                "the genesis names " + std::to_string(all.size()) +
-                    " validators, none of whom holds more than two thirds of the votes, and a header carries "
-                    "one signature",
-                "run an engine on which validators agree, or name one that decides");
+bool verify_header(const Header& header, const Signature& signature, std::string_view chain_id) {
+    return base::verify(header.proposer, signature, kBlockDomain, chain_id, base::encode(header));
 }
 
 Outcome<void> check_block(const Block& block, std::string_view chain_id, std::uint64_t height,
@@ -62,23 +55,15 @@ Outcome<void> check_block(const Block& block, std::string_view chain_id, std::ui
     const auto wrong = [&](const std::string& what) {
         return fail(ErrorKind::kVerification, "block " + std::to_string(height) + ": " + what);
     };
-    if (header.version != kBlockVersion) {
-        return wrong("version " + std::to_string(header.version) + ", expected " +
-                     std::to_string(kBlockVersion));
-    }
+    const CertificateKind* kind = certificate_kind(header.version);
+    if (kind == nullptr)
+        return wrong("version " + std::to_string(header.version) + ", which this build does not know");
     if (header.chain != chain_hash(chain_id)) return wrong("belongs to another chain");
     if (header.height != height) return wrong("its header says height " + std::to_string(header.height));
     if (header.parent != parent) return wrong("does not follow the block before it");
-    const std::uint64_t power = validators.power_of(header.proposer);
-    if (power == 0) return wrong("made by a key that is no validator's");
-    if (!validators.decides(power)) {
-        return wrong("signed by validators with " + std::to_string(power) + " of " +
-                     std::to_string(validators.total_power()) + " votes: more than two thirds decide");
-    }
     if (header.transactions_root != transactions_root(block.transactions))
         return wrong("its transactions are not those that its header commits to");
-    if (!base::verify(header.proposer, block.signature, kBlockDomain, chain_id, base::encode(header)))
-        return wrong("the proposer's signature does not verify");
+    if (const auto fault = kind->fault(block, chain_id, validators)) return wrong(*fault);
     return {};
 }
 

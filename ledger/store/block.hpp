@@ -91,14 +91,12 @@ Hash256 results_root(const BlockResults& results);
 
 Signature sign_header(const Header& header, std::string_view chain_id, const base::SecretKey& key);
 
-/// Success when a header of this set can be signed at all: it carries one signature, its proposer's, so that
-/// one validator must hold more than two thirds of the power. kUsage otherwise: blocks of such a set are an
-/// engine's that collects several signatures, and no block log holds them.
-Outcome<void> check_one_signature(const contracts::ValidatorSet& validators);
+/// Whether the header's proposer made this signature of it.
+bool verify_header(const Header& header, const Signature& signature, std::string_view chain_id);
 
-/// Checks what can be checked without state: version, chain, parent, height, transactions root, that the
-/// proposer is a validator whose power alone decides, and its signature. Error kVerification names the first
-/// field that is wrong.
+/// Checks what can be checked without state: version, chain, height, parent, transactions root, and the
+/// certificate, by the kind that the version names (certificate.hpp). Error kVerification names the first
+/// that is wrong.
 Outcome<void> check_block(const Block& block, std::string_view chain_id, std::uint64_t height,
                           const Hash256& parent, const contracts::ValidatorSet& validators);
 

@@ -98,6 +98,7 @@ base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop
     Loop loop;
     LedgerNodeOptions node_options;
     node_options.home = options.home.root;
+    node_options.engine = options.engine;
     node_options.block_interval_ms = options.block_interval_ms;
     node_options.server.listen = options.listen;
     node_options.server.tls = options.tls;

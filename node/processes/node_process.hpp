@@ -20,6 +20,7 @@ struct NodeProcessOptions {
     std::optional<TlsFiles> tls;
     std::optional<std::filesystem::path> genesis;  ///< kept in the home at the first start
     PassphraseSource passphrase;
+    std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
     std::string version;
 };

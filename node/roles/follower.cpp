@@ -5,7 +5,7 @@
 
 #include "ledger/application/execute.hpp"
 #include "ledger/application/rules_machine.hpp"
-#include "ledger/store/block.hpp"
+#include "ledger/store/certificate.hpp"
 
 namespace assay::node {
 
@@ -13,7 +13,7 @@ using base::ErrorKind;
 using base::fail;
 
 base::Outcome<Follower> Follower::create(const ledger::Genesis& genesis) {
-    ASSAY_TRY(ledger::check_one_signature(genesis.validators));
+    ASSAY_TRY(ledger::check_served(genesis.validators));
     Follower follower;
     follower.genesis_ = genesis;
     ASSAY_ASSIGN(follower.now_, ledger::genesis_state(ledger::rules_machine(), genesis));

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <future>
 #include <mutex>
 #include <thread>
 
 #include "contracts/base/codec.hpp"
 #include "contracts/rules/state/tables.hpp"
-#include "ledger/engine/chain.hpp"
-#include "ledger/engine/embedded.hpp"
+#include "ledger/engine/engines.hpp"
+#include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
+#include "node/runtime/loop.hpp"
 
 namespace assay::node {
 namespace {
@@ -23,45 +23,46 @@ using base::fail;
 // What the service promises of a page is what the application gives.
 static_assert(kScanPageMax == ledger::kRangeRecordsMax && kScanBytesMax == ledger::kRangeBytesMax);
 
+constexpr std::uint64_t kNanosecondsInMs = 1'000'000;
+
 base::Failed<base::Error> stopping() {
     return fail(ErrorKind::kUnreachable, "the ledger node is stopping",
                 "wait until it runs again, then ask anew");
 }
 
-// One thread owns the chain and the engine; whoever wants something of them hands in a function. The rest is
-// waiting: for blocks (subscribers) and for answers (callers).
-class Node final : public LedgerNode {
+// One strand owns the engine; whoever wants something of them posts a function to it. The rest
+// is waiting: for blocks (subscribers) and for answers (callers), on the threads of those who wait.
+class Node final : public LedgerNode, private Role {
 public:
     explicit Node(LedgerNodeOptions options)
         : options_(std::move(options)),
           provider_(ledger::leveldb_provider(ledger::Layout(options_.home.string()).index)) {}
 
     ~Node() override {
-        {
-            const std::lock_guard lock(mutex_);
-            stopped_ = true;
+        refuse_more();
+        if (thread_.joinable()) {
+            loop_.post([this] {
+                end(nullptr);
+                loop_.stop();
+            });
+            thread_.join();
         }
-        wake_.notify_all();
-        if (thread_.joinable()) thread_.join();
         server_.reset();
     }
 
     Outcome<void> open(const base::SecretKey& key, const ledger::StateMachine& machine) {
-        ledger::ChainOptions chain_options;
-        chain_options.log.min_free_bytes = options_.min_free_bytes;
-        ASSAY_ASSIGN(chain_,
-                     ledger::Chain::open(disk_, *provider_, machine, options_.home.string(), chain_options));
-        // The embedded engine orders alone: opening the chain refused any other set.
-        const base::PublicKey sequencer = chain_->sequencer();
-        if (sequencer != key.public_key()) {
-            return fail(ErrorKind::kKey,
-                        "this key is not the sequencer's of the chain '" + chain_->genesis().chain_id + "'",
-                        "give the key " + sequencer.brief() + "…, which the genesis file names");
-        }
-        ledger::EmbeddedOptions engine;
-        engine.block_interval_ms = options_.block_interval_ms;
-        engine_ = std::make_unique<ledger::EmbeddedEngine>(*chain_, key, clock_, engine);
-        height_ = chain_->height();
+        ledger::EngineParts parts{.home = options_.home.string(),
+                                  .disk = disk_,
+                                  .provider = *provider_,
+                                  .machine = machine,
+                                  .key = key,
+                                  .clock = clock_,
+                                  .block_interval_ms = options_.block_interval_ms,
+                                  .log = {}};
+        parts.log.min_free_bytes = options_.min_free_bytes;
+        ASSAY_ASSIGN(engine_, ledger::open_engine(options_.engine, parts));
+        notes_ = engine_->notes();
+        height_ = engine_->application().info().height;
         engine_->subscribe([this](const ledger::Committed& block) {
             {
                 const std::lock_guard lock(mutex_);
@@ -69,13 +70,14 @@ public:
             }
             blocks_.notify_all();
         });
-        thread_ = std::thread([this] { run(); });
+        loop_.attach(*this);
+        thread_ = std::thread([this] { loop_.run(); });
         ASSAY_ASSIGN(server_, serve_ledger(*this, options_.server));
         return {};
     }
 
     [[nodiscard]] std::string address() const override { return server_->address(); }
-    [[nodiscard]] std::vector<std::string> notes() const override { return chain_->notes(); }
+    [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
     Outcome<SubmitReply> submit(ByteView signed_transaction) override {
         // The promise is shared with the engine: it may answer after this node has begun to stop.
@@ -86,7 +88,7 @@ public:
                 promise->set_value(reply_of(answer));
             });
         });
-        promise.reset();  // or a submission that is dropped with the queue would wait for ever
+        promise.reset();  // or a submission that is dropped would wait for ever
         if (!taken) return stopping();
         return wait_for(future);
     }
@@ -95,7 +97,7 @@ public:
         return on_strand<StateValue>([this, key]() -> Outcome<StateValue> {
             const std::string path = contracts::is_of_history(key) ? "history" : "state";
             ASSAY_ASSIGN(ledger::QueryAnswer answer,
-                         chain_->application().query({path, base::to_bytes(key), 0}));
+                         engine_->application().query({path, base::to_bytes(key), 0}));
             return StateValue{answer.height, answer.app_hash, std::move(answer.value),
                               answer.proof ? base::encode(*answer.proof) : Bytes{}};
         });
@@ -105,7 +107,7 @@ public:
         return on_strand<StatePage>([this, request]() -> Outcome<StatePage> {
             const ledger::RangeQuery range{request.prefix, request.from, request.limit};
             ASSAY_ASSIGN(const ledger::QueryAnswer answer,
-                         chain_->application().query({"range", base::encode(range), 0}));
+                         engine_->application().query({"range", base::encode(range), 0}));
             auto page = base::decode<ledger::RangeAnswer>(answer.value.value());
             ASSAY_CHECK(page.ok());  // our own encoding
             return StatePage{answer.height, answer.app_hash, std::move(page->records), std::move(page->next)};
@@ -114,20 +116,21 @@ public:
 
     Outcome<Bytes> block(std::uint64_t height) override {
         return on_strand<Bytes>([this, height]() -> Outcome<Bytes> {
-            if (height == 0 || height > chain_->height()) {
+            const std::uint64_t tip = engine_->application().info().height;
+            if (height == 0 || height > tip) {
                 return fail(ErrorKind::kNotFound, "there is no block " + std::to_string(height) + " yet",
-                            "the tip is at height " + std::to_string(chain_->height()));
+                            "the tip is at height " + std::to_string(tip));
             }
-            ASSAY_ASSIGN(const ledger::Block found, chain_->block(height));
+            ASSAY_ASSIGN(const ledger::Block found, engine_->block(height));
             return base::encode(found);
         });
     }
 
     Outcome<LedgerStatus> status() override {
         return on_strand<LedgerStatus>([this]() -> Outcome<LedgerStatus> {
-            const ledger::Genesis& genesis = chain_->genesis();
-            const ledger::ApplicationInfo info = chain_->application().info();
-            return LedgerStatus{genesis.chain_id, info.height, info.app_hash, chain_->sequencer(),
+            const ledger::Genesis& genesis = engine_->genesis();
+            const ledger::ApplicationInfo info = engine_->application().info();
+            return LedgerStatus{genesis.chain_id, info.height, info.app_hash, engine_->validator(),
                                 options_.version};
         });
     }
@@ -149,8 +152,8 @@ public:
 private:
     Outcome<BlockNotice> notice_of(std::uint64_t height) {
         return on_strand<BlockNotice>([this, height]() -> Outcome<BlockNotice> {
-            ASSAY_ASSIGN(const ledger::Block found, chain_->block(height));
-            ASSAY_ASSIGN(const ledger::BlockResults results, chain_->results(height));
+            ASSAY_ASSIGN(const ledger::Block found, engine_->block(height));
+            ASSAY_ASSIGN(const ledger::BlockResults results, engine_->results(height));
             return BlockNotice{height, base::encode(std::make_pair(found.header, found.signature)),
                                base::encode(results)};
         });
@@ -174,14 +177,16 @@ private:
                            .receipt = {}};
     }
 
-    // False when the node stops: the work was dropped.
+    // False when the node stops: the work was dropped. Work that is posted and then finds the node stopping
+    // is dropped too.
     bool add(std::function<void()> work) {
-        {
-            const std::lock_guard lock(mutex_);
-            if (stopped_) return false;
-            queue_.push_back(std::move(work));
-        }
-        wake_.notify_one();
+        const std::lock_guard lock(mutex_);
+        if (stopped_) return false;
+        loop_.post([this, work = std::move(work)] {
+            if (is_stopping()) return;
+            work();
+            tick_soon();
+        });
         return true;
     }
 
@@ -189,7 +194,7 @@ private:
     Outcome<T> wait_for(std::future<Outcome<T>>& future) {
         try {
             return future.get();
-        } catch (const std::future_error&) {  // dropped with the queue or with the engine
+        } catch (const std::future_error&) {  // dropped, by the strand or with the engine
             return stopping();
         }
     }
@@ -200,40 +205,45 @@ private:
         auto promise = std::make_shared<std::promise<Outcome<T>>>();
         auto future = promise->get_future();
         if (!add([promise, read] { promise->set_value(read()); })) return stopping();
-        promise.reset();  // the queue holds the only one, so that dropping it wakes us
+        promise.reset();  // the strand holds the only one, so that dropping it wakes us
         return wait_for(future);
     }
 
-    void run() {
-        while (true) {
-            const auto pause = engine_->tick();
-            if (!pause) return end(&pause.error());
-            std::deque<std::function<void()>> work;
-            {
-                std::unique_lock lock(mutex_);
-                const auto ready = [this] { return stopped_ || !queue_.empty(); };
-                if (*pause) {
-                    wake_.wait_for(lock, std::chrono::milliseconds(**pause), ready);
-                } else {
-                    wake_.wait(lock, ready);
-                }
-                if (stopped_) break;
-                work.swap(queue_);
-            }
-            for (auto& item : work) item();
-        }
-        end(nullptr);
+    bool is_stopping() {
+        const std::lock_guard lock(mutex_);
+        return stopped_;
     }
 
-    void end(const base::Error* why) {
-        std::deque<std::function<void()>> dropped;
+    // The strand's own events: its start, and the timer at which the engine asked to be called.
+    void step(const RoleEvent&) override { tick_soon(); }
+
+    // Behind what is posted already, so that transactions that came together stand in one block.
+    void tick_soon() {
+        if (std::exchange(tick_posted_, true)) return;
+        loop_.post([this] {
+            tick_posted_ = false;
+            tick();
+        });
+    }
+
+    void tick() {
+        if (!engine_ || is_stopping()) return;
+        const auto pause = engine_->tick();
+        if (!pause) return end(&pause.error());
+        if (next_tick_) loop_.timers().cancel(*std::exchange(next_tick_, std::nullopt));
+        if (*pause) next_tick_ = loop_.timers().at(system_clock().mono_ns() + **pause * kNanosecondsInMs);
+    }
+
+    void refuse_more() {
         {
             const std::lock_guard lock(mutex_);
             stopped_ = true;
-            dropped.swap(queue_);
         }
         blocks_.notify_all();
-        dropped.clear();
+    }
+
+    void end(const base::Error* why) {
+        refuse_more();
         engine_.reset();  // drops the waiting submissions
         if (why != nullptr && options_.on_stopped) options_.on_stopped(*why);
     }
@@ -242,16 +252,19 @@ private:
     ledger::PosixDisk disk_;
     ledger::SystemEngineClock clock_;
     std::unique_ptr<ledger::KeyValueProvider> provider_;
-    std::unique_ptr<ledger::Chain> chain_;
-    std::unique_ptr<ledger::EmbeddedEngine> engine_;
+    std::unique_ptr<ledger::LedgerEngine> engine_;
+    std::vector<std::string> notes_;
+
+    // Of the strand alone.
+    bool tick_posted_ = false;
+    std::optional<TimerId> next_tick_;
 
     std::mutex mutex_;
-    std::condition_variable wake_;
     std::condition_variable_any blocks_;
-    std::deque<std::function<void()>> queue_;
     std::uint64_t height_ = 0;
     bool stopped_ = false;
 
+    Loop loop_;
     std::thread thread_;
     std::unique_ptr<RpcServer> server_;
 };

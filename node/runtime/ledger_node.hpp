@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives processes and tests a ledger node in one object: the chain and its engine on one strand,
+// Gives processes and tests a ledger node in one object: an engine on one strand,
 // LedgerService for everybody else.
 #pragma once
 
@@ -18,6 +18,7 @@ namespace assay::node {
 
 struct LedgerNodeOptions {
     std::filesystem::path home;             ///< holds ledger/, whose genesis file must exist
+    std::string engine = "embedded";        ///< its name (ledger/engine/engines.hpp)
     std::uint64_t block_interval_ms = 100;  ///< no two blocks closer than this
     ServerOptions server;                   ///< listen address, TLS, limits
     /// Below this, transactions are refused and nothing else changes (ledger/store/block_log.hpp).
@@ -31,9 +32,8 @@ struct LedgerNodeOptions {
 /// Thread-safe. Serves from start() until destroyed; submissions that wait when it goes get kUnreachable.
 class LedgerNode : public LedgerService {
 public:
-    /// Opens the chain and listens. `key` is the sequencer's (kKey when it is not) and outlives the node, as
-    /// does `machine`. kNotFound without a genesis file, kVerification for a damaged ledger, and what
-    /// serve_ledger gives.
+    /// Opens the engine and listens. `key` is the validator's (kKey when it is not) and outlives the node, as
+    /// does `machine`. What open_engine (ledger/engine/engines.hpp) and serve_ledger give.
     static Outcome<std::unique_ptr<LedgerNode>> start(const LedgerNodeOptions& options,
                                                       const base::SecretKey& key,
                                                       const ledger::StateMachine& machine);

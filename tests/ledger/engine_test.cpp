@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/engine/embedded.hpp"
 
+#include "ledger/engine/engines.hpp"
+#include "ledger/store/certificate.hpp"
 #include "tests/ledger/toy_machine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -247,4 +249,53 @@ TEST_CASE("what finds no room in a block waits for the next one, and nobody is f
     CHECK(bench.receipts[1].height == 2);
     CHECK(bench.receipts[2].height == 3);
     CHECK(bench.errors.empty());
+}
+
+TEST_CASE("an engine is opened by its name, and a name, a key or a set that it does not know is refused") {
+    Faults faults;
+    FaultyDisk disk(faults);
+    MemoryProvider provider(faults);
+    ManualClock clock;
+    const base::SecretKey key = test_key();
+    const base::SecretKey stranger = test_key(9);
+    REQUIRE(write_genesis(disk, Layout("home").genesis, toy_genesis()));
+    const auto parts = [&](const base::SecretKey& of) {
+        return EngineParts{"home", disk, provider, kMachine, of, clock, 100, {}};
+    };
+    const auto unknown = open_engine("raft", parts(key));
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().kind == base::ErrorKind::kPreflight);
+    CHECK(unknown.error().what == "engine 'raft' is not there: this build has embedded");
+    const auto locked_out = open_engine("embedded", parts(stranger));
+    REQUIRE_FALSE(locked_out);
+    CHECK(locked_out.error().kind == base::ErrorKind::kKey);
+    CHECK_FALSE(provider.values.empty());  // opening it begins the chain
+
+    const auto engine = open_engine("embedded", parts(key)).value();
+    CHECK(engine->validator() == key.public_key());
+    CHECK(engine->genesis().hash() == toy_genesis().hash());
+    std::vector<std::uint64_t> seen;
+    engine->subscribe([&](const Committed& block) { seen.push_back(block.header.height); });
+    std::optional<Receipt> receipt;
+    engine->submit(toy_transaction(1, 0, 5),
+                   [&](const Outcome<Answer>& answer) { receipt = answer->value(); });
+    REQUIRE(engine->tick());
+    REQUIRE(receipt);
+    CHECK(seen == std::vector<std::uint64_t>{1});
+    CHECK(engine->application().info().height == 1);
+    CHECK(engine->block(1)->header.hash() == receipt->header);
+    CHECK(engine->results(1)->transactions.size() == 1);
+    CHECK(engine->block(2).error().kind == base::ErrorKind::kNotFound);
+}
+
+TEST_CASE("a block of a version that no kind of certificate has is refused by name") {
+    CHECK(certificate_kind(kBlockVersion)->engine == "embedded");
+    CHECK(certificate_kind(kBlockVersion + 1) == nullptr);
+    Block block;
+    block.header.version = kBlockVersion + 1;
+    const auto refused =
+        check_block(block, "toy-1", 1, {}, contracts::ValidatorSet::of_one(test_key().public_key()));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == base::ErrorKind::kVerification);
+    CHECK(refused.error().what.find("version 2, which this build does not know") != std::string::npos);
 }

@@ -13,6 +13,7 @@
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/engine/chain.hpp"
+#include "ledger/store/certificate.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "tests/ledger/toy_machine.hpp"
 #include "tests/support/catch.hpp"
@@ -143,9 +144,9 @@ TEST_CASE("a set of whose validators none decides alone has no block log, and it
         return set;
     };
     for (const auto& powers : std::vector<std::vector<std::uint64_t>>{{1}, {3, 1}, {1, 9, 2}})
-        CHECK(check_one_signature(set_of(powers)));
+        CHECK(check_served(set_of(powers)));
     for (const auto& powers : std::vector<std::vector<std::uint64_t>>{{1, 1}, {1, 1, 1, 1}, {2, 1}}) {
-        const auto refused = check_one_signature(set_of(powers));
+        const auto refused = check_served(set_of(powers));
         REQUIRE_FALSE(refused);
         CHECK(refused.error().kind == base::ErrorKind::kUsage);
         CHECK(refused.error().what.find("more than two thirds") != std::string::npos);

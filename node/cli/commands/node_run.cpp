@@ -2,6 +2,7 @@
 // assay node run
 #include <CLI/CLI.hpp>
 
+#include "ledger/engine/engines.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/processes/node_process.hpp"
@@ -27,6 +28,7 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     ASSAY_ASSIGN(options.tls, tls_files(flags.role));
     if (!flags.role.genesis.empty()) options.genesis = flags.role.genesis;
     ASSAY_ASSIGN(options.passphrase, flags.role.passphrase.source());
+    options.engine = flags.engine;
     options.block_interval_ms = flags.block_interval_ms;
     options.version = ASSAY_VERSION;
     return run_ledger_node(options, stop);
@@ -42,7 +44,7 @@ void add_node_commands(CLI::App& app, Context& context) {
              context, [&context, flags] { return run_node(context, *flags); });
     add_role_flags(command, flags->role);
     command.add_option("--engine", flags->engine, "How blocks are ordered")
-        ->check(CLI::IsMember({"embedded"}))
+        ->check(CLI::IsMember(ledger::engine_names()))
         ->capture_default_str();
     command.add_option("--block-interval-ms", flags->block_interval_ms, "No two blocks closer than this")
         ->check(CLI::Range(10, 60'000))
