@@ -31,15 +31,15 @@ ReferenceMachine::Definitions ReferenceMachine::loss_definitions() {
          }},
         {Kind::kLossTotal,
          [](Machine& m, const Operator& one) {
-             float total = 0.0F;
+             m.loss_so_far_ = m.part_.loss_before;
              for (std::uint64_t s = 0; s < m.sequences_; ++s) {
-                 total = loss_total_carry(m.part(m.in(one, 0), s), total);
+                 m.loss_so_far_ = loss_total_carry(m.part(m.in(one, 0), s), m.loss_so_far_);
              }
-             m.out(one, 0)[0] = total * reciprocal(m.targets_.size());
+             m.out(one, 0)[0] = m.loss_so_far_ * reciprocal(m.part_.targets);
          }},
         {Kind::kLossGradient,
          [](Machine& m, const Operator& one) {
-             loss_gradient(m.model().vocabulary, reciprocal(m.targets_.size()), m.in(one, 0), m.in(one, 1),
+             loss_gradient(m.model().vocabulary, reciprocal(m.part_.targets), m.in(one, 0), m.in(one, 1),
                            m.targets_, m.out(one, 0));
          }},
     };

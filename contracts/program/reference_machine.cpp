@@ -8,7 +8,17 @@
 namespace assay::program {
 
 ReferenceMachine::ReferenceMachine(const Program& program, std::span<const std::uint32_t> tokens)
-    : program_(program), sequences_(0), context_(program.model.context) {
+    : ReferenceMachine(
+          program, tokens,
+          {.targets = tokens.size() / (program.model.context + 1U) * std::uint64_t{program.model.context}}) {}
+
+ReferenceMachine::ReferenceMachine(const Program& program, std::span<const std::uint32_t> tokens,
+                                   const StepPart& part)
+    : program_(program),
+      sequences_(0),
+      context_(program.model.context),
+      part_(part),
+      loss_so_far_(part.loss_before) {
     ASSAY_CHECK(!tokens.empty() && tokens.size() % (context_ + 1) == 0);
     sequences_ = tokens.size() / (context_ + 1);
     for (std::uint64_t s = 0; s < sequences_; ++s) {

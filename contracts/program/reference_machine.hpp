@@ -16,17 +16,26 @@
 
 namespace assay::program {
 
+/// Where a micro-batch stands in its step.
+struct StepPart {
+    std::uint64_t targets = 0;  ///< of the whole step, which its means are over
+    float loss_before = 0;      ///< sum of the losses of the sequences before it
+};
+
 class ReferenceMachine {
 public:
-    /// All tensors +0. `tokens` is whole sequences of T+1 ids below the vocabulary. `program` must outlive
-    /// the machine.
+    /// All tensors +0. `tokens` is whole sequences of T+1 ids below the vocabulary: those of a step, or with
+    /// `part` those of a micro-batch. `program` must outlive the machine.
     ReferenceMachine(const Program& program, std::span<const std::uint32_t> tokens);
+    ReferenceMachine(const Program& program, std::span<const std::uint32_t> tokens, const StepPart& part);
 
     /// Runs one operator over all sequences. `coefficients.decay` is taken for tensors that decay, 0 for the
     /// others. REQUIRES that the operators before it ran.
     void execute(const Operator& one, const arithmetic::AdamWCoefficients& coefficients);
 
     [[nodiscard]] std::span<float> values(TensorId id) { return tensors_[id]; }
+    /// Sum of the losses of the sequences so far; as it was before, until the operator that sums them ran.
+    [[nodiscard]] float loss_so_far() const { return loss_so_far_; }
 
     /// How many lines define operators of `kind`: one.
     static std::size_t definitions_of(OperatorKind kind);
@@ -86,6 +95,8 @@ private:
     const Program& program_;
     std::uint64_t sequences_;
     std::uint64_t context_;
+    StepPart part_;
+    float loss_so_far_ = 0;
     std::vector<std::uint32_t> inputs_;   // T per sequence
     std::vector<std::uint32_t> targets_;  // T per sequence
     std::vector<std::vector<float>> tensors_;

@@ -63,7 +63,7 @@ FileSizes file_sizes(const JobSpec& spec) {
     sizes.slot_head = state_head_bytes(row.lane_arrays.size(), carries_state(spec));
     sizes.array = array_bytes(parameters);
     sizes.slot_state = sizes.state_of(row.lane_arrays.size());
-    sizes.update = row.update_file_bytes(parameters);
+    sizes.update = row.most_update_bytes(parameters);
     return sizes;
 }
 

@@ -3,6 +3,7 @@
 // length, and lengths that do not fit refused by name.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <random>
@@ -108,7 +109,69 @@ void merge_sum(const program::RoundSettings& settings, std::span<const Contribut
     }
 }
 
+// Functions that read their arrays as a whole: a difference is told by its share of the largest one, and the
+// step of a merge is divided by the largest number of the momentum.
+bool finalise_by_largest(const program::RoundSettings&, std::span<const float> start,
+                         std::span<const float> end, std::span<std::int64_t> update) {
+    float largest = 0x1p-100F;
+    for (std::size_t i = 0; i < update.size(); ++i) largest = std::max(largest, std::abs(start[i] - end[i]));
+    for (std::size_t i = 0; i < update.size(); ++i)
+        update[i] = static_cast<std::int64_t>((start[i] - end[i]) / largest * 1e6F);
+    return true;
+}
+
+void merge_by_largest(const program::RoundSettings&, std::span<const Contribution> contributions,
+                      std::span<float> parameters, std::span<float> outer_momentum) {
+    float largest = 1;
+    for (const float one : outer_momentum) largest = std::max(largest, 1 + std::abs(one));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        for (const Contribution& one : contributions)
+            parameters[i] -= static_cast<float>(one.update[i] % 1000) / largest;
+        outer_momentum[i] /= largest;
+    }
+}
+
 }  // namespace
+
+TEST_CASE("a row's functions that read whole arrays get whole arrays on every device",
+          "[trainer][device][arrays]") {
+    auto devices = every_device();
+    program::UpdateCodec codec = *program::strategies().front()->codec;
+    codec.finalise = finalise_by_largest;
+    codec.cut = program::ArrayCut::kNowhere;
+    program::OuterOptimizer outer{
+        .word = "largest", .cut = program::ArrayCut::kNowhere, .merge = merge_by_largest};
+    program::StrategyRow row = *program::strategies().front();
+    row.codec = &codec;
+    row.outer = &outer;
+    for (const std::size_t count : kLengths) {
+        auto start = drawn_numbers(count, 1);
+        if (count > 0) start.back() = 3;  // the largest difference is in the last cut
+        const auto end = drawn_numbers(count, 2);
+        std::vector<std::int64_t> expected(count), update(count);
+        REQUIRE(codec.finalise(kSettings, start, end, expected));
+        const std::vector<Contribution> all = {{expected, 1}};
+        std::vector<float> parameters = drawn_numbers(count, 7), momentum = drawn_numbers(count, 8);
+        outer.merge(kSettings, all, parameters, momentum);
+        for (const NamedDevice& on : devices) {
+            INFO(on.name << ", " << count << " numbers");
+            REQUIRE(finalise_on(*on.device, row, start, end, update).value());
+            REQUIRE(update == expected);
+            std::vector<float> w = drawn_numbers(count, 7), m = drawn_numbers(count, 8);
+            REQUIRE(merge_on(*on.device, row, all, w, m).value());
+            REQUIRE(w == parameters);
+            REQUIRE(m == momentum);
+        }
+        if (count <= 4096) continue;
+        // In cuts they have other bits, so that the field is what a device went by.
+        const auto half = count / 2;
+        std::vector<std::int64_t> cut(count);
+        REQUIRE(codec.finalise(kSettings, std::span(start).first(half), std::span(end).first(half),
+                               std::span(cut).first(half)));
+        CHECK_FALSE(
+            std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(half), expected.begin()));
+    }
+}
 
 TEST_CASE("finalise has the bits of every strategy's law on every device", "[trainer][device][arrays]") {
     auto devices = every_device();

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
-#include "contracts/arithmetic/loss.hpp"
 #include "contracts/arithmetic/reduce.hpp"
 #include "trainer/host/floating_point.hpp"
 
 namespace assay::trainer {
-
-using Kind = program::OperatorKind;
 
 PlanHints ReferenceDevice::hints() const { return {.tokens = 2048, .head_rows = 2048, .runs_groups = false}; }
 
@@ -28,7 +25,6 @@ void ReferenceDevice::begin(const program::Program& program, const StepNumbers& 
     program_ = &program;
     numbers_ = numbers;
     machine_.reset();
-    loss_total_ = 0.0F;
     diverged_.reset();
 }
 
@@ -39,12 +35,8 @@ void ReferenceDevice::load(std::span<const std::uint32_t> tokens) {
 void ReferenceDevice::select(std::uint64_t first, std::uint64_t count) {
     const std::uint64_t length = program_->model.context + 1;
     const auto chosen = std::span<const std::uint32_t>(tokens_).subspan(first * length, count * length);
-    machine_.emplace(*program_, chosen);
-    targets_.clear();
-    for (std::uint64_t s = 0; s < count; ++s) {
-        const auto one = chosen.subspan(s * length + 1, length - 1);
-        targets_.insert(targets_.end(), one.begin(), one.end());
-    }
+    const float loss_before = machine_ ? machine_->loss_so_far() : 0.0F;
+    machine_.emplace(*program_, chosen, program::StepPart{numbers_.tokens, loss_before});
 }
 
 void ReferenceDevice::run(const GroupCall& call) {
@@ -53,7 +45,7 @@ void ReferenceDevice::run(const GroupCall& call) {
         if (diverged_ && index >= *diverged_) return;
         const Operator& one = program_->operators[index];
         take(call, one);
-        execute(one);
+        machine_->execute(one, numbers_.coefficients);
         if (!outputs_are_finite(one)) diverged_ = index;
         if (call.group.kind != GroupKind::kUpdate) give(call, one);
     }
@@ -74,24 +66,6 @@ void ReferenceDevice::give(const GroupCall& call, const Operator& one) {
     for (const program::TensorId id : one.outputs) {
         const std::span<float> from = machine_->values(id);
         std::copy(from.begin(), from.end(), call.tensors[id]);
-    }
-}
-
-// The machine takes its sequences for the whole step; the two operators that count its tokens are told here.
-void ReferenceDevice::execute(const Operator& one) {
-    const float reciprocal = arithmetic::reciprocal(numbers_.tokens);
-    const auto in = [&](std::size_t i) { return machine_->values(one.operands[i]); };
-    const std::span<float> out = machine_->values(one.outputs[0]);
-    if (one.kind == Kind::kLossTotal) {
-        const std::uint64_t context = program_->model.context;
-        for (std::uint64_t at = 0; at < targets_.size(); at += context) {
-            loss_total_ = arithmetic::loss_total_carry(in(0).subspan(at, context), loss_total_);
-        }
-        out[0] = loss_total_ * reciprocal;
-    } else if (one.kind == Kind::kLossGradient) {
-        arithmetic::loss_gradient(program_->model.vocabulary, reciprocal, in(0), in(1), targets_, out);
-    } else {
-        machine_->execute(one, numbers_.coefficients);
     }
 }
 

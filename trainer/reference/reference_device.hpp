@@ -46,7 +46,6 @@ private:
 
     // Operands, and outputs that are added to or written in part, from the device's memory to the machine's.
     void take(const GroupCall& call, const Operator& one);
-    void execute(const Operator& one);
     // Outputs the other way.
     void give(const GroupCall& call, const Operator& one);
     [[nodiscard]] bool outputs_are_finite(const Operator& one);
@@ -55,9 +54,7 @@ private:
     const program::Program* program_ = nullptr;
     StepNumbers numbers_;
     std::vector<std::uint32_t> tokens_;
-    std::vector<std::uint32_t> targets_;                // of the micro-batch
     std::optional<program::ReferenceMachine> machine_;  // of the micro-batch
-    float loss_total_ = 0.0F;
     std::optional<std::uint32_t> diverged_;
 };
 

@@ -10,7 +10,6 @@
 
 #include "contracts/base/blob_id.hpp"
 #include "contracts/base/check.hpp"
-#include "contracts/program/round_law.hpp"
 
 namespace assay::trainer {
 
@@ -30,15 +29,19 @@ class Reader {
 public:
     Reader(base::ByteView bytes, std::string_view kind) : bytes_(bytes), kind_(kind) {}
 
-    base::Outcome<void> expect(std::string_view magic, std::uint64_t length) {
+    base::Outcome<void> expect(std::string_view magic) {
         if (bytes_.size() < magic.size() || base::as_text(bytes_.first(magic.size())) != magic) {
             return refuse("does not begin with " + std::string(magic));
         }
+        at_ = magic.size();
+        return {};
+    }
+    base::Outcome<void> expect(std::string_view magic, std::uint64_t length) {
+        ASSAY_TRY(expect(magic));
         if (bytes_.size() != length) {
             return refuse("has " + std::to_string(bytes_.size()) + " bytes where this model needs " +
                           std::to_string(length));
         }
-        at_ = magic.size();
         return {};
     }
     template <class T>
@@ -118,14 +121,19 @@ program::StateHead slot_head(const SlotState& state, const program::StateRoots& 
     return head;
 }
 
-base::Bytes encode_update(const Update& update, const program::JobSpec& spec) {
-    const program::StrategyRow& row = program::strategy_of(spec);
-    base::Bytes bytes(row.update_file_bytes(update.values.size()));
-    const std::string_view magic = row.codec->magic;
+base::Bytes encode_update(const Update& update, const program::UpdateCodec& codec,
+                          const program::RoundSettings& settings) {
+    const std::string_view magic = codec.magic;
+    base::Bytes bytes(magic.size() + codec.most_bytes(update.values.size()));
     std::copy(magic.begin(), magic.end(), bytes.begin());
-    ASSAY_CHECK(row.codec->pack(program::round_settings(spec), update.values,
-                                std::span(bytes).subspan(magic.size())));
+    const auto packed = codec.pack(settings, update.values, std::span(bytes).subspan(magic.size()));
+    ASSAY_CHECK(packed && *packed <= bytes.size() - magic.size());
+    bytes.resize(magic.size() + *packed);
     return bytes;
+}
+
+base::Bytes encode_update(const Update& update, const program::JobSpec& spec) {
+    return encode_update(update, *program::strategy_of(spec).codec, program::round_settings(spec));
 }
 
 base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t parameters) {
@@ -159,17 +167,27 @@ SlotState counters_of(const program::StateHead& head) {
 }
 
 base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters,
-                                    const program::JobSpec& spec) {
-    const program::StrategyRow& row = program::strategy_of(spec);
-    const std::string_view magic = row.codec->magic;
+                                    const program::UpdateCodec& codec,
+                                    const program::RoundSettings& settings) {
     Reader reader(bytes, "update");
-    ASSAY_TRY(reader.expect(magic, row.update_file_bytes(parameters)));
+    ASSAY_TRY(reader.expect(codec.magic));
+    const std::uint64_t most = codec.magic.size() + codec.most_bytes(parameters);
+    const std::string length = "has " + std::to_string(bytes.size()) + " bytes";
+    const std::string word(codec.word);
+    if (bytes.size() > most)
+        return reader.refuse(length + " where codec " + word + " writes at most " + std::to_string(most));
     Update update;
     update.values.resize(parameters);
-    if (!row.codec->decode(program::round_settings(spec), bytes.subspan(magic.size()), update.values)) {
-        return reader.refuse("has a number that codec " + std::string(row.codec->word) + " never writes");
-    }
-    return update;
+    const auto fault = codec.decode(settings, bytes.subspan(codec.magic.size()), update.values);
+    if (!fault) return update;
+    if (*fault == program::PackedFault::kLength)
+        return reader.refuse(length + ", which is no length that codec " + word + " gives this model");
+    return reader.refuse("has a number that codec " + word + " never writes");
+}
+
+base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters,
+                                    const program::JobSpec& spec) {
+    return decode_update(bytes, parameters, *program::strategy_of(spec).codec, program::round_settings(spec));
 }
 
 }  // namespace assay::trainer

@@ -16,6 +16,7 @@
 #include "contracts/base/error.hpp"
 #include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/job_spec.hpp"
+#include "contracts/program/round_law.hpp"
 #include "contracts/program/state_head.hpp"
 #include "trainer/run/state.hpp"
 
@@ -32,7 +33,9 @@ const std::vector<float>& array_of(const SlotState& state, program::StateArray a
 /// The head of a slot's state whose components are `roots`, with the names of its arrays' files.
 program::StateHead slot_head(const SlotState& state, const program::StateRoots& roots,
                              std::span<const program::StateArray> arrays);
-/// REQUIRES an update that `spec`'s codec gave.
+/// REQUIRES an update that the codec, or `spec`'s, gave.
+base::Bytes encode_update(const Update& update, const program::UpdateCodec& codec,
+                          const program::RoundSettings& settings);
 base::Bytes encode_update(const Update& update, const program::JobSpec& spec);
 
 /// Strict: the first eight bytes and the length must be exactly those of a model of `parameters` numbers.
@@ -43,7 +46,11 @@ base::Outcome<BaseState> decode_base_state(base::ByteView bytes, std::uint64_t p
 base::Outcome<std::vector<float>> decode_array(base::ByteView bytes, std::uint64_t parameters);
 /// A slot's state with the counters of its head, and no arrays yet.
 SlotState counters_of(const program::StateHead& head);
-/// By the codec of `spec`; numbers that it never writes are refused.
+/// By the codec, or that of `spec`: the length is the codec's to judge, up to its most, and numbers that it
+/// never writes are refused.
+base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters,
+                                    const program::UpdateCodec& codec,
+                                    const program::RoundSettings& settings);
 base::Outcome<Update> decode_update(base::ByteView bytes, std::uint64_t parameters,
                                     const program::JobSpec& spec);
 

@@ -130,12 +130,12 @@ public:
         const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) = 0;
     [[nodiscard]] virtual base::Outcome<base::Hash256> update_root(
         const std::vector<program::TensorInfo>& tensors, std::span<const std::int64_t> update) = 0;
-    /// UpdateCodec::finalise of the row: fills the host's `update`. False: a number is out of range, and
-    /// `update` is worth nothing.
+    /// UpdateCodec::finalise of the row, in cuts where its ArrayCut allows them: fills the host's `update`.
+    /// False: a number is out of range, and `update` is worth nothing.
     [[nodiscard]] virtual base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,
                                                        std::span<std::int64_t> update) = 0;
-    /// The row's OuterOptimizer::merge in place, of at least one contribution; sync() brings the result to
-    /// the host. False when a number of it is not finite.
+    /// The row's OuterOptimizer::merge, as its ArrayCut allows, in place, of at least one contribution;
+    /// sync() brings the result to the host. False when a number of it is not finite.
     [[nodiscard]] virtual base::Outcome<bool> merge(const RoundLaw& law,
                                                     std::span<const program::Contribution> contributions,
                                                     DeviceArray parameters, DeviceArray outer_momentum) = 0;

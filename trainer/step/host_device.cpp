@@ -12,8 +12,12 @@
 namespace assay::trainer {
 
 namespace {
-// A row's functions compute each number by itself: any cut of the arrays gives the same bits.
+// Where a row's function computes each number by itself (program::ArrayCut).
 constexpr std::size_t kRowCut = 4096;
+
+std::size_t longest(program::ArrayCut cut, std::size_t count) {
+    return cut == program::ArrayCut::kAnywhere ? kRowCut : std::max<std::size_t>(count, 1);
+}
 }  // namespace
 
 HostDevice::HostDevice(const HostKernels& kernels) : with_(kernels) {
@@ -66,7 +70,8 @@ base::Outcome<bool> HostDevice::finalise(const RoundLaw& law, DeviceView start, 
                                          std::span<std::int64_t> update) {
     ASSAY_TRY(check_finalise(start, end, update));
     std::atomic<bool> in_range = true;
-    share_out(update.size(), kRowCut, [&](std::size_t first, std::size_t last) {
+    const std::size_t cut = longest(law.row.codec->cut, update.size());
+    share_out(update.size(), cut, [&](std::size_t first, std::size_t last) {
         const std::size_t count = last - first;
         if (!law.row.codec->finalise(law.settings, start.subspan(first, count), end.subspan(first, count),
                                      update.subspan(first, count))) {
@@ -111,8 +116,9 @@ bool HostDevice::merge_on_threads(const RoundLaw& law, std::span<const program::
 bool HostDevice::merge_by_row(const RoundLaw& law, std::span<const program::Contribution> contributions,
                               DeviceArray parameters, DeviceArray outer_momentum) {
     std::vector<program::Contribution> part(contributions.begin(), contributions.end());
-    for (std::size_t at = 0; at < parameters.size(); at += kRowCut) {
-        const std::size_t count = std::min(kRowCut, parameters.size() - at);
+    const std::size_t cut = longest(law.row.outer->cut, parameters.size());
+    for (std::size_t at = 0; at < parameters.size(); at += cut) {
+        const std::size_t count = std::min(cut, parameters.size() - at);
         for (std::size_t i = 0; i < part.size(); ++i) {
             part[i].update = contributions[i].update.subspan(at, count);
         }

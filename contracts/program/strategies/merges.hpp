@@ -11,8 +11,7 @@ namespace assay::program {
 /// The job's settings of arithmetic::outer_nesterov.
 arithmetic::OuterCoefficients outer_coefficients(const RoundSettings& settings);
 
-/// The mean of the contributions (arithmetic::merge_updates), then arithmetic::outer_nesterov. Each number is
-/// computed by itself: any cut of the arrays gives the same bits.
+/// The mean of the contributions (arithmetic::merge_updates), then arithmetic::outer_nesterov.
 extern const OuterOptimizer kOuterNesterov;
 
 }  // namespace assay::program

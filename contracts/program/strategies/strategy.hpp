@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -47,22 +48,39 @@ struct ExponentRange {
     int most = 0;
 };
 
+/// What a function of a row may be given of its arrays.
+enum class ArrayCut : std::uint8_t {
+    kAnywhere,  ///< it computes each number by itself: any cut of the arrays gives the same bits
+    kNowhere,   ///< it reads an array as a whole: a cut gives other bits
+};
+
+/// Why bytes are not a packed update.
+enum class PackedFault : std::uint8_t {
+    kLength,  ///< they end early or late
+    kNumber,  ///< a number that `pack` never writes, or another spelling of one
+};
+
 /// How a slot's update is rounded and written. The law is in terms of whole numbers at 2^sum_exponent: they
-/// are what a root covers and what a merge sums. `packed` is an update file's bytes after its magic.
+/// are what a root covers and what a merge sums. `packed` is an update file's bytes after its magic; how many
+/// there are may depend on the numbers.
 struct UpdateCodec {
     std::string_view word;   ///< in a job file
     std::string_view magic;  ///< first 8 bytes of an update file
-    std::uint64_t bytes_each = 0;
     ExponentRange exponents;
+    /// Most bytes of the packed form of so many numbers.
+    std::uint64_t (*most_bytes)(std::uint64_t parameters) = nullptr;
+    ArrayCut cut = ArrayCut::kAnywhere;  ///< of `finalise`
     /// update = the whole numbers of start - end, rounded as the codec rounds. False: the slot diverged.
     bool (*finalise)(const RoundSettings&, std::span<const float> start, std::span<const float> end,
                      std::span<std::int64_t> update) = nullptr;
-    /// The packed form of numbers that `finalise` or `decode` gave; false for others. REQUIRES sizes that
-    /// fit.
-    bool (*pack)(const RoundSettings&, std::span<const std::int64_t> update,
-                 std::span<std::uint8_t> packed) = nullptr;
-    /// The numbers that `packed` stands for; false for bytes that `pack` never writes. Total: any bytes.
-    bool (*decode)(const RoundSettings&, base::ByteView packed, std::span<std::int64_t> update) = nullptr;
+    /// Writes the packed form of numbers that `finalise` or `decode` gave to the front of `packed`, and
+    /// returns its bytes; nothing for other numbers. REQUIRES packed.size() == most_bytes(update.size()).
+    std::optional<std::uint64_t> (*pack)(const RoundSettings&, std::span<const std::int64_t> update,
+                                         std::span<std::uint8_t> packed) = nullptr;
+    /// The numbers that `packed` stands for, or why `pack` never writes these bytes. Total: any bytes; what
+    /// is read is written as the same bytes.
+    std::optional<PackedFault> (*decode)(const RoundSettings&, base::ByteView packed,
+                                         std::span<std::int64_t> update) = nullptr;
 };
 
 /// A slot's accepted update in a merge.
@@ -73,7 +91,8 @@ struct Contribution {
 
 /// How the accepted updates change the base state. Its numbers are the job's (RoundSettings).
 struct OuterOptimizer {
-    std::string_view word;  ///< "nesterov"
+    std::string_view word;               ///< "nesterov"
+    ArrayCut cut = ArrayCut::kAnywhere;  ///< of `merge`
     /// The next base state in place of the old. Exact until each number's one rounding: the order of the
     /// contributions leaves the bits alone. REQUIRES at least one contribution, equal sizes.
     void (*merge)(const RoundSettings&, std::span<const Contribution>, std::span<float> parameters,
@@ -115,9 +134,9 @@ struct StrategyRow {
     /// A slot's state at the start of a round.
     void (*adopt)(std::span<const float> base, const CarriedArrays&, const LaneArrays&) = nullptr;
 
-    /// Bytes of an update file.
-    [[nodiscard]] std::uint64_t update_file_bytes(std::uint64_t parameters) const {
-        return codec->magic.size() + codec->bytes_each * parameters;
+    /// Most bytes of an update file.
+    [[nodiscard]] std::uint64_t most_update_bytes(std::uint64_t parameters) const {
+        return codec->magic.size() + codec->most_bytes(parameters);
     }
 };
 

@@ -94,11 +94,12 @@ TEST_CASE("what a codec packs it reads again, and a root covers the same numbers
         const UpdateCodec& codec = *row->codec;
         std::vector<std::int64_t> update(start.size()), back(start.size());
         REQUIRE(codec.finalise(kSettings, start, end, update));
-        base::Bytes packed(codec.bytes_each * update.size());
-        REQUIRE(codec.pack(kSettings, update, packed));
-        REQUIRE(codec.decode(kSettings, packed, back));
+        base::Bytes packed(codec.most_bytes(update.size()));
+        // Neither of today's codecs has a length that depends on the numbers.
+        REQUIRE(codec.pack(kSettings, update, packed) == packed.size());
+        REQUIRE_FALSE(codec.decode(kSettings, packed, back));
         CHECK(back == update);
-        CHECK(row->update_file_bytes(update.size()) == 8 + packed.size());
+        CHECK(row->most_update_bytes(update.size()) == 8 + packed.size());
         for (std::size_t i = 0; i < update.size(); ++i) {
             const double exact = static_cast<double>(start[i]) - static_cast<double>(end[i]);
             const double found = std::ldexp(static_cast<double>(update[i]), kSettings.sum_exponent);
@@ -112,12 +113,15 @@ TEST_CASE("what a codec packs it reads again, and a root covers the same numbers
                 byte = static_cast<std::uint8_t>(state >> 24);
             }
             base::Bytes again(packed.size());
-            if (!codec.decode(kSettings, packed, back)) continue;
-            REQUIRE(codec.pack(kSettings, back, again));
+            if (const auto fault = codec.decode(kSettings, packed, back)) {
+                CHECK(fault == PackedFault::kNumber);
+                continue;
+            }
+            REQUIRE(codec.pack(kSettings, back, again) == packed.size());
             REQUIRE(again == packed);
         }
         packed.pop_back();
-        CHECK_FALSE(codec.decode(kSettings, packed, back));
+        CHECK(codec.decode(kSettings, packed, back) == PackedFault::kLength);
     }
 }
 
