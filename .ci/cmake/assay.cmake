@@ -65,7 +65,7 @@ function(assay_executable name)
 endfunction()
 
 # Seconds after which a test hangs: more than ten times what the slowest takes on an idle slow machine.
-set(ASSAY_TEST_TIMEOUT 900)
+set(ASSAY_TEST_TIMEOUT 1800)
 
 # assay_test(NAME [UNITY] SOURCES … LINK … [LABELS …]): a Catch2 binary, one CTest test.
 function(assay_test name)

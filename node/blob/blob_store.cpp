@@ -60,9 +60,9 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
     ASSAY_ASSIGN(Folder temporary, root.subfolder("new"));
     ASSAY_ASSIGN(Folder partial, root.subfolder("partial"));
     for (const std::string& name : temporary.names()) ASSAY_TRY(temporary.remove(name));
-    // Nobody knows any more what an evictable one was fetched for.
+    // Nobody knows any more what an evictable one was fetched for; of a blob that stays one is enough.
     for (const std::string& name : partial.names()) {
-        if (name.ends_with(kEvictableEnding)) ASSAY_TRY(partial.remove(name));
+        if (!base::parse_hash(name)) ASSAY_TRY(partial.remove(name));
     }
     auto state = std::make_unique<State>(options, std::move(root), std::move(temporary), std::move(partial));
     for (const std::string& top : state->root.names()) {
@@ -264,7 +264,7 @@ Outcome<std::uint64_t> BlobStore::size(const BlobId& id) const {
     return found->second.size;
 }
 
-Outcome<BlobDescription> BlobStore::describe(const BlobId& id) {
+FetchOutcome<BlobDescription> BlobStore::describe(const BlobId& id) {
     ASSAY_ASSIGN(const std::uint64_t bytes, size(id));
     {
         const std::lock_guard lock(state_->mutex);
@@ -402,7 +402,7 @@ std::uint64_t BlobStore::bytes_used() const {
     return state_->used;
 }
 
-Outcome<void> BlobStore::fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) {
+FetchEnd BlobStore::fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) {
     ASSAY_ASSIGN(const BlobDescription description, describe(id));
     for (std::uint64_t index = first_chunk; index < description.leaves.size(); ++index) {
         ASSAY_ASSIGN(const Bytes chunk, read_chunk(id, index));

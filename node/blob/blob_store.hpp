@@ -78,9 +78,8 @@ public:
                                                       Pin pin = Pin::kPinned);
 
     // What peers are served.
-    base::Outcome<BlobDescription> describe(const BlobId& id) override;
-    base::Outcome<void> fetch(const BlobId& id, std::uint64_t first_chunk,
-                              const ChunkHandler& handler) override;
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override;
+    FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override;
 
 private:
     friend class PartialBlob;

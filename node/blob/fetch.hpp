@@ -26,8 +26,10 @@ struct HolderReport {
 
 /// Brings `id` into `store`, taking the holders in turn: each continues where the last one failed. Returns
 /// success at once when the store has it. Otherwise kNotServed: kNotFound when no holder has it, else the
-/// last error; or kOwnStore at the first trouble of our own, which no other holder would mend. With a size in
-/// `terms`, a holder that describes the blob with another gives nothing: kVerification.
+/// last error; kBusy when one of them, or our own clients' quota, was full; or kOwnStore or kOwnMachine at
+/// the first trouble of our own, which no other holder would mend. With a size or a most in `terms`, a holder
+/// that describes the blob with another, or with more, gives nothing: kVerification. A holder slower than
+/// `terms` allow is left for the next one.
 FetchEnd fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
                     const ConnectHolder& connect, std::stop_token stop = {},
                     std::vector<HolderReport>* reports = nullptr, const FetchTerms& terms = {});

@@ -28,7 +28,10 @@ PartialBlob::~PartialBlob() {
     store.release(state_->reserved, state_->pin);
     const std::lock_guard lock(store.mutex);
     store.downloads.erase(state_->name);
-    if (in_the_way) (void)store.partial.remove(state_->name);
+    const bool further =
+        state_->pin == Pin::kPinned && state_->name != partial_name(state_->id, Pin::kPinned);
+    const bool needless = store.blobs.contains(state_->id);  // another download was quicker
+    if (in_the_way || further || needless) (void)store.partial.remove(state_->name);
 }
 
 Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description,
@@ -40,10 +43,15 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
         return fail(ErrorKind::kVerification, "a peer described blob " + id.hex() + " by other content",
                     "take it from another holder");
     }
-    const std::string name = partial_name(id, pin);
+    std::string name = partial_name(id, pin);
     {
         const std::lock_guard lock(state_->mutex);
-        if (!state_->downloads.insert(name).second) {
+        bool free = state_->downloads.insert(name).second;
+        for (std::size_t open = 1; !free && pin == Pin::kPinned && open < kMostDownloads; ++open) {
+            name = further_name(id, open);
+            free = state_->downloads.insert(name).second;
+        }
+        if (!free) {
             return fail(ErrorKind::kFailure, "blob " + id.hex() + " is being fetched already", "wait for it");
         }
     }

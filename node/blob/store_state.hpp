@@ -63,6 +63,14 @@ inline std::string partial_name(const BlobId& id, Pin pin) {
     return pin == Pin::kPinned ? id.hex() : id.hex() + std::string(kEvictableEnding);
 }
 
+/// File of a further download of a blob that stays, while `number` others of it are open. It goes with its
+/// download: the first alone is left to go on from.
+inline std::string further_name(const BlobId& id, std::size_t number) {
+    return id.hex() + "." + std::to_string(number);
+}
+/// Downloads of one blob that stays, each from another party that owes it.
+inline constexpr std::size_t kMostDownloads = 8;
+
 /// `ab` and the other 62 digits.
 struct BlobName {
     explicit BlobName(const BlobId& id) : folder(id.hex().substr(0, 2)), file(id.hex().substr(2)) {}

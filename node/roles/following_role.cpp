@@ -30,6 +30,7 @@ void FollowingRole::step(const RoleEvent& event) {
     if (std::holds_alternative<StopRequested>(event)) return parts_.finish(std::nullopt);
     if (const auto* block = std::get_if<BlockSeen>(&event)) follow(*block);
     if (const auto* done = std::get_if<SubmitDone>(&event)) requests_.answer(*done);
+    if (const auto* asked = std::get_if<BlobAsked>(&event)) requests_.answer(*asked);
     if (const auto* blob = std::get_if<BlobFetched>(&event)) requests_.answer(*blob);
     if (const auto* frame = std::get_if<WorkerAnswered>(&event)) requests_.answer(*frame);
     if (const auto* lost = std::get_if<LedgerLost>(&event)) log().warn("ledger lost: " + lost->why.what);

@@ -28,7 +28,10 @@ FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin) {
 }
 
 FetchTerms update_terms(const program::JobSpec& spec) {
-    return {.size = program::file_sizes(spec).update, .pin = Pin::kPinned, .traffic = Traffic::kUpdate};
+    return {.size = std::nullopt,
+            .most = program::file_sizes(spec).update,
+            .pin = Pin::kPinned,
+            .traffic = Traffic::kUpdate};
 }
 
 bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, const FetchTerms& terms) {
@@ -38,40 +41,49 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
         forget_bidding(id);
         return true;
     }
-    Attempt& attempt = attempts_[{id, terms.pin}];
+    const AttemptKey key{id, terms.pin, terms.owed_by};
+    Attempt& attempt = attempts_[key];
     if (attempt.under_way || seams_.clock.mono_ns() < attempt.not_before_ns) return false;
     attempt.under_way = true;
-    const RequestId request = requests_.on_blob([this, pin = terms.pin](const BlobFetched& fetched) {
-        Attempt& ended = attempts_[{fetched.id, pin}];
-        ended.under_way = false;
-        if (fetched.result.ok()) {
-            ended.pause_ns = 0;
-            ended.said.clear();
-            return;
-        }
-        ++ended.failed;
-        if (fetched.result.error().fault == FetchFault::kNotServed) ++ended.unserved;
-        // Work waits for its blob; for bidding, a blob that nobody serves is asked for less and less.
-        const bool longer = pin == Pin::kEvictable && ended.pause_ns > 0;
-        ended.pause_ns = longer ? std::min(2 * ended.pause_ns, kLongestPauseNs) : kRetryPauseNs;
-        ended.not_before_ns = seams_.clock.mono_ns() + ended.pause_ns;
-        log_once(ended, "blob " + fetched.id.brief() + " not fetched: " + fetched.result.error().what);
-    });
+    const RequestId request =
+        requests_.on_blob([this, key](const BlobFetched& fetched) { on_fetched(key, fetched); },
+                          [this, key] { attempts_[key].asked_at_ns = seams_.clock.mono_ns(); });
     seams_.blobs.fetch(request, id, terms, holders);
     return false;
+}
+
+void BlobWants::on_fetched(const AttemptKey& key, const BlobFetched& fetched) {
+    Attempt& ended = attempts_[key];
+    ended.under_way = false;
+    ended.asked_at_ns.reset();
+    if (fetched.result.ok()) {
+        ended.pause_ns = 0;
+        ended.said.clear();
+        return;
+    }
+    const FetchFault fault = fetched.result.error().fault;
+    ++ended.failed;
+    if (fault == FetchFault::kNotServed) ++ended.unserved;
+    if (fault == FetchFault::kBusy) ++ended.busy;
+    // Work waits for its blob; for bidding, a blob that nobody serves is asked for less and less.
+    const bool longer = std::get<Pin>(key) == Pin::kEvictable && ended.pause_ns > 0;
+    ended.pause_ns = longer ? std::min(2 * ended.pause_ns, kLongestPauseNs) : kRetryPauseNs;
+    ended.not_before_ns = seams_.clock.mono_ns() + ended.pause_ns;
+    log_once(ended, "blob " + fetched.id.brief() + " not fetched: " + fetched.result.error().what);
 }
 
 bool BlobWants::keep(const BlobId& id) {
     const auto kept = files_.set_pin(id, Pin::kPinned);
     if (!kept.ok()) {
-        log_once(attempts_[{id, Pin::kPinned}], "blob " + id.brief() + " not pinned: " + kept.error().what);
+        log_once(attempts_[{id, Pin::kPinned, {}}],
+                 "blob " + id.brief() + " not pinned: " + kept.error().what);
     }
     return kept.ok();
 }
 
 // What the work has taken over is the work's: once unpinned it is served until its room is needed.
 void BlobWants::forget_bidding(const BlobId& id) {
-    const auto found = attempts_.find({id, Pin::kEvictable});
+    const auto found = attempts_.find({id, Pin::kEvictable, {}});
     if (found != attempts_.end() && !found->second.under_way) attempts_.erase(found);
 }
 
@@ -95,12 +107,14 @@ std::vector<BlobId> BlobWants::known_files(const BlobId& head, const StateTerms&
 
 std::optional<StateFiles> BlobWants::want_state(const BlobId& head, const std::vector<Endpoint>& holders,
                                                 const StateTerms& terms) {
-    const auto file = want(head, holders, {.size = terms.head_bytes, .traffic = terms.traffic});
+    const auto file =
+        want(head, holders, {.size = terms.head_bytes, .traffic = terms.traffic, .owed_by = terms.owed_by});
     if (!file) return std::nullopt;
     StateFiles all{*file};
     const std::vector<BlobId> arrays = named_arrays(files_, head, terms);
     for (const BlobId& array : arrays) {
-        const auto one = want(array, holders, {.size = terms.array_bytes, .traffic = terms.traffic});
+        const auto one = want(
+            array, holders, {.size = terms.array_bytes, .traffic = terms.traffic, .owed_by = terms.owed_by});
         if (one) all.push_back(*one);
     }
     if (all.size() <= arrays.size()) return std::nullopt;
@@ -114,19 +128,22 @@ std::optional<SharedDescriptor> BlobWants::open(const BlobId& id) {
     return std::nullopt;
 }
 
-std::uint32_t BlobWants::unserved(const BlobId& id) const {
-    const auto found = attempts_.find({id, Pin::kPinned});
-    return found == attempts_.end() ? 0 : found->second.unserved;
-}
-
-std::uint32_t BlobWants::failed(const BlobId& id) const {
-    const auto found = attempts_.find({id, Pin::kPinned});
-    return found == attempts_.end() ? 0 : found->second.failed;
-}
-
-bool BlobWants::under_way(const BlobId& id) const {
-    const auto found = attempts_.find({id, Pin::kPinned});
-    return found != attempts_.end() && found->second.under_way;
+BlobWants::Tries BlobWants::tries(const BlobId& id, const base::PublicKey& owed_by) const {
+    const auto found = attempts_.find({id, Pin::kPinned, owed_by});
+    if (found == attempts_.end()) return {};
+    Tries tries{found->second.unserved, found->second.busy, found->second.failed, {}};
+    if (!found->second.under_way) return tries;
+    // Its blobs come one after the other: one that it gives slowly holds up those behind it.
+    const auto seen = [&](const Attempt& attempt) {
+        if (!attempt.under_way || !attempt.asked_at_ns) return;
+        const std::uint64_t ns = seams_.clock.mono_ns() - *attempt.asked_at_ns;
+        tries.asked_ns = std::max(ns, tries.asked_ns.value_or(0));
+    };
+    seen(found->second);
+    for (const auto& [key, attempt] : attempts_) {
+        if (!owed_by.is_zero() && std::get<base::PublicKey>(key) == owed_by) seen(attempt);
+    }
+    return tries;
 }
 
 std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::string& what) {
@@ -151,7 +168,7 @@ std::optional<BlobId> BlobWants::put_state(const StateFiles& files, const std::s
 
 void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
     std::erase_if(attempts_, [&](const auto& entry) {
-        const auto& [id, pin] = entry.first;
+        const auto& [id, pin, owed_by] = entry.first;
         if (pin == Pin::kPinned || entry.second.under_way || needed.contains(id)) return false;
         if (!files_.has(id) || files_.is_evictable(id)) files_.drop(id);
         return true;
@@ -325,7 +342,8 @@ void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, con
     for (const base::Hash256& id : contracts::list_active_jobs(state)) {
         const auto job = contracts::read_job(state, id);
         const bool in_rounds = job->phase == contracts::JobPhase::kRounds;
-        if (in_rounds && takes_part(*job, me)) running.emplace_back(id, job->round);
+        // Whoever enlisted has promised to audit, before there is a round.
+        if (takes_part(*job, me)) running.emplace_back(id, job->round);
         const bool of_others = in_rounds && !takes_part(*job, me);
         if (of_others || refused_.contains(id)) continue;
         for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,9 @@ namespace assay::node {
 FetchTerms base_state_terms(const program::JobSpec& spec, Pin pin = Pin::kPinned);
 FetchTerms update_terms(const program::JobSpec& spec);
 
-/// Blobs that are wanted, fetched once each, tried again after a pause when nobody served them: a second for
-/// work, and for bidding twice as long each time, up to a minute.
+/// Blobs that are wanted, fetched once from each party that owes them, tried again after a pause when nobody
+/// served them: a second for work, and for bidding twice as long each time, up to a minute. Attempts are
+/// counted by blob and by who owes it: a reveal can name any blob, another party's too.
 class BlobWants {
 public:
     BlobWants(const Seams& seams, BlobFiles& files, Requests& requests)
@@ -46,12 +48,16 @@ public:
     std::vector<BlobId> known_files(const BlobId& head, const StateTerms& terms);
     /// The file of a blob that is here; nothing, and an error in the log, when it cannot be opened.
     std::optional<SharedDescriptor> open(const BlobId& id);
-    /// Attempts on this blob, to keep it, in which no holder gave it. Our own store's failures are none.
-    [[nodiscard]] std::uint32_t unserved(const BlobId& id) const;
-    /// Attempts on this blob, to keep it, that failed, whoever's fault it was.
-    [[nodiscard]] std::uint32_t failed(const BlobId& id) const;
-    /// Whether a holder is giving the blob, however slowly.
-    [[nodiscard]] bool under_way(const BlobId& id) const;
+    /// Attempts to have this blob, and keep it, of who owes it.
+    struct Tries {
+        std::uint32_t unserved = 0;  ///< in which no holder gave it, neither busy nor for a fault of our own
+        std::uint32_t busy = 0;      ///< in which a holder had no room for us
+        std::uint32_t failed = 0;    ///< whoever's fault it was
+        /// While it is awaited: for how long who owes it has been asked for it, or for another of its blobs
+        /// that came first.
+        std::optional<std::uint64_t> asked_ns;
+    };
+    [[nodiscard]] Tries tries(const BlobId& id, const base::PublicKey& owed_by = {}) const;
     /// Stores a file of our own making, pinned. Nothing when the store does not take it: the log says so
     /// once, and the same `what` is not tried again for a second.
     std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what);
@@ -65,8 +71,10 @@ private:
     struct Attempt {
         bool under_way = false;
         std::uint32_t unserved = 0;
+        std::uint32_t busy = 0;
         std::uint32_t failed = 0;
-        std::uint64_t pause_ns = 0;  ///< before the next one
+        std::optional<std::uint64_t> asked_at_ns;  ///< of the one under way
+        std::uint64_t pause_ns = 0;                ///< before the next one
         std::uint64_t not_before_ns = 0;
         std::string said;  ///< the last failure in the log
     };
@@ -78,8 +86,10 @@ private:
     BlobFiles& files_;
     Requests& requests_;
     /// A blob for bidding and the same one for work are asked of different holders, and do not wait for each
-    /// other.
-    std::map<std::pair<BlobId, Pin>, Attempt> attempts_;
+    /// other; nor do those of two who owe it.
+    using AttemptKey = std::tuple<BlobId, Pin, base::PublicKey>;
+    void on_fetched(const AttemptKey& key, const BlobFetched& fetched);
+    std::map<AttemptKey, Attempt> attempts_;
     std::map<std::string, Attempt> puts_;  ///< that the store did not take, by what they are
 };
 
@@ -135,7 +145,7 @@ public:
 
     /// Once a height: drops the blobs that were fetched for bidding and that no job needs any more, because
     /// it has ended or was refused, or its rounds run without `me`. At the start and whenever a job's round
-    /// was settled: of all that is stored, only what the running rounds of `me` need, `keep` included, stays
+    /// was settled: of all that is stored, only what the jobs of `me` need, `keep` included, stays
     /// pinned. The rest is served until its room is needed.
     void tidy(const contracts::StateView& state, std::uint64_t height, const base::PublicKey& me,
               const Keep& keep = {});
@@ -156,7 +166,7 @@ private:
     void on_initial(const contracts::Job& job, const WorkerAnswered& answer);
     void on_refusal(const contracts::Job& job, const std::string& what, const worker::Refusal& refusal);
     void refuse(const base::Hash256& job, const std::string& why);
-    /// The jobs whose rounds `me` works in, each with its round.
+    /// The jobs that `me` works for, enlisted or in their rounds, each with its round.
     using Rounds = std::vector<std::pair<base::Hash256, std::uint32_t>>;
     void unpin_settled(const contracts::StateView& state, const Rounds& running, const Keep& keep);
 

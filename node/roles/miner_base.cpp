@@ -138,7 +138,8 @@ std::optional<MinerRole::OwnMerge> MinerRole::own_merge(const contracts::Job& jo
     for (const std::uint32_t slot : before.merged_slots) {
         const auto update = std::find_if(named->updates.begin(), named->updates.end(),
                                          [&](const NamedUpdate& one) { return one.slot == slot; });
-        if (update == named->updates.end() || bench_.wants().failed(update->blob) > 0) return std::nullopt;
+        if (update == named->updates.end() || bench_.wants().tries(update->blob).failed > 0)
+            return std::nullopt;
         merge.request.accepted.push_back({slot, 1, update->root});
         merge.updates.push_back(update->blob);
     }

@@ -17,13 +17,25 @@ public:
     using WorkerHandler = std::function<void(const WorkerAnswered&)>;
 
     RequestId on_submit(SubmitHandler handler) { return keep(submits_, std::move(handler)); }
-    RequestId on_blob(BlobHandler handler) { return keep(blobs_, std::move(handler)); }
+    /// `asked`: called at most once, before the answer, when whoever owes the blob is being asked for it.
+    RequestId on_blob(BlobHandler handler, std::function<void()> asked = {}) {
+        const RequestId id = keep(blobs_, std::move(handler));
+        if (asked) asked_.emplace(id, std::move(asked));
+        return id;
+    }
     /// Called for every frame; forgotten after the last.
     RequestId on_worker(WorkerHandler handler) { return keep(workers_, std::move(handler)); }
 
     // Answers to questions that nobody asked are ignored: they belong to a request that was given up.
     void answer(const SubmitDone& event) { take(submits_, event.request, event.reply); }
-    void answer(const BlobFetched& event) { take(blobs_, event.request, event); }
+    void answer(const BlobAsked& event) {
+        const auto asked = asked_.extract(event.request);
+        if (!asked.empty()) asked.mapped()();
+    }
+    void answer(const BlobFetched& event) {
+        asked_.erase(event.request);
+        take(blobs_, event.request, event);
+    }
     void answer(const WorkerAnswered& event) {
         if (event.last) return take(workers_, event.request, event);
         if (const auto found = workers_.find(event.request); found != workers_.end()) {
@@ -48,6 +60,7 @@ private:
     RequestId last_ = 0;
     std::map<RequestId, SubmitHandler> submits_;
     std::map<RequestId, BlobHandler> blobs_;
+    std::map<RequestId, std::function<void()>> asked_;
     std::map<RequestId, WorkerHandler> workers_;
 };
 

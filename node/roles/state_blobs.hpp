@@ -26,6 +26,7 @@ struct StateTerms {
     std::span<const program::StateArray> wanted;
     bool aged = false;
     Traffic traffic = Traffic::kAudit;  ///< what its bytes count as
+    base::PublicKey owed_by = {};       ///< as FetchTerms say
 };
 /// Of these arrays of a slot's state.
 StateTerms slot_terms(const program::JobSpec& spec, std::span<const program::StateArray> wanted,

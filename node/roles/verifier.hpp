@@ -93,8 +93,10 @@ private:
     using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
     /// One merge under way. The ledger names what each accepted update's root is; where the bytes come from
     /// does not matter: from the slot's verifiers, who recomputed it, from its miner, or from training the
-    /// slot again, which gives them where the whole slot was worked honestly. Without them there is no merge
-    /// to claim: the verifier seals none, and goes on asking until the phase is over.
+    /// slot again, which gives them where the whole slot was worked honestly, and is done once nobody gave
+    /// them or a quarter of the window is over: a holder that gives slowly keeps no merge from ending.
+    /// Without them there is no merge to claim: the verifier seals none, and goes on asking until the phase
+    /// is over.
     struct MergeWork {
         std::map<std::uint32_t, SharedDescriptor> updates;  ///< by slot, root checked
         std::set<std::uint32_t> recompute;                  ///< slots whose served bytes were wrong or absent
@@ -137,17 +139,20 @@ private:
         BlobId blob;
         std::span<const program::StateArray> arrays;  ///< of the state; empty: an update
         Traffic traffic = Traffic::kAudit;
+        base::PublicKey owed_by = {};
     };
     static std::optional<UnitFiles> start_of(const contracts::Reveal& reveal, std::uint32_t unit,
                                              const program::JobSpec& spec,
-                                             const contracts::CarriedIn& carried);
-    static UnitFiles end_of(const contracts::Reveal& reveal, std::uint32_t unit,
-                            const program::JobSpec& spec);
+                                             const contracts::CarriedIn& carried,
+                                             const base::PublicKey& miner);
+    static UnitFiles end_of(const contracts::Reveal& reveal, std::uint32_t unit, const program::JobSpec& spec,
+                            const base::PublicKey& miner);
     std::optional<StateFiles> want(const UnitFiles& files, const std::vector<Endpoint>& holders,
                                    const program::JobSpec& spec);
     std::vector<BlobId> known_files(const UnitFiles& files, const program::JobSpec& spec);
-    /// Whether bytes that nobody serves may be called unavailable: tries were made, and time was given.
-    [[nodiscard]] bool waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs) const;
+    /// Whether bytes that the miner owes may be called unavailable: it was asked, and time was given.
+    [[nodiscard]] bool waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs,
+                                     const base::PublicKey& miner) const;
     /// The start was not the one that the trace says: the miner's doing, unless our own disk changed it
     /// since.
     void on_unavailable(const contracts::Job& job, Audit& audit);
@@ -174,6 +179,9 @@ private:
     [[nodiscard]] std::vector<Endpoint> holders_of_update(const contracts::SlotRound& slot) const;
     /// Starts what brings the slot's update here; true when something had to be started or waited for.
     bool missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base);
+    /// Whether an update that is not here is trained again: nobody gave it, or a quarter of the window is
+    /// over.
+    [[nodiscard]] bool trains_again(const contracts::Job& job, const BlobId& update) const;
     void check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
                       const SharedDescriptor& file);
     /// Roots of the update that training a slot again must give, and of what the slot goes on with.

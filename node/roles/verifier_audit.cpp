@@ -18,6 +18,8 @@ namespace {
 // is shorter), in which a miner that crashed can come back.
 constexpr std::uint32_t kFetchAttempts = 3;
 constexpr std::uint64_t kPatienceBlocks = 300;
+/// A holder that is still giving bytes at half of the window has had at least so long.
+constexpr std::uint64_t kFairNs = 10'000'000'000;
 
 std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
     return "audit-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
@@ -29,29 +31,34 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
 std::optional<VerifierRole::UnitFiles> VerifierRole::start_of(const contracts::Reveal& reveal,
                                                               std::uint32_t unit,
                                                               const program::JobSpec& spec,
-                                                              const contracts::CarriedIn& carried) {
+                                                              const contracts::CarriedIn& carried,
+                                                              const base::PublicKey& miner) {
     const program::RoundPlan plan(spec);
-    if (plan.is_update(unit)) return UnitFiles{reveal.update_blob, {}, Traffic::kUpdate};
+    if (plan.is_update(unit)) return UnitFiles{reveal.update_blob, {}, Traffic::kUpdate, miner};
     const program::UnitStart start = plan.start(unit);
     if (start.boundary)
-        return UnitFiles{reveal.boundary_blobs[*start.boundary - 1], start.arrays, Traffic::kAudit};
-    if (start.carried && !carried.nothing()) return UnitFiles{carried.blob, start.arrays, Traffic::kAudit};
+        return UnitFiles{reveal.boundary_blobs[*start.boundary - 1], start.arrays, Traffic::kAudit, miner};
+    if (start.carried && !carried.nothing())
+        return UnitFiles{carried.blob, start.arrays, Traffic::kAudit, miner};
     return std::nullopt;
 }
 
 VerifierRole::UnitFiles VerifierRole::end_of(const contracts::Reveal& reveal, std::uint32_t unit,
-                                             const program::JobSpec& spec) {
-    if (program::RoundPlan(spec).is_finalise(unit)) return {reveal.update_blob, {}, Traffic::kAudit};
-    return {reveal.boundary_blobs[unit], program::strategy_of(spec).lane_arrays, Traffic::kAudit};
+                                             const program::JobSpec& spec, const base::PublicKey& miner) {
+    if (program::RoundPlan(spec).is_finalise(unit)) return {reveal.update_blob, {}, Traffic::kAudit, miner};
+    return {reveal.boundary_blobs[unit], program::strategy_of(spec).lane_arrays, Traffic::kAudit, miner};
 }
 
 std::optional<StateFiles> VerifierRole::want(const UnitFiles& files, const std::vector<Endpoint>& holders,
                                              const program::JobSpec& spec) {
     if (!files.arrays.empty()) {
-        return bench_.wants().want_state(files.blob, holders, slot_terms(spec, files.arrays, files.traffic));
+        StateTerms terms = slot_terms(spec, files.arrays, files.traffic);
+        terms.owed_by = files.owed_by;
+        return bench_.wants().want_state(files.blob, holders, terms);
     }
     FetchTerms terms = update_terms(spec);
     terms.traffic = files.traffic;
+    terms.owed_by = files.owed_by;
     const auto update = bench_.wants().want(files.blob, holders, terms);
     return update ? std::optional(StateFiles{*update}) : std::nullopt;
 }
@@ -124,7 +131,7 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
         const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
         if (follows || !reveal || !slot) continue;
-        const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
+        const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot), slot->miner);
         if (start) (void)want(*start, holders_of_start(job, *slot, unit.unit), job.spec);
     }
 }
@@ -140,14 +147,14 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
     const bool follows_last = !audit.claims.empty() && audit.claims.back().slot == unit.slot &&
                               audit.claims.back().unit + 1 == unit.unit;
     if (!follows_last) audit.end_state.reset();
-    const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot));
+    const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot), slot->miner);
     if (audit.end_state || !start) return replay(job, key, base, {});
     if (const auto files = want(*start, holders_of_start(job, *slot, unit.unit), job.spec)) {
         if (program::RoundPlan(job.spec).is_update(unit.unit)) return check_held(key, files->front());
         audit.end_state = *files;
         return replay(job, key, base, {});
     }
-    if (waited_enough(job, known_files(*start, job.spec))) audit.claim_unavailable();
+    if (waited_enough(job, known_files(*start, job.spec), slot->miner)) audit.claim_unavailable();
 }
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
@@ -246,8 +253,10 @@ void VerifierRole::on_held(const AuditKey& key, const SharedDescriptor& file, co
 
 void VerifierRole::on_unavailable(const contracts::Job& job, Audit& audit) {
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, audit.next().slot);
-    if (!reveal) return;
-    const auto start = start_of(*reveal, audit.next().unit, job.spec, carried_in(job, audit.next().slot));
+    const auto slot = contracts::read_slot(state(), job.id, job.round, audit.next().slot);
+    if (!reveal || !slot) return;
+    const auto start =
+        start_of(*reveal, audit.next().unit, job.spec, carried_in(job, audit.next().slot), slot->miner);
     for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
         if (parts().files.is_intact(blob)) continue;
         audit.end_state.reset();
@@ -293,10 +302,11 @@ void VerifierRole::name_difference(const contracts::Job& job, const AuditKey& ke
     const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
     if (!slot || !reveal) return;
-    const UnitFiles end = end_of(*reveal, unit.unit, job.spec);
+    const UnitFiles end = end_of(*reveal, unit.unit, job.spec, slot->miner);
     const std::vector<BlobId> known = known_files(end, job.spec);
-    const bool failed = std::any_of(known.begin(), known.end(),
-                                    [&](const BlobId& blob) { return bench_.wants().failed(blob) > 0; });
+    const bool failed = std::any_of(known.begin(), known.end(), [&](const BlobId& blob) {
+        return bench_.wants().tries(blob, slot->miner).failed > 0;
+    });
     if (failed || height() >= audit.name_until) {
         return claim_difference(job, audit, frames::Replayed(*audit.difference));
     }
@@ -321,17 +331,22 @@ void VerifierRole::claim_difference(const contracts::Job& job, Audit& audit,
     audit.claim(replayed.unit_root);
 }
 
-bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs) const {
+bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs,
+                                 const base::PublicKey& miner) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return false;
     const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
     const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
     const std::uint64_t waited = window - std::min(window, left);
-    // A holder that still trickles at half of the window would have the verifier silent about everybody.
     return std::any_of(blobs.begin(), blobs.end(), [&](const BlobId& blob) {
-        if (waited >= window / 2 && bench_.wants().under_way(blob)) return true;
-        return bench_.wants().unserved(blob) >= kFetchAttempts &&
-               waited >= std::min(window / 2, kPatienceBlocks);
+        const BlobWants::Tries tries = bench_.wants().tries(blob, miner);
+        if (waited >= window / 2) {
+            // A miner that still trickles, or has no room for us, would have the verifier silent about
+            // everybody. One that was never asked, because others held up our fetches, is accused of nothing.
+            if (tries.asked_ns.value_or(0) >= kFairNs) return true;
+            if (tries.busy + tries.unserved >= kFetchAttempts) return true;
+        }
+        return tries.unserved >= kFetchAttempts && waited >= std::min(window / 2, kPatienceBlocks);
     });
 }
 

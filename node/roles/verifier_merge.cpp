@@ -139,10 +139,18 @@ bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
         bench_.wants().want(reveal->update_blob, holders_of_update(*record), update_terms(job.spec));
     if (file) {
         check_update(key, slot, reveal->trace.update, *file);
-    } else if (bench_.wants().unserved(reveal->update_blob) > 0) {
+    } else if (trains_again(job, reveal->update_blob)) {
         work.recompute.insert(slot);  // planned again at the next event
     }
     return true;
+}
+
+bool VerifierRole::trains_again(const contracts::Job& job, const BlobId& update) const {
+    if (bench_.wants().tries(update).unserved > 0) return true;
+    const auto round = contracts::read_round(state(), job.id, job.round);
+    if (!round) return false;
+    const std::uint64_t window = contracts::params_of(state(), job).merge_seal_window;
+    return height() + window - window / 4 >= round->phase_deadline;
 }
 
 void VerifierRole::check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -13,8 +17,6 @@
 
 namespace assay::node {
 namespace {
-
-using base::Outcome;
 
 // Cancels a call when nothing has arrived for a while. A deadline would not do: a large blob over a thin
 // line may take hours and still move.
@@ -50,12 +52,31 @@ private:
     std::jthread thread_;
 };
 
+/// Whether this process could open nothing now: what it cannot reach says nothing about who is there.
+bool out_of_descriptors() {
+    const int probe = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (probe >= 0) {
+        (void)::close(probe);
+        return false;
+    }
+    return errno == EMFILE || errno == ENFILE;
+}
+
+base::Failed<FetchFailure> by_status(const grpc::Status& status, const std::string& address) {
+    FetchFault fault = FetchFault::kNotServed;
+    // The holder's limits and our own clients' quota are told by the same code.
+    if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) fault = FetchFault::kBusy;
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && out_of_descriptors())
+        fault = FetchFault::kOwnMachine;
+    return base::failed(FetchFailure(to_error(status, address), fault));
+}
+
 class GrpcBlobs final : public BlobService {
 public:
     GrpcBlobs(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
         : options_(std::move(options)), stub_(v1::Blobs::NewStub(channel)) {}
 
-    Outcome<BlobDescription> describe(const BlobId& id) override {
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override {
         grpc::ClientContext context;
         set_deadline(context, options_.deadline);
         v1::DescribeRequest request;
@@ -63,7 +84,7 @@ public:
         v1::DescribeResponse response;
         count_sent(options_.traffic, request.ByteSizeLong());
         const grpc::Status status = stub_->Describe(&context, request, &response);
-        if (!status.ok()) return base::failed(to_error(status, options_.address));
+        if (!status.ok()) return by_status(status, options_.address);
         count_received(options_.traffic, response.ByteSizeLong());
         BlobDescription description;
         description.size = response.size();
@@ -75,7 +96,7 @@ public:
         return description;
     }
 
-    Outcome<void> fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override {
+    FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override {
         grpc::ClientContext context;
         v1::FetchRequest request;
         request.set_id(wire_text(id.view()));
@@ -105,7 +126,7 @@ public:
                                   " ms in the middle of a blob",
                               "try another holder");
         }
-        if (!status.ok()) return base::failed(to_error(status, options_.address));
+        if (!status.ok()) return by_status(status, options_.address);
         return {};
     }
 

@@ -1,16 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/rpc/self_probe.hpp"
 
+#include <netdb.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 
+#include "node/rpc/tls.hpp"
+
 namespace assay::node {
 namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+bool wait_for(int socket, short events, SteadyClock::time_point until) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
+    pollfd wanted{socket, events, 0};
+    return left.count() > 0 && poll(&wanted, 1, static_cast<int>(left.count())) == 1;
+}
+
+/// Connected in time, or -1.
+int connect_to(const addrinfo& address, SteadyClock::time_point until) {
+    const int one = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (one < 0) return -1;
+    int error = 0;
+    socklen_t size = sizeof error;
+    const bool begun = connect(one, address.ai_addr, address.ai_addrlen) == 0 || errno == EINPROGRESS;
+    if (begun && wait_for(one, POLLOUT, until) && getsockopt(one, SOL_SOCKET, SO_ERROR, &error, &size) == 0 &&
+        error == 0) {
+        return one;
+    }
+    close(one);
+    return -1;
+}
+
+/// Whether the server takes a new connection: it says something to it, or ends it. Its limits let it refuse
+/// a call, and its memory quota a connection, while others flood it; only a deaf one says nothing at all.
+bool takes_connections(const std::string& address, std::chrono::milliseconds patience) {
+    const auto until = SteadyClock::now() + patience;
+    const auto place = parse_host_port(address);
+    if (!place) return false;
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const std::string host = place->host == "localhost" ? "127.0.0.1" : place->host;
+    if (getaddrinfo(host.c_str(), std::to_string(place->port).c_str(), &hints, &found) != 0) return false;
+    const int one = connect_to(*found, until);
+    freeaddrinfo(found);
+    if (one < 0) return false;
+    // The beginning of HTTP/2, with empty settings: under TLS it is no handshake, and ends the connection.
+    constexpr std::string_view kPreface("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
+    (void)send(one, kPreface.data(), kPreface.size(), MSG_NOSIGNAL);
+    const bool heard = wait_for(one, POLLIN, until);
+    close(one);
+    return heard;
+}
 
 class Prober final : public SelfProbe {
 public:
@@ -29,7 +82,9 @@ private:
             std::unique_lock lock(mutex);
             wake.wait_for(lock, stop, options_.interval, [] { return false; });
             if (stop.stop_requested()) return;
-            failures = check_health(options_.client).ok() ? 0 : failures + 1;
+            const bool serves = check_health(options_.client).ok() ||
+                                takes_connections(options_.client.address, options_.timeout);
+            failures = serves ? 0 : failures + 1;
             if (failures > options_.failures_allowed) {
                 on_deaf_();
                 return;

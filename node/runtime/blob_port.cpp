@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
+#include "node/runtime/fetch_lanes.hpp"
 #include "node/runtime/ledger_link.hpp"
-#include "node/runtime/strand_thread.hpp"
 
 namespace assay::node {
 namespace {
 
-constexpr std::size_t kForBidding = 2;  ///< threads for work; the one after them is for bidding
+// Threads wait for peers most of the time. Those for bidding are apart: whoever serves slowly what is only
+// looked at before bidding holds up no work.
+constexpr std::size_t kForWork = 48;
+constexpr std::size_t kForBidding = 8;
 
 class BlobAdapter final : public BlobPort {
 public:
@@ -17,25 +18,37 @@ public:
     void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
                std::vector<Endpoint> holders) override {
         if (store_.has(id)) return loop_.post(RoleEvent(BlobFetched{request, id, {}}));
-        // The same blob always goes to the same thread: asked for twice, it is fetched once. What is only
-        // looked at before bidding has a thread and a download of its own: whoever serves it slowly holds up
-        // no work.
-        const std::size_t thread = terms.pin == Pin::kEvictable ? kForBidding : id.bytes[0] % kForBidding;
-        threads_[thread].add(
-            [this, request, id, terms, holders = std::move(holders)](const std::stop_token& stop) {
-                const ConnectHolder connect = [&](const Endpoint& holder) {
-                    return connect_(holder, terms.traffic);
-                };
-                loop_.post(RoleEvent(BlobFetched{
-                    request, id, fetch_blob(store_, id, holders, connect, stop, nullptr, terms)}));
-            });
+        FetchLanes& lanes = terms.pin == Pin::kEvictable ? bidding_ : work_;
+        lanes.add(lane_of(terms, holders),
+                  [this, request, id, terms, holders = std::move(holders)](const std::stop_token& stop) {
+                      fetch_now(request, id, terms, holders, stop);
+                  });
     }
 
 private:
+    /// Of one purpose, one party's blobs come one after the other; nobody else's wait for them.
+    static std::string lane_of(const FetchTerms& terms, const std::vector<Endpoint>& holders) {
+        const std::string whose =
+            terms.owed_by.is_zero() ? (holders.empty() ? Endpoint{} : holders.back()) : terms.owed_by.hex();
+        return std::to_string(static_cast<int>(terms.traffic)) + " " + whose;
+    }
+
+    void fetch_now(RequestId request, const BlobId& id, const FetchTerms& terms,
+                   const std::vector<Endpoint>& holders, const std::stop_token& stop) {
+        std::size_t asked = 0;
+        const ConnectHolder connect = [&](const Endpoint& holder) {
+            if (++asked == holders.size()) loop_.post(RoleEvent(BlobAsked{request}));
+            return connect_(holder, terms.traffic);
+        };
+        loop_.post(RoleEvent(
+            BlobFetched{request, id, fetch_blob(store_, id, holders, connect, stop, nullptr, terms)}));
+    }
+
     BlobStore& store_;
     ConnectFor connect_;
     Loop& loop_;
-    std::array<StrandThread, kForBidding + 1> threads_;
+    FetchLanes work_{kForWork};
+    FetchLanes bidding_{kForBidding};
 };
 
 }  // namespace

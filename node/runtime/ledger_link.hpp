@@ -22,7 +22,8 @@ std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop)
 using ConnectFor =
     std::function<base::Outcome<std::unique_ptr<BlobService>>(const Endpoint&, Traffic traffic)>;
 
-/// Fetches into `store`, two at a time.
+/// Fetches into `store`. A slow holder holds up what it owes itself for one purpose, and nothing else, while
+/// threads are left.
 std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop);
 
 /// Files in `folder` (created when missing, mode 0700).

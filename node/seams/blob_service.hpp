@@ -3,6 +3,7 @@
 // believed: the leaf hashes must hash to the blob's id, and every chunk to its leaf hash.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,6 +12,8 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/base/hash.hpp"
+#include "contracts/base/sign.hpp"
+#include "node/seams/fetch_end.hpp"
 #include "node/seams/traffic.hpp"
 
 namespace assay::node {
@@ -29,8 +32,16 @@ enum class Pin : std::uint8_t { kPinned, kEvictable };
 /// What is known of a blob before it is fetched, and what it is fetched for.
 struct FetchTerms {
     std::optional<std::uint64_t> size;  ///< bytes; of a blob described with another size nothing is taken
+    std::optional<std::uint64_t> most;  ///< bytes; of a blob described with more nothing is taken
     Pin pin = Pin::kPinned;             ///< that it is stored with
     Traffic traffic = Traffic::kData;   ///< what its bytes count as
+    /// Who owes it, where the ledger says so. Any party can name another's blob as its own: what one of them
+    /// does not give is no fault of the other, and holds up nothing that the other gives.
+    base::PublicKey owed_by = {};
+    /// A holder that gives less than a chunk in each `pace` is left for the next, after `patience` at least.
+    /// The last holder is left at no pace.
+    std::chrono::milliseconds patience{20'000};
+    std::chrono::milliseconds pace{2'000};
 };
 
 /// Return false to stop the transfer. `chunk` lives for the call only.
@@ -40,11 +51,10 @@ using ChunkHandler = std::function<bool(std::uint64_t index, base::ByteView chun
 class BlobService {
 public:
     virtual ~BlobService() = default;
-    virtual base::Outcome<BlobDescription> describe(const BlobId& id) = 0;
+    virtual FetchOutcome<BlobDescription> describe(const BlobId& id) = 0;
     /// Calls `handler` with the chunks from `first_chunk` on, in order; success when all were delivered or
     /// the handler said false.
-    virtual base::Outcome<void> fetch(const BlobId& id, std::uint64_t first_chunk,
-                                      const ChunkHandler& handler) = 0;
+    virtual FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) = 0;
 };
 
 /// Where blobs can be had: "host:port" of a peer's blob service, as registered on the ledger.

@@ -55,6 +55,12 @@ struct StateScanned {
     Outcome<StatePage> reply;
 };
 
+/// The holder that owes the blob, the last one named, is being asked for it. Before, the fetch waited for a
+/// thread or for other holders. Not every fetch comes so far.
+struct BlobAsked {
+    RequestId request = 0;
+};
+
 /// The blob is in the local store, verified; or why not.
 struct BlobFetched {
     RequestId request = 0;
@@ -75,7 +81,7 @@ struct WorkerAnswered {
 struct StopRequested {};
 
 using RoleEvent = std::variant<Started, TimerFired, BlockSeen, LedgerLost, SubmitDone, StateRead,
-                               StateScanned, BlobFetched, WorkerAnswered, StopRequested>;
+                               StateScanned, BlobAsked, BlobFetched, WorkerAnswered, StopRequested>;
 
 /// A role's core. No threads, clocks, files or sockets inside: only the ports of ports.hpp.
 class Role {

@@ -25,7 +25,7 @@ public:
     virtual void subscribe(std::uint64_t from_height) = 0;
 };
 
-/// Answer: BlobFetched. A blob already in the store is answered at once.
+/// Answers: BlobAsked at most once, then BlobFetched. A blob already in the store is answered at once.
 class BlobPort {
 public:
     virtual ~BlobPort() = default;

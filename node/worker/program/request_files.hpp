@@ -12,7 +12,8 @@
 #include "contracts/base/bytes.hpp"
 #include "contracts/base/result.hpp"
 #include "contracts/worker/frames.hpp"
-#include "node/worker/wire/descriptor.hpp"
+#include "node/wire/descriptor.hpp"
+#include "node/worker/program/job.hpp"
 
 namespace assay::verifier {
 
@@ -22,12 +23,14 @@ inline base::Failed<frames::Refusal> refuse(frames::RefusalReason reason, std::s
     return base::failed(frames::Refusal{reason, std::move(text), {}});
 }
 
+inline base::Failed<frames::Refusal> refuse(const base::Error& error) {
+    return base::failed(to_refusal(error));
+}
+
 /// A file that cannot be mapped is this machine's trouble; one that cannot be a file of ours is bad bytes.
 inline base::Result<frames::Mapping, frames::Refusal> map_file(const frames::SharedDescriptor& file) {
-    const auto size = frames::file_size(*file, frames::kMaxBulk);
-    if (!size.ok()) return refuse(frames::RefusalReason::kBadBytes, size.error().what);
     auto mapping = frames::Mapping::of(*file, frames::kMaxBulk);
-    if (!mapping.ok()) return refuse(frames::RefusalReason::kInternal, mapping.error().what);
+    if (!mapping.ok()) return refuse(mapping.error());
     return std::move(mapping).value();
 }
 
@@ -56,7 +59,7 @@ auto read_claimed(const frames::SharedDescriptor& file, std::uint64_t parameters
 inline base::Result<frames::SharedDescriptor, frames::Refusal> bulk_file(const char* label,
                                                                          base::ByteView bytes) {
     auto file = frames::memory_file(label, bytes);
-    if (!file.ok()) return refuse(frames::RefusalReason::kInternal, file.error().what);
+    if (!file.ok()) return refuse(file.error());
     return std::move(file).value();
 }
 

@@ -205,6 +205,9 @@ TEST_CASE("a job is refused when its terms cannot be met") {
     spec.model.heads = 3;
     m.env.refuse(Reason::kBadSpec, buyer, submit(spec));
     spec = small_job();
+    spec.strategy = program::Strategy{77};
+    m.env.refuse(Reason::kBadSpec, buyer, submit(spec));
+    spec = small_job();
     spec.security.audit_threshold = 1;  // a bond of 2^64 times the pay
     m.env.refuse(Reason::kAmountOverflow, buyer, submit(spec));
     m.env.refuse(Reason::kNotYours, m.env.person("other"), submit(small_job()));

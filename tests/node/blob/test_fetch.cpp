@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/blob/fetch.hpp"
+
+#include <thread>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -10,8 +13,8 @@ namespace {
 class Liar final : public BlobService {
 public:
     Liar(BlobService& truth, std::uint64_t bad) : truth_(truth), bad_(bad) {}
-    base::Outcome<BlobDescription> describe(const BlobId& id) override { return truth_.describe(id); }
-    base::Outcome<void> fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override { return truth_.describe(id); }
+    FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
         return truth_.fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
             base::Bytes copy = base::to_bytes(chunk);
             if (index == bad_) copy[100] ^= 1;
@@ -105,6 +108,71 @@ TEST_CASE("of a blob that is described with another size than it is wanted for n
                        {.size = content.size(), .pin = Pin::kEvictable})
                 .ok());
     CHECK(target->is_evictable(id));
+}
+
+// Gives each chunk after a while, and answers that it is full while the test says so.
+class Slow final : public BlobService {
+public:
+    Slow(BlobService& truth, std::chrono::milliseconds pause, bool full = false)
+        : truth_(truth), pause_(pause), full_(full) {}
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override {
+        if (full_) {
+            return base::failed(FetchFailure({base::ErrorKind::kUnreachable, "full", {}}, FetchFault::kBusy));
+        }
+        return truth_.describe(id);
+    }
+    FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+        return truth_.fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+            std::this_thread::sleep_for(pause_);
+            return handler(index, chunk);
+        });
+    }
+
+private:
+    BlobService& truth_;
+    std::chrono::milliseconds pause_;
+    bool full_;
+};
+
+TEST_CASE("a slow holder is left for the next one, which goes on from there; the last is left at no pace") {
+    using std::chrono::milliseconds;
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    auto other = BlobStore::open({.folder = folder / "other", .free_bytes_min = 0}).value();
+    const base::Bytes content(4 * kChunkBytes, 0x42);
+    const BlobId id = source->put(content).value();
+    const ConnectHolder connect = [&](const Endpoint& at) -> base::Outcome<std::unique_ptr<BlobService>> {
+        const milliseconds pause(at == "slow" ? 60 : 0);
+        return std::unique_ptr<BlobService>(std::make_unique<Slow>(*source, pause));
+    };
+    FetchTerms terms;
+    terms.patience = milliseconds(80);
+    terms.pace = milliseconds(10);
+    std::vector<HolderReport> reports;
+    REQUIRE(fetch_blob(*target, id, {"slow", "quick"}, connect, {}, &reports, terms).ok());
+    REQUIRE(reports.size() == 2);
+    CHECK(reports[0].chunks == 2);
+    CHECK(reports[0].failure.has_value());
+    CHECK(reports[1].chunks == 2);
+    reports.clear();
+    REQUIRE(fetch_blob(*other, id, {"slow"}, connect, {}, &reports, terms).ok());
+    CHECK(reports[0].chunks == 4);
+}
+
+TEST_CASE("a holder that is full is told from one that does not serve, and the next one is asked") {
+    const test::TemporaryFolder folder;
+    auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    auto target = BlobStore::open({.folder = folder / "target", .free_bytes_min = 0}).value();
+    const BlobId id = source->put(base::Bytes(kChunkBytes, 0x42)).value();
+    const ConnectHolder connect = [&](const Endpoint& at) -> base::Outcome<std::unique_ptr<BlobService>> {
+        if (at == "gone") return base::fail(base::ErrorKind::kUnreachable, "gone");
+        return std::unique_ptr<BlobService>(
+            std::make_unique<Slow>(*source, std::chrono::milliseconds(0), at == "full"));
+    };
+    CHECK(fetch_blob(*target, id, {"gone", "full"}, connect).error().fault == FetchFault::kBusy);
+    CHECK(fetch_blob(*target, id, {"full", "gone"}, connect).error().fault == FetchFault::kBusy);
+    CHECK(fetch_blob(*target, id, {"full", "honest"}, connect).ok());
 }
 
 }  // namespace

@@ -143,6 +143,8 @@ public:
     JobSpec draw() {
         JobSpec spec = chance(50) ? sound_spec() : sound_llama();
         spec.profile = chance(50) ? program::Profile::kF32 : program::Profile::kI16;
+        spec.strategy = chance(50) ? program::Strategy::kDiloco : program::Strategy::kDilocoHalf;
+        if (chance(30)) spec.inner_state = program::InnerState::kCarried;
         spec.seed = *tests::any_word() >> 12;
         spec.rounds = between(1, 100);
         spec.slots = between(1, 64);
@@ -156,7 +158,7 @@ public:
         spec.security.audit_threshold =
             chance(50) ? std::numeric_limits<std::uint64_t>::max() : *tests::any_word() >> 11 << 11;
         spec.security.finalise_threshold =
-            chance(50) ? std::numeric_limits<std::uint64_t>::max() : *tests::any_word() >> 11 << 11;
+            chance(70) ? std::numeric_limits<std::uint64_t>::max() : *tests::any_word() >> 11 << 11;
         for (std::uint32_t more = between(0, 2); more > 0; --more) touch(spec);
         if (chance(30)) budget_at_the_border(spec);
         return spec;

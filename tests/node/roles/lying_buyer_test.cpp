@@ -88,11 +88,11 @@ public:
     Liar(BlobStore& store, const std::set<BlobId>& withheld, const std::set<BlobId>& flipped,
          std::set<BlobId>& taken)
         : store_(store), withheld_(withheld), flipped_(flipped), taken_(taken) {}
-    Outcome<BlobDescription> describe(const BlobId& id) override {
+    FetchOutcome<BlobDescription> describe(const BlobId& id) override {
         if (withheld_.contains(id)) return base::fail(base::ErrorKind::kNotFound, "no such blob here");
         return store_.describe(id);
     }
-    Outcome<void> fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+    FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
         taken_.insert(id);
         return store_.fetch(id, first, [&](std::uint64_t index, ByteView chunk) {
             Bytes copy = base::to_bytes(chunk);
@@ -384,7 +384,8 @@ TEST_CASE("a buyer that lies about its weights gets no bids, and honest jobs bes
     }
     CHECK_FALSE(stage.taken.contains(lies[0].blob));
     CHECK_FALSE(stage.taken.contains(lies[1].blob));
-    CHECK(stage.own_store->is_evictable(honest_spec.initial_blob));
+    // An enlisted verifier keeps what its audits need; a miner has only asked so far.
+    CHECK(stage.own_store->is_evictable(honest_spec.initial_blob) == (part == VictimRole::kMiner));
 
     // What is only late is not refused for good. Nor is the log full of it.
     CHECK(stage.lines_about(withheld) == 1);
@@ -411,8 +412,8 @@ TEST_CASE("a buyer that keeps its data from verifiers finds none, until it serve
     stage.clock.now += 60'000'000'000;  // the longest pause
     for (int i = 0; i < 3; ++i) stage.turn();
     CHECK(stage.bid_for(starved));
-    // For bidding only: another job's work may have its place.
-    CHECK(stage.own_store->is_evictable(spec.data.train));
+    // It is enlisted now: no other job's data takes the place of what its audits need.
+    CHECK_FALSE(stage.own_store->is_evictable(spec.data.train));
 }
 
 TEST_CASE("a job that could lock more of a stake than its owner allows gets no bid, and the log says so") {

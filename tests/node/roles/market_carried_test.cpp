@@ -410,4 +410,38 @@ TEST_CASE("a merge whose update nobody served goes on asking for it, though the 
     CHECK_FALSE(third);
 }
 
+TEST_CASE("judges that serve an update slowly keep no merge from ending: the update is trained again") {
+    using contracts::RoundPhase;
+    bool starved = false;
+    for (std::uint64_t luck = 0; luck < 20 && !starved; ++luck) {
+        MarketOptions options;
+        options.verifiers = {"vera", "viki", "vito", "vlad"};
+        options.luck = luck;
+        Market market(options);
+        market.start();
+        bool third = false;
+        REQUIRE(market.turn_until([&] {
+            if (market.settled(0) || !market.job() || market.job()->phase != contracts::JobPhase::kRounds) {
+                return market.settled(0);
+            }
+            const contracts::Round round = market.round(0);
+            third = third || round.phase == RoundPhase::kMergeThirdSeal;
+            if (round.phase < RoundPhase::kAuditOpen) return false;
+            for (const std::string& name : options.verifiers) {
+                Party& judge = market.party(name);
+                judge.trickles = true;
+                for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+                    const auto reveal = reveal_of(market, market.state(), 0, slot);
+                    const bool asked = reveal && judge.asked_for.contains(reveal->update_blob);
+                    if (asked && round.phase == RoundPhase::kMergeSeal) starved = true;
+                }
+            }
+            return false;
+        }));
+        CHECK_FALSE(third);
+        CHECK(market.round(0).merged);
+    }
+    CHECK(starved);
+}
+
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 // left. Everybody else goes on, and nobody honest is accused.
 #include <bit>
 
+#include "contracts/program/round_plan.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -141,6 +142,105 @@ TEST_CASE(
         const auto others = slots_of(market, "moe", 0);
         REQUIRE_FALSE(others.empty());
         for (const auto& slot : others) CHECK(slot.verdict == Reason::kPaid);
+    }
+}
+
+namespace {
+
+/// The first market of these options in which zoe holds slot 0 and moe slot 1 of round 0; zoe names moe's
+/// last boundary blob as her own.
+std::unique_ptr<Market> with_borrowed_blob() {
+    for (std::uint64_t luck = 0; luck < 20; ++luck) {
+        MarketOptions options;
+        options.miners = {"moe", "zoe"};  // in the order in which they work
+        options.verifiers = {"vera", "viki"};
+        options.draw_everything = false;  // `finalise` alone starts from what the miner serves
+        options.luck = luck;
+        auto market = std::make_unique<Market>(options);
+        const std::uint32_t last = program::RoundPlan(market->spec()).last_boundary();
+        auto moes = std::make_shared<std::vector<SharedDescriptor>>();
+        const auto of_last = [last](const WorkerAnswered& answer) {
+            const auto* boundary = std::get_if<frames::Boundary>(&answer.message);
+            return boundary != nullptr && boundary->index == last;
+        };
+        market->party("moe").worker.falsify = [=](const frames::Message&, WorkerAnswered& answer) {
+            if (of_last(answer)) *moes = answer.bulk;
+        };
+        market->party("zoe").worker.falsify = [=](const frames::Message&, WorkerAnswered& answer) {
+            if (of_last(answer) && !moes->empty()) answer.bulk = *moes;
+        };
+        market->start();
+        REQUIRE(market->turn_until([&] { return market->at_phase(0, RoundPhase::kCommit); }));
+        if (market->slot(0, 0).miner == market->party("zoe").node.public_key() &&
+            market->slot(0, 1).miner == market->party("moe").node.public_key()) {
+            return market;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a miner that names another's blob as its own and does not serve it is unpaid alone") {
+    const auto market = with_borrowed_blob();
+    REQUIRE(market);
+    // Nobody serves in its name; the other miner serves what it owes.
+    market->party("zoe").serves = false;
+    std::set<BlobId> named;
+    REQUIRE(market->turn_until([&] {
+        for (std::uint32_t slot = 0; !market->settled(0) && slot < 2; ++slot) {
+            const auto reveal = contracts::read_reveal(market->state(), market->job()->id, 0, slot);
+            if (reveal) named.insert(reveal->boundary_blobs.back());
+        }
+        return market->settled(0);
+    }));
+    REQUIRE(named.size() == 1);
+    check_nobody_ended(*market);
+    CHECK(market->slot(0, 0).verdict == Reason::kUnavailable);
+    CHECK(market->slot(0, 1).verdict == Reason::kPaid);
+}
+
+TEST_CASE("a miner that has no room for a while is waited for, and one that never has is unpaid alone") {
+    for (const bool for_ever : {false, true}) {
+        INFO("for ever: " << for_ever);
+        MarketOptions options;
+        options.draw_everything = false;
+        options.audit_window = 800;  // three tries and 300 heights convict whoever does not serve
+        Market market(options);
+        market.start();
+        REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
+        market.party("mia").busy = true;
+        REQUIRE(market.turn_until(
+            [&] {
+                if (!for_ever && market.at_phase(0, RoundPhase::kAuditSeal)) {
+                    market.party("mia").busy = market.round(0).phase_deadline > market.height() + 480;
+                }
+                return market.settled(0);
+            },
+            1'000));
+        check_nobody_ended(market);
+        for (const auto& slot : slots_of(market, "mia", 0)) {
+            CHECK(slot.verdict == (for_ever ? Reason::kUnavailable : Reason::kPaid));
+        }
+        for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
+    }
+}
+
+TEST_CASE("what a verifier enlisted with stays from its enlistment on") {
+    Market market;
+    market.start();
+    const auto enlisted = [&](const std::string& name) {
+        const auto job = market.job();
+        return job && std::any_of(job->verifiers.begin(), job->verifiers.end(), [&](const auto& entry) {
+                   return entry.node == market.party(name).node.public_key();
+               });
+    };
+    REQUIRE(market.turn_until([&] { return enlisted("vera"); }));
+    market.turn();
+    REQUIRE(market.job()->phase != contracts::JobPhase::kRounds);
+    for (const BlobId& blob : {market.spec().data.train, market.spec().data.held_out}) {
+        REQUIRE(market.party("vera").store->has(blob));
+        CHECK_FALSE(market.party("vera").store->is_evictable(blob));
     }
 }
 

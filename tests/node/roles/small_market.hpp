@@ -81,6 +81,7 @@ struct Party {
     std::set<BlobId> withheld;                  ///< in its store, and not served
     bool serves = true;
     bool trickles = false;  ///< what it serves comes so slowly that it is never there
+    bool busy = false;      ///< it answers that it has no room, to whoever asks it
     RoleParts parts;
     std::unique_ptr<Role> role;
     bool ended = false;
@@ -96,6 +97,7 @@ struct MarketOptions {
     bool draw_everything = true;                    ///< else `finalise` alone
     bool draw_finalise = true;                      ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
+    std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
     std::uint64_t luck = 0;  ///< another number, another job: other draws
@@ -291,7 +293,8 @@ private:
         std::sort(config.balances.begin(), config.balances.end());
         config.validators = {{key_of("sequencer-owner").public_key(), key_of("sequencer").public_key()}};
         config.params.ask_commit_window = config.params.ask_reveal_window = 4;
-        config.params.commit_window = config.params.audit_seal_window = config.params.merge_seal_window = 16;
+        config.params.commit_window = config.params.merge_seal_window = 16;
+        config.params.audit_seal_window = options_.audit_window;
         config.params.beacon_window = config.params.reveal_window = 8;
         config.params.audit_open_window = config.params.merge_open_window = 8;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
@@ -350,8 +353,10 @@ private:
                     const auto asked = one->blobs.asked.front();
                     one->blobs.asked.pop_front();
                     one->asked_for.insert(asked.id);
-                    if (party_at(asked.holders.front()) && party_at(asked.holders.front())->trickles)
+                    if (party_at(asked.holders.front()) && party_at(asked.holders.front())->trickles) {
+                        if (asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
                         continue;
+                    }
                     const auto fetched =
                         fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
                     if (fetched.ok())
@@ -377,11 +382,15 @@ private:
     class Served final : public BlobService {
     public:
         explicit Served(Party& party) : party_(party) {}
-        Outcome<BlobDescription> describe(const BlobId& id) override {
+        FetchOutcome<BlobDescription> describe(const BlobId& id) override {
             if (party_.withheld.contains(id)) return base::fail(base::ErrorKind::kNotFound, "not here");
+            if (party_.busy) {
+                return base::failed(
+                    FetchFailure({base::ErrorKind::kUnreachable, "too busy", {}}, FetchFault::kBusy));
+            }
             return party_.store->describe(id);
         }
-        Outcome<void> fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
+        FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
             return party_.store->fetch(id, first, handler);
         }
 

@@ -303,6 +303,28 @@ TEST_CASE("F3: floods of the blob port leave the ledger port to honest callers")
     REQUIRE(server.memory("VmHWM:") < kCeiling * 400 * kMiB);
 }
 
+TEST_CASE("F3: a flood of the port that the self-probe asks, longer than its patience, ends no process") {
+    Server server;
+    std::atomic<bool> over = false;
+    std::vector<std::thread> attackers;
+    for (int i = 0; i < 6; ++i) {
+        attackers.emplace_back([&] {
+            while (!over) (void)oversize_flood(server.ledger, 1s);
+        });
+    }
+    // The probe allows two failures, 0.2 s apart, of 0.7 s each.
+    int refused = 0;
+    for (const auto until = SteadyClock::now() + 8s; SteadyClock::now() < until;) {
+        if (!server.answers(700ms)) ++refused;
+        std::this_thread::sleep_for(50ms);
+    }
+    over = true;
+    for (std::thread& attacker : attackers) attacker.join();
+    INFO("honest probes that were refused: " << refused << "; " << server.log());
+    REQUIRE_FALSE(server.process().poll().has_value());
+    REQUIRE(server.answers(5s));
+}
+
 TEST_CASE("F4: a gzip bomb is refused without being unpacked") {
     const base::Bytes bomb = gzip_bomb(890);
     INFO("on the wire: " << bomb.size() / 1024 << " KiB");

@@ -66,9 +66,11 @@ private:
 // Holds one blob under every name: sixteen chunks.
 class Blobs final : public node::BlobService {
 public:
-    base::Outcome<node::BlobDescription> describe(const node::BlobId&) override { return nothing_here(); }
-    base::Outcome<void> fetch(const node::BlobId&, std::uint64_t first,
-                              const node::ChunkHandler& handler) override {
+    node::FetchOutcome<node::BlobDescription> describe(const node::BlobId&) override {
+        return nothing_here();
+    }
+    node::FetchEnd fetch(const node::BlobId&, std::uint64_t first,
+                         const node::ChunkHandler& handler) override {
         for (std::uint64_t index = first; index < 16; ++index) {
             if (!handler(index, base::Bytes(1U << 20U, static_cast<std::uint8_t>(index)))) return {};
         }

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 
@@ -206,9 +214,8 @@ TEST_CASE("two nodes exchange a blob; a peer with a damaged chunk is passed over
     // Lies after its own check: the store itself would refuse to serve a damaged chunk.
     struct Liar final : BlobService {
         explicit Liar(BlobService& service) : truth(service) {}
-        base::Outcome<BlobDescription> describe(const BlobId& id) override { return truth.describe(id); }
-        base::Outcome<void> fetch(const BlobId& id, std::uint64_t first,
-                                  const ChunkHandler& handler) override {
+        FetchOutcome<BlobDescription> describe(const BlobId& id) override { return truth.describe(id); }
+        FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
             return truth.fetch(id, first, [&](std::uint64_t index, ByteView chunk) {
                 Bytes copy = base::to_bytes(chunk);
                 if (index == 3) copy.back() ^= 0x80;
@@ -241,8 +248,8 @@ TEST_CASE("two nodes exchange a blob; a peer with a damaged chunk is passed over
 
 TEST_CASE("a holder that stalls in the middle is given up in time") {
     struct Staller final : BlobService {
-        base::Outcome<BlobDescription> describe(const BlobId&) override { return BlobDescription{}; }
-        base::Outcome<void> fetch(const BlobId&, std::uint64_t, const ChunkHandler& handler) override {
+        FetchOutcome<BlobDescription> describe(const BlobId&) override { return BlobDescription{}; }
+        FetchEnd fetch(const BlobId&, std::uint64_t, const ChunkHandler& handler) override {
             handler(0, Bytes(10));
             std::this_thread::sleep_for(std::chrono::milliseconds(1500));
             return {};
@@ -256,6 +263,83 @@ TEST_CASE("a holder that stalls in the middle is given up in time") {
     const auto answer = client->fetch({}, 0, [](std::uint64_t, ByteView) { return true; });
     REQUIRE(answer.error().kind == ErrorKind::kUnreachable);
     REQUIRE(answer.error().what.find("sent nothing") != std::string::npos);
+}
+
+TEST_CASE("a holder without room for another call is busy, which is not the same as not serving") {
+    const test::TemporaryFolder folder;
+    const auto store = BlobStore::open({.folder = folder / "store", .free_bytes_min = 0}).value();
+    const BlobId id = store->put(Bytes(100, 1)).value();
+    ServerOptions full;
+    full.limits.answers.total = 0;
+    const auto server = serve_blobs(*store, full).value();
+    const auto answer = connect_blobs({.address = server->address()}).value()->describe(id);
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().fault == FetchFault::kBusy);
+    ServerOptions no_transfers;
+    no_transfers.limits.transfers.total = 0;
+    const auto other = serve_blobs(*store, no_transfers).value();
+    const auto client = connect_blobs({.address = other->address()}).value();
+    REQUIRE(client->describe(id).ok());
+    const auto given = client->fetch(id, 0, [](std::uint64_t, ByteView) { return true; });
+    REQUIRE_FALSE(given.ok());
+    CHECK(given.error().fault == FetchFault::kBusy);
+    base::Hash256 unknown;
+    CHECK(client->describe(unknown).error().fault == FetchFault::kNotServed);
+}
+
+TEST_CASE("a machine without a free file descriptor accuses nobody of not serving") {
+    const test::TemporaryFolder folder;
+    const auto store = BlobStore::open({.folder = folder / "store", .free_bytes_min = 0}).value();
+    const auto server = serve_blobs(*store, {}).value();
+    // The library's own descriptors are there before the last one is taken.
+    REQUIRE_FALSE(connect_blobs({.address = server->address()}).value()->describe({}).ok());
+    const auto client = connect_blobs({.address = "127.0.0.1:1"}).value();
+    REQUIRE(client->describe({}).error().fault == FetchFault::kNotServed);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    REQUIRE(lowest_free >= 0);
+    close(lowest_free);
+    const rlimit none{static_cast<rlim_t>(lowest_free), before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const auto answer = connect_blobs({.address = "127.0.0.2:1"}).value()->describe({});
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().fault == FetchFault::kOwnMachine);
+}
+
+TEST_CASE("a server that ends every connection is not deaf; one that accepts none is") {
+    const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    REQUIRE(bind(listening, reinterpret_cast<const sockaddr*>(&at), size) == 0);
+    REQUIRE(listen(listening, 64) == 0);
+    REQUIRE(getsockname(listening, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    std::atomic<bool> accepts = true;
+    std::jthread server([&](const std::stop_token& stop) {
+        pollfd wanted{listening, POLLIN, 0};
+        while (!stop.stop_requested()) {
+            if (accepts && poll(&wanted, 1, 10) == 1) close(accept(listening, nullptr, nullptr));
+            if (!accepts) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    });
+    std::atomic<int> calls = 0;
+    const auto probe =
+        start_self_probe({.client = {.address = "127.0.0.1:" + std::to_string(ntohs(at.sin_port))},
+                          .interval = std::chrono::milliseconds(50),
+                          .timeout = std::chrono::milliseconds(500),
+                          .failures_allowed = 1},
+                         [&] { ++calls; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
+    REQUIRE(calls == 0);
+    accepts = false;
+    for (int i = 0; i < 1'000 && calls == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(calls == 1);
+    server.request_stop();
+    server.join();
+    close(listening);
 }
 
 TEST_CASE("the self-probe is quiet while the server answers and calls once when it does not") {

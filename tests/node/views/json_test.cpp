@@ -3,6 +3,7 @@
 
 #include "contracts/base/hash.hpp"
 #include "contracts/rules/state/reasons.hpp"
+#include "node/roles/verifier.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::node {
@@ -71,6 +72,19 @@ TEST_CASE("the schema stands first, and bytes that are no UTF-8 do not end a com
     CHECK(json_text("assay.test/v1", object, JsonLayout::kOneLine) ==
           "{\"schema\":\"assay.test/v1\",\"name\":\"caf\xef\xbf\xbd\"}");
     CHECK(Json::parse(json_text("assay.test/v1", object, JsonLayout::kIndented)).size() == 2);
+}
+
+TEST_CASE("a verifier's finding is one line by the names of its fields") {
+    const Finding finding{.job = base::hash("test/job", {}),
+                          .round = 3,
+                          .slot = 1,
+                          .unit = 2,
+                          .miner = {},
+                          .difference = "unit root: \xff differs"};
+    CHECK(json_text("assay.finding/v1", json_of(finding), JsonLayout::kOneLine) ==
+          "{\"schema\":\"assay.finding/v1\",\"job\":\"" + finding.job.hex() +
+              "\",\"round\":3,\"slot\":1,\"unit\":2,\"miner\":\"" + std::string(64, '0') +
+              "\",\"difference\":\"unit root: \xef\xbf\xbd differs\"}");
 }
 
 }  // namespace assay::node
