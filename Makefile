@@ -28,7 +28,7 @@ test: ## build everything, run every test and lint
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
-	@ctest --test-dir build --output-on-failure -j$$(( $$(nproc) + 1 ))
+	@ctest --test-dir build --output-on-failure -j$$(( $$(nproc) + 2 ))
 
 portability: ## every compiler, level and emulated processor in full (half an hour of two cores)
 	@.ci/setup test

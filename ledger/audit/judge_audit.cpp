@@ -25,9 +25,9 @@ const contracts::EnlistedVerifier* enlisted(const Job& job, const PublicKey& nod
 }
 
 // Judges that no rule excludes. One that is not enlisted is audit_judges' to report.
-std::vector<contracts::Candidate> candidates(const Job& job, const Round& round,
-                                             const std::set<PublicKey>& excluded) {
-    std::vector<contracts::Candidate> found;
+std::vector<contracts::EligibleVerifier> candidates(const Job& job, const Round& round,
+                                                    const std::set<PublicKey>& excluded) {
+    std::vector<contracts::EligibleVerifier> found;
     for (const contracts::Judge& judge : round.judges) {
         const auto* verifier = enlisted(job, judge.node);
         if (verifier == nullptr || excluded.contains(verifier->owner)) continue;

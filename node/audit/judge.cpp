@@ -8,7 +8,7 @@
 namespace assay::node {
 
 using contracts::Reason;
-using UnitState = UnitReplay::State;
+using UnitState = UnitReplay::Comparison;
 
 std::uint32_t SlotReplay::count(UnitState state) const {
     return static_cast<std::uint32_t>(std::count_if(

@@ -254,10 +254,10 @@ private:
                             "this machine computed one unit twice with different results",
                             "check memory and cooling before auditing again");
             case frames::UnitVerdict::kUnavailable: return unknown(unit, replayed->difference);
-            case frames::UnitVerdict::kDiffers: result.state = UnitReplay::State::kFalse; return result;
+            case frames::UnitVerdict::kDiffers: result.state = UnitReplay::Comparison::kFalse; return result;
             case frames::UnitVerdict::kMatch: break;
         }
-        result.state = UnitReplay::State::kEqual;
+        result.state = UnitReplay::Comparison::kEqual;
         // After a divergence the state stays what it was.
         end_ = event->bulk.empty() ? start : event->bulk;
         return result;
@@ -270,9 +270,9 @@ private:
         UnitReplay result;
         result.unit = unit;
         result.claimed = program::update_unit_root(reveal.trace.update);
-        if (finalise.state == UnitReplay::State::kEqual && !reveal.update_blob.is_zero()) {
+        if (finalise.state == UnitReplay::Comparison::kEqual && !reveal.update_blob.is_zero()) {
             result.recomputed = result.claimed;
-            result.state = UnitReplay::State::kEqual;
+            result.state = UnitReplay::Comparison::kEqual;
             return result;
         }
         const auto path = blob_path(blobs_, reveal.update_blob, "the update that the reveal names");
@@ -285,8 +285,8 @@ private:
         const auto* rooted = std::get_if<frames::Rooted>(&event->message);
         if (rooted == nullptr) return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
         result.recomputed = program::update_unit_root(rooted->root);
-        result.state =
-            result.recomputed == result.claimed ? UnitReplay::State::kEqual : UnitReplay::State::kFalse;
+        result.state = result.recomputed == result.claimed ? UnitReplay::Comparison::kEqual
+                                                           : UnitReplay::Comparison::kFalse;
         return result;
     }
 

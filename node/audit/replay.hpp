@@ -24,13 +24,13 @@ struct ReplayRequest {
 
 /// What came of one unit.
 struct UnitReplay {
-    enum class State : std::uint8_t {
+    enum class Comparison : std::uint8_t {
         kEqual,    ///< the claimed bits
         kFalse,    ///< others
         kUnknown,  ///< not recomputed: `lacking` says what is not at hand
     };
     std::uint32_t unit = 0;
-    State state = State::kUnknown;
+    Comparison state = Comparison::kUnknown;
     base::Hash256 claimed;
     base::Hash256 recomputed;
     std::string lacking;
@@ -59,7 +59,7 @@ struct SlotReplay {
     /// Paid although units that were not drawn are false: by the rules, for work that was not done.
     bool false_work_paid = false;
 
-    [[nodiscard]] std::uint32_t count(UnitReplay::State state) const;
+    [[nodiscard]] std::uint32_t count(UnitReplay::Comparison state) const;
     [[nodiscard]] const UnitReplay* first_wrong() const;  ///< null when none is known to be false
 };
 

@@ -86,7 +86,7 @@ TEST_CASE("an honest run pays every slot, loses nothing and checks from its file
     CHECK(replays.size() == slots.size());
     for (const auto& replay : replays) {
         CHECK(replay.judgement == node::Judgement::kRight);
-        CHECK(replay.count(node::UnitReplay::State::kEqual) == program::RoundPlan(job.spec).units());
+        CHECK(replay.count(node::UnitReplay::Comparison::kEqual) == program::RoundPlan(job.spec).units());
     }
 }
 

@@ -34,7 +34,7 @@ base::Hash256 run_honestly(ScenarioPlan plan) {
     CHECK(replays.size() == std::size_t{job.spec.rounds} * job.spec.slots);
     for (const auto& replay : replays) {
         CHECK(replay.judgement == node::Judgement::kRight);
-        CHECK(replay.count(node::UnitReplay::State::kEqual) == program::RoundPlan(job.spec).units());
+        CHECK(replay.count(node::UnitReplay::Comparison::kEqual) == program::RoundPlan(job.spec).units());
     }
     const auto record = node::run_record(network.state(), job);
     CHECK(network.train_alone(std::nullopt) == job.base_root);

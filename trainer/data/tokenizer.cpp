@@ -108,7 +108,7 @@ base::Outcome<void> Tokenizer::take_merges() {
         }
         const auto joined = ordinary_.find(tables_.tokens[left] + tables_.tokens[right]);
         if (joined == ordinary_.end()) return bad_tables(where + " makes a token that does not exist");
-        if (!ranks_.emplace(pair_key(left, right), Merge{rank, joined->second}).second)
+        if (!ranks_.emplace(pair_key(left, right), MergeRule{rank, joined->second}).second)
             return bad_tables(where + " is there twice");
     }
     return {};
@@ -130,9 +130,9 @@ void Tokenizer::choose_borders() {
     if (!end_) end_ = begin_;
 }
 
-Tokenizer::Merge Tokenizer::merge_of(std::uint32_t left, std::uint32_t right) const {
+Tokenizer::MergeRule Tokenizer::merge_of(std::uint32_t left, std::uint32_t right) const {
     const auto found = ranks_.find(pair_key(left, right));
-    return found == ranks_.end() ? Merge{} : found->second;
+    return found == ranks_.end() ? MergeRule{} : found->second;
 }
 
 void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const {
@@ -154,9 +154,9 @@ void Tokenizer::encode_short_word(std::string_view word, std::vector<std::uint32
     std::vector<std::uint32_t> parts;
     parts.reserve(word.size());
     for (const char byte : word) parts.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
-    std::vector<Merge> next(parts.size());
+    std::vector<MergeRule> next(parts.size());
     const auto look_up = [&](std::size_t i) {
-        return i + 1 < parts.size() ? merge_of(parts[i], parts[i + 1]) : Merge{};
+        return i + 1 < parts.size() ? merge_of(parts[i], parts[i + 1]) : MergeRule{};
     };
     for (std::size_t i = 0; i < parts.size(); ++i) next[i] = look_up(i);
     while (parts.size() > 1) {
@@ -192,7 +192,7 @@ void Tokenizer::encode_long_word(std::string_view word, std::vector<std::uint32_
         if (at == size || parts[at].next == size) return;
         const std::uint32_t left = parts[at].id;
         const std::uint32_t right = parts[parts[at].next].id;
-        const Merge merge = merge_of(left, right);
+        const MergeRule merge = merge_of(left, right);
         if (merge.rank != kNoMerge) heap.emplace(merge.rank, at, left, right);
     };
     for (std::size_t i = 0; i < size; ++i) {

@@ -83,7 +83,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNoMerge = 0xffffffffU;
-    struct Merge {
+    struct MergeRule {
         std::uint32_t rank = kNoMerge;
         std::uint32_t joined = 0;
     };
@@ -95,7 +95,7 @@ private:
     base::Outcome<void> take_added();
     void choose_borders();
     [[nodiscard]] bool is_added(std::uint32_t id) const;
-    [[nodiscard]] Merge merge_of(std::uint32_t left, std::uint32_t right) const;
+    [[nodiscard]] MergeRule merge_of(std::uint32_t left, std::uint32_t right) const;
     void encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
     void encode_short_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
     void encode_long_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
@@ -104,7 +104,7 @@ private:
     std::uint32_t byte_ids_[256] = {};
     // Only looked up, never walked.
     std::unordered_map<std::string, std::uint32_t> ordinary_;  ///< ids of tokens that are not added
-    std::unordered_map<std::uint64_t, Merge> ranks_;           ///< by left << 32 | right
+    std::unordered_map<std::uint64_t, MergeRule> ranks_;       ///< by left << 32 | right
     AddedTokenFinder raw_;         ///< in the text as it is; numbers are places in tables_.added
     AddedTokenFinder normalised_;  ///< in the text after NFC
     std::optional<std::uint32_t> begin_;

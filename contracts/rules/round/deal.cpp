@@ -86,7 +86,8 @@ Reason obstacle(const Work& work, const Job& job) {
     if (job.cancel_asked) return Reason::kJobCancelled;
     if (work.block.height >= job.deadline) return Reason::kJobDeadline;
     std::vector<PublicKey> owners;
-    for (const Candidate& candidate : eligible_verifiers(work.state, job)) owners.push_back(candidate.owner);
+    for (const EligibleVerifier& candidate : eligible_verifiers(work.state, job))
+        owners.push_back(candidate.owner);
     std::sort(owners.begin(), owners.end());
     if (std::unique(owners.begin(), owners.end()) - owners.begin() < 2) return Reason::kTooFewVerifiers;
     const auto cost =
@@ -98,8 +99,8 @@ Reason obstacle(const Work& work, const Job& job) {
 
 }  // namespace
 
-std::vector<Candidate> eligible_verifiers(const StateView& state, const Job& job) {
-    std::vector<Candidate> candidates;
+std::vector<EligibleVerifier> eligible_verifiers(const StateView& state, const Job& job) {
+    std::vector<EligibleVerifier> candidates;
     for (const EnlistedVerifier& verifier : job.verifiers) {
         if (verifier.dropped || read_node_key(state, verifier.node)->revoked) continue;
         candidates.push_back({verifier.node, verifier.owner, verifier.bond.units()});
@@ -130,7 +131,7 @@ void start_round(Work& work, Job& job) {
     round.started_at = work.block.height;
     round.base_root = job.base_root;
     round.base_blob = job.base_blob;
-    for (const Candidate& candidate : eligible_verifiers(work.state, job)) {
+    for (const EligibleVerifier& candidate : eligible_verifiers(work.state, job)) {
         const auto weight = Amount::of(candidate.weight);
         ASSAY_CHECK(weight.has_value());
         round.judges.push_back({candidate.node, *weight});

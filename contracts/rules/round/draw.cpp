@@ -72,11 +72,12 @@ const PublicKey& owner_of(Job& job, const PublicKey& verifier) {
 }
 
 /// The round's judges, without those of these owners.
-std::vector<Candidate> judges_but(const RunningRound& running, const std::vector<PublicKey>& excluded) {
-    std::vector<Candidate> candidates;
+std::vector<EligibleVerifier> judges_but(const RunningRound& running,
+                                         const std::vector<PublicKey>& excluded) {
+    std::vector<EligibleVerifier> candidates;
     if (running.round.judges.empty()) {  // begun under schema 1: whoever may judge now
         candidates = eligible_verifiers(running.work.state, running.job);
-        std::erase_if(candidates, [&](const Candidate& candidate) {
+        std::erase_if(candidates, [&](const EligibleVerifier& candidate) {
             return std::find(excluded.begin(), excluded.end(), candidate.owner) != excluded.end();
         });
     }
@@ -102,7 +103,7 @@ void open_merge_claim(RunningRound& running, const PublicKey& node) {
 }
 
 /// Candidates for a slot: nobody judges work of its own owner, nor twice.
-std::vector<Candidate> judges_of(const RunningRound& running, const SlotRound& slot) {
+std::vector<EligibleVerifier> judges_of(const RunningRound& running, const SlotRound& slot) {
     std::vector<PublicKey> excluded = {slot.owner};
     for (const PublicKey& drawn : slot.verifiers) excluded.push_back(owner_of(running.job, drawn));
     return judges_but(running, excluded);

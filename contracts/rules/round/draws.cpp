@@ -64,11 +64,11 @@ void draw_divergence(std::vector<std::uint32_t>& units, const program::RoundPlan
 }
 
 std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view label, std::uint32_t slot,
-                                     std::vector<Candidate> candidates, std::size_t count) {
+                                     std::vector<EligibleVerifier> candidates, std::size_t count) {
     std::vector<PublicKey> drawn;
     while (drawn.size() < count) {
         std::uint64_t total = 0;
-        for (const Candidate& candidate : candidates) {
+        for (const EligibleVerifier& candidate : candidates) {
             ASSAY_CHECK(candidate.weight <= std::numeric_limits<std::uint64_t>::max() - total);
             total += candidate.weight;
         }
@@ -78,7 +78,8 @@ std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view lab
         while (place >= candidates[chosen].weight) place -= candidates[chosen++].weight;
         const PublicKey owner = candidates[chosen].owner;
         drawn.push_back(candidates[chosen].node);
-        std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.owner == owner; });
+        std::erase_if(candidates,
+                      [&](const EligibleVerifier& candidate) { return candidate.owner == owner; });
     }
     return drawn;
 }

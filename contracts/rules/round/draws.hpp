@@ -40,7 +40,7 @@ std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot,
 /// be shown.
 void draw_divergence(std::vector<std::uint32_t>& units, const program::RoundPlan& plan, std::uint32_t unit);
 
-struct Candidate {
+struct EligibleVerifier {
     PublicKey node;
     PublicKey owner;
     std::uint64_t weight = 0;  ///< stake; zero is never drawn
@@ -50,7 +50,7 @@ struct Candidate {
 /// no two of one owner. `first` numbers the draws, so that a later draw under the same label differs.
 /// REQUIRES that the sum of weights fits 64 bits.
 std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view label, std::uint32_t slot,
-                                     std::vector<Candidate> candidates, std::size_t count);
+                                     std::vector<EligibleVerifier> candidates, std::size_t count);
 
 /// 0 … count-1 in a drawn order (Fisher-Yates).
 std::vector<std::size_t> draw_order(const Hash256& beacon, std::string_view label, std::size_t count);

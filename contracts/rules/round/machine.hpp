@@ -36,7 +36,7 @@ Amount set_aside(Job& job, std::optional<Amount> pay);
 /// Verifiers that may be drawn in a round that begins now. The weight is what each still has locked for this
 /// job: no other stake can be taken from it for a wrong word, so no other stake speaks for it. A penalty
 /// lowers the weight, and nothing raises it.
-std::vector<Candidate> eligible_verifiers(const StateView& state, const Job& job);
+std::vector<EligibleVerifier> eligible_verifiers(const StateView& state, const Job& job);
 
 /// A running round with its slots in memory; save() writes both back.
 struct RunningRound {

@@ -34,7 +34,7 @@ std::string bits_text(const SlotReplay& slot) {
     if (wrong != nullptr && slot.judgement == Judgement::kRight && slot.judged_by)
         return name_of(*slot.judged_by) + " differs from the claim";
     if (wrong != nullptr) return name_of(wrong->unit) + " differs from the claim";
-    const std::uint32_t equal = slot.count(UnitReplay::State::kEqual);
+    const std::uint32_t equal = slot.count(UnitReplay::Comparison::kEqual);
     const std::string all = equal == slot.units.size() ? "all " : "";
     return all + std::to_string(equal) + " units equal bit for bit";
 }
@@ -47,7 +47,7 @@ std::string lacking_of(const SlotReplay& slot) {
 std::string beside(const SlotReplay& slot) {
     std::string text;
     for (const UnitReplay& unit : slot.units) {
-        if (unit.state != UnitReplay::State::kFalse || slot.judged_by == unit.unit) continue;
+        if (unit.state != UnitReplay::Comparison::kFalse || slot.judged_by == unit.unit) continue;
         const bool caught = slot.judgement == Judgement::kRight && slot.judged_by.has_value();
         if (!caught && slot.first_wrong() == &unit) continue;  // said already
         text += "; " + name_of(unit.unit) + " is false too";
@@ -81,14 +81,14 @@ std::optional<bool> agrees(const SlotReplay& slot) {
 Json slot_json(const SlotReplay& slot) {
     std::vector<std::uint32_t> false_units, unknown;
     for (const UnitReplay& unit : slot.units) {
-        if (unit.state == UnitReplay::State::kFalse) false_units.push_back(unit.unit);
-        if (unit.state == UnitReplay::State::kUnknown) unknown.push_back(unit.unit);
+        if (unit.state == UnitReplay::Comparison::kFalse) false_units.push_back(unit.unit);
+        if (unit.state == UnitReplay::Comparison::kUnknown) unknown.push_back(unit.unit);
     }
     const UnitReplay* wrong = slot.first_wrong();
     JsonFields body;
     body("slot", slot.slot);
     body("miner", slot.miner);
-    body("units", slot.units.size() - slot.count(UnitReplay::State::kUnknown));
+    body("units", slot.units.size() - slot.count(UnitReplay::Comparison::kUnknown));
     body("equal", wrong == nullptr);
     body("first_wrong", wrong != nullptr ? std::optional(wrong->unit) : std::nullopt);
     body("claimed", wrong != nullptr ? wrong->claimed.hex() : "");
@@ -109,7 +109,7 @@ void describe(const std::vector<SlotReplay>& slots, const std::string& where, Au
     for (const SlotReplay& slot : slots) {
         const bool is_wrong = slot.first_wrong() != nullptr;
         const bool is_caught = is_wrong && slot.judgement == Judgement::kRight && slot.judged_by.has_value();
-        units += slot.units.size() - slot.count(UnitReplay::State::kUnknown);
+        units += slot.units.size() - slot.count(UnitReplay::Comparison::kUnknown);
         if (!is_wrong) ++equal;
         if (is_caught) ++caught;
         list.push_back(slot_json(slot));

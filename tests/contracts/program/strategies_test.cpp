@@ -12,6 +12,7 @@
 #include "contracts/program/tensors.hpp"
 #include "tests/contracts/program/tiny.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 namespace assay::program {
 namespace {
@@ -106,20 +107,19 @@ TEST_CASE("what a codec packs it reads again, and a root covers the same numbers
             REQUIRE(std::abs(found - exact) <= std::abs(exact) * 0x1p-10 + 0x1p-25);
         }
         // Any bytes at all have an answer, and what is read is written as the same bytes.
-        for (std::uint32_t seed = 0; seed < 64; ++seed) {
-            std::uint32_t state = seed;
-            for (std::uint8_t& byte : packed) {
-                state = state * 1664525U + 1013904223U;
-                byte = static_cast<std::uint8_t>(state >> 24);
+        const auto any_bytes = rc::gen::resize(
+            rc::kNominalSize,
+            rc::gen::container<base::Bytes>(packed.size(), rc::gen::arbitrary<std::uint8_t>()));
+        tests::check_property(64, [&] {
+            const base::Bytes bytes = *any_bytes;
+            base::Bytes again(bytes.size());
+            if (const auto fault = codec.decode(kSettings, bytes, back)) {
+                RC_ASSERT(*fault == PackedFault::kNumber);
+                return;
             }
-            base::Bytes again(packed.size());
-            if (const auto fault = codec.decode(kSettings, packed, back)) {
-                CHECK(fault == PackedFault::kNumber);
-                continue;
-            }
-            REQUIRE(codec.pack(kSettings, back, again) == packed.size());
-            REQUIRE(again == packed);
-        }
+            RC_ASSERT(codec.pack(kSettings, back, again) == bytes.size());
+            RC_ASSERT(again == bytes);
+        });
         packed.pop_back();
         CHECK(codec.decode(kSettings, packed, back) == PackedFault::kLength);
     }

@@ -86,10 +86,10 @@ TEST_CASE("the unit of a claimed divergence is drawn in any case, and there is n
 }
 
 TEST_CASE("verifiers are drawn by stake, without replacement, one per owner") {
-    const std::vector<Candidate> candidates = {{key_of("a"), key_of("A"), 100},
-                                               {key_of("b"), key_of("B"), 300},
-                                               {key_of("c"), key_of("C"), 600},
-                                               {key_of("d"), key_of("D"), 0}};
+    const std::vector<EligibleVerifier> candidates = {{key_of("a"), key_of("A"), 100},
+                                                      {key_of("b"), key_of("B"), 300},
+                                                      {key_of("c"), key_of("C"), 600},
+                                                      {key_of("d"), key_of("D"), 0}};
     std::map<PublicKey, int> first;
     const int trials = 20'000;
     for (int i = 0; i < trials; ++i) {
@@ -103,7 +103,7 @@ TEST_CASE("verifiers are drawn by stake, without replacement, one per owner") {
     CHECK(std::abs(first[key_of("c")] - 0.6 * trials) < tolerance(trials, 0.6));
     CHECK(first[key_of("d")] == 0);
     auto of_one_owner = candidates;
-    for (Candidate& candidate : of_one_owner) candidate.owner = key_of("A");
+    for (EligibleVerifier& candidate : of_one_owner) candidate.owner = key_of("A");
     CHECK(draw_weighted(bytes_of("x"), "pair", 0, of_one_owner, 2).size() == 1);
     CHECK(draw_weighted(bytes_of("x"), "pair", 0, {}, 2).empty());
 }

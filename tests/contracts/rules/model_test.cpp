@@ -5,6 +5,7 @@
 
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 
 namespace assay::contracts::test {
 
@@ -53,9 +54,8 @@ std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& 
 
 TEST_CASE(
     "in random jobs every owner ends with what the settlement lines say, and honest miners lose nothing") {
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-        CAPTURE(seed);
-        std::mt19937_64 random(seed);
+    tests::check_property(12, [] {
+        std::mt19937_64 random(*tests::any_word());
         Params params = short_windows();
         params.miner_fee = amount(0);  // its return after probation is no line
         Env env(params);
@@ -75,12 +75,11 @@ TEST_CASE(
         env.hold_auction(id, asks, kVerifiers);
         while (env.job(id).phase == JobPhase::kRounds) play_round(env, id, random_play(random));
         const Job job = env.job(id);
-        REQUIRE(consequence(job.end_reason) == Consequence::kJobEnded);
+        RC_ASSERT(consequence(job.end_reason) == Consequence::kJobEnded);
         for (const auto& [name, held] : before) {
-            CAPTURE(name);
             const auto now = static_cast<std::int64_t>(holdings(env, name));
-            CHECK(now - static_cast<std::int64_t>(held) ==
-                  gain_by_lines(env, id, env.person(name).owner_key()));
+            RC_ASSERT(now - static_cast<std::int64_t>(held) ==
+                      gain_by_lines(env, id, env.person(name).owner_key()));
         }
         std::uint64_t to_buyer = 0;
         std::uint64_t penalties = 0;
@@ -90,8 +89,8 @@ TEST_CASE(
                 penalties += line.lost_to_escrow.units();
             }
         }
-        CHECK(env.balance("buyer") == buyer_before + to_buyer + penalties - job.spent.units());
-    }
+        RC_ASSERT(env.balance("buyer") == buyer_before + to_buyer + penalties - job.spent.units());
+    });
 }
 
 TEST_CASE("thousands of random moves keep every invariant, and refused ones change nothing") {

@@ -17,7 +17,7 @@ namespace assay::node {
 namespace {
 
 using contracts::Reason;
-using UnitState = UnitReplay::State;
+using UnitState = UnitReplay::Comparison;
 using worker::Drill;
 using worker::DrillKind;
 

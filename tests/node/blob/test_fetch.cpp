@@ -152,9 +152,10 @@ TEST_CASE("a slow holder is left for the next one, which goes on from there; the
     std::vector<HolderReport> reports;
     REQUIRE(fetch_blob(*target, id, {"slow", "quick"}, connect, {}, &reports, terms).ok());
     REQUIRE(reports.size() == 2);
-    CHECK(reports[0].chunks == 2);
+    CHECK(reports[0].chunks >= 1);  // two, unless the machine is slow too
+    CHECK(reports[0].chunks < 4);
     CHECK(reports[0].failure.has_value());
-    CHECK(reports[1].chunks == 2);
+    CHECK(reports[0].chunks + reports[1].chunks == 4);
     reports.clear();
     REQUIRE(fetch_blob(*other, id, {"slow"}, connect, {}, &reports, terms).ok());
     CHECK(reports[0].chunks == 4);

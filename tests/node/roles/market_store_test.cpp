@@ -158,6 +158,8 @@ TEST_CASE("a verifier whose store is full says of nobody that it was not served,
     MarketOptions options;
     options.quota = 12 << 20;
     options.rounds = 1;
+    options.draw_everything = false;  // what is drawn starts from what the miner serves
+    options.audit_window = 800;       // three tries and 300 heights convict whoever does not serve
     Market market(options);
     market.start();
     REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
