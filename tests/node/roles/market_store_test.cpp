@@ -163,8 +163,10 @@ TEST_CASE("a verifier whose store is full says of nobody that it was not served,
     Market market(options);
     market.start();
     REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
-    (void)fill(market.party("vera"), options.quota, 4096);
-    REQUIRE(market.turn_until([&] { return market.settled(0); }));
+    // Room for the round's base and a little: the audits begin, and no start of a segment fits.
+    const std::uint64_t base = trainer::base_state_bytes(program::parameter_count(market.spec().model));
+    (void)fill(market.party("vera"), options.quota, base + 4096);
+    REQUIRE(market.turn_until([&] { return market.settled(0); }, 4000));
     const auto& log = market.party("vera").log;
     INFO(log.text());
     for (const auto& claim : market.claims("vera", 0)) CHECK_FALSE(claim.unavailable);
