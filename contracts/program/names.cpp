@@ -8,14 +8,14 @@ namespace assay::program {
 
 namespace {
 template <class Enum, std::size_t n>
-using Words = std::array<std::pair<Enum, std::string_view>, n>;
+using WordTable = std::array<std::pair<Enum, std::string_view>, n>;
 
-constexpr Words<Profile, 2> kProfiles = {{{Profile::kF32, "f32"}, {Profile::kI16, "i16"}}};
-constexpr Words<Family, 2> kFamilies = {{{Family::kGpt2, "gpt2"}, {Family::kLlama, "llama"}}};
-constexpr Words<Head, 2> kHeads = {{{Head::kTied, "tied"}, {Head::kUntied, "untied"}}};
+constexpr WordTable<Profile, 2> kProfiles = {{{Profile::kF32, "f32"}, {Profile::kI16, "i16"}}};
+constexpr WordTable<Family, 2> kFamilies = {{{Family::kGpt2, "gpt2"}, {Family::kLlama, "llama"}}};
+constexpr WordTable<Head, 2> kHeads = {{{Head::kTied, "tied"}, {Head::kUntied, "untied"}}};
 
 template <class Enum, std::size_t n>
-std::string_view word_of(const Words<Enum, n>& words, Enum wanted) {
+std::string_view word_of(const WordTable<Enum, n>& words, Enum wanted) {
     for (const auto& [value, word] : words) {
         if (value == wanted) return word;
     }
@@ -23,7 +23,7 @@ std::string_view word_of(const Words<Enum, n>& words, Enum wanted) {
 }
 
 template <class Enum, std::size_t n>
-std::optional<Enum> value_of(const Words<Enum, n>& words, std::string_view wanted) {
+std::optional<Enum> value_of(const WordTable<Enum, n>& words, std::string_view wanted) {
     for (const auto& [value, word] : words) {
         if (word == wanted) return value;
     }

@@ -95,9 +95,9 @@ void compare(const Anchors& anchors, const BlockResults& results, AuditReport& r
         if (receipt.height != height) continue;
         const auto& all = results.transactions;
         if (receipt.header != report.tip) {
-            differs(from, another(receipt.header) + ", which its sequencer signed too");
+            differs(from, another(receipt.header) + ", which its validators signed too");
         } else if (receipt.index >= all.size() || all[receipt.index].id != receipt.transaction) {
-            differs(from, "does not hold the transaction that its sequencer says it holds");
+            differs(from, "does not hold the transaction that its validators say it holds");
         } else {
             bears_out();
         }

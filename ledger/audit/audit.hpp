@@ -35,7 +35,7 @@ struct AuditReport {
     /// The highest anchor that this ledger bears out: no block up to it was cut off or replaced. Nothing: no
     /// anchor was given that speaks of this ledger, and a log that ends too early looks like any other.
     std::optional<std::uint64_t> anchored;
-    std::uint64_t strange_receipts = 0;  ///< found ones that another sequencer or chain signed
+    std::uint64_t strange_receipts = 0;  ///< found ones that other validators or another chain signed
     std::vector<AuditFailure> failures;  ///< empty: everything checks
     contracts::MemoryState state;        ///< after block `height`, recomputed; with its history
 
@@ -50,7 +50,7 @@ struct TrustedHeader {
 
 /// How a receipt came to the audit.
 enum class ReceiptSource : std::uint8_t {
-    kGiven,  ///< for this ledger: one that its sequencer did not sign is a failure
+    kGiven,  ///< for this ledger: one that its validators did not sign is a failure
     kFound,  ///< in a home, which may have served another ledger before: such a one is only counted
 };
 

@@ -249,7 +249,7 @@ private:
         if (link == round_.links.end() || link->opened) wrong(at, "names a party that withheld nothing");
     }
 
-    // A verifier pays from what it locked, the sequencer from free stake that no record of that time shows,
+    // A verifier pays from what it locked, a validator from free stake that no record of that time shows,
     // the buyer with the audits.
     void check_link_loss(std::size_t at, const SettlementLine& line) {
         const auto member = std::find_if(job_.beacon.begin(), job_.beacon.end(),

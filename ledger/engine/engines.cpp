@@ -7,24 +7,24 @@ namespace assay::ledger {
 
 namespace {
 
-struct Entry {
+struct NamedEngine {
     std::string_view name;
     Outcome<std::unique_ptr<LedgerEngine>> (*open)(const EngineParts& parts);
 };
 
-constexpr Entry kEngines[] = {{"embedded", EmbeddedEngine::open}};
+constexpr NamedEngine kEngines[] = {{"embedded", EmbeddedEngine::open}};
 
 }  // namespace
 
 std::vector<std::string> engine_names() {
     std::vector<std::string> names;
-    for (const Entry& entry : kEngines) names.emplace_back(entry.name);
+    for (const NamedEngine& entry : kEngines) names.emplace_back(entry.name);
     return names;
 }
 
 Outcome<std::unique_ptr<LedgerEngine>> open_engine(std::string_view name, const EngineParts& parts) {
     std::string known;
-    for (const Entry& entry : kEngines) {
+    for (const NamedEngine& entry : kEngines) {
         if (entry.name == name) return entry.open(parts);
         known.append(known.empty() ? "" : ", ").append(entry.name);
     }

@@ -269,12 +269,12 @@ Outcome<void> bench_products(const BenchOptions& options, const BenchReport& rep
 
 Outcome<void> bench_steps(const BenchOptions& options, const BenchReport& report) {
     ASSAY_ASSIGN(const BenchSides sides, BenchSides::of_this_machine());
-    struct Group {
+    struct PlanRows {
         BenchCase one;
         unsigned threads;
         bool large;
     };
-    std::vector<Group> groups;
+    std::vector<PlanRows> groups;
     for (const Model* model : {&kSmall, &kMiddle, &kLarge}) {
         if ((model == &kLarge && !options.large) || !wanted(case_of(*model), options)) continue;
         for (const unsigned threads : sides.threads()) {
@@ -284,7 +284,7 @@ Outcome<void> bench_steps(const BenchOptions& options, const BenchReport& report
     }
     const bool scales = sides.threads().size() > 1;
     const double budget = options.seconds / static_cast<double>(groups.size() + (scales ? 1U : 0U));
-    for (const Group& group : groups) {
+    for (const PlanRows& group : groups) {
         report.note("step of " + group.one.name + ", threads: " + std::to_string(group.threads));
         const auto matches = step_matches(sides, group.one, group.threads, options.peers);
         std::vector<std::vector<Match>> together = {matches};

@@ -12,6 +12,7 @@
 #include "ledger/store/counting_view.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "node/cli/bench_history.hpp"
+#include "node/cli/scratch_folder.hpp"
 #include "node/roles/follower.hpp"
 
 namespace assay::node {
@@ -24,6 +25,7 @@ using base::Outcome;
 
 constexpr HistorySize kSizes[] = {{1'000, 0}, {10'000, 0}, {100'000, 0}, {100'000, 10'000}};
 constexpr const char* kChainId = "assay-bench";
+constexpr const char* kFolder = "assay-bench";
 constexpr std::size_t kFewestTurns = 30;
 constexpr int kStarts = 5;
 
@@ -44,24 +46,6 @@ double median(std::vector<double> values) {
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
 }
-
-class ScratchFolder {
-public:
-    ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "assay-bench-XXXXXX").string();
-        if (mkdtemp(name.data()) != nullptr) path_ = name;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 /// Files that are written and not waited for: how long a device takes to sync says nothing about the state.
 class UnsyncedDisk final : public ledger::Disk {
@@ -107,19 +91,17 @@ ledger::Genesis bench_genesis(const base::SecretKey& sequencer) {
 /// A ledger with a past, that transfers are sent to.
 class BenchLedger {
 public:
-    explicit BenchLedger(HistorySize size)
+    BenchLedger(HistorySize size, ScratchFolder folder)
         : size_(size),
+          folder_(std::move(folder)),
           machine_(size),
           genesis_(bench_genesis(sequencer_)),
-          index_(ledger::leveldb_provider(ledger::Layout(folder_.path()).index,
+          index_(ledger::leveldb_provider(ledger::Layout(folder_.path().string()).index,
                                           {.durability = ledger::Durability::kInOrder})) {}
 
     Outcome<void> open() {
-        if (folder_.path().empty())
-            return base::fail(ErrorKind::kFailure, "cannot make a folder for temporary files",
-                              "set TMPDIR to a folder with room");
-        ASSAY_TRY(ledger::write_genesis(disk_, ledger::Layout(folder_.path()).genesis, genesis_));
-        ASSAY_ASSIGN(chain_, ledger::Chain::open(disk_, *index_, machine_, folder_.path()));
+        ASSAY_TRY(ledger::write_genesis(disk_, ledger::Layout(folder_.path().string()).genesis, genesis_));
+        ASSAY_ASSIGN(chain_, ledger::Chain::open(disk_, *index_, machine_, folder_.path().string()));
         nonces_.resize(kBenchSenders);
         return {};
     }
@@ -159,9 +141,9 @@ public:
 
     /// Seconds in which a role that has verified this ledger's first state is ready to follow.
     Outcome<std::vector<double>> start_roles() {
-        const ScratchFolder home;
-        const auto store =
-            ledger::leveldb_provider(home.path() + "/state", {.durability = ledger::Durability::kInOrder});
+        ASSAY_ASSIGN(const ScratchFolder home, ScratchFolder::make(kFolder));
+        const auto store = ledger::leveldb_provider((home.path() / "state").string(),
+                                                    {.durability = ledger::Durability::kInOrder});
         ASSAY_ASSIGN(const ledger::VerifiedState first, ledger::genesis_state(machine_, genesis_));
         ASSAY_TRY(ledger::store_anew(*store, first, genesis_));
         std::vector<double> seconds;
@@ -259,7 +241,8 @@ Outcome<void> bench_state(const BenchOptions& options, const BenchReport& report
     std::vector<std::unique_ptr<BenchLedger>> ledgers;
     for (const HistorySize& size : sizes) {
         report.note("making a state of " + shape_of(size));
-        ledgers.push_back(std::make_unique<BenchLedger>(size));
+        ASSAY_ASSIGN(ScratchFolder folder, ScratchFolder::make(kFolder));
+        ledgers.push_back(std::make_unique<BenchLedger>(size, std::move(folder)));
         ASSAY_TRY(ledgers.back()->open());
     }
     if (ledgers.empty()) return {};

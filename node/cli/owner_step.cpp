@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "node/cli/owner_session.hpp"
+#include "node/key/owned_fd.hpp"
 #include "node/processes/connect.hpp"
 #include "node/runtime/process.hpp"
 #include "node/views/printed_error.hpp"
@@ -29,43 +30,29 @@ static_assert(OwnerStep::kLimit >
 constexpr int kPassphraseFd = 3;
 constexpr std::size_t kTextBytesMax = 1 << 20;  ///< of what a step says
 
-class Fd {
-public:
-    explicit Fd(int fd) : fd_(fd) {}
-    Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Fd& operator=(Fd&&) = delete;
-    ~Fd() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    [[nodiscard]] int get() const { return fd_; }
-
-private:
-    int fd_;
-};
-
 base::Failed<base::Error> cannot_start() {
     return fail(ErrorKind::kFailure, "no descriptor for the owner's step", "end other programs");
 }
 
 // read_passphrase gives 1024 bytes at most, less than a pipe's room, so that writing it waits for nobody.
-base::Outcome<Fd> pipe_of(const Passphrase& passphrase) {
+base::Outcome<OwnedFd> pipe_of(const Passphrase& passphrase) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot_start();
-    Fd reading(ends[0]);
-    const Fd writing(ends[1]);
+    OwnedFd reading(ends[0]);
+    const OwnedFd writing(ends[1]);
     const std::string& text = passphrase.text();
     if (::write(writing.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         return cannot_start();
     return reading;
 }
 
-base::Outcome<Fd> memory_file(const char* name) {
-    Fd made(::memfd_create(name, MFD_CLOEXEC));
+base::Outcome<OwnedFd> memory_file(const char* name) {
+    OwnedFd made(::memfd_create(name, MFD_CLOEXEC));
     if (made.get() < 0) return cannot_start();
     return made;
 }
 
-std::string text_of(const Fd& file) {
+std::string text_of(const OwnedFd& file) {
     std::string text(kTextBytesMax, '\0');
     const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
     text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
@@ -96,9 +83,9 @@ base::Error error_in(const Context& context, const std::string& name, const Exit
 base::Outcome<std::string> run_owner_step(const Context& context, const OwnerStep& step,
                                           const Passphrase& passphrase, const std::stop_token& stop) {
     const std::string name = "assay " + step.words.at(0) + " " + step.words.at(1);
-    ASSAY_ASSIGN(const Fd secret, pipe_of(passphrase));
-    ASSAY_ASSIGN(const Fd out, memory_file("out"));
-    ASSAY_ASSIGN(const Fd err, memory_file("err"));
+    ASSAY_ASSIGN(const OwnedFd secret, pipe_of(passphrase));
+    ASSAY_ASSIGN(const OwnedFd out, memory_file("out"));
+    ASSAY_ASSIGN(const OwnedFd err, memory_file("err"));
     ProcessOptions options;
     ASSAY_ASSIGN(options.program, own_program());
     options.arguments = step.words;

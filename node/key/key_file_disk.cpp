@@ -9,27 +9,14 @@
 #include <cstring>
 #include <string>
 
+#include "node/key/owned_fd.hpp"
+
 namespace assay::node {
 namespace {
 
 using base::ErrorKind;
 using base::fail;
 using base::Outcome;
-
-class Fd {
-public:
-    explicit Fd(int fd) : fd_(fd) {}
-    ~Fd() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Fd(const Fd&) = delete;
-    Fd& operator=(const Fd&) = delete;
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] bool ok() const { return fd_ >= 0; }
-
-private:
-    int fd_;
-};
 
 constexpr std::size_t kSecretBytesMax = 64 * 1024;
 
@@ -56,7 +43,7 @@ Outcome<void> check_owner(int fd, const std::filesystem::path& path, const std::
 
 Outcome<base::Bytes> read_secret_file(const std::filesystem::path& path, SecretKind kind) {
     const std::string name = name_of(kind);
-    const Fd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const OwnedFd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!file.ok()) {
         const int reason = errno;
         if (reason == ENOENT || reason == ENOTDIR) {
@@ -92,7 +79,7 @@ Outcome<base::Bytes> read_secret_file(const std::filesystem::path& path, SecretK
 }
 
 Outcome<void> create_secret_file(const std::filesystem::path& path, base::ByteView content) {
-    const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const OwnedFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file.ok()) {
         const int reason = errno;
         if (reason == EEXIST) {
@@ -112,7 +99,7 @@ Outcome<void> create_secret_file(const std::filesystem::path& path, base::ByteVi
     }
     if (trouble.empty() && fsync(file.get()) != 0) trouble = std::strerror(errno);
     const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    const Fd directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const OwnedFd directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (trouble.empty() && (!directory.ok() || fsync(directory.get()) != 0)) trouble = std::strerror(errno);
     if (trouble.empty()) return {};
     unlink(path.c_str());

@@ -50,9 +50,9 @@ private:
     std::uint64_t next_;
 };
 
-class BlobAdapter final : public v1::Blobs::CallbackService, public Adapter {
+class BlobCalls final : public v1::Blobs::CallbackService, public Adapter {
 public:
-    BlobAdapter(BlobService& service, const ServerLimits& limits) : service_(service), calls_(limits) {}
+    BlobCalls(BlobService& service, const ServerLimits& limits) : service_(service), calls_(limits) {}
 
     grpc::Service& service() override { return *this; }
     void stop() override { calls_.stop(); }
@@ -87,7 +87,7 @@ private:
 }  // namespace
 
 base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options) {
-    return listen(std::make_unique<BlobAdapter>(service, options.limits), options, "blobs");
+    return listen(std::make_unique<BlobCalls>(service, options.limits), options, "blobs");
 }
 
 }  // namespace assay::node

@@ -109,9 +109,9 @@ private:
     std::size_t sent_ = 0;
 };
 
-class LedgerAdapter final : public v1::Ledger::CallbackService, public Adapter {
+class LedgerCalls final : public v1::Ledger::CallbackService, public Adapter {
 public:
-    LedgerAdapter(LedgerService& service, const ServerLimits& limits)
+    LedgerCalls(LedgerService& service, const ServerLimits& limits)
         : service_(service), calls_(limits), feed_(service) {}
 
     grpc::Service& service() override { return *this; }
@@ -203,7 +203,7 @@ private:
 }  // namespace
 
 base::Outcome<std::unique_ptr<RpcServer>> serve_ledger(LedgerService& service, const ServerOptions& options) {
-    return listen(std::make_unique<LedgerAdapter>(service, options.limits), options, "ledger");
+    return listen(std::make_unique<LedgerCalls>(service, options.limits), options, "ledger");
 }
 
 }  // namespace assay::node

@@ -10,9 +10,9 @@ namespace {
 constexpr std::size_t kForWork = 48;
 constexpr std::size_t kForBidding = 8;
 
-class BlobAdapter final : public BlobPort {
+class LoopBlobPort final : public BlobPort {
 public:
-    BlobAdapter(BlobStore& store, ConnectFor connect, Loop& loop)
+    LoopBlobPort(BlobStore& store, ConnectFor connect, Loop& loop)
         : store_(store), connect_(std::move(connect)), loop_(loop) {}
 
     void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
@@ -54,7 +54,7 @@ private:
 }  // namespace
 
 std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop) {
-    return std::make_unique<BlobAdapter>(store, std::move(connect), loop);
+    return std::make_unique<LoopBlobPort>(store, std::move(connect), loop);
 }
 
 }  // namespace assay::node

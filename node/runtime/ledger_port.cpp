@@ -10,9 +10,9 @@ namespace {
 
 constexpr auto kReconnectAfter = std::chrono::seconds(1);
 
-class LedgerAdapter final : public LedgerPort {
+class LoopLedgerPort final : public LedgerPort {
 public:
-    LedgerAdapter(LedgerService& service, Loop& loop) : service_(service), loop_(loop) {}
+    LoopLedgerPort(LedgerService& service, Loop& loop) : service_(service), loop_(loop) {}
 
     void submit(RequestId request, Bytes signed_transaction) override {
         submissions_.add([this, request, bytes = std::move(signed_transaction)](const std::stop_token&) {
@@ -64,7 +64,7 @@ private:
 }  // namespace
 
 std::unique_ptr<LedgerPort> make_ledger_port(LedgerService& service, Loop& loop) {
-    return std::make_unique<LedgerAdapter>(service, loop);
+    return std::make_unique<LoopLedgerPort>(service, loop);
 }
 
 }  // namespace assay::node

@@ -24,7 +24,7 @@ using base::fail;
 
 // Everything the child needs, made before fork: between fork and exec only async-signal-safe calls are
 // allowed, because other threads may have held any lock.
-struct Plan {
+struct StartPlan {
     std::vector<std::string> texts;
     std::vector<char*> argv, envp;
     std::vector<std::pair<int, int>> descriptors;  // {ours, in the child}, the copies above all targets
@@ -33,8 +33,8 @@ struct Plan {
     pid_t parent = 0;
 };
 
-Plan make_plan(const ProcessOptions& options) {
-    Plan plan;
+StartPlan make_plan(const ProcessOptions& options) {
+    StartPlan plan;
     plan.parent = getpid();
     plan.texts.push_back(options.program.string());
     plan.texts.insert(plan.texts.end(), options.arguments.begin(), options.arguments.end());
@@ -60,7 +60,7 @@ Plan make_plan(const ProcessOptions& options) {
     _exit(127);
 }
 
-[[noreturn]] void become(const Plan& plan, int report) {
+[[noreturn]] void become(const StartPlan& plan, int report) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan.parent) _exit(127);  // the parent died before the line above
@@ -133,7 +133,7 @@ base::Outcome<Process> Process::spawn(const ProcessOptions& options) {
                     "build it, or check where it was installed");
     }
     Fds ours;
-    Plan plan = make_plan(options);
+    StartPlan plan = make_plan(options);
     ASSAY_ASSIGN(plan.out, open_log(options.stdout_file));
     ours.keep(plan.out);
     ASSAY_ASSIGN(plan.err, open_log(options.stderr_file));

@@ -359,7 +359,7 @@ TEST_CASE("another history under a trusted header or a signed receipt is found, 
     CHECK(by_header[0].what.find("not " + trusted.hash.hex()) != std::string::npos);
     const auto by_receipt = failures_of(home.path(), {{}, {{"mine", ReceiptSource::kFound, receipt}}});
     REQUIRE(by_receipt.size() == 1);
-    CHECK(by_receipt[0].what.find("which its sequencer signed too") != std::string::npos);
+    CHECK(by_receipt[0].what.find("which its validators signed too") != std::string::npos);
     CHECK(failures_of(home.path(), {{{0, trusted.hash}}, {}}).size() == 1);
 
     // A receipt for a transaction that the block it names does not hold.

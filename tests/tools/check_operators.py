@@ -7,7 +7,8 @@ Refuses, with file and line:
   - an alias of it in a header, by which it would travel under another name;
   - comparing kinds by order, anywhere: outside of those places also any `.kind` beside < or >, and a cast to or of a
     `.kind`, in a file that includes the program's headers;
-  - comparing the name of a row with a text, outside of those places.
+  - comparing the name of a row with a text, or looking into it, outside of those places;
+  - a copy of a `.kind`, or of a row's name, in a variable, and kinds handed to std::less and its like, there too.
 `--root DIR` checks another tree.
 """
 import argparse
@@ -46,6 +47,12 @@ NAME_COMPARED = re.compile(r"(?:(?:row(?:_of)?\([^()]*(?:\([^()]*\))?[^()]*\)|\b
                            r'\s*(?:[!=]=\s*|\.(?:compare|starts_with|ends_with|find)\s*\(\s*)""'
                            r'|""\s*[!=]=\s*(?:(?:[\w.>-]*row(?:_of)?\([^()]*\)|\brow)(?:\.|->)name'
                            r'|(?:\w+::)*to_text\([^()]*kind\))')
+# What a comparison in another line could start from: `auto k = row.kind;`, `const auto n = op.row().name;`.
+COPIED = re.compile(r"\bauto&?\s+\w+\s*(?:=|\{)\s*(?:(?:[\w()\[\]]+(?:\.|->))+kind\b(?!\s*[=!]=)"
+                    r"|(?:[\w.>-]*\brow(?:_of)?\([^;]*\)|\brow)(?:\.|->)name)\s*[;})]"
+                    r"|\bstd::(?:less|greater)(?:_equal)?<[^>]*>\s*(?:\{\}|\(\))\s*\([^;]*(?:\.|->)kind\b"
+                    r"|(?:row(?:_of)?\([^()]*(?:\([^()]*\))?[^()]*\)|\brow)(?:\.|->)name\s*"
+                    r"(?:\[|\.\s*(?:size|length|front|back|at|substr|empty)\s*\()")
 PROGRAM_HEADERS = re.compile(r'#\s*include\s*"(?:contracts/program/(?:program|operator_table|models/\w+)|'
                              r'trainer/step/\w+)\.hpp"')
 ENUM = re.compile(r"\benum class (\w+)[^{;]*\{(.*?)\}", re.S)
@@ -130,6 +137,8 @@ def check_file(name, lines, kinds, other_enums, includes_program):
     ordered = re.compile(rf"\b(?:{known})::k\w+\s*(?:<=?|>=?)(?![<>])|(?:<|>)=?\s*(?:\w+::)*(?:{known})::k\w+(?!\w|::|>)"
                          r"|\.kind\s*(?:<=?|>=?)(?![<>])")
     for number, line in enumerate(lines, 1):
+        if includes_program and not is_place(name) and COPIED.search(line):
+            yield f"{name}:{number}: what tells a kind is copied or looked into: ask a field of the operator's row"
         if includes_program and not is_place(name) and NAME_COMPARED.search(line):
             yield f"{name}:{number}: a kind is told by its name: ask a field of the operator's row"
         cast = KIND_CAST.search(line.replace("error().kind", ""))  # an exit code is made of an error's kind

@@ -4,9 +4,11 @@
 (contracts/program/round_law.hpp). Refuses, with file and line, anywhere but where it is defined, written by a
 person, or tested:
   - such a name;
-  - a value of the enumerations Strategy and Engine, and a comparison of a job's `strategy` or `engine`;
+  - a value of the enumerations Strategy and Engine, a comparison of a job's `strategy` or `engine`, a copy of one
+    in a variable, and a cast of one;
   - a function of a row by its own name, and a comparison of a row's function or codec;
-  - a comparison of a row's field with a number or a text.
+  - a comparison of a row's field with a number or a text, of a row's address, and any look into a row's words,
+    which are there to be handed on.
 `--root DIR` checks another tree."""
 import argparse
 import re
@@ -22,17 +24,28 @@ VALUES = re.compile(r"\bkStandard(?:Strategy|Engine)\b|\bStrategy\s*[({]"
                     r"|\bEngine\s*(?:::\s*k\w+|\{)|\bStrategy\s*::\s*k\w+"
                     r"|\busing\s+enum\s+[\w:]*(?:Strategy|Engine)\b|_cast<(?:\w+::)*(?:Strategy|Engine)>"
                     r"|(?:\.|->)(?:strategy|engine)\s*[=!<>]=|[=!]=\s*(?:\w+(?:\.|->))+(?:strategy|engine)\b(?!\()"
-                    r"|\bswitch\s*\((?:\w+(?:\.|->))*(?:strategy|engine)\)")
+                    r"|\bswitch\s*\((?:\w+(?:\.|->))*(?:strategy|engine)\)"
+                    r"|(?:_cast<[^>]*>|\bto_underlying|\b(?:std::)?u?int(?:\d+_t)?|\bunsigned|\bsize_t)\s*[({]\s*"
+                    r"(?:(?:\w+(?:\.|->))+(?:strategy|engine)|\w*(?:row|codec|outer)\w*(?:\.|->)number)\b(?!\()"
+                    r"|\b(?:auto|Strategy|Engine)&?\s+\w+\s*(?:=|\{)\s*(?:\w+(?:\.|->))+(?:strategy|engine)\s*[;})]")
 # A row told by what it holds: `row.merge == f`, `codec->bytes_each == 2`, `row.ticks > 1`, `codec->word == "int64"`.
 FIELDS = re.compile(r"(?:\.|->)(?:merge|adopt|finalise|pack|decode|codec|outer)\s*[=!]=(?!\s*nullptr)"
                     r"|(?:\.|->)(?:bytes_each|ticks)\s*(?:[=!]=|[<>]=?)\s*\d"
                     r"|\d\s*(?:[=!]=|[<>]=?)\s*[\w.>-]*(?:bytes_each|ticks)\b"
                     r"|\b(?:row|codec|law)\w*(?:\(\))?(?:\.|->)(?:number|word|engine_word|magic)\s*[=!]="
-                    r'|"\s*[=!]=\s*[\w.>()-]*(?:codec|row)\w*(?:\.|->)(?:word|engine_word|magic)\b')
+                    r'|"\s*[=!]=\s*[\w.>()-]*(?:codec|row)\w*(?:\.|->)(?:word|engine_word|magic)\b'
+                    r"|(?:\.|->)(?:codec(?:\.|->)magic|engine_word|word)\s*(?:[=!]=|[<>]=?(?![<>])"
+                    r"|\.\s*(?:length|front|back|starts_with|ends_with|find|compare|substr|at|empty)\s*\(|\[)"
+                    r"|(?:\.|->)(?:engine_word|word)\s*\.\s*size\s*\("
+                    r"|[=!]=\s*&\s*\w*(?:row|codec|strateg)\w*|&\s*\w*(?:row|codec)\w*\s*[=!]="
+                    r"|(?:\.|->)most_bytes\s*\([^()]*\)\s*[=!]="
+                    r"|(?:\.|->)(?:base_arrays|slot_arrays|lane_arrays|carried_arrays)\s*\.\s*size\s*\(\)\s*"
+                    r"(?:[=!]=|[<>]=?)\s*\d")
 FUNCTIONS = re.compile(r"\b(?:merge_outer\w*|kOuterNesterov)\b")
-# Where a value, or a function of a row, may be named besides HOME: the specification's defaults; the device that
+# Where a value, or a function of a row, may be named besides HOME: the specification's defaults; the
+# message about a strategy that has no row, which says its number; the device that
 # has a kernel for the operation.
-VALUES_ALSO = ("contracts/program/job_spec.hpp",)
+VALUES_ALSO = ("contracts/program/job_spec.hpp", "contracts/program/limits.cpp")
 FUNCTIONS_ALSO = ("trainer/step/",)
 COMMENT = re.compile(r"//.*$")
 CODE = ("contracts", "ledger", "trainer", "verifier", "node")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A type's name has one meaning in the whole tree. A name that a header declares at namespace scope (class, struct,
-union, enum, using) is declared nowhere else at namespace scope: not in another header, not in a source file's
-anonymous namespace, whatever the namespaces are called. Free are nested types, which are qualified by the type that
-holds them; types of a function; aliases of the same type; and the `-inl.hpp` files among themselves, of which each
-target compiles one. `--root DIR` checks another tree."""
+union, enum, using) is declared nowhere else: not in another header, not in a source file's anonymous namespace,
+whatever the namespaces are called, and not inside a function. Nor do two source files of the programs declare one at
+namespace scope. Free are nested types, which are qualified by the type that holds them; aliases of the same type;
+the source files of tests among themselves, and types of their functions; and the `-inl.hpp` files among themselves,
+of which each target compiles one. `--root DIR` checks another tree."""
 import argparse
 import re
 import sys
@@ -22,8 +23,9 @@ ALIAS = re.compile(r"^(?:template\s*<.*>\s*)?using\s+(\w+)\s*=\s*(.*)$", re.DOTA
 
 
 class Declared:
-    def __init__(self, file, line, name, is_public, target=None):
+    def __init__(self, file, line, name, is_public, target=None, in_function=False):
         self.file, self.line, self.name, self.is_public, self.target = file, line, name, is_public, target
+        self.in_function = in_function
 
     def __str__(self):
         return f"{self.file}:{self.line}"
@@ -39,7 +41,7 @@ def kind_of(head):
 
 
 def declarations(file, text):
-    """Every type and alias that a file declares at namespace scope."""
+    """Every type and alias that a file declares at namespace scope, and every type that a function does."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
     code = DIRECTIVE.sub(blank, LITERAL.sub(blank, text))
@@ -58,6 +60,8 @@ def declarations(file, text):
             kind, name = kind_of(before)
             if kind == "type" and at_namespace:
                 yield Declared(file, line, name, is_named and not file.endswith("-inl.hpp"))
+            elif kind == "type" and name and all(one in ("namespace", "other") for one, _ in opened):
+                yield Declared(file, line, name, False, in_function=True)
             opened.append((kind, name))
         elif char == "}":
             if opened:
@@ -69,10 +73,14 @@ def declarations(file, text):
 
 def is_same(one, other):
     """Aliases of one type, or an alias that gives a type of another namespace its own name here."""
-    if one.target is not None and one.target == other.target:
+    if one.target is not None and other.target is not None and one.target.split("::")[-1] == other.target.split("::")[-1]:
         return True
     return any(this.target is not None and re.fullmatch(rf"(::)?([a-z_]\w*::)+{this.name}", this.target)
                for this in (one, other))
+
+
+def is_program(one):
+    return not one.in_function and one.file.endswith((".cpp", ".cu")) and not one.file.startswith("tests/")
 
 
 def check(root):
@@ -80,10 +88,14 @@ def check(root):
     by_name = {}
     for file in files:
         for found in declarations(file, (root / file).read_text(encoding="utf-8")):
-            by_name.setdefault(found.name, []).append(found)
+            if not (found.in_function and file.startswith("tests/")):
+                by_name.setdefault(found.name, []).append(found)
     wrong = []
     for name, all_of_it in sorted(by_name.items()):
         first = next((one for one in all_of_it if one.is_public), None)
+        if first is None:  # the source files of the programs, each with a meaning of its own
+            all_of_it = [one for one in all_of_it if is_program(one)]
+            first = all_of_it[0] if all_of_it else None
         if first is None or name in ALLOWED:
             continue
         wrong += [f"{other}: {name} is a type of {first} already: a name has one meaning; call one by its subject"

@@ -121,7 +121,14 @@ class Strategies(unittest.TestCase):
                      "switch (spec.strategy) {\n", "using enum program::Strategy;\n",
                      "bool b = codec->bytes_each == 2;\n", "bool b = 1 < row.ticks;\n", "bool b = row.merge == other;\n",
                      "bool b = row.codec == other;\n", 'bool b = row.codec->word == "int64";\n',
-                     'bool b = "local" == row.engine_word;\n', "row.merge = merge_outer_nesterov;\n"):
+                     'bool b = "local" == row.engine_word;\n', "row.merge = merge_outer_nesterov;\n",
+                     "bool b = static_cast<int>(spec.strategy) == 2;\n", "bool b = 2 == int(row.number);\n",
+                     "bool b = std::to_underlying(spec.strategy) > 1;\n", 'bool b = row.outer->word == "x";\n',
+                     "bool b = row.word.size() == 6;\n", "bool b = row.word.front() == 'd';\n",
+                     'bool b = row.codec->magic.starts_with("ASSAYU");\n', "bool b = find_strategy(e, s) == &row;\n",
+                     "bool b = strategies()[0] == &row;\n", "bool b = row.codec->most_bytes(4) == 8;\n",
+                     "bool b = row.base_arrays.size() > 2;\n", "const auto mine = spec.strategy;\n",
+                     "program::Strategy s{spec.strategy};\n"):
             code, output = run("check_strategies.py", {"contracts/rules/round/a.cpp": text})
             self.assertEqual(code, 1, text)
             self.assertIn("tells a strategy", output)
@@ -238,6 +245,13 @@ class Operators(unittest.TestCase):
             self.refused("trainer/step/schedule.cpp", include + text, "schedule.cpp:2: a kind is compared by order")
 
 
+    def test_a_kind_or_a_name_that_is_copied_or_looked_into(self):
+        include = '#include "contracts/program/program.hpp"\n'
+        for text in ("auto k = row.kind;\n", "const auto n = op.row().name;\n",
+                     "bool b = row_of(op.kind).name[0] == 'a';\n",
+                     "bool b = op.row().name.size() == 5;\n", "bool b = std::less<>{}(a.kind, b.kind);\n"):
+            self.refused("trainer/step/schedule.cpp", include + text, "schedule.cpp:2: what tells a kind is copied")
+
     def test_a_row_told_by_its_name(self):
         include = '#include "contracts/program/program.hpp"\n'
         for text in ('bool b = one.row().name == "rope";\n', 'bool b = to_text(kind) == "gelu";\n',
@@ -255,7 +269,8 @@ class Types(unittest.TestCase):
     job = "namespace assay::contracts {\nstruct Job {\n    int n;\n};\n}\n"
     good = {"contracts/rules/job.hpp": job,
             "node/a.cpp": "namespace assay::node {\nnamespace {\nstruct Local {\n    int n;\n};\n}\n}\n",
-            "node/b.cpp": "namespace assay::node {\nnamespace {\nstruct Local {\n    int n;\n};\n}\n}\n"}
+            "tests/a.cpp": "namespace assay::node {\nnamespace {\nstruct Fixture {\n    int n;\n};\n}\n}\n",
+            "tests/b.cpp": "namespace assay::node {\nnamespace {\nstruct Fixture {\n    int n;\n};\n}\n}\n"}
 
     def refused(self, name, text, expected):
         code, output = run("check_types.py", {**self.good, name: text})
@@ -290,12 +305,19 @@ class Types(unittest.TestCase):
         code, output = run("check_types.py", {"node/a.cpp": text, "node/b.cpp": text})
         self.assertEqual(code, 1, output)
 
+    def test_a_source_file_with_the_name_of_another_ones_type(self):
+        self.refused("node/c.cpp", self.good["node/a.cpp"], "node/c.cpp:3: Local is a type of node/a.cpp:3")
+
+    def test_a_type_of_a_function_with_a_headers_name(self):
+        self.refused("node/c.cpp", "namespace assay::node {\nvoid f() {\n    struct Job {\n    };\n}\n}\n",
+                     "node/c.cpp:3: Job is")
+
     def test_an_alias_of_a_nested_type_by_its_last_name(self):
         self.refused("node/c.cpp", "namespace assay::node {\nusing Job = Purchase::Job;\n}\n", "node/c.cpp:2: Job is")
 
     def test_what_is_qualified_or_the_same_passes(self):
         for text in ("struct Purchase {\n    struct Job {\n    };\n    using Job2 = int;\n};\n",
-                     "void f() {\n    struct Job {\n    };\n}\n", "using Job = contracts::Job;\n",
+                     "void f() {\n    struct Own {\n    };\n}\n", "using Job = contracts::Job;\n",
                      "// struct Job {\nconst char* a = \"struct Job {\";\n"):
             self.passes("node/c.hpp", "namespace assay::node {\n" + text + "}\n")
 

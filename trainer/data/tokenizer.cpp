@@ -178,14 +178,14 @@ void Tokenizer::encode_short_word(std::string_view word, std::vector<std::uint32
 // The same merges in the same order by a heap of (rank, place) over a linked list: a run of a million letters
 // is one word, and the scan above would take the square of that.
 void Tokenizer::encode_long_word(std::string_view word, std::vector<std::uint32_t>& ids) const {
-    struct Part {
+    struct Symbol {
         std::uint32_t id = 0;
         std::size_t previous = 0;
         std::size_t next = 0;
         bool gone = false;
     };
     const std::size_t size = word.size();  // also stands for "none"
-    std::vector<Part> parts(size);
+    std::vector<Symbol> parts(size);
     using Entry = std::tuple<std::uint32_t, std::size_t, std::uint32_t, std::uint32_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
     const auto offer = [&](std::size_t at) {
@@ -202,10 +202,10 @@ void Tokenizer::encode_long_word(std::string_view word, std::vector<std::uint32_
     while (!heap.empty()) {
         const auto [rank, at, left, right] = heap.top();
         heap.pop();
-        Part& part = parts[at];
+        Symbol& part = parts[at];
         if (part.gone || part.id != left || part.next == size || parts[part.next].id != right) continue;
         part.id = merge_of(left, right).joined;
-        Part& taken = parts[part.next];
+        Symbol& taken = parts[part.next];
         taken.gone = true;
         part.next = taken.next;
         if (part.next != size) parts[part.next].previous = at;

@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 
-struct Entry {
+struct NamedDevice {
     std::string_view name;
     std::unique_ptr<Device> (*open)(const DeviceOptions& options);
 };
 
-constexpr Entry kDevices[] = {
+constexpr NamedDevice kDevices[] = {
     {"cpu",
      [](const DeviceOptions& options) -> std::unique_ptr<Device> {
          return std::make_unique<CpuDevice>(options.target, options.threads, options.arena);
@@ -29,17 +29,17 @@ constexpr Entry kDevices[] = {
 
 std::string names() {
     std::string text;
-    for (const Entry& entry : kDevices) text += (text.empty() ? "" : ", ") + std::string(entry.name);
+    for (const NamedDevice& entry : kDevices) text += (text.empty() ? "" : ", ") + std::string(entry.name);
     return text;
 }
 
-base::Outcome<const Entry*> find(const DeviceOptions& options) {
+base::Outcome<const NamedDevice*> find(const DeviceOptions& options) {
     if (options.threads < 1 || options.threads > kMaxThreads) {
         return base::fail(ErrorKind::kUsage,
                           "threads: " + std::to_string(options.threads) + " is not allowed",
                           "use 1 to " + std::to_string(kMaxThreads));
     }
-    for (const Entry& entry : kDevices) {
+    for (const NamedDevice& entry : kDevices) {
         if (entry.name == options.name) return &entry;
     }
     // Appended, not added: GCC 12 takes an addition here for an overlapping copy at -O3 (GCC bug 105651).
@@ -51,7 +51,7 @@ base::Outcome<const Entry*> find(const DeviceOptions& options) {
 }  // namespace
 
 base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
-    ASSAY_ASSIGN(const Entry* entry, find(options));
+    ASSAY_ASSIGN(const NamedDevice* entry, find(options));
     std::unique_ptr<Device> device = entry->open(options);
     ASSAY_TRY(device->check());
     return device;
@@ -59,7 +59,7 @@ base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options)
 
 base::Outcome<std::function<void()>> make_gemm_bench(const DeviceOptions& options, program::Profile profile,
                                                      GemmShape shape, GemmKind kind) {
-    ASSAY_ASSIGN(const Entry* entry, find(options));
+    ASSAY_ASSIGN(const NamedDevice* entry, find(options));
     if (entry->name == "cpu") return make_cpu_gemm(options.target, options.threads, profile, shape, kind);
     return base::fail(ErrorKind::kPreflight,
                       "device '" + options.name + "' has no products of its own to time", "use cpu");

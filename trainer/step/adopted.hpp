@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adopted arrays give a scope the addresses of host arrays on a device, and drop them at its end.
+// Gives whoever works on a device Adopted, which makes a host array the device's for a scope.
 #pragma once
 
 #include <cstdint>

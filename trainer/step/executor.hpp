@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor runs a program of contracts/program on a device, by an allocation plan: steps and evaluations for
-// the job runner, single operators for a dispute. Micro-batches, rematerialisation, threads and the device
-// leave every bit alone. It takes all memory when it is made; a step after the first allocates nothing.
+// Gives the job runner Executor, which runs a program of contracts/program on a device, by an allocation
+// plan: steps and evaluations, and single operators for a dispute. Micro-batches, rematerialisation, threads
+// and the device leave every bit alone. It takes all memory when it is made; a step after the first allocates
+// nothing.
 #pragma once
 
 #include <cstdint>

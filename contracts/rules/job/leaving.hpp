@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the records of an ended job leave the state: the one place where they do. Internal to the rules.
+// Gives the rules the way in which the records of an ended job leave the state: the one place where they do.
+// Internal to the rules.
 #pragma once
 
 #include "contracts/rules/job/records.hpp"

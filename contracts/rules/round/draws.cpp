@@ -99,7 +99,7 @@ namespace {
 /// One pass: hands out `total` by largest remainder among those with room, and returns what caps left over.
 std::uint32_t share_once(std::uint32_t total, const std::vector<std::uint64_t>& weights,
                          const std::vector<std::uint32_t>& caps, std::vector<std::uint32_t>& shares) {
-    struct Claim {
+    struct Portion {
         std::size_t place;
         std::uint32_t whole;
         Uint128 remainder;
@@ -114,26 +114,26 @@ std::uint32_t share_once(std::uint32_t total, const std::vector<std::uint64_t>& 
     if (open == 0) return 0;
     const bool equal = sum == 0;
     if (equal) sum = open;
-    std::vector<Claim> claims;
+    std::vector<Portion> portions;
     std::uint32_t rest = total;
     for (std::size_t i = 0; i < weights.size(); ++i) {
         if (shares[i] == caps[i]) continue;
         const Uint128 product = Uint128{total} * (equal ? 1 : weights[i]);
         const auto whole = static_cast<std::uint32_t>(product / sum);
-        claims.push_back({i, whole, product % sum});
+        portions.push_back({i, whole, product % sum});
         rest -= whole;
     }
-    std::stable_sort(claims.begin(), claims.end(),
-                     [](const Claim& a, const Claim& b) { return a.remainder > b.remainder; });
+    std::stable_sort(portions.begin(), portions.end(),
+                     [](const Portion& a, const Portion& b) { return a.remainder > b.remainder; });
     std::uint32_t left_over = 0;
-    for (const Claim& claim : claims) {
-        std::uint32_t wanted = claim.whole;
+    for (const Portion& portion : portions) {
+        std::uint32_t wanted = portion.whole;
         if (rest > 0) {
             ++wanted;
             --rest;
         }
-        const std::uint32_t given = std::min(wanted, caps[claim.place] - shares[claim.place]);
-        shares[claim.place] += given;
+        const std::uint32_t given = std::min(wanted, caps[portion.place] - shares[portion.place]);
+        shares[portion.place] += given;
         left_over += wanted - given;
     }
     return left_over;

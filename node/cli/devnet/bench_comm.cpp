@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay bench comm: the bytes that jobs of each strategy move over a network.
-#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "contracts/program/round_law.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/scratch_folder.hpp"
 #include "node/cli/table.hpp"
 #include "node/devnet/demo_data.hpp"
 #include "node/devnet/traffic_run.hpp"
@@ -60,30 +60,6 @@ std::vector<std::string> names() {
     return all;
 }
 
-/// A folder for keys, stores and logs that goes when this does.
-class ScratchFolder {
-public:
-    static Outcome<ScratchFolder> make() {
-        std::string name = (fs::temp_directory_path() / "assay-comm-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            return base::fail(base::ErrorKind::kFailure, "cannot make the folder " + name,
-                              "set TMPDIR to a folder with a gigabyte of room");
-        }
-        return ScratchFolder(name);
-    }
-    ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-    ScratchFolder& operator=(ScratchFolder&&) = delete;
-    ~ScratchFolder() {
-        std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
-    }
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-private:
-    explicit ScratchFolder(fs::path path) : path_(std::move(path)) {}
-    fs::path path_;
-};
-
 std::string per_token(double bytes) {
     char text[48];
     std::snprintf(text, sizeof text, bytes < 100 ? "%.2f" : "%.0f", bytes);
@@ -120,7 +96,7 @@ void print_table(std::ostream& out, const std::vector<StrategyTraffic>& all) {
 Outcome<void> bench_comm(const Context& context, const CommFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_TRY(start_log("warn", "bench"));
-    ASSAY_ASSIGN(const ScratchFolder folder, ScratchFolder::make());
+    ASSAY_ASSIGN(const ScratchFolder folder, ScratchFolder::make("assay-comm"));
     DemoOptions demo;
     demo.home = folder.path() / "text";
     demo.rounds = flags.rounds;

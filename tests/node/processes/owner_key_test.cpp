@@ -106,11 +106,13 @@ base::Amount staked(Site& site) {
     return stake ? stake->free : base::Amount{};
 }
 
-/// Runs the role until it has told the ledger another place than `before`, which it does at work alone.
+/// Runs the role until its stake is there and it has told the ledger another place than `before`: at work,
+/// or, where nothing was before, with all of its owner's steps done.
 std::string run_until_at_work(Site& site, const std::string& before) {
     AliceProgram role(site, {"verifier", "run", "--stake", "200"});
     std::string now = before;
-    for (int i = 0; i < 30'000 && now == before && !role.process->poll(); ++i) {
+    const auto waits = [&] { return now == before || staked(site) != tokens(200); };
+    for (int i = 0; i < 30'000 && waits() && !role.process->poll(); ++i) {
         std::this_thread::sleep_for(10ms);
         now = place<contracts::Verifier>(site, contracts::verifier_key);
     }

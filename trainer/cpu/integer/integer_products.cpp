@@ -56,17 +56,17 @@ struct On {
     };
 };
 
-struct Entry {
+struct TargetProducts {
     const ProductKernels& table;
     const integer::Machine& machine;
 };
 
 template <const integer::Machine& (*machine)()>
-Entry entry() {
+TargetProducts entry() {
     return {On<machine>::kTable, machine()};
 }
 
-Entry entry_of(Target target) {
+TargetProducts entry_of(Target target) {
     switch (target) {
 #if defined(__aarch64__)
         case Target::kNeon:

@@ -87,7 +87,7 @@ Side whole_b(const Machine& machine, const Product& p) {
     return side;
 }
 
-struct Plan {
+struct ProductPlan {
     Side a, b;
     bool a_resident = false;
     std::uint64_t block = 0;        // k of one
@@ -98,9 +98,9 @@ struct Plan {
     }
 };
 
-Plan plan_of(const Machine& machine, const Product& p, std::uint64_t threads, PackedB packed,
-             const Limits& limits) {
-    Plan plan;
+ProductPlan plan_of(const Machine& machine, const Product& p, std::uint64_t threads, PackedB packed,
+                    const Limits& limits) {
+    ProductPlan plan;
     plan.packed = packed;
     plan.block = block_of(p);
     plan.slab_blocks = std::clamp<std::uint64_t>(limits.depth / round_up(plan.block, kUnit), 1, blocks_of(p));
@@ -195,7 +195,7 @@ std::uint64_t regions_bytes(const Machine& machine, const Product& p, std::uint6
     return std::min(threads, groups_of(p.m) * groups_of(p.n)) * machine.region_bytes;
 }
 
-bool multiply(const Machine& machine, const Product& p, const Plan& plan, const Packed& packed_b,
+bool multiply(const Machine& machine, const Product& p, const ProductPlan& plan, const Packed& packed_b,
               const Depths& depths, ThreadPool& pool, std::byte* regions) {
     const Side &a = plan.a, &b = plan.b;
     std::uint64_t rows = std::min(kTaskRows, round_up(a.count, kGroup));
@@ -273,7 +273,8 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
     ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
     if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
     const bool b_is_packed = p.packed_b != nullptr;
-    Plan plan = plan_of(machine, p, pool.threads(), b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
+    ProductPlan plan =
+        plan_of(machine, p, pool.threads(), b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
     const std::uint64_t of_regions = regions_bytes(machine, p, pool.threads());
     std::byte* regions = product_scratch().take(of_regions + plan.bytes());
     std::byte* memory = regions + of_regions;
