@@ -115,7 +115,7 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
         const bool resolved = !context.settings.home.root.empty();
         return report(out, err, done.error(),
                       resolved ? context.settings.output : output_mode_hint(context.flags), context.refused);
-    } catch (const CommandError& error) {
+    } catch (const StateReadError& error) {
         return report(out, err, error.error(), context.settings.output);
     } catch (const std::exception& error) {
         return report(out, err,

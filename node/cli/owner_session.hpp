@@ -47,7 +47,8 @@ public:
     static base::Outcome<std::unique_ptr<OwnerSession>> connect(const Context& context,
                                                                 OwnerSessionOptions options);
 
-    /// Throws CommandError (kUnreachable) once the session's time is over, as when the node does not answer.
+    /// Throws StateReadError (kUnreachable) once the session's time is over, as when the node does not
+    /// answer.
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
     [[nodiscard]] const std::string& chain_id() const { return genesis_.chain_id; }
     /// The home's, as its file says; open_keys() checks it.

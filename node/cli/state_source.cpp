@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/cli/state_source.hpp"
 
-#include "contracts/rules/migration.hpp"
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/evidence.hpp"
@@ -10,70 +9,13 @@
 namespace assay::node {
 namespace {
 
-using base::Bytes;
-using base::ByteView;
 using base::ErrorKind;
-
-class NodeState final : public contracts::StateView {
-public:
-    explicit NodeState(std::unique_ptr<LedgerService> ledger) : ledger_(std::move(ledger)) {}
-
-    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override {
-        auto reply = ledger_->get(key);
-        if (!reply) throw CommandError(reply.error());
-        return std::move(reply->value);
-    }
-    // All under the prefix before the first is visited: what is visited must be of one state.
-    void for_each(ByteView prefix, ByteView from, const contracts::Visitor& visit) const override {
-        auto page = scan_all(*ledger_, prefix);
-        if (!page) throw CommandError(page.error());
-        const Bytes first = base::to_bytes(from);
-        for (const auto& [key, value] : page->entries)
-            if (key >= first && !visit(key, value)) return;
-    }
-
-private:
-    std::unique_ptr<LedgerService> ledger_;
-};
-
-class NodeWithHistory final : public contracts::StateView {
-public:
-    explicit NodeWithHistory(std::unique_ptr<LedgerService> ledger)
-        : node_(std::move(ledger)),
-          whole_(
-              node_, [this](ByteView key) { return node_.get(key); },
-              [](const std::string& what) {
-                  throw CommandError(base::Error{ErrorKind::kVerification, "the node's " + what,
-                                                 "use another --node; a command that has the flag --offline "
-                                                 "can read the files of a home instead"});
-              }) {}
-
-    [[nodiscard]] std::optional<Bytes> get(ByteView key) const override { return whole_.get(key); }
-    void for_each(ByteView prefix, ByteView from, const contracts::Visitor& visit) const override {
-        whole_.for_each(prefix, from, visit);
-    }
-
-private:
-    NodeState node_;
-    contracts::WithHistory whole_;
-};
 
 bool begins(const std::string& whole, const std::string& part) {
     return whole.compare(0, part.size(), part) == 0;
 }
 
 }  // namespace
-
-base::Outcome<std::unique_ptr<contracts::StateView>> state_of(std::unique_ptr<LedgerService> ledger) {
-    std::unique_ptr<contracts::StateView> state = std::make_unique<NodeWithHistory>(std::move(ledger));
-    if (const auto schema = contracts::schema_of(*state); schema != contracts::kSchemaVersion) {
-        return base::fail(ErrorKind::kVerification,
-                          "the node's ledger has schema " + std::to_string(schema.value_or(0)) +
-                              ", and this program reads " + std::to_string(contracts::kSchemaVersion),
-                          "use the version of assay that the node runs");
-    }
-    return state;
-}
 
 base::Outcome<std::unique_ptr<contracts::StateView>> open_state(const Context& context, StateFrom from) {
     std::unique_ptr<contracts::StateView> state;

@@ -95,6 +95,23 @@ struct FinaliseReplay {
     base::Hash256 carried_out;     ///< of what is handed on; zero when nothing is
 };
 
+/// Which operator of which step of a slot's round.
+struct OperatorPlace {
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t step = 0;            ///< inner step of the round, from 0
+    std::uint32_t operator_index = 0;  ///< in program order
+};
+
+/// What an operator left when it had run on every sequence of its step.
+struct OperatorOutputs {
+    /// In the order of the operator's outputs: whole tensors, row-major. Of a parameter's gradient, the sum
+    /// so far.
+    std::vector<std::vector<float>> tensors;
+    /// The first operator, up to this one, of which a number was not finite.
+    std::optional<std::uint32_t> diverged;
+};
+
 struct AcceptedUpdate {
     std::uint32_t slot = 0;
     std::uint64_t weight = 1;  ///< 1 … 2^32
@@ -184,6 +201,12 @@ public:
     /// Recomputes segment `place.unit` from the state at its start.
     base::Outcome<SegmentReplay> replay_segment(SlotState start, const ReplayPlace& place,
                                                 const Watch& watch);
+    /// What an operator of a step wrote, for a dispute that has come down to it. `start` is the state at the
+    /// start of the step's segment; the steps before it run as in run_segment, and the step itself operator
+    /// by operator, a sequence at a time. Fails as run_segment does; kRejected when a step before it
+    /// diverged; kUsage for an operator that the step does not have. Frees the memory that it takes besides.
+    base::Outcome<OperatorOutputs> run_to_operator(SlotState start, const OperatorPlace& place,
+                                                   const Watch& watch);
     /// Recomputes the unit `finalise` of a slot that did not diverge before it.
     base::Outcome<FinaliseReplay> replay_finalise(const BaseState& base, const SlotState& end);
 

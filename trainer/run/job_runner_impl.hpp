@@ -7,6 +7,7 @@
 #include <span>
 
 #include "contracts/program/batch_map.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/program/schedule.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/step/executor.hpp"
@@ -42,9 +43,17 @@ struct JobRunner::Impl {
     /// As JobRunner::run_segment; `roots`, where they are asked for, become those of the state at the end.
     base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place, const Watch& watch,
                                               program::StateRoots* roots);
-    /// The steps of a segment on adopted arrays; counts them in `state`.
+    /// Why a segment cannot start from this state; the arrays are `state`'s, adopted.
+    base::Outcome<void> check_start(const SlotState& state, const SegmentPlace& place);
+    /// Steps `range` of a slot's round on adopted arrays; counts them in `state`.
     base::Outcome<SegmentOutcome> run_steps(SlotState& state, const DeviceState& arrays,
-                                            const SegmentPlace& place, const Watch& watch);
+                                            const SegmentPlace& place, program::StepRange range,
+                                            const Watch& watch);
+    /// Makes `tokens` those of a step.
+    void gather_tokens(std::uint32_t round, std::uint32_t slot, std::uint32_t step);
+    /// The coefficients of a step that starts from `state`.
+    [[nodiscard]] arithmetic::AdamWCoefficients coefficients(const SlotState& state, std::uint32_t round,
+                                                             std::uint32_t step) const;
 
     program::JobSpec spec;
     TokenView train;

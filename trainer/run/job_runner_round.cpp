@@ -31,6 +31,10 @@ base::Failed<base::Error> no_memory() {
 base::Failed<base::Error> unfit(const std::string& what) {
     return base::fail(ErrorKind::kUsage, what, "give a state of this job, round and segment");
 }
+
+base::Failed<base::Error> no_start(const SegmentPlace& place, const std::string& why) {
+    return unfit("the slot state is not the start of segment " + std::to_string(place.segment) + ": " + why);
+}
 }  // namespace
 
 std::string JobRunner::Impl::misplaced(const SlotState& state, std::uint32_t round, std::uint32_t boundary,
@@ -66,23 +70,12 @@ base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const Seg
 
 base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, const SegmentPlace& place,
                                                            const Watch& watch, program::StateRoots* roots) {
-    if (place.round >= spec.rounds || place.slot >= spec.slots ||
-        place.segment >= program::RoundPlan(spec).segments()) {
-        return unfit("round, slot or segment is beyond the job");
-    }
-    const auto no_start = [&](const std::string& why) {
-        return unfit("the slot state is not the start of segment " + std::to_string(place.segment) + ": " +
-                     why);
-    };
-    const auto all = program::strategy_of(spec).lane_arrays;
-    if (const std::string fault = misplaced(state, place.round, place.segment, all); !fault.empty()) {
-        return no_start(fault);
-    }
+    ASSAY_TRY(check_start(state, place));
     try {
         AdoptedState adopted(*device, state.parameters, state.first_moment, state.second_moment);
         const DeviceState arrays = adopted.at();
-        if (!is_finite(arrays)) return no_start(kNotFinite);
-        auto outcome = run_steps(state, arrays, place, watch);
+        if (!is_finite(arrays)) return no_start(place, kNotFinite);
+        auto outcome = run_steps(state, arrays, place, program::RoundPlan(spec).steps(place.segment), watch);
         adopted.sync();  // however the steps ended, and whatever fails after them
         if (outcome.ok() && roots != nullptr) {
             *roots = roots_of({arrays.parameters, parameters}, {arrays.first_moment, parameters},
@@ -94,25 +87,42 @@ base::Outcome<SegmentOutcome> JobRunner::Impl::run_segment(SlotState& state, con
     }
 }
 
-base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const DeviceState& arrays,
-                                                         const SegmentPlace& place, const Watch& watch) {
-    const program::StepRange range = program::RoundPlan(spec).steps(place.segment);
+base::Outcome<void> JobRunner::Impl::check_start(const SlotState& state, const SegmentPlace& place) {
+    if (place.round >= spec.rounds || place.slot >= spec.slots ||
+        place.segment >= program::RoundPlan(spec).segments()) {
+        return unfit("round, slot or segment is beyond the job");
+    }
+    const auto all = program::strategy_of(spec).lane_arrays;
+    const std::string fault = misplaced(state, place.round, place.segment, all);
+    return fault.empty() ? base::Outcome<void>() : no_start(place, fault);
+}
+
+void JobRunner::Impl::gather_tokens(std::uint32_t round, std::uint32_t slot, std::uint32_t step) {
     const auto length = static_cast<std::ptrdiff_t>(spec.model.context) + 1;
+    tokens.clear();
+    for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
+        const auto first =
+            train.tokens.begin() + static_cast<std::ptrdiff_t>(batches.first_token({round, step, slot, i}));
+        tokens.insert(tokens.end(), first, first + length);
+    }
+}
+
+arithmetic::AdamWCoefficients JobRunner::Impl::coefficients(const SlotState& state, std::uint32_t round,
+                                                            std::uint32_t step) const {
+    return schedule.at(round, step, state.age.value_or(step));
+}
+
+base::Outcome<SegmentOutcome> JobRunner::Impl::run_steps(SlotState& state, const DeviceState& arrays,
+                                                         const SegmentPlace& place, program::StepRange range,
+                                                         const Watch& watch) {
     SegmentOutcome outcome;
     for (std::uint32_t step = range.first; step < range.last; ++step) {
         if (watch.cancelled()) return cancelled();
         ASSAY_TRY(device->check());
-        tokens.clear();
-        for (std::uint32_t i = 0; i < spec.train.batch; ++i) {
-            const auto first =
-                train.tokens.begin() +
-                static_cast<std::ptrdiff_t>(batches.first_token({place.round, step, place.slot, i}));
-            tokens.insert(tokens.end(), first, first + length);
-        }
+        gather_tokens(place.round, place.slot, step);
         StepResult result;
         try {
-            result = step_executor().step(schedule.at(place.round, step, state.age.value_or(step)), tokens,
-                                          arrays);
+            result = step_executor().step(coefficients(state, place.round, step), tokens, arrays);
         } catch (const std::bad_alloc&) {
             return no_memory();
         }

@@ -221,7 +221,7 @@ TEST_CASE("an owner's session whose time is over asks nothing more, and says so"
     try {
         (void)is_registered(session->state(), WorkRole::kMiner, Site::alices_node());
         FAIL("a state was given");
-    } catch (const CommandError& over) {
+    } catch (const StateReadError& over) {
         CHECK(over.error().kind == base::ErrorKind::kUnreachable);
         CHECK(over.error().what == "the ledger node did not give what is needed within 1 s");
         CHECK_FALSE(over.error().fix.empty());

@@ -46,9 +46,11 @@ struct Site {
     }
     template <class Record>
     std::optional<Record> read(const base::Bytes& key) {
-        const auto reply = node->get(key).value();
-        if (!reply.value) return std::nullopt;
-        return base::decode<Record>(*reply.value).value();
+        const auto reply = node->get(key);
+        INFO((reply.ok() ? std::string() : reply.error().what));
+        REQUIRE(reply.ok());
+        if (!reply->value) return std::nullopt;
+        return base::decode<Record>(*reply->value).value();
     }
     [[nodiscard]] static base::PublicKey alices_node() { return key_of("alice-node").public_key(); }
 
