@@ -7,6 +7,7 @@
 
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/engine/chain.hpp"
+#include "ledger/engine/engines.hpp"
 #include "ledger/store/certificate.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/ledger/scripted_engine.hpp"
@@ -51,6 +52,71 @@ std::optional<std::map<std::uint64_t, Roots>> embed(const Script& script, Faulty
         REQUIRE(block);
         roots[height] = {block->header.results_root, block->header.state_root};
     }
+    return roots;
+}
+
+/// A clock that stands until it is set forward by one interval of blocks.
+struct SteppedClock final : EngineClock {
+    std::uint64_t now = 1000;
+    std::uint64_t monotonic_ms() override { return now; }
+    std::uint64_t wall_ms() override { return 1; }
+};
+
+/// Submits the transactions of one height and lets the engine make the block. False: it was killed.
+bool make_block(LedgerEngine& engine, SteppedClock& clock, std::uint64_t interval_ms, const Script& script,
+                std::map<std::uint64_t, Roots>& seen) {
+    const std::uint64_t height = engine.application().info().height + 1;
+    const auto& transactions = script.blocks[height - 1];
+    std::size_t receipts = 0, errors = 0;
+    for (const Bytes& transaction : transactions) {
+        engine.submit(transaction, [&](const Outcome<Answer>& outcome) {
+            if (!outcome) return void(++errors);
+            REQUIRE(*outcome);
+            CHECK((*outcome)->height == height);
+            CHECK((*outcome)->index == receipts);
+            ++receipts;
+        });
+    }
+    const std::uint64_t subscriber = engine.subscribe([&](const Committed& block) {
+        seen[block.header.height] = {block.header.results_root, block.header.state_root};
+    });
+    clock.now += interval_ms;
+    const bool made = engine.tick().ok();
+    engine.unsubscribe(subscriber);
+    if (!made || errors > 0) return false;
+    REQUIRE(receipts == transactions.size());
+    REQUIRE(engine.application().info().height == height);
+    return true;
+}
+
+/// A process of the node's engine "embedded", opened by name: submits what the script has above the last
+/// block, height by height. The roots of all its headers, or nothing when it was killed.
+std::optional<std::map<std::uint64_t, Roots>> embed_by_name(const Script& script, FaultyDisk& disk,
+                                                            MemoryProvider& provider) {
+    if (!write_genesis(disk, Layout("home").genesis, script.genesis)) return std::nullopt;
+    SteppedClock clock;
+    const EngineParts parts{.home = "home",
+                            .disk = disk,
+                            .provider = provider,
+                            .machine = script.machine,
+                            .key = script.key,
+                            .clock = clock,
+                            .log = {}};
+    const auto opened = open_engine("embedded", parts);
+    if (!opened) return std::nullopt;
+    LedgerEngine& engine = **opened;
+    std::map<std::uint64_t, Roots> seen;
+    while (engine.application().info().height < script.blocks.size()) {
+        if (!make_block(engine, clock, parts.block_interval_ms, script, seen)) return std::nullopt;
+    }
+    std::map<std::uint64_t, Roots> roots;
+    for (std::uint64_t height = 1; height <= engine.application().info().height; ++height) {
+        const auto block = engine.block(height);
+        REQUIRE(block);
+        roots[height] = {block->header.results_root, block->header.state_root};
+    }
+    CHECK(engine.application().info().app_hash == roots.rbegin()->second.app_hash);
+    for (const auto& [height, told] : seen) CHECK(told == roots.at(height));
     return roots;
 }
 
@@ -143,14 +209,18 @@ Campaign play(const Script& script, Fault fault) {
     return campaign;
 }
 
+/// What a process of the embedded engine comes to: its chain alone, or all of it behind its interface.
+using EmbeddedRun = std::optional<std::map<std::uint64_t, Roots>> (*)(const Script&, FaultyDisk&,
+                                                                      MemoryProvider&);
+
 /// The embedded engine with the same script, killed at every call that changes its disk or its store. The
 /// machine goes down with it and tears what was not synced. Returns the number of these calls.
-std::uint64_t play_embedded(const Script& script, Fault fault) {
+std::uint64_t play_embedded(const Script& script, Fault fault, EmbeddedRun process) {
     Faults count;
     {
         FaultyDisk disk(count);
         MemoryProvider provider(count);
-        REQUIRE(embed(script, disk, provider) == script.roots);
+        REQUIRE(process(script, disk, provider) == script.roots);
     }
     for (std::uint64_t at = 1; at <= count.calls; ++at) {
         CAPTURE(at);
@@ -160,15 +230,15 @@ std::uint64_t play_embedded(const Script& script, Fault fault) {
         FaultyDisk disk(faults);
         MemoryProvider provider(faults);
         std::mt19937_64 random(at);
-        REQUIRE_FALSE(embed(script, disk, provider));
+        REQUIRE_FALSE(process(script, disk, provider));
         disk.crash(Unsynced::kTear, random);
         faults.restart();
         // The next process dies as well, one call into its work, if there is work left.
         faults.at = faults.calls + 1;
-        (void)embed(script, disk, provider);
+        (void)process(script, disk, provider);
         disk.crash(Unsynced::kTear, random);
         faults.restart();
-        REQUIRE(embed(script, disk, provider) == script.roots);
+        REQUIRE(process(script, disk, provider) == script.roots);
     }
     return count.calls;
 }
@@ -183,6 +253,7 @@ TEST_CASE("a second engine that is killed at every call comes to the roots of th
         CHECK(campaign.runs == campaign.calls);
         CHECK(campaign.runs > 5 * script.blocks.size());
         CHECK(campaign.behind > script.blocks.size());  // killed between the decision and the commit
+        CHECK(play_embedded(script, fault, embed_by_name) > 2 * script.blocks.size());
     }
 }
 
@@ -193,7 +264,7 @@ TEST_CASE("a whole job through both engines, each killed at every call, comes to
     for (const Fault fault : {Fault::kKillBefore, Fault::kKillAfter}) {
         const Campaign campaign = play(script, fault);
         CHECK(campaign.runs == campaign.calls);
-        CHECK(play_embedded(script, fault) > 2 * script.blocks.size());
+        CHECK(play_embedded(script, fault, embed) > 2 * script.blocks.size());
     }
 }
 
