@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxDrills = 16;
 constexpr std::size_t kMaxTokens = 65536;
-constexpr std::size_t kMaxPath = 64;
 constexpr std::size_t kMaxMerged = kMaxDescriptors - 1;
 
 /// Lists that a record bounds more tightly than the payload does.
@@ -20,7 +19,6 @@ bool within_bounds(const Message& message) {
     if (const auto* merge = std::get_if<Merge>(&message)) return merge->accepted.size() <= kMaxMerged;
     if (const auto* sample = std::get_if<Sample>(&message)) return sample->prompt.size() <= kMaxTokens;
     if (const auto* sampled = std::get_if<Sampled>(&message)) return sampled->tokens.size() <= kMaxTokens;
-    if (const auto* trace = std::get_if<Trace>(&message)) return trace->path.size() <= kMaxPath;
     if (const auto* refusal = std::get_if<Refusal>(&message)) return refusal->fix.size() <= kMaxFix;
     return true;
 }

@@ -58,19 +58,19 @@ enum class FrameKind : std::uint16_t {
     kRooted = 16,
     kSample = 17,
     kSampled = 18,
-    kTrace = 19,
+    // 19 to 21: not in use
     kCancel = 22,
     kRefusal = 23,
 };
 
 /// Why the worker did not do what it was asked. Frozen numbers.
 enum class RefusalReason : std::uint8_t {
-    kBadFrame = 1,      ///< not a frame of this protocol; the worker ends after saying so
-    kNoJob = 2,         ///< a request that needs an open job, and none is open
-    kBadRequest = 3,    ///< fields or descriptors that contradict each other or the job
-    kBadBytes = 4,      ///< a state, update or token file that is not what it should be
-    kCancelled = 5,     ///< Cancel came before the answer
-    kNotSupported = 6,  ///< the worker knows the request and cannot do it (Trace, until disputes open paths)
+    kBadFrame = 1,        ///< not a frame of this protocol; the worker ends after saying so
+    kNoJob = 2,           ///< a request that needs an open job, and none is open
+    kBadRequest = 3,      ///< fields or descriptors that contradict each other or the job
+    kBadBytes = 4,        ///< a state, update or token file that is not what it should be
+    kCancelled = 5,       ///< Cancel came before the answer
+    kNotSupported = 6,    ///< the worker knows the request and cannot do it; nothing is answered so today
     kDrillForbidden = 7,  ///< a drill outside a devnet
     kInternal = 8,        ///< memory ran out, or a bug of ours
     kDiverged = 9,        ///< the inputs are right, the result is not finite (Merge, Evaluate)
@@ -358,19 +358,6 @@ struct Sampled {
     }
 };
 
-/// Opens the path of a dispute down to an operator. The seam is here; the answer is kNotSupported.
-struct Trace {
-    static constexpr FrameKind kKind = FrameKind::kTrace;
-    std::uint32_t round = 0;
-    std::uint32_t slot = 0;
-    std::uint32_t unit = 0;
-    std::vector<std::uint64_t> path;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        visit(self.round, self.slot, self.unit, self.path);
-    }
-};
-
 /// Ends the request with this frame's number, at the next step's end. It is answered by its Refusal.
 struct Cancel {
     static constexpr FrameKind kKind = FrameKind::kCancel;
@@ -391,7 +378,7 @@ struct Refusal {
 
 using Message =
     std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary, Trained, Replay,
-                 Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Trace, Cancel, Refusal>;
+                 Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Cancel, Refusal>;
 
 FrameKind kind_of(const Message& message);
 

@@ -35,7 +35,6 @@ std::vector<base::Bytes> seeds() {
             frame(Trained{trace, {}, 1, 2}),
             frame(Replayed{UnitVerdict::kDiffers, {}, {}, "bit 3", false, 1, 2}),
             frame(Sampled{{1, 2, 3}}),
-            frame(Trace{1, 2, 3, {4, 5}}),
             frame(Cancel{}),
             frame(Refusal{RefusalReason::kNoJob, "text", "fix"})};
 }

@@ -130,12 +130,6 @@ private:
         return WorkerAnswer{job_->opened(), {}};
     }
 
-    Answered answer(const frames::Trace&, const RequestContext&) {
-        return base::failed(
-            Refusal{RefusalReason::kNotSupported,
-                    "this worker opens no path below a segment: a slot in dispute stays unpaid"});
-    }
-
     Answered answer(const frames::Cancel&, const RequestContext&) {
         return base::failed(Refusal{RefusalReason::kCancelled, "cancelled"});
     }

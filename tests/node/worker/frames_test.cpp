@@ -57,7 +57,6 @@ std::vector<Message> all_kinds() {
             Rooted{trace.update},
             Sample{{1, 2, 3}, 10, 7, 0.5F},
             Sampled{{4, 5}},
-            Trace{1, 2, 3, {4}},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};
 }
@@ -162,7 +161,8 @@ TEST_CASE("a truncated or lengthened message is refused") {
 }
 
 TEST_CASE("an unknown kind is refused") {
-    for (const std::uint16_t kind : {std::uint16_t{0}, std::uint16_t{24}, std::uint16_t{65535}}) {
+    for (const std::uint16_t kind :
+         {std::uint16_t{0}, std::uint16_t{19}, std::uint16_t{24}, std::uint16_t{65535}}) {
         const auto message = decode_message(kind, {});
         REQUIRE_FALSE(message.ok());
         CHECK(message.error() == base::DecodeError::kBadVariant);
@@ -176,9 +176,6 @@ TEST_CASE("lists longer than their bounds are refused") {
     Sample sample;
     sample.prompt.resize(65537);
     CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kSample), base::encode(sample)).ok());
-    Trace trace;
-    trace.path.resize(65);
-    CHECK_FALSE(decode_message(static_cast<std::uint16_t>(FrameKind::kTrace), base::encode(trace)).ok());
     Refusal refusal;
     refusal.fix.assign(kMaxFix, 'f');
     CHECK(decode_message(static_cast<std::uint16_t>(FrameKind::kRefusal), base::encode(refusal)).ok());

@@ -159,8 +159,6 @@ TEST_CASE("a request without a job is refused by name") {
     const auto answer = call(*worker, frames::Initial{}, {});
     REQUIRE_FALSE(answer.ok());
     CHECK(answer.error().what.find("no job") != std::string::npos);
-    const auto trace = call(*worker, frames::Trace{}, {});
-    REQUIRE_FALSE(trace.ok());
     const auto progress = call(*worker, frames::Progress{}, {});
     CHECK_FALSE(progress.ok());
 }
