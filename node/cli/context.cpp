@@ -15,6 +15,7 @@ base::Outcome<std::unique_ptr<LedgerService>> Context::ledger() const {
 }
 
 void Context::print_json(const std::string& schema, const nlohmann::ordered_json& body) const {
+    if (gathered) return gathered->update(body);
     out << json_text(schema, body, JsonLayout::kIndented) << '\n';
 }
 

@@ -30,12 +30,15 @@ struct Context {
     std::function<base::Outcome<void>()> action;
     /// Set by a command before it ends with kRejected: the JSON error gives number and name.
     mutable std::optional<LedgerRefusal> refused;
+    /// Not null while one command line runs several verbs: print_json puts its members here.
+    std::shared_ptr<nlohmann::ordered_json> gathered = nullptr;
 
     [[nodiscard]] bool json() const { return settings.output == OutputMode::kJson; }
     [[nodiscard]] const Home& home() const { return settings.home; }
     /// A client of the ledger node that `--node` names. It connects at its first call.
     [[nodiscard]] base::Outcome<std::unique_ptr<LedgerService>> ledger() const;
     /// Prints one JSON object (node/views/json.hpp) and a newline on `out`; `schema` becomes its first field.
+    /// While `gathered` is there, nothing is printed.
     void print_json(const std::string& schema, const nlohmann::ordered_json& body) const;
     /// The same on one line, and at once: for one of many.
     void print_json_line(const std::string& schema, const nlohmann::ordered_json& body) const;

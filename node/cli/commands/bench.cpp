@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include "node/cli/bench_plan.hpp"
 #include "node/cli/bench_state.hpp"
@@ -104,6 +107,16 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     return {};
 }
 
+/// What is named before a verb is measured before it, and a script gets one object with the members of both.
+base::Outcome<void> bench_both(Context& context, const std::function<base::Outcome<void>()>& kinds,
+                               const std::function<base::Outcome<void>()>& verbs) {
+    if (context.json()) context.gathered = std::make_shared<Json>(Json::object());
+    ASSAY_TRY(kinds());
+    ASSAY_TRY(verbs());
+    if (const auto all = std::exchange(context.gathered, nullptr)) context.print_json("assay.bench/v1", *all);
+    return {};
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& app, Context& context) {
@@ -116,9 +129,8 @@ void add_bench_commands(CLI::App& app, Context& context) {
         if (command.get_subcommands().empty()) {
             context.action = action;
         } else if (!flags->kinds.empty()) {
-            context.action = [action, verbs = context.action]() -> base::Outcome<void> {
-                ASSAY_TRY(action());
-                return verbs();
+            context.action = [&context, action, verbs = context.action] {
+                return bench_both(context, action, verbs);
             };
         }
     });
