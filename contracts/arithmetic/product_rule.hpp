@@ -11,7 +11,7 @@ namespace assay::arithmetic {
 inline constexpr std::uint64_t kMaxProductBlock = 16'384;
 
 /// Rows of k in an attention product's block, when k counts tokens.
-inline constexpr std::uint64_t kAttentionBlock = 64;
+inline constexpr std::uint64_t kAttentionBlock = 128;
 
 struct ProductRule {
     std::uint8_t a_digits = 2;  ///< 2: 16-bit fixed point; 3: 24-bit

@@ -12,6 +12,7 @@ namespace assay::base {
 namespace {
 crypto_generichash_state* state_of(std::array<std::uint8_t, 384>& storage) {
     static_assert(sizeof(crypto_generichash_state) <= 384);
+    static_assert(crypto_generichash_blake2b_PERSONALBYTES == sizeof(Personal::bytes));
     return reinterpret_cast<crypto_generichash_state*>(storage.data());
 }
 
@@ -39,9 +40,12 @@ Hash256 hash_from(ByteView bytes) {
     return hash;
 }
 
-Hasher::Hasher() { crypto_generichash_init(state_of(state_), nullptr, 0, 32); }
+Hasher::Hasher(const Personal& personal) {
+    crypto_generichash_blake2b_init_salt_personal(state_of(state_), nullptr, 0, 32, nullptr,
+                                                  personal.bytes.data());
+}
 
-Hasher::Hasher(std::string_view tag) : Hasher() {
+Hasher::Hasher(std::string_view tag) : Hasher(Personal{}) {
     ASSAY_CHECK(tag.size() >= 2 && tag.size() < 64);
     const auto length = static_cast<std::uint8_t>(tag.size());
     add({&length, 1});
@@ -67,16 +71,15 @@ Hash256 Hasher::finish() {
 
 Hash256 hash(std::string_view tag, ByteView data) { return Hasher(tag).add(data).finish(); }
 
-Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second) {
-    Hasher hasher;
-    hasher.add({&prefix, 1}).add(first).add(second);
-    return hasher.finish();
+Hash256 personal_hash(const Personal& personal, ByteView first, ByteView second) {
+    return Hasher(personal).add(first).add(second).finish();
 }
 
 void hash_one_by_one(const MessageBatch& messages, Hash256* out) {
     for (std::size_t i = 0; i < messages.count; ++i) {
-        crypto_generichash(out[i].bytes.data(), out[i].bytes.size(), messages.data + i * messages.stride,
-                           messages.length, nullptr, 0);
+        crypto_generichash_blake2b_salt_personal(out[i].bytes.data(), out[i].bytes.size(),
+                                                 messages.data + i * messages.stride, messages.length,
+                                                 nullptr, 0, nullptr, messages.personal.bytes.data());
     }
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "contracts/base/bytes.hpp"
+#include "contracts/base/personal.hpp"
 
 namespace assay::base {
 
@@ -32,8 +33,8 @@ std::optional<Hash256> parse_hash(std::string_view hex);
 /// Copies 32 bytes; REQUIRES bytes.size() == 32.
 Hash256 hash_from(ByteView bytes);
 
-/// Incremental BLAKE2b-256. The digest covers `u8 length of tag, tag, data…`; a tag has 2 to 63 bytes, so
-/// the first byte differs from the 0x00 and 0x01 that begin Merkle leaves and nodes (merkle.hpp).
+/// Incremental BLAKE2b-256 without personalisation. The digest covers `u8 length of tag, tag, data…`; a tag
+/// has 2 to 63 bytes.
 class Hasher {
 public:
     explicit Hasher(std::string_view tag);
@@ -44,23 +45,24 @@ public:
     [[nodiscard]] Hash256 finish();
 
 private:
-    friend Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second);
-    Hasher();
+    friend Hash256 personal_hash(const Personal& personal, ByteView first, ByteView second);
+    explicit Hasher(const Personal& personal);
     alignas(64) std::array<std::uint8_t, 384> state_;  // libsodium's crypto_generichash_state
 };
 
 /// Hash of one run of bytes under a tag.
 Hash256 hash(std::string_view tag, ByteView data);
 
-/// BLAKE2b-256(prefix, first, second): only for Merkle leaves (0x00) and nodes (0x01).
-Hash256 untagged_hash(std::uint8_t prefix, ByteView first, ByteView second = {});
+/// BLAKE2b-256 of `first ‖ second` under a personalisation, without a tag: only for Merkle trees.
+Hash256 personal_hash(const Personal& personal, ByteView first, ByteView second = {});
 
-/// `count` messages of `length` bytes each, `stride` bytes apart.
+/// `count` messages of `length` bytes each, `stride` bytes apart, under one personalisation.
 struct MessageBatch {
     const std::uint8_t* data = nullptr;
     std::size_t length = 0;
     std::size_t stride = 0;
     std::size_t count = 0;
+    Personal personal{};
 };
 
 /// Writes BLAKE2b-256 of each message of a batch to out[0 … count).

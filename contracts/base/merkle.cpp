@@ -7,16 +7,18 @@
 
 namespace assay::base {
 
-Hash256 merkle_leaf(ByteView data) { return untagged_hash(kMerkleLeafPrefix, data); }
+Hash256 merkle_leaf(ByteView data) { return merkle_leaf(personal::kLeaf, data); }
+
+Hash256 merkle_leaf(const Personal& kind, ByteView data) { return personal_hash(kind, data); }
 
 Hash256 merkle_node(const Hash256& left, const Hash256& right) {
-    return untagged_hash(kMerkleNodePrefix, left.view(), right.view());
+    return personal_hash(personal::kNode, left.view(), right.view());
 }
 
 Hash256 merkle_empty_root() { return hash("merkle/empty", {}); }
 
 namespace {
-constexpr std::size_t kNodeBytes = 1 + 2 * sizeof(Hash256::bytes);
+constexpr std::size_t kNodeBytes = 2 * sizeof(Hash256::bytes);
 constexpr std::size_t kNodesAtATime = 32;
 
 // Replaces a level by the one above it.
@@ -27,12 +29,11 @@ void fold_level(std::vector<Hash256>& level, BatchHash hash) {
         const std::size_t count = std::min(kNodesAtATime, pairs - first);
         for (std::size_t i = 0; i < count; ++i) {
             std::uint8_t* node = messages.data() + i * kNodeBytes;
-            node[0] = kMerkleNodePrefix;
             const Hash256* children = level.data() + 2 * (first + i);
-            std::copy(children[0].bytes.begin(), children[0].bytes.end(), node + 1);
-            std::copy(children[1].bytes.begin(), children[1].bytes.end(), node + 1 + 32);
+            std::copy(children[0].bytes.begin(), children[0].bytes.end(), node);
+            std::copy(children[1].bytes.begin(), children[1].bytes.end(), node + 32);
         }
-        hash({messages.data(), kNodeBytes, kNodeBytes, count}, level.data() + first);
+        hash({messages.data(), kNodeBytes, kNodeBytes, count, personal::kNode}, level.data() + first);
     }
     if (level.size() % 2 != 0) level[pairs] = level.back();
     level.resize((level.size() + 1) / 2);

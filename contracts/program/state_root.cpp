@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/check.hpp"
@@ -33,26 +34,26 @@ void put_tile(std::uint64_t rows, std::uint64_t cols, std::span<const T> values,
     }
 }
 
+// The kind of a tile is its elements'.
 template <class T>
-Hash256 matrix_root(LeafKind kind, std::uint64_t rows, std::uint64_t cols, std::span<const T> values,
-                    base::BatchHash hash) {
+constexpr base::Personal kTileOf =
+    std::is_same_v<T, float> ? base::personal::kTile : base::personal::kUpdateTile;
+
+template <class T>
+Hash256 matrix_root(std::uint64_t rows, std::uint64_t cols, std::span<const T> values, base::BatchHash hash) {
     ASSAY_CHECK(values.size() == rows * cols);
-    constexpr std::size_t kPrefix = 2;
-    constexpr std::size_t kLeafBytes = kPrefix + kTile * kTile * sizeof(T);
+    constexpr std::size_t kLeafBytes = kTile * kTile * sizeof(T);
     std::vector<Hash256> leaves(tile_count(rows, cols));
     std::vector<std::uint8_t> messages(std::min(kLeavesAtATime, leaves.size()) * kLeafBytes);
     std::size_t done = 0, waiting = 0;
     const auto flush = [&] {
-        hash({messages.data(), kLeafBytes, kLeafBytes, waiting}, leaves.data() + done);
+        hash({messages.data(), kLeafBytes, kLeafBytes, waiting, kTileOf<T>}, leaves.data() + done);
         done += waiting;
         waiting = 0;
     };
     for (std::uint64_t top = 0; top < rows; top += kTile) {
         for (std::uint64_t left = 0; left < cols; left += kTile) {
-            std::uint8_t* leaf = messages.data() + waiting * kLeafBytes;
-            leaf[0] = base::kMerkleLeafPrefix;
-            leaf[1] = static_cast<std::uint8_t>(kind);
-            put_tile(rows, cols, values, top, left, leaf + kPrefix);
+            put_tile(rows, cols, values, top, left, messages.data() + waiting * kLeafBytes);
             if (++waiting == kLeavesAtATime) flush();
         }
     }
@@ -61,7 +62,7 @@ Hash256 matrix_root(LeafKind kind, std::uint64_t rows, std::uint64_t cols, std::
 }
 
 template <class T>
-Hash256 root_of_array(LeafKind kind, const std::vector<TensorInfo>& tensors, std::span<const T> values,
+Hash256 root_of_array(const std::vector<TensorInfo>& tensors, std::span<const T> values,
                       base::BatchHash hash) {
     std::vector<Hash256> leaves;
     leaves.reserve(tensors.size());
@@ -69,11 +70,11 @@ Hash256 root_of_array(LeafKind kind, const std::vector<TensorInfo>& tensors, std
     for (const TensorInfo& tensor : tensors) {
         ASSAY_CHECK(tensor.offset == end && tensor.offset + tensor.size() <= values.size());
         end += tensor.size();
-        const Hash256 root = matrix_root<T>(kind, tensor.rows, tensor.cols,
-                                            values.subspan(tensor.offset, tensor.size()), hash);
+        const Hash256 root =
+            matrix_root<T>(tensor.rows, tensor.cols, values.subspan(tensor.offset, tensor.size()), hash);
         base::Encoder encoder;
         encoder(tensor.name, tensor.rows, tensor.cols, root);
-        leaves.push_back(base::merkle_leaf(std::move(encoder).take()));
+        leaves.push_back(base::merkle_leaf(base::personal::kTensor, std::move(encoder).take()));
     }
     ASSAY_CHECK(end == values.size());
     return base::merkle_root(leaves);
@@ -81,40 +82,47 @@ Hash256 root_of_array(LeafKind kind, const std::vector<TensorInfo>& tensors, std
 }  // namespace
 
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const float> values) {
-    return matrix_root(LeafKind::kTile, rows, cols, values, base::hash_one_by_one);
+    return matrix_root(rows, cols, values, base::hash_one_by_one);
 }
 
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std::int64_t> values) {
-    return matrix_root(LeafKind::kUpdate, rows, cols, values, base::hash_one_by_one);
+    return matrix_root(rows, cols, values, base::hash_one_by_one);
 }
 
 Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values,
                    base::BatchHash hash) {
-    return root_of_array(LeafKind::kTile, tensors, values, hash);
+    return root_of_array(tensors, values, hash);
 }
 
 Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update,
                     base::BatchHash hash) {
-    return root_of_array(LeafKind::kUpdate, tensors, update, hash);
+    return root_of_array(tensors, update, hash);
+}
+
+namespace {
+template <class... Content>
+Hash256 component_leaf(StateComponent place, const Content&... content) {
+    base::Encoder encoder;
+    encoder(static_cast<std::uint8_t>(place), content...);
+    return base::merkle_leaf(base::personal::kComponent, std::move(encoder).take());
+}
+}  // namespace
+
+std::array<Hash256, kStateComponents> component_leaves(const StateRoots& roots) {
+    using enum StateComponent;
+    return {component_leaf(kParameters, roots.parameters),
+            component_leaf(kFirstMoment, roots.first_moment),
+            component_leaf(kSecondMoment, roots.second_moment),
+            component_leaf(kSteps, roots.step_count, roots.moment_age.value_or(roots.step_count)),
+            component_leaf(kResidual, roots.residual),
+            component_leaf(kOuter, roots.outer),
+            component_leaf(kDataCursor, roots.data_cursor),
+            component_leaf(kGeneratorCounter, roots.generator_counter)};
 }
 
 Hash256 state_root(const StateRoots& roots) {
-    std::vector<Hash256> leaves;
-    const auto add = [&leaves](const auto& component) {
-        base::Encoder encoder;
-        encoder(static_cast<std::uint8_t>(leaves.size()), component);
-        leaves.push_back(base::merkle_leaf(std::move(encoder).take()));
-    };
-    add(roots.parameters);
-    add(roots.first_moment);
-    add(roots.second_moment);
-    add(roots.step_count);
-    add(roots.residual);
-    add(roots.outer);
-    add(roots.data_cursor);
-    add(roots.generator_counter);
-    if (roots.moment_age) add(*roots.moment_age);
-    return base::merkle_root(leaves);
+    const auto leaves = component_leaves(roots);
+    return base::merkle_root({leaves.begin(), leaves.end()});
 }
 
 Hash256 carried_root(const Hash256& first_moment, const Hash256& second_moment, std::uint64_t moment_age) {

@@ -3,6 +3,8 @@
 // states. Everything is Merkle (merkle.hpp), so that a dispute can open one 16×16 tile.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,27 +15,18 @@
 
 namespace assay::program {
 
-/// First byte of a leaf's data: what the leaf holds. Frozen numbers.
-enum class LeafKind : std::uint8_t {
-    kTile = 1,         ///< 16×16 binary32, 1,024 bytes
-    kAccumulator = 2,  ///< 16×16 int64 (profile i16)
-    kDigits = 3,       ///< int8 digits with exponents (profile i16)
-    kUpdate = 4,       ///< 16×16 int64 of an update, 2,048 bytes
-    kValueIndex = 5,   ///< a maximum: value and index
-};
-
-/// Root of a matrix: leaves are its tiles, row by row, merkle_leaf(kind ‖ elements little-endian, row-major
-/// within the tile, absent elements zero).
+/// Root of a matrix: leaves are its tiles, row by row: elements little-endian, row-major within the tile,
+/// absent elements zero, under personal::kTile (binary32) or personal::kUpdateTile (int64).
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const float> values);
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std::int64_t> values);
 
-/// Root of a flat array that is cut into `tensors`: per tensor, in order, the leaf merkle_leaf(name ‖ rows ‖
-/// cols ‖ tensor root) in the canonical encoding (string with u32 length; u64; u64; 32 bytes).
+/// Root of a flat array that is cut into `tensors`: per tensor, in order, the leaf (personal::kTensor) of
+/// name ‖ rows ‖ cols ‖ tensor root in the canonical encoding (string with u32 length; u64; u64; 32 bytes).
 /// REQUIRES values.size() to be the sum of the tensors' sizes. `hash` makes tiles' hashes and the tree's.
 Hash256 array_root(const std::vector<TensorInfo>& tensors, std::span<const float> values,
                    base::BatchHash hash = base::hash_one_by_one);
 
-/// As array_root over an update, with LeafKind::kUpdate tiles.
+/// As array_root over an update, with personal::kUpdateTile.
 Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std::int64_t> update,
                     base::BatchHash hash = base::hash_one_by_one);
 
@@ -49,14 +42,30 @@ struct StateRoots {
     Hash256 outer;
     std::uint64_t data_cursor = 0;
     std::uint64_t generator_counter = 0;
-    /// AdamW steps that the moments have behind them. A ninth component, only where moments outlive a round:
-    /// elsewhere it is step_count.
+    /// AdamW steps that the moments have behind them, where moments outlive a round: elsewhere it is
+    /// step_count, in the component too.
     std::optional<std::uint64_t> moment_age;
 
     friend bool operator==(const StateRoots&, const StateRoots&) = default;
 };
 
-/// Merkle root over the components' leaves merkle_leaf(u8 position ‖ root or u64 little-endian).
+/// The place of a component in a state: of its leaf in the tree, and the first byte of what the leaf covers.
+enum class StateComponent : std::uint8_t {
+    kParameters = 0,
+    kFirstMoment = 1,
+    kSecondMoment = 2,
+    kSteps = 3,  ///< step count and age of the moments, u64 each, in every job
+    kResidual = 4,
+    kOuter = 5,
+    kDataCursor = 6,        ///< u64
+    kGeneratorCounter = 7,  ///< u64
+};
+inline constexpr std::size_t kStateComponents = 8;
+
+/// Leaves (personal::kComponent) of a state's components: u8 place ‖ root, or numbers little-endian.
+std::array<Hash256, kStateComponents> component_leaves(const StateRoots& roots);
+
+/// Merkle root over component_leaves: always eight, so that each opens with three siblings.
 Hash256 state_root(const StateRoots& roots);
 
 /// Root of what a slot carries over a round border: H("assay/carried", root of the first moment ‖ root of the

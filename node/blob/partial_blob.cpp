@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "contracts/base/blob_id.hpp"
 #include "node/blob/store_state.hpp"
 
 namespace assay::node {
@@ -80,7 +81,8 @@ std::optional<std::uint64_t> PartialBlob::next_missing() const {
 Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
     const bool last = index + 1 == state_->leaves.size();
     const bool length_ok = last ? !chunk.empty() && chunk.size() <= kChunkBytes : chunk.size() == kChunkBytes;
-    if (index >= state_->leaves.size() || !length_ok || base::merkle_leaf(chunk) != state_->leaves[index]) {
+    if (index >= state_->leaves.size() || !length_ok ||
+        base::blob_chunk_hash(chunk) != state_->leaves[index]) {
         return fail(ErrorKind::kVerification,
                     "chunk " + std::to_string(index) + " of blob " + state_->id.hex() +
                         " is not the one its hash names",

@@ -19,7 +19,7 @@ namespace assay::portability {
 namespace {
 
 constexpr std::uint32_t kSteps = 3;
-constexpr std::uint32_t kContext = 70;
+constexpr std::uint32_t kContext = 134;  // beyond a block of exact attention
 constexpr std::uint32_t kVocabulary = 61;
 constexpr std::uint64_t kTokens = 12 * kContext + 1;
 

@@ -5,6 +5,7 @@
 
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/personal_vectors.hpp"
 #include "tests/trainer/small_job.hpp"
 #include "trainer/cpu/kernels/kernels.hpp"
 
@@ -25,12 +26,13 @@ std::vector<std::uint8_t> noise(std::mt19937& random, std::size_t count) {
 TEST_CASE("a batch of messages has the digests of its messages on every target") {
     std::mt19937 random(5);
     // Around the ends of blocks, a node of a tree, leaves of both kinds of tile.
-    const std::size_t lengths[] = {0, 1, 65, 127, 128, 129, 255, 256, 257, 1026, 2050};
+    const std::size_t lengths[] = {0, 1, 64, 127, 128, 129, 255, 256, 257, 1024, 2048};
     for (const std::size_t length : lengths) {
         for (const std::size_t count : {0U, 1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 16U, 17U, 33U}) {
             const std::size_t stride = length + random() % 9;
             const auto bytes = noise(random, count * stride + length);
-            const MessageBatch messages{bytes.data(), length, stride, count};
+            const base::Personal personal = random() % 2 == 0 ? base::Personal{} : base::personal::kTile;
+            const MessageBatch messages{bytes.data(), length, stride, count, personal};
             std::vector<Hash256> expected(count + 1);
             base::hash_one_by_one(messages, expected.data());
             for (const Target target : test::all_targets()) {
@@ -39,6 +41,20 @@ TEST_CASE("a batch of messages has the digests of its messages on every target")
                 kernels(target).hash_batch(messages, found.data());
                 CHECK(found == expected);  // the one after the last is left alone
             }
+        }
+    }
+}
+
+TEST_CASE("personalised digests of every target are the known answers") {
+    const auto known = assay::test::personal_vectors();
+    REQUIRE(known.size() == base::kPersonals.size() * 9);
+    for (const Target target : test::all_targets()) {
+        for (const assay::test::PersonalVector& vector : known) {
+            INFO(to_text(target) << ", " << vector.name << ", length " << vector.message.size());
+            const MessageBatch messages{vector.message.data(), vector.message.size(), 0, 3, vector.personal};
+            std::vector<Hash256> found(3);
+            kernels(target).hash_batch(messages, found.data());
+            CHECK(found == std::vector<Hash256>(3, vector.digest));
         }
     }
 }

@@ -16,6 +16,8 @@ namespace {
 using namespace assay::arithmetic;
 using assay::test::bits;
 
+constexpr std::uint64_t kBlock = 128;  // the law's, written out
+
 using Term = std::function<float(std::uint64_t)>;
 
 std::int32_t scale_of(const Term& x, std::uint64_t first, std::uint64_t last) {
@@ -27,8 +29,8 @@ std::int32_t scale_of(const Term& x, std::uint64_t first, std::uint64_t last) {
 // c + product of a[first…last) and b[first…last) over tokens, b's scale over whole blocks of `tokens`.
 float over_tokens(const Term& a, const Term& b, std::uint64_t first, std::uint64_t last, std::uint64_t tokens,
                   float c) {
-    for (std::uint64_t block = first / 64; block * 64 < last; ++block) {
-        const std::uint64_t start = block * 64, end = std::min(tokens, start + 64);
+    for (std::uint64_t block = first / kBlock; block * kBlock < last; ++block) {
+        const std::uint64_t start = block * kBlock, end = std::min(tokens, start + kBlock);
         const std::uint64_t from = std::max(first, start), to = std::min(last, end);
         const std::int32_t ea = scale_of(a, from, to), eb = scale_of(b, start, end);
         std::int64_t sum = 0;
@@ -52,7 +54,7 @@ float over_numbers(const Term& a, const Term& b, std::uint64_t d) {
 TEST_CASE("attention's exact products are the rule under the causal mask") {
     std::mt19937 random(43);
     std::normal_distribution<float> normal;
-    for (const std::uint64_t tokens : {1U, 5U, 63U, 64U, 65U, 130U}) {
+    for (const std::uint64_t tokens : {1U, 5U, 127U, 128U, 129U, 256U, 300U}) {
         const std::uint64_t d = 1 + random() % 9, stride = 3 * d + 1;
         std::vector<float> rows(tokens * stride), matrix(tokens * tokens);
         for (float& x : rows) x = std::ldexp(normal(random), static_cast<int>(random() % 30) - 15);
@@ -98,13 +100,13 @@ TEST_CASE("attention's exact products are the rule under the causal mask") {
 }
 
 TEST_CASE("what a mask hides and what later blocks hold leave a row alone") {
-    const std::uint64_t tokens = 100, d = 3;
+    const std::uint64_t tokens = 164, d = 3;
     std::vector<float> p(tokens * tokens, 0.01F), v(tokens * d, 1.5F), o(tokens * d), changed(tokens * d);
     exact::attention_values({tokens, d}, p, {v.data(), d}, {o.data(), d});
     for (std::uint64_t i = 0; i < tokens; ++i) {
         for (std::uint64_t j = i + 1; j < tokens; ++j) p[i * tokens + j] = 1e30F;
     }
-    for (std::uint64_t t = 64; t < tokens; ++t) v[t * d] = 1e30F;
+    for (std::uint64_t t = kBlock; t < tokens; ++t) v[t * d] = 1e30F;
     exact::attention_values({tokens, d}, p, {v.data(), d}, {changed.data(), d});
-    for (std::uint64_t at = 0; at < 64 * d; ++at) REQUIRE(bits(o[at]) == bits(changed[at]));
+    for (std::uint64_t at = 0; at < kBlock * d; ++at) REQUIRE(bits(o[at]) == bits(changed[at]));
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected digests: Python's hashlib.blake2b(…, digest_size=32).
+// Expected digests: Python's hashlib.blake2b(…, digest_size=32), those of trees from
+// tests/vectors/personal_hashes.py.
 #include "contracts/base/hash.hpp"
+
+#include <algorithm>
+#include <set>
 
 #include "contracts/base/merkle.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/personal_vectors.hpp"
 
 namespace {
 using namespace assay::base;
@@ -44,14 +49,45 @@ TEST_CASE("CRC-32C gives the known answer") {
     CHECK(crc32c({}) == 0U);
 }
 
+TEST_CASE("personalised digests are the known answers, of one message and of several") {
+    const auto known = assay::test::personal_vectors();
+    REQUIRE(known.size() == kPersonals.size() * 9);
+    std::set<std::string> names;
+    for (const auto& vector : known) {
+        names.insert(vector.name);
+        const ByteView message = vector.message;
+        INFO(vector.name << ", length " << message.size());
+        CHECK(std::count(kPersonals.begin(), kPersonals.end(), vector.personal) == 1);
+        CHECK(merkle_leaf(vector.personal, message) == vector.digest);
+        const std::size_t half = message.size() / 2;
+        CHECK(personal_hash(vector.personal, message.first(half), message.subspan(half)) == vector.digest);
+        std::vector<Hash256> found(2);
+        hash_one_by_one({message.data(), message.size(), 0, 2, vector.personal}, found.data());
+        CHECK(found == std::vector<Hash256>(2, vector.digest));
+        CHECK(hash_from(vector.digest.view()) != hash("test/tag", message));
+    }
+    CHECK(names.size() == kPersonals.size());
+    const auto node = std::find_if(known.begin(), known.end(), [](const auto& vector) {
+        return vector.name == "assay/node" && vector.message.size() == 64;
+    });
+    REQUIRE(node != known.end());
+    const ByteView both = node->message;
+    CHECK(merkle_node(hash_from(both.first(32)), hash_from(both.last(32))) == node->digest);
+}
+
 TEST_CASE("Merkle trees have the structure of RFC 6962") {
     CHECK(merkle_empty_root().hex() == "9adcfeda1375d8eb05550d21f777141ce632f1e526dcf14ded0327e718a768a8");
     CHECK(merkle_root({}) == merkle_empty_root());
     CHECK(merkle_leaf(as_bytes("a")).hex() ==
-          "7234082e1dd0b5ec0acd71875d61c9f374af30c100bc4de7aa4eb3f15bbed686");
+          "844f56149ca6c3c33d6d3668ed56fd75ae9fd0be0c9703f7bbda8c0969093fdc");
     CHECK(merkle_root(leaves(1)) == leaves(1)[0]);
-    CHECK(merkle_root(leaves(5)).hex() == "d189ac817a2f095408bea113eb0c5b6ba55cbafea7cd71378de9152f3b5d3246");
-    CHECK(merkle_root(leaves(7)).hex() == "9a32133fb577b45268f6dcb813645347b5955c4b19e56b7474197a31e75a6a5f");
+    std::size_t known = 0;
+    assay::test::for_known("tree", [&](const std::string&, std::size_t count, const Hash256& root) {
+        INFO(count << " leaves");
+        CHECK(merkle_root(leaves(count)) == root);
+        ++known;
+    });
+    CHECK(known == 5);
 }
 
 TEST_CASE("every leaf proves its place, and no other leaf, place, count or sibling list passes") {

@@ -47,16 +47,42 @@ TEST_CASE("roots equal those that an independent implementation computed") {
         update[i] = static_cast<std::int64_t>(i) * 1'000'000'007 - 5;
     }
     CHECK(tensor_root(17, 18, values).hex() ==
-          "0a4a32dda6a060c5b7899a30dd52dfadeec14a972c532557633a93121233423c");
+          "79583e28cf018684398e07f81b3671ee07c03ef1830d7ddd55606ddb680f17bd");
     CHECK(tensor_root(17, 18, update).hex() ==
-          "5ea0f7a30fc39d320dc36f26a228fa1ff2ab95286ee27119a3bca1726c81e86d");
+          "4a107ef8efb60f4dddbb89b5abb3d95386efaae1e5ebabc5689fbc9c0fd4a936");
     const std::vector<TensorInfo> tensors = {
         {.name = "a", .rows = 16, .cols = 16, .offset = 0, .is_vector = false},
         {.name = "b", .rows = 1, .cols = 50, .offset = 256, .is_vector = true}};
     CHECK(array_root(tensors, values).hex() ==
-          "23500a55700353bf47b8e0e3c231c7b6aaeb9cb2433f72b44cb50d767291cdb3");
+          "a0d1c3c7bbff0ad939df1006bb5755e084bb5b59f93e8f6bd381e4ed8e1a5bba");
     CHECK(base_state_root(tensors, values, values, 10).hex() ==
-          "d865f59f56333dde31558b9a95e4c204d124c2958d48b2c5a9fe48eb5d12b533");
+          "91ae899b6d2380f72a670061c616a8a25bab1447fd902000c73ec8b7944a51c2");
+    StateRoots aged;
+    aged.parameters = aged.first_moment = aged.second_moment = aged.outer = array_root(tensors, values);
+    aged.step_count = 10;
+    aged.moment_age = 7;
+    CHECK(state_root(aged).hex() == "51bcc41fabd3f69ae40c80184aeecc14a2d8df46aa29a6355c1c7399c3b0e2b9");
+}
+
+TEST_CASE("each component of a state opens with three siblings, with an age or without") {
+    StateRoots roots;
+    roots.first_moment = named("first");
+    roots.step_count = 5;
+    for (const std::optional<std::uint64_t> age : {std::optional<std::uint64_t>(), std::optional(9UL)}) {
+        roots.moment_age = age;
+        const auto leaves = component_leaves(roots);
+        const std::vector<Hash256> all(leaves.begin(), leaves.end());
+        for (std::size_t place = 0; place < kStateComponents; ++place) {
+            const auto proof = assay::base::merkle_prove(all, place);
+            CHECK(proof.siblings.size() == 3);
+            CHECK(assay::base::merkle_verify(state_root(roots), all[place], proof));
+        }
+    }
+    // Where moments restart each round their age is the step count.
+    StateRoots told = roots;
+    told.moment_age = roots.step_count;
+    roots.moment_age.reset();
+    CHECK(state_root(told) == state_root(roots));
 }
 
 TEST_CASE("one ulp anywhere and a zero's sign change the root") {
@@ -79,6 +105,7 @@ TEST_CASE("every component of a state reaches its root") {
     roots.push_back(state_root(one));
     one = none, one.first_moment = named("x"), roots.push_back(state_root(one));
     one = none, one.second_moment = named("x"), roots.push_back(state_root(one));
+    one = none, one.moment_age = 1, roots.push_back(state_root(one));
     one = none, one.step_count = 1, roots.push_back(state_root(one));
     one = none, one.residual = named("x"), roots.push_back(state_root(one));
     one = none, one.outer = named("x"), roots.push_back(state_root(one));

@@ -27,17 +27,17 @@ struct GoldenRun {
 };
 const std::vector<GoldenRun> kVariants = {
     {"gpt2 f32", tiny::model, Profile::kF32,
-     "8736707014530d550914e74ad033b972e1bf23c626a38482d504dc422bd4a60a"},
+     "f3b058c76f7fe1c6ee79ef6e17aa6cc3d0fb74525c42790d10d1e10cff175714"},
     {"gpt2 i16", tiny::model, Profile::kI16,
-     "43233df351b0c4f87fb4c9a60938395ca41fa8bfd35b90a00bcb8e4c42198ccb"},
+     "6fbc44097d2dd30d5107ae127a06a34d9b997237757a9a10dced77e419b61c78"},
     {"llama f32", tiny::llama, Profile::kF32,
-     "2da08c5521cc1297a742470f92cf5d0ff6d74a4065f246185eb97da9056698c5"},
+     "fa9380b15dc43a44b12dcf74ea4e93d376de351a8a2849897b3bd2b3dc70de06"},
     {"llama i16", tiny::llama, Profile::kI16,
-     "5d17c0858bf10821168fdad94f45cdaa1c980030b48af274894188593d6180ff"},
+     "181f88cd1e74adfeba71d3c723de0283cbc51a143997b78858a4547bbbaac96c"},
     {"llama untied f32", tiny::untied_llama, Profile::kF32,
-     "e7d343140e69fe7a8cb121037258fa562b6fccfb362bdadba8d934fad9608ec1"},
+     "49c6812ae767322962f4472f5fc44e991a516bfcc8e66a824b2329949eb47b03"},
     {"llama untied i16", tiny::untied_llama, Profile::kI16,
-     "6d69249eaf85a04e9d17bbb173ce7a725f3b514680b6b3c4f927c26a9d9d44b6"},
+     "169bba4fb621d4d6b143554f003d13181ca31fad4238cc0a4d984ccceaf4c5b0"},
 };
 }  // namespace
 

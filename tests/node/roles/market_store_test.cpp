@@ -2,7 +2,7 @@
 // A market in which updates are withheld, and one in which stores are full. What a party cannot get or keep
 // itself it is silent about: it accuses nobody, commits nothing that it could not serve, and goes on.
 #include "contracts/arithmetic/update.hpp"
-#include "contracts/base/merkle.hpp"
+#include "contracts/base/blob_id.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "tests/node/roles/small_market.hpp"
 
@@ -58,7 +58,8 @@ std::string name_of(const Market& market, const base::PublicKey& node) {
 BlobDescription description_of(const Bytes& content) {
     BlobDescription description{content.size(), {}};
     for (std::size_t at = 0; at < content.size(); at += kChunkBytes) {
-        description.leaves.push_back(base::merkle_leaf(ByteView(content).subspan(at, kChunkBytes)));
+        const std::size_t length = std::min<std::size_t>(kChunkBytes, content.size() - at);
+        description.leaves.push_back(base::blob_chunk_hash(ByteView(content).subspan(at, length)));
     }
     return description;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLAKE2b as RFC 7693 has it, under the names of libsodium that contracts/base/hash.cpp calls: a program for
-// another processor then needs no package of that processor, and libsodium's hash has a second opinion.
+// BLAKE2b as RFC 7693 has it, with the parameter block's personalisation, under the names of libsodium that
+// contracts/base/hash.cpp calls: a program for another processor then needs no package of that processor, and
+// libsodium's hash has a second opinion.
 #include <sodium.h>
 
 #include <algorithm>
@@ -73,11 +74,15 @@ void compress(Blake2b& state, bool last) {
 
 }  // namespace
 
-int crypto_generichash_init(crypto_generichash_state* state, const unsigned char*, const size_t,
-                            const size_t length) {
+int crypto_generichash_blake2b_init_salt_personal(crypto_generichash_state* state, const unsigned char*,
+                                                  const size_t, const size_t length, const unsigned char*,
+                                                  const unsigned char* personal) {
     Blake2b& own = of(state);
     own = {kStart, 0, 0, {}};
     own.h[0] ^= 0x01010000U ^ length;  // no key
+    std::array<std::uint64_t, 2> words{};
+    std::memcpy(words.data(), personal, sizeof(words));
+    for (std::size_t i = 0; i < 2; ++i) own.h[6 + i] ^= words[i];  // no salt before it
     return 0;
 }
 
@@ -107,10 +112,12 @@ int crypto_generichash_final(crypto_generichash_state* state, unsigned char* out
     return 0;
 }
 
-int crypto_generichash(unsigned char* out, const size_t out_length, const unsigned char* data,
-                       const unsigned long long length, const unsigned char*, const size_t) {
+int crypto_generichash_blake2b_salt_personal(unsigned char* out, const size_t out_length,
+                                             const unsigned char* data, const unsigned long long length,
+                                             const unsigned char*, const size_t, const unsigned char*,
+                                             const unsigned char* personal) {
     crypto_generichash_state state;
-    crypto_generichash_init(&state, nullptr, 0, out_length);
+    crypto_generichash_blake2b_init_salt_personal(&state, nullptr, 0, out_length, nullptr, personal);
     crypto_generichash_update(&state, data, length);
     return crypto_generichash_final(&state, out, out_length);
 }

@@ -174,9 +174,9 @@ TEST_CASE("a blob id does not depend on how the bytes arrive") {
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 31 % 251);
     const base::ByteView view = data;
     const base::Hash256 expected =
-        base::merkle_root({base::merkle_leaf(view.first(base::kBlobChunk)),
-                           base::merkle_leaf(view.subspan(base::kBlobChunk, base::kBlobChunk)),
-                           base::merkle_leaf(view.subspan(2 * base::kBlobChunk))});
+        base::merkle_root({base::blob_chunk_hash(view.first(base::kBlobChunk)),
+                           base::blob_chunk_hash(view.subspan(base::kBlobChunk, base::kBlobChunk)),
+                           base::blob_chunk_hash(view.subspan(2 * base::kBlobChunk))});
     CHECK(base::blob_id(view) == expected);
     base::BlobHasher pieces;
     for (std::size_t at = 0; at < view.size(); at += 777'777) {

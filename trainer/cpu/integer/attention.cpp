@@ -14,7 +14,7 @@ using arithmetic::HeadOut;
 using arithmetic::HeadShape;
 using arithmetic::HeadView;
 constexpr std::uint64_t kTokens = arithmetic::kAttentionBlock;  // of a block
-static_assert(kTokens == kUnit && kTokens <= kGroup);
+static_assert(kTokens % kUnit == 0);
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit * unit; }
 
