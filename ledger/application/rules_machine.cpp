@@ -37,13 +37,6 @@ Outcome<void> outcome_of(const base::Result<void, contracts::Violation>& held) {
 class RulesMachine final : public StateMachine {
 public:
     Outcome<void> genesis(contracts::State& state, const Genesis& genesis) const override {
-        if (genesis.version != kGenesisVersion) {
-            return fail(ErrorKind::kVerification,
-                        "genesis: version " + std::to_string(genesis.version) +
-                            " is of an earlier program: this one goes on from a state that it left, and "
-                            "cannot make its first state again",
-                        "keep the index of this ledger, or execute its first blocks with that program");
-        }
         const auto config = base::decode<contracts::GenesisConfig>(genesis.rules);
         if (!config) {
             return fail(ErrorKind::kVerification, "genesis: the rules' configuration is not canonical: " +

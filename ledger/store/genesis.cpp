@@ -31,6 +31,17 @@ base::Failed<base::Error> too_long() {
                 "name fewer balances");
 }
 
+base::Failed<base::Error> earlier_law(std::uint32_t version) {
+    return fail(
+        ErrorKind::kUsage,
+        "genesis file: version " + std::to_string(version) +
+            " is of an earlier law and not damaged: this program has version " +
+            std::to_string(kGenesisVersion) +
+            ", whose hashes and arithmetic are others, so it cannot recompute that ledger, its blobs and "
+            "its records",
+        "use the program that began this network, or begin a new network in another home");
+}
+
 }  // namespace
 
 Outcome<Genesis> parse_genesis(ByteView file) {
@@ -45,7 +56,8 @@ Outcome<Genesis> parse_genesis(ByteView file) {
     if (base::hash("assay/genesis", record) != base::hash_from(file.last(32)))
         return wrong("damaged: its hash does not match");
     const auto version = base::decode<std::uint32_t>(record.first(std::min<std::size_t>(record.size(), 4)));
-    if (version && *version != kGenesisOfOneKey && *version != kGenesisVersion)
+    if (version && *version >= 1 && *version < kGenesisVersion) return earlier_law(*version);
+    if (version && *version != kGenesisVersion)
         return wrong("version " + std::to_string(*version) + " is unknown");
     const auto genesis = base::decode<Genesis>(record);
     if (!genesis) return wrong("its record is not canonical: " + std::string(base::to_text(genesis.error())));

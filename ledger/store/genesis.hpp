@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 
 #include "contracts/base/codec.hpp"
 #include "contracts/base/hash.hpp"
@@ -17,9 +16,9 @@ namespace assay::ledger {
 using base::Hash256;
 using base::PublicKey;
 
-inline constexpr std::uint32_t kGenesisVersion = 2;
-/// Named one key, whose power is 1. A ledger that began under it goes on under the same hash.
-inline constexpr std::uint32_t kGenesisOfOneKey = 1;
+/// Names the law too: hashes, arithmetic and formats. What began under another one cannot be recomputed, so
+/// there is no reading of older versions.
+inline constexpr std::uint32_t kGenesisVersion = 3;
 
 struct Genesis {
     std::uint32_t version = kGenesisVersion;
@@ -31,18 +30,12 @@ struct Genesis {
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.version, self.chain_id);
-        if (self.version == kGenesisOfOneKey) {
-            if constexpr (!std::is_const_v<Self>) self.validators = contracts::ValidatorSet::of_one({});
-            visit(self.validators.validators.front().key);
-        } else {
-            visit(self.validators);
-        }
-        visit(self.rules);
+        visit(self.version, self.chain_id, self.validators, self.rules);
     }
 };
 
-/// Strict: wrong magic, damage, an unknown version, a bad chain id or bad validators give kVerification.
+/// Strict: wrong magic, damage, a later version, a bad chain id or bad validators give kVerification; an
+/// earlier version, which is whole but of an earlier law, gives kUsage.
 Outcome<Genesis> parse_genesis(ByteView file);
 Bytes genesis_file(const Genesis& genesis);
 

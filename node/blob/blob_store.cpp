@@ -40,6 +40,35 @@ Outcome<FileHandle> open_blob(const Folder& root, const BlobId& id) {
     return folder.open_file(name.file, Access::kRead);
 }
 
+// Says of which format the names are: those of version 1, which no file told, are no ids any more.
+constexpr std::string_view kFormatFile = "format";
+constexpr std::string_view kFormat = "assay.blobs/v2\n";
+
+bool has_blobs(const Folder& root) {
+    const std::vector<std::string> names = root.names();
+    return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+        return name.size() == 2 && base::from_hex(name).has_value();
+    });
+}
+
+// An empty store gets the file; one with blobs and without it, or with another one, is refused.
+Outcome<void> check_format(const Folder& root, const std::filesystem::path& path) {
+    if (!root.has(std::string(kFormatFile)) && !has_blobs(root))
+        return root.replace(std::string(kFormatFile), base::as_bytes(kFormat));
+    if (root.has(std::string(kFormatFile))) {
+        ASSAY_ASSIGN(const FileHandle file, root.open_file(std::string(kFormatFile), Access::kRead));
+        ASSAY_ASSIGN(const std::uint64_t size, file.size());
+        ASSAY_ASSIGN(const Bytes found, file.read_at(0, std::min<std::uint64_t>(size, kFormat.size() + 1)));
+        if (base::as_text(found) == kFormat) return {};
+    }
+    return fail(
+        ErrorKind::kUsage,
+        "the blob store " + path.string() +
+            " is of another format than assay.blobs/v2: its blobs are not damaged, but their names are "
+            "not the ids of this program's law",
+        "use the program that filled it, or another home");
+}
+
 }  // namespace
 
 Outcome<Leaves> hash_chunks(const FileHandle& file) {
@@ -47,7 +76,7 @@ Outcome<Leaves> hash_chunks(const FileHandle& file) {
     Leaves leaves;
     for (std::uint64_t at = 0; at < size; at += kChunkBytes) {
         ASSAY_ASSIGN(const Bytes chunk, file.read_at(at, std::min(kChunkBytes, size - at)));
-        leaves.push_back(base::merkle_leaf(chunk));
+        leaves.push_back(base::blob_chunk_hash(chunk));
     }
     return leaves;
 }
@@ -59,6 +88,7 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
     ASSAY_ASSIGN(Folder root, Folder::open(options.folder));
     ASSAY_ASSIGN(Folder temporary, root.subfolder("new"));
     ASSAY_ASSIGN(Folder partial, root.subfolder("partial"));
+    ASSAY_TRY(check_format(root, options.folder));
     for (const std::string& name : temporary.names()) ASSAY_TRY(temporary.remove(name));
     // Nobody knows any more what an evictable one was fetched for; of a blob that stays one is enough.
     for (const std::string& name : partial.names()) {
@@ -231,7 +261,7 @@ Outcome<BlobId> BlobStore::put_file(const std::filesystem::path& path) {
         Leaves leaves;
         for (std::uint64_t at = 0; at < size; at += kChunkBytes) {
             ASSAY_ASSIGN(const Bytes chunk, source.read_at(at, std::min(kChunkBytes, size - at)));
-            leaves.push_back(base::merkle_leaf(chunk));
+            leaves.push_back(base::blob_chunk_hash(chunk));
             ASSAY_TRY(file.write_at(at, chunk));
         }
         ASSAY_TRY(file.sync());
@@ -286,7 +316,7 @@ Outcome<Bytes> BlobStore::read_chunk(const BlobId& id, std::uint64_t index) cons
     ASSAY_ASSIGN(const FileHandle file, open_blob(state_->root, id));
     const std::uint64_t at = index * kChunkBytes;
     ASSAY_ASSIGN(Bytes chunk, file.read_at(at, std::min(kChunkBytes, description.size - at)));
-    if (base::merkle_leaf(chunk) != description.leaves[index]) return damaged(id);
+    if (base::blob_chunk_hash(chunk) != description.leaves[index]) return damaged(id);
     return chunk;
 }
 

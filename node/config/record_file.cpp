@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using trainer::ObjectReader;
 
-constexpr const char* kSchema = "assay.record/v1";
+constexpr const char* kSchema = "assay.record/v2";
 constexpr std::uint64_t kMaxRecord = std::uint64_t{256} << 20;
 
 base::Outcome<AcceptedSlot> slot_from(const json& value, const std::string& where, std::uint32_t slots) {
@@ -97,7 +97,13 @@ std::string record_to_json(const RunRecord& record) {
 base::Outcome<RunRecord> record_from_json(std::string_view text) {
     ASSAY_ASSIGN(const json root, trainer::parse_json(text, "the run record"));
     ObjectReader reader(root, "the run record");
-    if (reader.text("schema") != kSchema) reader.refuse(std::string("its schema is not ") + kSchema);
+    const std::string schema = reader.text("schema");
+    if (schema == "assay.record/v1") {
+        reader.refuse("its roots are of an earlier law (" + schema +
+                      "), which this program cannot recompute");
+    } else if (schema != kSchema) {
+        reader.refuse(std::string("its schema is not ") + kSchema);
+    }
     RunRecord record;
     record.job_id = reader.text("job_id");
     record.slots = static_cast<std::uint32_t>(reader.number("slots", 1, 0xffffffffU));

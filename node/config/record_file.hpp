@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives commands record.json, the run record: what `assay model train --record` needs to compute the same
-// model alone. Schema "assay.record/v1" (docs/formats/record.md).
+// model alone. Schema "assay.record/v2" (docs/formats/record.md).
 #pragma once
 
 #include <cstdint>

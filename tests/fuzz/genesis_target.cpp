@@ -12,8 +12,7 @@ std::vector<base::Bytes> seeds() {
     const auto alone = contracts::ValidatorSet::of_one(one);
     std::vector<base::Bytes> files;
     for (const ledger::Genesis& genesis :
-         {ledger::Genesis{ledger::kGenesisOfOneKey, "fuzz-chain", alone, base::Bytes(64, 5)},
-          ledger::Genesis{ledger::kGenesisVersion, "fuzz-chain", alone, base::Bytes(64, 5)},
+         {ledger::Genesis{ledger::kGenesisVersion, "fuzz-chain", alone, base::Bytes(64, 5)},
           ledger::Genesis{
               ledger::kGenesisVersion, "fuzz-chain", {{{one, 1}, {other, 7}}}, base::Bytes(64, 5)}})
         files.push_back(ledger::genesis_file(genesis));

@@ -164,36 +164,41 @@ TEST_CASE("a set of whose validators none decides alone has no block log, and it
     CHECK(report->failures[0].what.find("names 4 validators") != std::string::npos);
 }
 
-TEST_CASE(
-    "a genesis of version 1 is a set of its one key under the hash that it had; an unknown version is "
-    "named") {
+TEST_CASE("a genesis of an earlier law is refused as such and not as damage; a later version is unknown") {
     // As the program before validator sets wrote it: version, chain id, key, rules.
     const PublicKey key = test_key().public_key();
-    const Bytes record = base::encode(
+    const Bytes first = base::encode(
         std::pair(std::pair(std::uint32_t{1}, std::string("toy-1")), std::pair(key, Bytes{1, 2, 3})));
-    Bytes file = base::to_bytes(base::as_bytes("AGENES01"));
-    const auto add = [&](ByteView bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
-    add(record);
-    const Hash256 hash = base::hash("assay/genesis", record);
-    add(hash.view());
-    const auto read = parse_genesis(file);
-    REQUIRE(read);
-    CHECK(read->version == kGenesisOfOneKey);
-    CHECK(read->validators == contracts::ValidatorSet::of_one(key));
-    CHECK(read->rules == Bytes{1, 2, 3});
-    CHECK(read->hash() == hash);
-    CHECK(genesis_file(*read) == file);
-    // Its ledger's state is there or lost: the rules cannot make its first one again.
-    contracts::MemoryState state;
-    const auto made = rules_machine().genesis(state, *read);
-    REQUIRE_FALSE(made);
-    CHECK(made.error().what.find("version 1 is of an earlier program") != std::string::npos);
-
-    Genesis later = toy_genesis();
-    later.version = 3;
-    const auto unknown = parse_genesis(genesis_file(later));
-    REQUIRE_FALSE(unknown);
-    CHECK(unknown.error().what == "genesis file: version 3 is unknown");
+    Genesis second = toy_genesis();
+    second.version = 2;
+    const test::TemporaryFolder folder;
+    PosixDisk disk;
+    for (const Bytes& record : {first, base::encode(second)}) {
+        Bytes file = base::to_bytes(base::as_bytes("AGENES01"));
+        const Hash256 hash = base::hash("assay/genesis", record);
+        file.insert(file.end(), record.begin(), record.end());
+        file.insert(file.end(), hash.bytes.begin(), hash.bytes.end());
+        const auto read = parse_genesis(file);
+        REQUIRE_FALSE(read);
+        CHECK(read.error().kind == base::ErrorKind::kUsage);
+        CHECK(read.error().what.find("version " + std::to_string(record[0]) +
+                                     " is of an earlier law and not damaged") != std::string::npos);
+        CHECK(read.error().fix.find("the program that began this network") != std::string::npos);
+        // A home that it began is refused by the same words.
+        const std::string path = (folder / ("genesis-" + std::to_string(record[0]))).string();
+        const auto opened = disk.open(path);
+        REQUIRE(opened);
+        REQUIRE((*opened)->append(file));
+        CHECK(read_genesis(disk, path).error().what == read.error().what);
+    }
+    for (const std::uint32_t version : {0U, kGenesisVersion + 1}) {
+        Genesis other = toy_genesis();
+        other.version = version;
+        const auto unknown = parse_genesis(genesis_file(other));
+        REQUIRE_FALSE(unknown);
+        CHECK(unknown.error().kind == base::ErrorKind::kVerification);
+        CHECK(unknown.error().what == "genesis file: version " + std::to_string(version) + " is unknown");
+    }
 }
 
 TEST_CASE("a genesis whose rules name other validators than its own makes no state") {

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "assay.data/v1";
+constexpr const char* kSchema = "assay.data/v2";
 constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxFile = kTokenFileHeader + 4 * kTokenFileMaxTokens;
 constexpr std::uint64_t kMaxTokenizer = std::uint64_t{64} << 20;
@@ -93,7 +93,12 @@ std::string manifest_to_json(const Manifest& manifest) {
 base::Outcome<Manifest> manifest_from_json(std::string_view text) {
     ASSAY_ASSIGN(const json root, parse_json(text, "the manifest"));
     ObjectReader reader(root, "the manifest");
-    if (reader.text("schema") != kSchema) reader.refuse(std::string("its schema is not ") + kSchema);
+    const std::string schema = reader.text("schema");
+    if (schema == "assay.data/v1") {
+        reader.refuse("its ids are of an earlier law (" + schema + "): pack the data again");
+    } else if (schema != kSchema) {
+        reader.refuse(std::string("its schema is not ") + kSchema);
+    }
     Manifest manifest;
     manifest.source = reader.text("source");
     manifest.licence = reader.text("licence");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives whoever packs or reads data manifest.json, what a packed data set is, by content. Schema
-// "assay.data/v1" (docs/formats/data.md).
+// "assay.data/v2" (docs/formats/data.md).
 #pragma once
 
 #include <cstdint>

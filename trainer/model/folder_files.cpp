@@ -12,9 +12,12 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "assay.model/v2";
-// The same but for one name: it called the parameters root "model_root", which is that of a base state.
-constexpr const char* kSchemaBefore = "assay.model/v1";
+constexpr const char* kSchema = "assay.model/v3";
+
+// Versions 1 and 2 name a root of an earlier law, which says nothing about these weights any more.
+bool is_of_earlier_law(const std::string& schema) {
+    return schema == "assay.model/v1" || schema == "assay.model/v2";
+}
 
 /// bos_token, eos_token and so on, as far as the tokenizer has them.
 ordered_json special_texts(const Tokenizer& tokenizer) {
@@ -107,10 +110,14 @@ base::Outcome<ProvenanceFile> provenance_from_json(std::string_view text) {
     ASSAY_ASSIGN(const json root, parse_json(text, "assay.json"));
     ObjectReader reader(root, "assay.json");
     const std::string schema = reader.text("schema");
-    const bool is_before = schema == kSchemaBefore;
-    if (!is_before && schema != kSchema) reader.refuse(std::string("its schema is not ") + kSchema);
+    if (is_of_earlier_law(schema)) {
+        reader.refuse("its root is of an earlier law (" + schema +
+                      "); without assay.json the weights are read as a folder made elsewhere");
+    } else if (schema != kSchema) {
+        reader.refuse(std::string("its schema is not ") + kSchema);
+    }
     ProvenanceFile file;
-    file.parameters_root = reader.hash(is_before ? "model_root" : "parameters_root");
+    file.parameters_root = reader.hash("parameters_root");
     file.provenance.job_name = reader.text("job_name");
     file.provenance.job_id = reader.text("job_id");
     file.provenance.data_source = reader.text("data_source");

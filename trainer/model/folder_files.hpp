@@ -18,7 +18,7 @@ std::string special_tokens_json(const Tokenizer& tokenizer);
 /// README.md: the model card.
 std::string model_card(const ModelFolderOptions& options, const base::Hash256& parameters_root);
 
-/// assay.json, schema "assay.model/v2"; version 1 is read too.
+/// assay.json, schema "assay.model/v3"; earlier versions have roots of an earlier law.
 std::string provenance_json(const Provenance& provenance, const base::Hash256& parameters_root);
 
 struct ProvenanceFile {

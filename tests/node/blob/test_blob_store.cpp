@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "contracts/base/blob_id.hpp"
-#include "contracts/base/merkle.hpp"
 #include "node/blob/blob_store.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -374,7 +373,8 @@ TEST_CASE("all but what is named loses its pin, and unfinished downloads of othe
         BlobDescription description{bytes.size(), {}};
         const base::ByteView view = bytes;
         for (std::size_t at = 0; at < bytes.size(); at += kChunkBytes)
-            description.leaves.push_back(base::merkle_leaf(view.subspan(at, kChunkBytes)));
+            description.leaves.push_back(base::blob_chunk_hash(
+                view.subspan(at, std::min<std::size_t>(kChunkBytes, view.size() - at))));
         auto partial = store.begin(base::blob_id(bytes), description).value();
         REQUIRE(partial->add(0, view.first(kChunkBytes)).ok());
         return partial;
@@ -402,8 +402,37 @@ TEST_CASE("all but what is named loses its pin, and unfinished downloads of othe
     const base::ByteView view = kept_content;
     BlobDescription description{kept_content.size(), {}};
     for (std::size_t at = 0; at < kept_content.size(); at += kChunkBytes)
-        description.leaves.push_back(base::merkle_leaf(view.subspan(at, kChunkBytes)));
+        description.leaves.push_back(
+            base::blob_chunk_hash(view.subspan(at, std::min<std::size_t>(kChunkBytes, view.size() - at))));
     CHECK(*store->begin(kept_unfinished, description).value()->next_missing() == 1);
+}
+
+TEST_CASE("a store whose names are of another law is refused as such and left as it is") {
+    const test::TemporaryFolder folder;
+    const auto format = folder / "blobs" / "format";
+    const BlobId id = open_in(folder)->put(pattern(10)).value();
+    const auto text = [&format] {
+        std::ifstream file(format);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    CHECK(text() == "assay.blobs/v2\n");
+    CHECK(open_in(folder)->has(id));
+    const auto refused = [&] {
+        const auto store = BlobStore::open({.folder = folder / "blobs"});
+        REQUIRE_FALSE(store.ok());
+        CHECK(store.error().kind == base::ErrorKind::kUsage);
+        CHECK(store.error().what.find("not damaged") != std::string::npos);
+        CHECK(std::filesystem::exists(folder / "blobs" / id.hex().substr(0, 2) / id.hex().substr(2)));
+    };
+    for (const std::string other : {"assay.blobs/v3\n", "assay.blobs/v2", "assay.blobs/v2\n\n", ""}) {
+        INFO(other);
+        std::ofstream(format) << other;
+        refused();
+        CHECK(text() == other);
+    }
+    std::filesystem::remove(format);  // as stores of the first version have none
+    refused();
+    CHECK_FALSE(std::filesystem::exists(format));
 }
 
 TEST_CASE("a store says how full it is of what has to stay") {

@@ -48,7 +48,7 @@ TEST_CASE("a run record's bytes are these") {
                                "\"result_root\": \"" +
                                b + "\"\n    }\n";
     CHECK(record_to_json(record) ==
-          "{\n  \"schema\": \"assay.record/v1\",\n  \"job_id\": \"job-1\",\n  \"slots\": 4,\n  \"rounds\": "
+          "{\n  \"schema\": \"assay.record/v2\",\n  \"job_id\": \"job-1\",\n  \"slots\": 4,\n  \"rounds\": "
           "[\n" +
               first + second + "  ]\n}\n");
 }
@@ -60,7 +60,10 @@ TEST_CASE("a run record that does not hold together is refused") {
     CHECK_FALSE(record_from_json(replaced(good, "\"weight\": 3", "\"weight\": 0")).ok());
     CHECK_FALSE(record_from_json(replaced(good, "\"round\": 1", "\"round\": 2")).ok());
     CHECK_FALSE(record_from_json(replaced(good, "\"job_id\"", "\"job\"")).ok());
-    CHECK_FALSE(record_from_json(replaced(good, "assay.record/v1", "assay.record/v2")).ok());
+    CHECK_FALSE(record_from_json(replaced(good, "assay.record/v2", "assay.record/v3")).ok());
+    const auto earlier = record_from_json(replaced(good, "assay.record/v2", "assay.record/v1"));
+    REQUIRE_FALSE(earlier.ok());
+    CHECK(earlier.error().what.find("its roots are of an earlier law") != std::string::npos);
     RunRecord gap = sample();
     gap.rounds[1].base_root = gap.rounds[0].base_root;
     CHECK_FALSE(record_from_json(record_to_json(gap)).ok());
