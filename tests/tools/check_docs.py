@@ -100,13 +100,42 @@ def check_named_tests(root):
                     yield f"{page.relative_to(root)}:{number}: no test is called '{name}'"
 
 
+VERSION = re.compile(r"((?:`[^`]+`, )*`[^`]+`) \(`(\w+)`, `([^`]+)`\)")
+
+
+def check_format_versions(root):
+    """Each row of the formats' table names versions as the code has them, and each page has a row."""
+    page = root / "docs/formats/README.md"
+    if not page.is_file():
+        return
+    named = set()
+    for line in page.read_text(encoding="utf-8").split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        link = re.search(r"\]\((\S+\.md)\)", cells[1]) if len(cells) == 5 else None
+        if not link:
+            continue
+        named.add(link[1])
+        found = VERSION.findall(cells[3])
+        if not found:
+            yield f"docs/formats/README.md: {link[1]}: no version as `value` (`constant`, `file`)"
+        for values, constant, name in found:
+            path = root / name
+            code = path.read_text(encoding="utf-8") if path.is_file() else ""
+            for value in re.findall(r"`([^`]+)`", values):
+                if not re.search(rf"\b{constant}\W+{re.escape(value)}(?!\w)", code):
+                    yield f"docs/formats/README.md: {link[1]}: {constant} in {name} is not {value}"
+    for path in sorted((root / "docs/formats").glob("*.md")):
+        if path.name != "README.md" and path.name not in named:
+            yield f"docs/formats/README.md: {path.name} has no row with a version"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=Path, default=check_style.ROOT)
     root = parser.parse_args().root
     pages = [name for name in check_style.tracked(root) if name.endswith(".md")]
     wrong = [*check_links(root, pages), *check_folders(root), *check_glossary(root), *check_decisions(root),
-             *check_schemas(root), *check_named_tests(root)]
+             *check_schemas(root), *check_named_tests(root), *check_format_versions(root)]
     for line in wrong:
         print(line)
     print(f"docs: {len(pages)} pages, {len(wrong)} problems")

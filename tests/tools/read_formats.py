@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 STATES = {b"ABASE001": (16, 8), b"AUPDT001": (8, 8)}  # magic: bytes before, bytes a parameter
-CHUNK = 1 << 20
+PIECE = 4096
 
 
 class Wrong(Exception):
@@ -31,15 +31,20 @@ def tagged(tag, *parts):
     return blake(bytes([len(tag)]), tag.encode(), *parts)
 
 
+def personal(name, data):
+    return hashlib.blake2b(data, digest_size=32, person=name).digest()
+
+
 def leaf(data):
-    return blake(b"\x00", data)
+    return personal(b"assay/leaf", data)
 
 
 def merkle(level):
     if not level:
         return tagged("merkle/empty")
     while len(level) > 1:
-        level = [blake(b"\x01", *level[i:i + 2]) if i + 1 < len(level) else level[i] for i in range(0, len(level), 2)]
+        level = [personal(b"assay/node", level[i] + level[i + 1]) if i + 1 < len(level) else level[i]
+                 for i in range(0, len(level), 2)]
     return level[0]
 
 
@@ -73,19 +78,15 @@ def check_genesis(data):
     record, seal = data[8:-32], data[-32:]
     need(tagged("assay/genesis", record) == seal, "hash at the end")
     version = number(record, 0, 4)
-    need(version in (1, 2), "version")
+    need(version == 3, "version")
     length = number(record, 4, 4)
     after = at = 8 + length
-    if version == 1:
-        validators = {record[at:at + 32]: 1}
-        at += 32
-    else:
-        count, at = number(record, at, 4), at + 4
-        need(1 <= count <= 128, "number of validators")
-        listed = [(record[i:i + 32], number(record, i + 32, 8)) for i in range(at, at + 40 * count, 40)]
-        validators, at = dict(listed), at + 40 * count
-        need([key for key, _ in listed] == sorted(validators), "order of the validators")
-        need(all(validators.values()) and sum(validators.values()) <= 1 << 60, "powers of the validators")
+    count, at = number(record, at, 4), at + 4
+    need(1 <= count <= 128, "number of validators")
+    listed = [(record[i:i + 32], number(record, i + 32, 8)) for i in range(at, at + 40 * count, 40)]
+    validators, at = dict(listed), at + 40 * count
+    need([key for key, _ in listed] == sorted(validators), "order of the validators")
+    need(all(validators.values()) and sum(validators.values()) <= 1 << 60, "powers of the validators")
     need(at + 4 + number(record, at, 4) == len(record), "length of the rules")
     return seal, record[8:after], validators
 
@@ -152,7 +153,7 @@ def check_head(data):
 def check_blob(path):
     """Name by content; then what is inside, as far as its magic says. Returns the kind."""
     data = path.read_bytes()
-    found = merkle([leaf(data[i:i + CHUNK]) for i in range(0, len(data), CHUNK)]).hex()
+    found = merkle([personal(b"assay/piece", data[i:i + PIECE]) for i in range(0, len(data), PIECE)]).hex()
     need(path.parent.name + path.name == found, "name of a blob")
     if data[:8] in STATES:
         before, each = STATES[data[:8]]
@@ -175,6 +176,8 @@ def check_home(home):
         try:
             if path.name == "blocks.log":
                 yield f"{path}: {check_log(path.parent)}"
+            elif path.parent.name == "blobs" and path.name == "format":
+                need(path.read_bytes() == b"assay.blobs/v2\n", "format of the blobs")
             elif path.suffix == ".key":
                 check_key(path.read_bytes())
                 kinds["key"] = kinds.get("key", 0) + 1

@@ -444,6 +444,18 @@ class Docs(unittest.TestCase):
         self.refused({"node/README.md": "# N\n", "node/cli/a.cpp": LICENCE + 'auto s = "assay.x.y/v1";\n',
                       "docs/reference/json.md": "# J\n"}, "assay.x.y/v1 is missing")
 
+    def test_versions_of_formats(self):
+        row = "| x | [page](a.md) | y | `3` (`kVersion`, `contracts/v.hpp`) | refused |\n"
+        files = {"contracts/README.md": "# C\n", "contracts/v.hpp": LICENCE + "constexpr int kVersion = 3;\n",
+                 "docs/README.md": "# Docs\n", "docs/formats/README.md": row, "docs/formats/a.md": "# A\n"}
+        code, output = run("check_docs.py", files)
+        self.assertEqual(code, 0, output)
+        self.refused({**files, "contracts/v.hpp": LICENCE + "constexpr int kVersion = 4;\n"},
+                     "a.md: kVersion in contracts/v.hpp is not 3")
+        self.refused({**files, "contracts/v.hpp": LICENCE + "constexpr int kVersion = 31;\n"}, "is not 3")
+        self.refused({**files, "docs/formats/README.md": row.replace("`3` (", "3 (")}, "a.md: no version")
+        self.refused({**files, "docs/formats/b.md": "# B\n"}, "b.md has no row with a version")
+
 
 if __name__ == "__main__":
     unittest.main()
