@@ -37,6 +37,18 @@ StepRange RoundPlan::steps(std::uint32_t unit) const {
     return {step_at(unit), step_at(unit + 1)};
 }
 
+std::vector<UnitRun> runs_of(std::span<const std::uint32_t> units) {
+    std::vector<UnitRun> runs;
+    for (const std::uint32_t unit : units) {
+        if (!runs.empty() && runs.back().last + 1 == unit) {
+            runs.back().last = unit;
+        } else {
+            runs.push_back({unit, unit});
+        }
+    }
+    return runs;
+}
+
 std::uint32_t RoundPlan::step_at(std::uint32_t boundary) const {
     ASSAY_CHECK(boundary <= last_boundary());
     return boundary == segments_ ? inner_steps_ : boundary * segment_steps_;

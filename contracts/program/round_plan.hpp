@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "contracts/program/job_spec.hpp"
 
@@ -37,10 +38,19 @@ struct FileSizes {
     [[nodiscard]] std::uint64_t state_of(std::size_t arrays) const { return slot_head + arrays * array; }
 };
 
+/// Adjacent units: recomputed in one go from the state at the start of the first.
+struct UnitRun {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;  ///< included
+    /// Nobody's bytes are needed but the round's base and what the slot carries.
+    [[nodiscard]] bool from_base() const { return first == 0; }
+    friend bool operator==(const UnitRun&, const UnitRun&) = default;
+};
+/// The runs of ascending units, ascending. `finalise` follows the last segment.
+std::vector<UnitRun> runs_of(std::span<const std::uint32_t> units);
+
 /// Boundaries are numbered from 0, the slot's start, to segments(), its end. Units 0 to segments() - 1 are
-/// the segments between them; the last unit that is recomputed, `finalise`, makes the update of the end.
-/// Where `finalise` is not drawn, the unit `update` stands in its place: nothing is recomputed, and the
-/// update's file must be there and have the root that the trace says.
+/// the segments between them; the last unit, `finalise`, makes the update of the end.
 class RoundPlan {
 public:
     /// REQUIRES a spec whose train and security sections are within their limits.
@@ -48,27 +58,24 @@ public:
 
     /// Runs of steps between two boundaries: ceil(inner_steps / segment_steps).
     [[nodiscard]] std::uint32_t segments() const { return segments_; }
-    /// Audit units that are recomputed: the segments and `finalise`.
+    /// Audit units: the segments and `finalise`.
     [[nodiscard]] std::uint32_t units() const { return segments_ + 1; }
     /// Number of the unit `finalise`.
     [[nodiscard]] std::uint32_t finalise() const { return segments_; }
     [[nodiscard]] bool is_finalise(std::uint32_t unit) const { return unit == segments_; }
-    /// Number of the unit `update`.
-    [[nodiscard]] std::uint32_t update() const { return segments_ + 1; }
-    [[nodiscard]] bool is_update(std::uint32_t unit) const { return unit == update(); }
     /// Number of the boundary at the slot's end.
     [[nodiscard]] std::uint32_t last_boundary() const { return segments_; }
 
     /// REQUIRES unit < units(), and a strategy that has a row.
     [[nodiscard]] UnitStart start(std::uint32_t unit) const;
-    /// Steps of a segment; none for every other unit.
+    /// Steps of a segment; none for `finalise`.
     [[nodiscard]] StepRange steps(std::uint32_t unit) const;
     /// The step of the round at which a boundary stands. REQUIRES boundary <= last_boundary().
     [[nodiscard]] std::uint32_t step_at(std::uint32_t boundary) const;
     /// The unit in which a slot's work ended at `step`: the segment of the step, or `finalise` at the end.
     [[nodiscard]] std::uint32_t unit_of(std::uint32_t step) const;
     /// Work units of a unit, of a slot's round of `slot_work`: its steps' share, rounded up; 1 for
-    /// every other unit.
+    /// `finalise`.
     [[nodiscard]] std::uint64_t work(std::uint32_t unit, std::uint64_t slot_work) const;
 
 private:

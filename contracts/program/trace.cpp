@@ -9,7 +9,129 @@
 
 namespace assay::program {
 
-Hash256 trace_root(const TraceRecord& trace) { return base::hash("assay/trace", base::encode(trace)); }
+namespace {
+
+/// Leaves behind the segments and the steps.
+constexpr std::uint32_t kLastLeaves = 3;
+
+base::Bytes content_of(const TraceRecord& trace, const RoundPlan& plan, TraceLeafKind kind,
+                       std::uint32_t place) {
+    switch (kind) {
+        case TraceLeafKind::kStart: return base::encode(trace.boundaries[place]);
+        case TraceLeafKind::kEnd: return base::encode(trace.boundaries[place + 1]);
+        case TraceLeafKind::kFingerprint:
+            return place < trace.fingerprints.size() ? base::encode(trace.fingerprints[place])
+                                                     : base::Bytes{};
+        case TraceLeafKind::kFinaliseInput: return base::encode(trace.boundaries[plan.last_boundary()]);
+        case TraceLeafKind::kFinaliseOutput: {
+            base::Encoder encoder;
+            encoder(trace.update, trace.carried);
+            return std::move(encoder).take();
+        }
+        case TraceLeafKind::kDivergence:
+            return trace.divergence ? base::encode(*trace.divergence) : base::Bytes{};
+    }
+    ASSAY_CHECK(false);
+}
+
+/// The name of each leaf, in order.
+std::vector<LeafName> leaf_names(const JobSpec& spec) {
+    std::vector<LeafName> names;
+    for (std::uint32_t segment = 0; segment < RoundPlan(spec).segments(); ++segment) {
+        names.push_back({TraceLeafKind::kStart, segment});
+        names.push_back({TraceLeafKind::kEnd, segment});
+    }
+    for (std::uint32_t step = 0; step < spec.train.inner_steps; ++step) {
+        names.push_back({TraceLeafKind::kFingerprint, step});
+    }
+    names.push_back({TraceLeafKind::kFinaliseInput, 0});
+    names.push_back({TraceLeafKind::kFinaliseOutput, 0});
+    names.push_back({TraceLeafKind::kDivergence, 0});
+    return names;
+}
+
+TraceLeaf make_leaf(const TraceRecord& trace, const RoundPlan& plan, const Hash256& slot_salt,
+                    const LeafName& name, std::uint32_t index) {
+    return {name.kind, name.place, content_of(trace, plan, name.kind, name.place),
+            trace_leaf_salt(slot_salt, index)};
+}
+
+Hash256 hash_of_leaf(const TraceLeaf& leaf) { return base::merkle_leaf(base::encode(leaf)); }
+
+std::vector<Hash256> leaf_hashes(const TraceRecord& trace, const JobSpec& spec, const Hash256& slot_salt) {
+    const RoundPlan plan(spec);
+    std::vector<Hash256> hashes;
+    for (const LeafName& name : leaf_names(spec)) {
+        const auto index = static_cast<std::uint32_t>(hashes.size());
+        hashes.push_back(hash_of_leaf(make_leaf(trace, plan, slot_salt, name, index)));
+    }
+    return hashes;
+}
+
+}  // namespace
+
+Hash256 trace_leaf_salt(const Hash256& slot_salt, std::uint32_t index) {
+    base::Encoder encoder;
+    encoder(slot_salt, index);
+    return base::hash("assay/trace/salt", std::move(encoder).take());
+}
+
+std::uint32_t trace_leaf_count(const JobSpec& spec) {
+    return 2 * RoundPlan(spec).segments() + spec.train.inner_steps + kLastLeaves;
+}
+
+std::optional<std::uint32_t> trace_leaf_index(const JobSpec& spec, TraceLeafKind kind, std::uint32_t place) {
+    const std::uint32_t segments = RoundPlan(spec).segments();
+    const std::uint32_t steps = spec.train.inner_steps;
+    const auto within = [&](std::uint32_t count, std::uint32_t index) {
+        return place < count ? std::optional(index) : std::nullopt;
+    };
+    switch (kind) {
+        case TraceLeafKind::kStart: return within(segments, 2 * place);
+        case TraceLeafKind::kEnd: return within(segments, 2 * place + 1);
+        case TraceLeafKind::kFingerprint: return within(steps, 2 * segments + place);
+        case TraceLeafKind::kFinaliseInput: return within(1, 2 * segments + steps);
+        case TraceLeafKind::kFinaliseOutput: return within(1, 2 * segments + steps + 1);
+        case TraceLeafKind::kDivergence: return within(1, 2 * segments + steps + 2);
+    }
+    return std::nullopt;
+}
+
+Hash256 trace_root(const TraceRecord& trace, const JobSpec& spec, const Hash256& slot_salt) {
+    return base::merkle_root(leaf_hashes(trace, spec, slot_salt));
+}
+
+TraceOpening open_leaf(const TraceRecord& trace, const JobSpec& spec, const Hash256& slot_salt,
+                       TraceLeafKind kind, std::uint32_t place) {
+    const auto index = trace_leaf_index(spec, kind, place);
+    ASSAY_CHECK(index.has_value());
+    return {make_leaf(trace, RoundPlan(spec), slot_salt, {kind, place}, *index),
+            base::merkle_prove(leaf_hashes(trace, spec, slot_salt), *index)};
+}
+
+bool verify_leaf(const Hash256& root, const JobSpec& spec, const TraceOpening& opening) {
+    const auto index = trace_leaf_index(spec, opening.leaf.kind, opening.leaf.place);
+    if (!index || opening.proof.index != *index) return false;
+    if (opening.proof.leaf_count != trace_leaf_count(spec)) return false;
+    return base::merkle_verify(root, hash_of_leaf(opening.leaf), opening.proof);
+}
+
+LeafName start_leaf(const JobSpec& spec, std::uint32_t unit) {
+    const RoundPlan plan(spec);
+    ASSAY_CHECK(unit > 0 && unit < plan.units());
+    if (plan.is_finalise(unit)) return {TraceLeafKind::kFinaliseInput, 0};
+    return {TraceLeafKind::kStart, unit};
+}
+
+std::optional<Hash256> opened_state(const TraceOpening& opening) {
+    const TraceLeafKind kind = opening.leaf.kind;
+    if (kind != TraceLeafKind::kStart && kind != TraceLeafKind::kEnd &&
+        kind != TraceLeafKind::kFinaliseInput) {
+        return std::nullopt;
+    }
+    const auto root = base::decode<Hash256>(opening.leaf.content);
+    return root ? std::optional(*root) : std::nullopt;
+}
 
 bool is_well_formed(const TraceRecord& trace, const JobSpec& spec) {
     const RoundPlan plan(spec);
@@ -39,8 +161,6 @@ Hash256 segment_unit_root(const Hash256& end_boundary, const std::vector<Fingerp
 
 Hash256 finalise_unit_root(const Hash256& update) { return base::hash("assay/unit/finalise", update.view()); }
 
-Hash256 update_unit_root(const Hash256& update) { return base::hash("assay/unit/update", update.view()); }
-
 Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out) {
     base::Encoder encoder;
     encoder(update, carried_out);
@@ -49,8 +169,7 @@ Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out) {
 
 Hash256 unit_root(const TraceRecord& trace, const JobSpec& spec, std::uint32_t unit) {
     const RoundPlan plan(spec);
-    ASSAY_CHECK(unit <= plan.update());
-    if (plan.is_update(unit)) return update_unit_root(trace.update);
+    ASSAY_CHECK(unit < plan.units());
     if (plan.is_finalise(unit)) {
         return trace.carried ? finalise_unit_root(trace.update, trace.carried->out)
                              : finalise_unit_root(trace.update);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives miners, verifiers and rules TraceRecord, what a slot's round claims, in the form in which it is
-// committed, revealed and checked.
+// committed, opened leaf by leaf, revealed and checked (docs/formats/trace.md).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contracts/base/codec.hpp"
+#include "contracts/base/merkle.hpp"
 #include "contracts/program/job_spec.hpp"
 
 namespace assay::program {
@@ -82,27 +83,96 @@ private:
     }
 };
 
-/// H("assay/trace", encoding).
-Hash256 trace_root(const TraceRecord& trace);
+/// What a leaf of the trace's tree holds. Frozen numbers, in the order of the leaves.
+enum class TraceLeafKind : std::uint8_t {
+    kStart = 1,           ///< of segment `place`: the root of the boundary before it
+    kEnd = 2,             ///< of segment `place`: the root of the boundary behind it
+    kFingerprint = 3,     ///< of step `place`; empty where the work ended before it
+    kFinaliseInput = 4,   ///< the root of the last boundary
+    kFinaliseOutput = 5,  ///< the update root, and what is carried
+    kDivergence = 6,      ///< the divergence; empty where there is none
+};
+
+/// A leaf as it is hashed: merkle_leaf(encoding of kind, place, content, salt). Its content is the encoding
+/// of what the kind says.
+struct TraceLeaf {
+    TraceLeafKind kind = TraceLeafKind::kStart;
+    std::uint32_t place = 0;  ///< of its kind; 0 where there is one
+    base::Bytes content;
+    Hash256 salt;  ///< trace_leaf_salt(...)
+
+    friend bool operator==(const TraceLeaf&, const TraceLeaf&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.kind, self.place, self.content, self.salt);
+    }
+};
+
+/// One leaf, opened under the root of a trace. It tells nothing of the other leaves: each has its own salt.
+struct TraceOpening {
+    TraceLeaf leaf;
+    base::InclusionProof proof;
+
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.leaf, self.proof);
+    }
+};
+
+/// The salt of leaf `index`, H("assay/trace/salt", slot salt ‖ u32 index): the slot salt opens every leaf,
+/// the salt of a leaf that leaf alone.
+Hash256 trace_leaf_salt(const Hash256& slot_salt, std::uint32_t index);
+
+/// How many leaves the trace of a slot's round has, whatever happened in it: a start and an end for each
+/// segment, a fingerprint for each step, input and output of `finalise`, the divergence.
+std::uint32_t trace_leaf_count(const JobSpec& spec);
+
+/// The number of a leaf: a segment's start and end stand together, segment by segment; then the fingerprints
+/// step by step, then the others in the order of their kinds. Nothing: the plan has no such leaf.
+std::optional<std::uint32_t> trace_leaf_index(const JobSpec& spec, TraceLeafKind kind, std::uint32_t place);
+
+/// Merkle root over all leaves. REQUIRES is_well_formed.
+Hash256 trace_root(const TraceRecord& trace, const JobSpec& spec, const Hash256& slot_salt);
+
+/// REQUIRES is_well_formed, and a leaf that the plan has.
+TraceOpening open_leaf(const TraceRecord& trace, const JobSpec& spec, const Hash256& slot_salt,
+                       TraceLeafKind kind, std::uint32_t place);
+
+/// Whether the opening shows the leaf that it names, of a trace of this job, under `root`.
+bool verify_leaf(const Hash256& root, const JobSpec& spec, const TraceOpening& opening);
+
+/// The leaf with the state from which `unit` is computed: the start of a segment, or the input of `finalise`.
+/// REQUIRES a unit of the plan that does not begin at the round's base.
+struct LeafName {
+    TraceLeafKind kind = TraceLeafKind::kStart;
+    std::uint32_t place = 0;
+    friend bool operator==(const LeafName&, const LeafName&) = default;
+};
+LeafName start_leaf(const JobSpec& spec, std::uint32_t unit);
+
+/// The state root that an opened start, end or input of `finalise` holds. Nothing: it is another leaf, or
+/// holds something else.
+std::optional<Hash256> opened_state(const TraceOpening& opening);
 
 /// True when counts fit the job's round plan: a root for each boundary; inner_steps fingerprints, or as many
 /// as the diverged step's number; boundaries after a divergence repeat the state before it; update root zero
 /// exactly when diverged; what is carried there exactly in jobs that carry, its `out` zero exactly when
-/// diverged. Everything below REQUIRES it.
+/// diverged. Everything about a whole trace REQUIRES it.
 bool is_well_formed(const TraceRecord& trace, const JobSpec& spec);
 
 /// Root of an audit unit. Segment s: H("assay/unit", encoding of: boundary s+1, the fingerprints of its
 /// completed steps, the divergence if it fell in it). Unit `finalise`: H("assay/unit/finalise", update root).
-/// Unit `update`: update_unit_root.
 Hash256 unit_root(const TraceRecord& trace, const JobSpec& spec, std::uint32_t unit);
 
 /// The same from the parts that a verifier computed.
 Hash256 segment_unit_root(const Hash256& end_boundary, const std::vector<Fingerprint>& fingerprints,
                           const std::optional<Divergence>& divergence);
 Hash256 finalise_unit_root(const Hash256& update);
-/// H("assay/unit/update", update root): of the file that the reveal names for the update.
-Hash256 update_unit_root(const Hash256& update);
 /// In jobs that carry: H("assay/unit/finalise/carried", update root ‖ root of what is handed on).
 Hash256 finalise_unit_root(const Hash256& update, const Hash256& carried_out);
 
 }  // namespace assay::program
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(program::TraceLeafKind, kStart, kDivergence);
+}  // namespace assay::base

@@ -13,14 +13,20 @@ namespace assay::contracts {
 namespace {
 
 Checked check_lists(const RoundReveal& tx) {
-    const bool fits = tx.trace.boundaries.size() <= kMaxSegments + 1 &&
-                      tx.trace.fingerprints.size() <= kMaxInnerSteps &&
-                      tx.boundary_blobs.size() <= kMaxSegments;
+    const bool fits =
+        tx.trace.boundaries.size() <= kMaxSegments + 1 && tx.trace.fingerprints.size() <= kMaxInnerSteps;
     return fits ? Checked{} : failed(Reason::kListTooLong);
 }
 
+Checked check_lists(const RoundServe& tx) {
+    return tx.starts.size() <= kMaxSegments ? Checked{} : failed(Reason::kListTooLong);
+}
+
 Checked check_lists(const AuditOpen& tx) {
-    return tx.claims.size() <= kMaxClaims ? Checked{} : failed(Reason::kListTooLong);
+    std::size_t roots = 0;
+    for (const SlotClaim& claim : tx.claims) roots += claim.roots.size();
+    const bool fits = tx.claims.size() <= program::kMaxSlots && roots <= kMaxClaims;
+    return fits ? Checked{} : failed(Reason::kListTooLong);
 }
 
 template <class Payload>

@@ -27,9 +27,8 @@ std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot, const 
 
 /// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
 /// of its enlistment. Nothing: it is not enlisted, or its pay is no amount.
-std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const Round& round,
-                                    const std::vector<SlotRound>& slots, const PublicKey& node,
-                                    const Claim& found) {
+std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const std::vector<SlotRound>& slots,
+                                    const PublicKey& node, const Claim& found) {
     const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
                                        [&](const EnlistedVerifier& v) { return v.node == node; });
     const auto pay = merge_fee(params, job.auction.clearing_price, job.slot_work);
@@ -38,13 +37,13 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
     before.bond = saturating_sum(before.bond, found.bond);
     return Claim{.node = node,
                  .owner = before.owner,
-                 .bond = merge_bond(params, round, slots, before),
+                 .bond = merge_bond(params, slots, before),
                  .held = *pay,
                  .window = found.window};
 }
 
 /// A settled claim stays for its window, is due at its end, and holds what its slot or its merge was given:
-/// its pay or nothing, and the bond of a slot that lost none.
+/// its pay, less what its replays cost, or nothing, and the bond of a slot that lost none.
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
     if (claim.window == 0 || !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
@@ -53,7 +52,7 @@ bool check_window(const StateView& state, const Job& job, const ClaimId& id, con
         const auto slot = read_slot(state, job.id, id.round, id.number);
         if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
         const bool bond = claim.bond == slot->bond || claim.bond.is_zero();
-        return bond && (claim.held.is_zero() || claim.held == slot_pay(price, job.slot_work));
+        return bond && claim.held <= slot_pay(price, job.slot_work);
     }
     const auto postings = list_merge_postings(state, job.id, id.round);
     if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;
@@ -90,8 +89,7 @@ InvariantResult check_claims(const StateView& state, const Job& job) {
         ++expected;
         const PublicKey& node = round->merges[place].verifier;
         const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kMerge, place});
-        if (!claim || !equals(*claim, claim_of_merge(params, job, *round, slots, node, *claim)))
-            return differs();
+        if (!claim || !equals(*claim, claim_of_merge(params, job, slots, node, *claim))) return differs();
     }
     return running == expected ? InvariantResult{} : differs();
 }

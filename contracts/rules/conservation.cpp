@@ -58,6 +58,13 @@ Result<Supply, Violation> money_in(ByteView key, ByteView value) {
             return money_of<Miner>(value, [](const Miner& m, Supply& s) { s.prepaid = m.prepaid; });
         case Table::kJobProgress:
             return money_of<JobProgress>(value, [](const JobProgress& j, Supply& s) { s.escrow = j.escrow; });
+        case Table::kBeaconMember:
+            // A node's link bond is part of its bonded stake.
+            return money_of<BeaconMember>(value, [](const BeaconMember& m, Supply& s) {
+                if (m.role == BeaconRole::kBuyer) s.escrow = m.bond;
+            });
+        case Table::kBeaconLink:
+            return money_of<BeaconLink>(value, [](const BeaconLink& l, Supply& s) { s.escrow = l.held; });
         case Table::kClaim:
             return money_of<Claim>(value, [](const Claim& c, Supply& s) { s.escrow = c.held; });
         case Table::kAsk:
@@ -97,8 +104,9 @@ Result<void, Violation> check_changes(const StateView& before, const Overlay& ch
 
 Result<void, Violation> check_supply(const StateView& state) {
     Totals sums{};
-    for (const Table table : {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner,
-                              Table::kJobProgress, Table::kClaim, Table::kAsk}) {
+    for (const Table table :
+         {Table::kAccount, Table::kStake, Table::kUnbonding, Table::kMiner, Table::kJobProgress,
+          Table::kBeaconMember, Table::kBeaconLink, Table::kClaim, Table::kAsk}) {
         Result<void, Violation> added;
         const Bytes prefix = table_prefix(table);
         state.for_each(prefix, prefix, [&](ByteView key, ByteView value) {

@@ -29,7 +29,7 @@ void list_places(const StateView& state, Table places, Table records, std::vecto
 std::optional<Bytes> record_of(const StateView& state, const Evidence& evidence, const Payload& payload) {
     const auto table = static_cast<Table>(evidence.key.front());
     if (const auto* reveal = std::get_if<RoundReveal>(&payload); reveal && table == Table::kReveal) {
-        return base::encode(Reveal{reveal->trace, reveal->boundary_blobs, reveal->update_blob, reveal->salt});
+        return base::encode(Reveal{reveal->trace, reveal->salt, reveal->update_blob, reveal->carried_blob});
     }
     const auto* opening = std::get_if<AuditOpen>(&payload);
     auto posting = table == Table::kAudit ? load<AuditPosting>(state, evidence.key) : std::nullopt;

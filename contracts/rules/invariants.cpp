@@ -71,6 +71,21 @@ InvariantResult check_lists(const StateView& state, const Job& job) {
     return whole ? InvariantResult{} : broken("somebody is missing from job " + job.id.brief());
 }
 
+/// A member of the beacon has its whole link bond, one that withheld a link or whose job has ended has none,
+/// and what was lost waits for the settlement of its round alone.
+InvariantResult check_link_bonds(const StateView& state, const Job& job) {
+    const auto whole = link_bond(params_of(state, job), job.spec, job.slot_work);
+    for (const BeaconMember& member : job.beacon) {
+        const bool none = member.dropped || job.phase == JobPhase::kEnded;
+        if (!whole || member.bond != (none ? Amount{} : *whole))
+            return broken("a link bond of job " + job.id.brief() + " is not what it must be");
+    }
+    if (job.round == 0) return {};
+    for (const BeaconLink& link : list_beacon_links(state, job.id, job.round - 1))
+        if (!link.held.is_zero()) return broken("job " + job.id.brief() + " kept a lost link bond");
+    return {};
+}
+
 /// Of a job whose records leave or have left: nothing of it is open, and its progress, which leaves last, is
 /// due to leave while it is there.
 InvariantResult check_ended_job(const StateView& state, const Hash256& id, const EndedJob& ended) {
@@ -160,6 +175,7 @@ InvariantResult check_job(const StateView& state, const Hash256& id) {
         return broken("job " + id.brief() + " has ended without a reason, or not ended with one");
     }
     if (!read_param_set(state, job->params)) return broken("job " + id.brief() + " has no parameters");
+    ASSAY_TRY(check_link_bonds(state, *job));
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");
     if (ended && listed) return broken("job " + id.brief() + " has ended and is listed as active");
     if (!ended && !listed) return broken("job " + id.brief() + " is not listed as active");
@@ -216,8 +232,11 @@ void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int s
     };
     if (state.get(active_job_key(id))) {
         const auto job = read_job(state, id);
-        if (job)
+        if (job) {
             for (const EnlistedVerifier& verifier : job->verifiers) lock(verifier.node, verifier.bond);
+            for (const BeaconMember& member : job->beacon)
+                if (member.role != BeaconRole::kBuyer) lock(member.node, member.bond);
+        }
     }
     for (const auto& [claim_id, claim] : list_claims(state, id)) lock(claim.node, claim.bond);
 }
@@ -308,6 +327,8 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
         case Table::kRevealPlace:
         case Table::kAuditPlace:
         case Table::kHandedOn:
+        case Table::kServe:
+        case Table::kStorage:
         case Table::kBeaconLink: return {};
     }
     return broken("a key of no table");

@@ -47,10 +47,7 @@ struct Bounds {
     }
     Pair operator()(const Boundary&) const { return {2, kMaxStateFiles}; }
     Pair operator()(const Trained&) const { return {0, 1}; }
-    Pair operator()(const Replay& replay) const {
-        const std::size_t claimed = replay.has_claimed_end ? 1 : 0;
-        return {1 + claimed, 1 + (1 + claimed) * kMaxStateFiles};
-    }
+    Pair operator()(const Replay&) const { return {1, 1 + kMaxStateFiles}; }
     Pair operator()(const Replayed&) const { return {0, kMaxStateFiles}; }
     Pair operator()(const Merge& merge) const {
         return {1 + merge.accepted.size(), 1 + merge.accepted.size()};
@@ -58,7 +55,8 @@ struct Bounds {
     Pair operator()(const Initial&) const { return {0, 1}; }
     Pair operator()(const Evaluate&) const { return {1, 1}; }
     Pair operator()(const Root& root) const {
-        return {1, root.kind == BulkKind::kSlotState ? kMaxStateFiles : 1};
+        const bool state = root.kind == BulkKind::kSlotState || root.kind == BulkKind::kCarried;
+        return {1, state ? kMaxStateFiles : 1};
     }
     Pair operator()(const Sample&) const { return {1, 1}; }
     template <class Other>

@@ -20,6 +20,7 @@
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/trace.hpp"
+#include "contracts/worker/unit_parts.hpp"
 
 namespace assay::worker {
 
@@ -27,8 +28,9 @@ namespace assay::worker {
 /// fix. 3: Replay says which blob the reveal names for the update, Replayed whether the difference is named;
 /// kUnsound. 4: Train says what the slot carries; Train and Replay may bring its file; a trace may hold what
 /// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
-/// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads.
-inline constexpr std::uint32_t kProtocolVersion = 6;
+/// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
+/// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries.
+inline constexpr std::uint32_t kProtocolVersion = 7;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -217,61 +219,49 @@ struct Boundary {
 struct Trained {
     static constexpr FrameKind kKind = FrameKind::kTrained;
     program::TraceRecord trace;
-    base::Hash256 trace_root;
     std::uint64_t nanoseconds = 0;     ///< of this request, by the monotonic clock
     std::uint64_t peak_rss_bytes = 0;  ///< of the worker process so far
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.trace, self.trace_root, self.nanoseconds, self.peak_rss_bytes);
+        visit(self.trace, self.nanoseconds, self.peak_rss_bytes);
     }
 };
 
-/// Recomputes one audit unit of a revealed trace and compares.
-/// Descriptors: segment 0: base state of the round and, where the claimed trace carries something in, head
-/// and carried arrays of the slot state that it comes from. Segment s > 0: slot state of boundary s.
-/// Finalise: base state of the round, head and those arrays of the state at the last boundary that it reads
-/// (RoundPlan::start). Then, with `has_claimed_end`, the claimed end: slot state of boundary s + 1, or for
-/// finalise the update file; it serves to name the first difference. A head that is none of the job's comes
-/// without arrays.
+/// Computes one audit unit; whoever asks compares it with what is claimed, if it knows that.
+/// Descriptors: segment 0: base state of the round and, with `carried_in`, head and carried arrays of the
+/// slot state that it comes from. Segment s > 0: slot state of boundary s. Finalise: base state of the round,
+/// head and those arrays of the state at the last boundary that it reads (RoundPlan::start). A head that is
+/// none of the job's comes without arrays.
 struct Replay {
     static constexpr FrameKind kKind = FrameKind::kReplay;
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     std::uint32_t unit = 0;
-    program::TraceRecord claimed;
-    bool has_claimed_end = false;
+    base::Hash256 start_root;  ///< that the state at its boundary must have; segment 0 ignores it
+    base::Hash256 carried_in;  ///< root of what segment 0 goes on with; zero: nothing
     bool want_end_state = false;
-    base::Hash256 update_blob;  ///< that the reveal names for the update; zero: not compared
-    /// That the reveal names for the last boundary; zero: not compared. Jobs that carry nothing ignore it.
-    base::Hash256 last_boundary_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.round, self.slot, self.unit, self.claimed, self.has_claimed_end, self.want_end_state,
-              self.update_blob, self.last_boundary_blob);
+        visit(self.round, self.slot, self.unit, self.start_root, self.carried_in, self.want_end_state);
     }
 };
 
 enum class UnitVerdict : std::uint8_t {
-    kMatch = 1,    ///< recomputed bits are the claimed ones
-    kDiffers = 2,  ///< they are not, and a second computation gave the same; or the claim contradicts itself
-    kUnavailable = 3,  ///< the start has not the root that the claimed trace says: nothing can be recomputed
-    kUnsound = 4,      ///< this machine computed two different results: it must not give verdicts
+    kComputed = 1,     ///< from its start to its end
+    kMisplaced = 2,    ///< the start has its root and cannot stand at its boundary: nothing follows from it
+    kUnavailable = 3,  ///< the start has not its root: nothing can be computed
 };
 
-/// Descriptors: with `want_end_state`, the recomputed end (slot state, or update file).
+/// Descriptors: with `want_end_state`, the computed end (slot state, or update file).
 struct Replayed {
     static constexpr FrameKind kKind = FrameKind::kReplayed;
-    UnitVerdict verdict = UnitVerdict::kMatch;
-    base::Hash256 unit_root;     ///< as recomputed; zero when unavailable or unsound
-    base::Hash256 claimed_root;  ///< of the same unit by the claimed trace
-    std::string difference;      ///< one sentence for people; empty on a match
-    bool named = false;          ///< the sentence is as exact as it can be: a claimed end would add nothing
-    std::uint32_t steps = 0;     ///< inner steps recomputed, a second computation not counted
+    UnitVerdict verdict = UnitVerdict::kComputed;
+    UnitParts parts;  ///< of kMisplaced the unit root alone; of kUnavailable all zero
+    std::string why;  ///< one sentence for people; empty when computed
     std::uint64_t nanoseconds = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verdict, self.unit_root, self.claimed_root, self.difference, self.named, self.steps,
-              self.nanoseconds);
+        visit(self.verdict, self.parts, self.why, self.nanoseconds);
     }
 };
 
@@ -315,7 +305,8 @@ struct Evaluated {
     }
 };
 
-enum class BulkKind : std::uint8_t { kBaseState = 1, kSlotState = 2, kUpdate = 3 };
+/// kCarried: head and carried arrays of a slot's last state, of which the root is that of what it hands on.
+enum class BulkKind : std::uint8_t { kBaseState = 1, kSlotState = 2, kUpdate = 3, kCarried = 4 };
 
 /// Asks for the root of a state or an update. Descriptors: its file, or files. Answer: Rooted.
 struct Root {
@@ -399,6 +390,6 @@ bool is_final(const Message& message);
 namespace assay::base {
 ASSAY_ENUM_RANGE(worker::RefusalReason, kBadFrame, kUnsound);
 ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kUlp);
-ASSAY_ENUM_RANGE(worker::UnitVerdict, kMatch, kUnsound);
-ASSAY_ENUM_RANGE(worker::BulkKind, kBaseState, kUpdate);
+ASSAY_ENUM_RANGE(worker::UnitVerdict, kComputed, kUnavailable);
+ASSAY_ENUM_RANGE(worker::BulkKind, kBaseState, kCarried);
 }  // namespace assay::base

@@ -6,6 +6,7 @@
 
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/seals.hpp"
+#include "contracts/rules/tables.hpp"
 
 namespace assay::ledger {
 
@@ -19,16 +20,16 @@ using contracts::Round;
 namespace {
 
 struct Opening {
-    std::uint32_t round = 0;
+    std::uint32_t index = 0;
     Hash256 link;
 };
 
 class BeaconAudit {
 public:
-    explicit BeaconAudit(const Job& job) : job_(job) {}
+    BeaconAudit(const contracts::StateView& state, const Job& job) : state_(state), job_(job) {}
 
     std::vector<RoundFailure> run(const std::vector<Round>& rounds) {
-        Hash256 before = beacon_zero(rounds);
+        Hash256 before = beacon_zero();
         for (const Round& round : rounds) {
             check_links(round);
             if (round.phase <= contracts::RoundPhase::kBeacon) continue;
@@ -45,53 +46,53 @@ private:
         failures_.push_back({round, "beacon: " + what});
     }
 
-    // What the bidding's end made of the registered tips. A member's record holds its last link by now; its
-    // first opened one leads to what it registered.
-    [[nodiscard]] Hash256 beacon_zero(const std::vector<Round>& rounds) const {
+    // What the bidding's end made of the registered tips: a member's last link leads back to what it
+    // registered.
+    [[nodiscard]] Hash256 beacon_zero() const {
         base::Hasher hasher("assay/beacon-zero/v1");
         hasher.add(job_.id);
-        for (const BeaconMember& member : job_.beacon) {
-            Hash256 tip = member.tip;
-            for (const Round& round : rounds) {
-                const auto link = std::find_if(
-                    round.links.begin(), round.links.end(),
-                    [&](const BeaconLink& one) { return one.node == member.node && one.opened; });
-                if (link == round.links.end()) continue;
-                tip = contracts::chain_tip(link->link, round.number + 1);
-                break;
-            }
-            hasher.add(tip);
-        }
+        for (const BeaconMember& member : job_.beacon)
+            hasher.add(contracts::follow_link(member.tip, member.used));
         return hasher.finish();
     }
 
-    // Links withheld in between are stepped over.
+    // Links of void tries are stepped over, and no link is opened in two rounds.
     void check_links(const Round& round) {
         for (const BeaconLink& link : round.links) {
             if (!link.opened) continue;
             const auto last = last_.find(link.node);
-            if (last != last_.end() &&
-                contracts::chain_tip(link.link, round.number - last->second.round) != last->second.link)
+            if (last != last_.end() && !leads(link, last->second))
                 wrong(round.number, "the link of " + link.node.brief() + " does not lead to the one before");
-            last_[link.node] = {round.number, link.link};
+            last_[link.node] = {link.index, link.link};
         }
     }
 
+    static bool leads(const BeaconLink& link, const Opening& before) {
+        return link.index > before.index &&
+               contracts::follow_link(link.link, link.index - before.index) == before.link;
+    }
+
     void check_beacon(const Round& round, const Hash256& before) {
-        base::Hasher hasher("assay/beacon/v1");
+        const bool none = std::none_of(round.links.begin(), round.links.end(),
+                                       [](const BeaconLink& link) { return link.opened; });
+        base::Hasher hasher(none ? "assay/beacon/none/v1" : "assay/beacon/v2");
         hasher.add(job_.id).add_u64(round.number).add(before);
-        bool missing = round.links.empty();
+        bool missing = none;
         for (const BeaconLink& link : round.links) {
-            if (link.opened) {
-                hasher.add(link.node.view()).add(link.link);
-            } else {
-                missing = true;
-            }
+            if (link.opened) hasher.add(link.node.view()).add(link.link);
+            missing = missing || !link.opened;
+            if (link.opened == link.withheld)
+                wrong(round.number, "the link of " + link.node.brief() + " is neither opened nor withheld");
+        }
+        if (none) {
+            for (const auto& slot : contracts::list_slots(state_, job_.id, round.number))
+                if (slot.committed) hasher.add_u64(slot.slot).add(slot.seal);
         }
         if (hasher.finish() != round.beacon) wrong(round.number, "it is not what the opened links give");
         if (missing != round.link_missing) wrong(round.number, "a missing link is counted wrong");
     }
 
+    const contracts::StateView& state_;
     const Job& job_;
     std::map<PublicKey, Opening> last_;
     std::vector<RoundFailure> failures_;
@@ -127,8 +128,9 @@ bool treated_as_covered(const Job& job, const Hash256& seed, const contracts::As
 
 }  // namespace
 
-std::vector<RoundFailure> audit_beacons(const Job& job, const std::vector<Round>& rounds) {
-    return BeaconAudit(job).run(rounds);
+std::vector<RoundFailure> audit_beacons(const contracts::StateView& state, const Job& job,
+                                        const std::vector<Round>& rounds) {
+    return BeaconAudit(state, job).run(rounds);
 }
 
 std::vector<std::string> audit_auction(const std::string& chain, const Job& job,
@@ -141,9 +143,7 @@ std::vector<std::string> audit_auction(const std::string& chain, const Job& job,
     const Hash256 seed = seed_of_ties(job, asks);
     for (const contracts::Ask& ask : asks) {
         if (!ask.revealed) continue;
-        // Salts of asks opened under schema 1 were not kept.
-        if (!ask.salt.is_zero() &&
-            contracts::ask_seal(chain, job.id, ask.miner, ask.price, ask.salt) != ask.seal)
+        if (contracts::ask_seal(chain, job.id, ask.miner, ask.price, ask.salt) != ask.seal)
             wrong.push_back("auction: the ask of " + ask.miner.brief() + " is not the one that was sealed");
         // When nobody was short, every ask counts; no outcome is taken at its word.
         offers.push_back(

@@ -19,7 +19,7 @@ struct RoundFailure {
 
 /// Every opened link against its member's chain, back to what it registered; every beacon against the opened
 /// links and the beacon before; whether a link is counted as missing. `rounds`: all of the job, ascending.
-std::vector<RoundFailure> audit_beacons(const contracts::Job& job,
+std::vector<RoundFailure> audit_beacons(const contracts::StateView& state, const contracts::Job& job,
                                         const std::vector<contracts::Round>& rounds);
 
 /// Opens every ask's seal again, on this chain, and clears the auction a second time from the revealed asks.

@@ -44,10 +44,21 @@ std::set<PublicKey> owners_of(const Job& job, const std::vector<PublicKey>& node
     return owners;
 }
 
+// Owners of members that withheld a link of the round: none of their verifiers is drawn in it.
+std::set<PublicKey> withholders(const Job& job, const Round& round) {
+    std::set<PublicKey> owners;
+    for (const contracts::BeaconLink& link : round.links) {
+        for (const contracts::BeaconMember& member : job.beacon)
+            if (link.withheld && member.node == link.node) owners.insert(member.owner);
+    }
+    return owners;
+}
+
 // Whether `found` is the pair that the beacon draws and, where it goes on, the third.
 bool is_drawn_again(const Job& job, const Round& round, const std::vector<PublicKey>& found,
-                    std::uint32_t slot, const std::set<PublicKey>& excluded, std::string_view pair_label,
+                    std::uint32_t slot, std::set<PublicKey> excluded, std::string_view pair_label,
                     std::string_view third_label) {
+    excluded.merge(withholders(job, round));
     auto again =
         contracts::draw_weighted(round.beacon, pair_label, slot, candidates(job, round, excluded), 2);
     if (found.size() > again.size()) {
@@ -61,8 +72,6 @@ bool is_drawn_again(const Job& job, const Round& round, const std::vector<Public
 }
 
 }  // namespace
-
-bool is_of_schema_1(const Round& round) { return round.judges.empty(); }
 
 LockedStake::LockedStake(const Job& job) {
     for (const auto& verifier : job.verifiers) left_[verifier.node] = verifier.locked.units();
@@ -96,7 +105,6 @@ std::vector<std::string> audit_enlistments(const Job& job, const contracts::Para
 std::vector<std::string> audit_judges(const contracts::StateView& state, const Job& job, const Round& round,
                                       const LockedStake& locked) {
     std::vector<std::string> wrong;
-    if (is_of_schema_1(round)) return wrong;
     std::set<PublicKey> named;
     for (const contracts::Judge& judge : round.judges) {
         if (enlisted(job, judge.node) == nullptr || !named.insert(judge.node).second)
@@ -117,13 +125,11 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const J
 }
 
 std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot) {
-    if (is_of_schema_1(round)) return {};
     if (is_drawn_again(job, round, slot.verifiers, slot.slot, {slot.owner}, "pair", "third")) return {};
     return {"draw: the verifiers are not those that the beacon draws by locked stake"};
 }
 
 std::vector<std::string> audit_drawn_mergers(const Job& job, const Round& round) {
-    if (is_of_schema_1(round)) return {};
     std::vector<PublicKey> nodes;
     for (const auto& posting : round.merges) nodes.push_back(posting.verifier);
     if (is_drawn_again(job, round, nodes, 0, {}, "merge", "merge-third")) return {};

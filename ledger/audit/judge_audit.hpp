@@ -27,10 +27,6 @@ private:
     std::map<contracts::PublicKey, std::uint64_t> left_;
 };
 
-/// A round that began under schema 1 names no judges: they were drawn by stakes that no record keeps, and a
-/// seal could stay unopened for nothing. No round of today begins without two judges.
-bool is_of_schema_1(const contracts::Round& round);
-
 // Sentences that begin with the name of the rule; nothing when all is right.
 
 /// Whether every verifier locked what the job asks at least.

@@ -49,7 +49,17 @@ std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
 
 std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job) {
     const std::uint64_t penalty = penalty_of(params, bond_at(params, job, job.spec.market.max_price, false));
-    return std::max(saturated(Uint128{penalty} + params.link_penalty.units()), params.verifier_bond.units());
+    return std::max(penalty, params.verifier_bond.units());
+}
+
+std::uint64_t link_bond_of(const contracts::Params& params, const contracts::Job& job) {
+    std::uint64_t work = 0;
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(job.spec).units(); ++unit)
+        work += work_of(job, unit);
+    const std::uint64_t whole = share(job.spec.market.max_price.units(), work, 1);
+    const std::uint64_t audits =
+        saturated(Uint128{share(whole, params.audit_fee_ppm, kMillion)} * 3 * job.spec.slots);
+    return std::max(audits, params.link_penalty.units());
 }
 
 std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit) {

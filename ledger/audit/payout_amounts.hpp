@@ -24,8 +24,11 @@ std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job
 /// What a verifier loses for a wrong or unopened word about a slot with this bond.
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);
 
-/// The least that a verifier locks for the job: one withheld link and one penalty at the job's cap.
+/// The least that a verifier locks for the job beside its link bond: one penalty at the job's cap.
 std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job);
+
+/// What each member of the beacon locks behind its links: three audits of everything in a round at the cap.
+std::uint64_t link_bond_of(const contracts::Params& params, const contracts::Job& job);
 
 /// Work units of one audit unit: the segment's share of the slot's work, rounded up; one for `finalise`.
 std::uint64_t work_of(const contracts::Job& job, std::uint32_t unit);

@@ -12,6 +12,7 @@
 #include "ledger/audit/judge_audit.hpp"
 #include "ledger/audit/payout_amounts.hpp"
 #include "ledger/audit/settlement_audit.hpp"
+#include "ledger/audit/storage_audit.hpp"
 #include "ledger/audit/verdict_audit.hpp"
 
 namespace assay::ledger {
@@ -23,7 +24,6 @@ using contracts::LineKind;
 using contracts::Reason;
 using contracts::SettlementLine;
 using contracts::SlotRound;
-using contracts::UnitClaim;
 
 std::string place_of(const Job& job, std::uint32_t round) {
     return "job " + job.id.brief() + " round " + std::to_string(round);
@@ -56,6 +56,7 @@ public:
         const std::string whole = place_of(job_, round_.number);
         report(whole, audit_judges(state_, job_, round_, locked_));
         if (drawn) report(whole, audit_drawn_mergers(job_, round_));
+        if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
             if (drawn) report(place, audit_draw(job_, round_, slot));
@@ -102,7 +103,11 @@ private:
 
     void check(std::size_t at, const SettlementLine& line) {
         if (line.job != job_.id || line.round != round_.number) wrong(at, "belongs to another round");
-        expect(at, "what was paid", line.paid.units(), line.from_escrow.units() + line.from_prepaid.units());
+        expect(at, "what was paid", line.paid.units(),
+               line.from_escrow.units() + line.from_prepaid.units() + line.from_slot.units());
+        if (line.kind != LineKind::kAudit)
+            expect(at, "the part from a slot's pay", line.from_slot.units(), 0);
+        if (line.kind != LineKind::kSlot) expect(at, "what replays cost", line.replays.units(), 0);
         expect(at, "what was lost", line.lost.units(),
                line.lost_to_buyer.units() + line.lost_to_escrow.units() + line.lost_to_verifiers.units() +
                    line.lost_burned.units());
@@ -117,7 +122,8 @@ private:
         sums_.returned += line.lost_to_escrow.units();
         sums_.prepaid += line.from_prepaid.units();
         sums_.forfeited += line.lost.units();
-        (line.kind == LineKind::kSlot ? sums_.to_miners : sums_.to_verifiers) += line.from_escrow.units();
+        (line.kind == LineKind::kSlot ? sums_.to_miners : sums_.to_verifiers) +=
+            line.from_escrow.units() + line.from_slot.units();
     }
 
     void check_slot(std::size_t at, const SettlementLine& line) {
@@ -131,8 +137,10 @@ private:
         const auto consequence = contracts::consequence(line.reason);
         const bool paid = slot.assigned && consequence == contracts::Consequence::kPaid;
         const bool forfeit = slot.assigned && consequence == contracts::Consequence::kForfeit;
-        expect(at, "the slot's pay", line.paid.units(),
-               paid ? share(job_.auction.clearing_price.units(), job_.slot_work, 1) : 0);
+        std::uint64_t replays = 0;
+        for (const Worth& worth : worths_of(found->second)) replays += worth.from_slot;
+        expect(at, "what replays cost", line.replays.units(), replays);
+        expect(at, "the slot's pay", line.paid.units(), paid ? slot_pay() - replays : 0);
         expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
         expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(params_, job_, slot) : 0);
         expect(at, "the forfeited bond", line.lost.units(), forfeit ? slot.bond.units() : 0);
@@ -156,26 +164,45 @@ private:
     struct Worth {
         Reason reason = Reason::kAuditUndecided;
         std::uint64_t work = 0;
+        std::uint64_t replay = 0;  // of units that were not drawn
+        std::uint64_t from_slot = 0;
     };
-    // Work units of the units that a second verifier confirms; nothing at all for one whom two others
-    // contradict in any unit.
+    // Work units of the units that a second verifier confirms; nothing at all for one whom another of its
+    // kind contradicts in any unit.
     [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
-        if (!mine.opened)
-            return {mine.sealed && !is_of_schema_1(round_) ? Reason::kAuditUnopened : Reason::kAuditSilent,
-                    0};
+        if (!mine.opened) return {mine.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent};
         Worth worth;
-        bool computed = false;
-        for (const UnitClaim& claim : mine.claims) {
-            if (claim.unavailable) continue;
-            computed = true;
-            const auto root = evidence.decided(claim.unit);
-            if (!root) continue;
-            if (*root != claim.root) return {Reason::kAuditWrong, 0};
-            worth.work += work_of(job_, claim.unit);
+        for (const auto& [unit, root] : mine.roots) {
+            const auto against = evidence.decided_for(mine, unit);
+            if (against && *against != root) return {Reason::kAuditWrong};
+            if (evidence.decided(unit) != root) continue;
+            (evidence.is_drawn(unit) ? worth.work : worth.replay) += work_of(job_, unit);
             worth.reason = Reason::kPaidAudit;
         }
-        if (!computed) worth.reason = Reason::kAuditUnavailable;
         return worth;
+    }
+    [[nodiscard]] std::uint64_t slot_pay() const {
+        return share(job_.auction.clearing_price.units(), job_.slot_work, 1);
+    }
+    // In the order of the audits: the slot's pay goes to the first replays first, at cost, and only where
+    // everybody who opened had to replay.
+    [[nodiscard]] std::vector<Worth> worths_of(const SlotEvidence& evidence) const {
+        std::vector<Worth> worths;
+        bool nobody_served = true;
+        for (const DrawnAudit& audit : evidence.audits) {
+            worths.push_back(worth_of(evidence, audit));
+            if (audit.opened && !audit.replayed()) nobody_served = false;
+        }
+        std::uint64_t left = slot_pay();
+        for (Worth& worth : worths) {
+            if (!nobody_served || worth.reason != Reason::kPaidAudit) continue;
+            const std::uint64_t at_cost = std::min<std::uint64_t>(params_.audit_fee_ppm, kMillion);
+            const std::uint64_t cost =
+                share(share(job_.auction.clearing_price.units(), worth.replay, 1), at_cost, kMillion);
+            worth.from_slot = std::min(left, cost);
+            left -= worth.from_slot;
+        }
+        return worths;
     }
 
     void check_audit(std::size_t at, const SettlementLine& line) {
@@ -183,14 +210,16 @@ private:
         if (found == slots_.end()) return wrong(at, "there is no such slot");
         const SlotEvidence& evidence = found->second;
         const DrawnAudit* mine = evidence.by(line.node);
-        if (mine == nullptr || !evidence.slot.revealed)
-            return wrong(at, "names a verifier that had nothing to audit");
+        if (mine == nullptr) return wrong(at, "names a verifier that had nothing to audit");
         check_receiver(at, line);
-        const Worth worth = worth_of(evidence, *mine);
+        const auto place = static_cast<std::size_t>(mine - evidence.audits.data());
+        const Worth worth = worths_of(evidence)[place];
         expect_reason(at, line.reason, worth.reason);
         expect(at, "the work units", line.work_units, worth.work);
         const std::uint64_t whole = share(job_.auction.clearing_price.units(), worth.work, 1);
-        expect(at, "the audit fee", line.paid.units(), share(whole, params_.audit_fee_ppm, kMillion));
+        expect(at, "the part from the slot's pay", line.from_slot.units(), worth.from_slot);
+        expect(at, "the audit fee", line.paid.units(),
+               share(whole, params_.audit_fee_ppm, kMillion) + worth.from_slot);
         if (!evidence.slot.newcomer)
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
         check_penalty(at, line, penalty_of(params_, evidence.slot.bond.units()));
@@ -224,14 +253,12 @@ private:
                                      [&](const auto& one) { return agreeing(round_, one) >= 2; });
         const bool right = agreeing(round_, *posting) >= 2;
         expect_reason(at, line.reason,
-                      !posting->opened ? (posting->sealed && !is_of_schema_1(round_) ? Reason::kMergeUnopened
-                                                                                     : Reason::kMergeSilent)
+                      !posting->opened ? (posting->sealed ? Reason::kMergeUnopened : Reason::kMergeSilent)
                       : !any           ? Reason::kMergeUndecided
                       : right          ? Reason::kPaidMerge
                                        : Reason::kMergeWrong);
-        const std::uint64_t pay = share(job_.auction.clearing_price.units(), job_.slot_work, 1);
         expect(at, "the merge fee", line.paid.units(),
-               right ? share(pay, params_.merge_fee_ppm, kMillion) : 0);
+               right ? share(slot_pay(), params_.merge_fee_ppm, kMillion) : 0);
         expect(at, "the part from a registration fee", line.from_prepaid.units(), 0);
         std::uint64_t dearest = 0;
         for (const auto& [number, evidence] : slots_) dearest = std::max(dearest, evidence.slot.bond.units());
@@ -242,27 +269,15 @@ private:
     void check_link(std::size_t at, const SettlementLine& line) {
         expect(at, "what a withheld link is paid", line.paid.units(), 0);
         if (line.reason != Reason::kLinkWithheld) wrong(at, "its reason is not a withheld link");
-        check_link_loss(at, line);
-        expect(at, "the part to the escrow", line.lost_to_escrow.units(), line.lost.units());
+        expect(at, "the link bond", line.lost.units(), link_bond_of(params_, job_));
+        if (!rate_one_left_) rate_one_left_ = cost_of_rate_one(params_, job_, round_, slots_, lines_);
+        const std::uint64_t paid = std::min(*rate_one_left_, line.lost.units());
+        *rate_one_left_ -= paid;
+        expect(at, "the part to the escrow", line.lost_to_escrow.units(), paid);
+        expect(at, "the burned part", line.lost_burned.units(), line.lost.units() - paid);
         const auto link = std::find_if(round_.links.begin(), round_.links.end(),
                                        [&](const auto& one) { return one.node == line.node; });
-        if (link == round_.links.end() || link->opened) wrong(at, "names a party that withheld nothing");
-    }
-
-    // A verifier pays from what it locked, a validator from free stake that no record of that time shows,
-    // the buyer with the audits.
-    void check_link_loss(std::size_t at, const SettlementLine& line) {
-        const auto member = std::find_if(job_.beacon.begin(), job_.beacon.end(),
-                                         [&](const auto& one) { return one.node == line.node; });
-        if (member == job_.beacon.end()) return wrong(at, "names a party that feeds no beacon");
-        const std::uint64_t penalty = params_.link_penalty.units();
-        switch (member->role) {
-            case contracts::BeaconRole::kVerifier:
-                return expect(at, "the penalty", line.lost.units(), locked_.take(line.node, penalty));
-            case contracts::BeaconRole::kBuyer: return expect(at, "the penalty", line.lost.units(), 0);
-            case contracts::BeaconRole::kValidator:
-                if (line.lost.units() > penalty) wrong(at, "loses more than one penalty");
-        }
+        if (link == round_.links.end() || !link->withheld) wrong(at, "names a party that withheld nothing");
     }
 
     const contracts::StateView& state_;
@@ -274,6 +289,7 @@ private:
     PayoutReport& report_;
     std::vector<SettlementLine> lines_;
     SlotsEvidence slots_;
+    std::optional<std::uint64_t> rate_one_left_;  // of what audits at rate 1 cost more, which link bonds pay
 };
 
 /// What the state says of a job whose records left it, against the records. Empty: the same.
@@ -317,7 +333,7 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     std::vector<contracts::Round> rounds;
     while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
         rounds.push_back(std::move(*round));
-    for (const RoundFailure& failure : audit_beacons(job, rounds))
+    for (const RoundFailure& failure : audit_beacons(state, job, rounds))
         report.failures.push_back({place_of(job, failure.round), failure.what, 0, job.id});
     for (const contracts::Round& round : rounds)
         RoundAudit(state, job, *params, round, locked, sums, report).run();

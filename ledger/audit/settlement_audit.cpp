@@ -5,6 +5,8 @@
 
 #include "contracts/program/mean_loss.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/round/draws.hpp"
+#include "ledger/audit/payout_amounts.hpp"
 
 namespace assay::ledger {
 
@@ -36,7 +38,6 @@ std::vector<SlotFailure> audit_completeness(const contracts::Round& round, const
     }
     for (const auto& [number, evidence] : slots) {
         expect(number, "the slot", slot_lines[number], 1);
-        if (!evidence.slot.revealed) continue;
         for (const DrawnAudit& audit : evidence.audits)
             expect(number, "the audit by " + audit.verifier.brief(), audit_lines[{number, audit.verifier}],
                    1);
@@ -44,10 +45,29 @@ std::vector<SlotFailure> audit_completeness(const contracts::Round& round, const
     for (const auto& posting : round.merges)
         expect({}, "the merge by " + posting.verifier.brief(), merge_lines[posting.verifier], 1);
     for (const auto& link : round.links)
-        expect({}, "the link of " + link.node.brief(), link_lines[link.node], link.opened ? 0 : 1);
+        expect({}, "the link of " + link.node.brief(), link_lines[link.node], link.withheld ? 1 : 0);
     if (lines.size() != round.lines)
         expect({}, "the round", static_cast<int>(lines.size()), static_cast<int>(round.lines));
     return wrong;
+}
+
+std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts::Job& job,
+                               const contracts::Round& round, const SlotsEvidence& slots,
+                               const std::vector<SettlementLine>& lines) {
+    const program::RoundPlan plan(job.spec);
+    std::uint64_t cost = 0;
+    for (const SettlementLine& line : lines) {
+        const auto found = slots.find(line.slot);
+        if (line.kind != LineKind::kAudit || found == slots.end()) continue;
+        const auto rates = contracts::unit_rates(job.spec.security, found->second.slot.newcomer);
+        std::uint64_t drawn = 0;
+        for (const std::uint32_t unit : contracts::draw_units(round.beacon, line.slot, plan, rates))
+            drawn += work_of(job, unit);
+        if (line.work_units <= drawn) continue;
+        const std::uint64_t whole = share(job.auction.clearing_price.units(), line.work_units - drawn, 1);
+        cost += std::min(share(whole, params.audit_fee_ppm, kMillion), line.from_escrow.units());
+    }
+    return cost;
 }
 
 std::size_t agreeing(const contracts::Round& round, const contracts::MergePosting& posting) {
@@ -58,16 +78,16 @@ std::size_t agreeing(const contracts::Round& round, const contracts::MergePostin
 }
 
 namespace {
-// Losses of the revealed steps that two verifiers recomputed alike, as the miner's trace says them.
+// Losses of the revealed steps of drawn units that two verifiers recomputed alike, as the miner's trace says
+// them.
 std::vector<std::uint32_t> audited_losses(const contracts::Job& job, const SlotEvidence& evidence) {
     std::vector<std::uint32_t> losses;
     if (!evidence.reveal) return losses;
     const program::RoundPlan plan(job.spec);
     const auto& steps = evidence.reveal->trace.fingerprints;
     for (std::size_t step = 0; step < steps.size(); ++step) {
-        const auto& units = evidence.slot.drawn_units;
         const std::uint32_t unit = plan.unit_of(static_cast<std::uint32_t>(step));
-        if (std::find(units.begin(), units.end(), unit) != units.end()) losses.push_back(steps[step].loss);
+        if (evidence.is_drawn(unit) && evidence.decided(unit)) losses.push_back(steps[step].loss);
     }
     return losses;
 }
@@ -86,9 +106,11 @@ std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts:
     if (decided && round.result != agreed->claim) say("its result is not the one that two verifiers opened");
     std::vector<std::uint32_t> right;
     for (const auto& [number, evidence] : slots) {
-        if (merged && evidence.slot.verdict == Reason::kPaid) right.push_back(number);
+        const Reason verdict = evidence.slot.verdict;
+        const bool accepted = verdict == Reason::kPaid || verdict == Reason::kPaidUndecided;
+        if (merged && accepted) right.push_back(number);
     }
-    if (round.merged_slots != right) say("the merged slots are not those found right");
+    if (round.merged_slots != right) say("the merged slots are not those accepted");
     std::vector<std::uint32_t> losses;
     for (const std::uint32_t slot : right) {
         const auto drawn = audited_losses(job, slots.at(slot));

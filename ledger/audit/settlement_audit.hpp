@@ -32,4 +32,9 @@ std::size_t agreeing(const contracts::Round& round, const contracts::MergePostin
 std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts::Round& round,
                                      const SlotsEvidence& slots);
 
+/// What the round's audits cost more than those at the job's rates: lost link bonds pay it.
+std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts::Job& job,
+                               const contracts::Round& round, const SlotsEvidence& slots,
+                               const std::vector<contracts::SettlementLine>& lines);
+
 }  // namespace assay::ledger

@@ -2,7 +2,6 @@
 #include "ledger/audit/verdict_audit.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/audit/judge_audit.hpp"
+#include "ledger/audit/storage_audit.hpp"
 
 namespace assay::ledger {
 
@@ -18,15 +18,8 @@ using contracts::Hash256;
 using contracts::PublicKey;
 using contracts::Reason;
 using contracts::SlotRound;
-using contracts::UnitClaim;
 
 namespace {
-
-const UnitClaim* claim_of(const DrawnAudit& audit, std::uint32_t unit) {
-    const auto found = std::find_if(audit.claims.begin(), audit.claims.end(),
-                                    [&](const UnitClaim& claim) { return claim.unit == unit; });
-    return found == audit.claims.end() ? nullptr : &*found;
-}
 
 struct Verdict {
     Reason reason = Reason::kNone;
@@ -35,33 +28,33 @@ struct Verdict {
     Hash256 found;
 };
 
+// The unit in which the miner's trace says that its work ended.
+std::optional<std::uint32_t> divergence_unit(const contracts::Job& job, const SlotEvidence& evidence) {
+    if (!evidence.reveal || !evidence.reveal->trace.divergence) return std::nullopt;
+    return program::RoundPlan(job.spec).unit_of(evidence.reveal->trace.divergence->step);
+}
+
 // REQUIRES a well-formed reveal.
 Verdict judge_again(const contracts::Job& job, const SlotEvidence& evidence) {
     bool open = false;
-    bool computed = false;
-    for (const std::uint32_t unit : evidence.slot.drawn_units) {
+    for (const std::uint32_t unit : evidence.judged_units()) {
         const Hash256 claimed = program::unit_root(evidence.reveal->trace, job.spec, unit);
         const auto decided = evidence.decided(unit);
         if (decided && *decided != claimed) return {Reason::kMismatch, unit, claimed, *decided};
-        if (decided) continue;
-        open = true;
-        // Whoever stayed silent did not say that it was served no bytes.
-        computed = computed || evidence.audits.empty() ||
-                   std::any_of(evidence.audits.begin(), evidence.audits.end(), [&](const DrawnAudit& audit) {
-                       const UnitClaim* claim = claim_of(audit, unit);
-                       return claim == nullptr || !claim->unavailable;
-                   });
+        open = open || !decided;
     }
-    if (open) return {computed ? Reason::kUnresolved : Reason::kUnavailable, 0, {}, {}};
-    const bool diverged = evidence.reveal->trace.divergence.has_value();
-    return {diverged ? Reason::kPaidDiverged : Reason::kPaid, 0, {}, {}};
+    if (const auto ended = divergence_unit(job, evidence))
+        return {evidence.decided(*ended) ? Reason::kPaidDiverged : Reason::kUnresolved, 0, {}, {}};
+    if (!evidence.held) return {Reason::kNotStored, 0, {}, {}};
+    return {open ? Reason::kPaidUndecided : Reason::kPaid, 0, {}, {}};
 }
 
 std::string quoted(Reason reason) { return std::string(contracts::to_text(reason)); }
 
 // What the slot's round before left it to go on with; zero: nothing.
 Hash256 handed_on(const SlotEvidence& evidence) {
-    const bool accepted = evidence.before && evidence.before->verdict == Reason::kPaid;
+    const auto verdict = evidence.before ? evidence.before->verdict : Reason::kNone;
+    const bool accepted = verdict == Reason::kPaid || verdict == Reason::kPaidUndecided;
     if (!accepted || !evidence.reveal_before || !evidence.reveal_before->trace.carried) return {};
     return evidence.reveal_before->trace.carried->out;
 }
@@ -79,29 +72,32 @@ std::string check_reveal(const std::string& chain, const contracts::Job& job, co
     statement.slot = slot.slot;
     statement.miner = slot.miner;
     statement.base_root = round.base_root;
-    statement.segments = program::RoundPlan(job.spec).segments();
-    statement.trace_root = program::trace_root(reveal.trace);
-    statement.update_root = reveal.trace.update;
-    statement.salt = reveal.salt;
-    statement.carried = reveal.trace.carried;
+    statement.trace_root = program::trace_root(reveal.trace, job.spec, reveal.salt);
+    statement.salt = contracts::commit_salt(reveal.salt);
     if (reveal.trace.carried && reveal.trace.carried->in != handed_on(evidence))
         return "reveal: the slot goes on with another state than its last accepted round handed on";
     if (contracts::commit_seal(chain, statement) != slot.seal)
         return "reveal: the trace is not the one that was sealed";
     if (slot.diverged != reveal.trace.divergence.has_value())
         return "reveal: the slot's divergence is not the trace's";
+    if (slot.served && slot.diverged_unit != divergence_unit(job, evidence))
+        return "reveal: the trace ends in another unit than its miner said when it served";
     return {};
 }
 
 void check_claims(const SlotEvidence& evidence, std::vector<std::string>& wrong) {
+    const auto runs = program::runs_of(evidence.slot.drawn_units);
+    const bool needs_start =
+        std::any_of(runs.begin(), runs.end(), [](const program::UnitRun& run) { return run.first != 0; });
     for (const DrawnAudit& audit : evidence.audits) {
         if (!audit.opened) continue;
-        const auto& units = evidence.slot.drawn_units;
-        const bool same =
-            std::equal(audit.claims.begin(), audit.claims.end(), units.begin(), units.end(),
-                       [](const UnitClaim& claim, std::uint32_t unit) { return claim.unit == unit; });
-        if (!same)
-            wrong.push_back("audit: " + audit.verifier.brief() + " claims other units than those drawn");
+        const std::string who = "audit: " + audit.verifier.brief();
+        if (audit.roots.empty()) {
+            wrong.push_back(who + " claims other units than those drawn");
+        } else if (audit.replayed() ? !needs_start : needs_start && !evidence.slot.served) {
+            wrong.push_back(who + (audit.replayed() ? " replayed a slot whose runs begin at the base"
+                                                    : " begins at a start that nobody opened"));
+        }
     }
 }
 
@@ -121,12 +117,6 @@ void check_fault(const SlotRound& slot, const Verdict& verdict, std::vector<std:
 Reason unrevealed(const SlotRound& slot) {
     if (!slot.assigned) return Reason::kNotAssigned;
     return slot.committed ? Reason::kSilentAfterDraw : Reason::kNoCommit;
-}
-
-// The unit in which the miner says its work ended; nothing for a trace that did not diverge.
-std::optional<std::uint32_t> divergence_unit(const contracts::Job& job, const SlotEvidence& evidence) {
-    if (!evidence.reveal || !evidence.reveal->trace.divergence) return std::nullopt;
-    return program::RoundPlan(job.spec).unit_of(evidence.reveal->trace.divergence->step);
 }
 
 std::string listed(const std::vector<std::uint32_t>& units) {
@@ -161,20 +151,63 @@ const DrawnAudit* SlotEvidence::by(const PublicKey& verifier) const {
 std::optional<Hash256> SlotEvidence::decided(std::uint32_t unit) const {
     std::map<Hash256, int> votes;
     for (const DrawnAudit& audit : audits) {
-        const UnitClaim* claim = claim_of(audit, unit);
-        if (claim != nullptr && !claim->unavailable && ++votes[claim->root] >= 2) return claim->root;
+        const auto root = audit.roots.find(unit);
+        if (root != audit.roots.end() && ++votes[root->second] >= 2) return root->second;
     }
     return std::nullopt;
 }
 
+std::optional<Hash256> SlotEvidence::decided_for(const DrawnAudit& audit, std::uint32_t unit) const {
+    const auto root = decided(unit);
+    const bool alike = std::any_of(audits.begin(), audits.end(), [&](const DrawnAudit& other) {
+        const auto own = other.roots.find(unit);
+        return root && other.replayed() == audit.replayed() && own != other.roots.end() &&
+               own->second == *root;
+    });
+    return alike ? root : std::nullopt;
+}
+
+bool SlotEvidence::is_drawn(std::uint32_t unit) const {
+    return std::find(slot.drawn_units.begin(), slot.drawn_units.end(), unit) != slot.drawn_units.end();
+}
+
+std::vector<std::uint32_t> SlotEvidence::judged_units() const {
+    std::set<std::uint32_t> units(slot.drawn_units.begin(), slot.drawn_units.end());
+    for (const DrawnAudit& audit : audits) {
+        for (const auto& [unit, root] : audit.roots) {
+            if (decided(unit)) units.insert(unit);
+        }
+    }
+    return {units.begin(), units.end()};
+}
+
 bool SlotEvidence::proves(const DrawnAudit& audit) const {
-    const UnitClaim* claim = claim_of(audit, slot.fault_unit);
-    return claim != nullptr && !claim->unavailable && claim->root == slot.fault_found;
+    const auto root = audit.roots.find(slot.fault_unit);
+    return root != audit.roots.end() && root->second == slot.fault_found;
 }
 
 std::uint64_t SlotEvidence::provers() const {
     return static_cast<std::uint64_t>(
         std::count_if(audits.begin(), audits.end(), [&](const DrawnAudit& audit) { return proves(audit); }));
+}
+
+static DrawnAudit drawn_audit(const contracts::StateView& state, const contracts::Job& job,
+                              const contracts::Round& round, const SlotRound& slot, contracts::Stage stage,
+                              const PublicKey& verifier) {
+    DrawnAudit audit;
+    audit.verifier = verifier;
+    const auto posting = contracts::read_audit(state, job.id, round.number, stage, verifier);
+    audit.sealed = posting && posting->sealed;
+    audit.opened = posting && posting->opened;
+    if (!audit.opened) return audit;
+    const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
+                                    [&](const contracts::SlotClaim& c) { return c.slot == slot.slot; });
+    if (claim == posting->claims.end()) return audit;
+    audit.claim = *claim;
+    const auto units = contracts::claimed_units(slot.drawn_units, claim->replayed);
+    if (units.size() != claim->roots.size()) return audit;
+    for (std::size_t u = 0; u < units.size(); ++u) audit.roots.emplace(units[u], claim->roots[u]);
+    return audit;
 }
 
 SlotEvidence gather_evidence(const contracts::StateView& state, const contracts::Job& job,
@@ -186,18 +219,10 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
         evidence.before = contracts::read_slot(state, job.id, round.number - 1, slot.slot);
         evidence.reveal_before = contracts::read_reveal(state, job.id, round.number - 1, slot.slot);
     }
-    for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
+    evidence.held = slot.revealed && !slot.diverged && is_held(state, job, round, slot);
+    for (std::size_t i = 0; !slot.drawn_units.empty() && i < slot.verifiers.size(); ++i) {
         const auto stage = i < 2 ? contracts::Stage::kPair : contracts::Stage::kThird;
-        DrawnAudit audit;
-        audit.verifier = slot.verifiers[i];
-        const auto posting = contracts::read_audit(state, job.id, round.number, stage, audit.verifier);
-        audit.sealed = posting && posting->sealed;
-        if (posting && posting->opened) {
-            audit.opened = true;
-            std::copy_if(posting->claims.begin(), posting->claims.end(), std::back_inserter(audit.claims),
-                         [&](const UnitClaim& claim) { return claim.slot == slot.slot; });
-        }
-        evidence.audits.push_back(std::move(audit));
+        evidence.audits.push_back(drawn_audit(state, job, round, slot, stage, slot.verifiers[i]));
     }
     return evidence;
 }
@@ -210,6 +235,8 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
     if (slot.assigned && slot.committed && slot.revealed) {
         const std::string bad = check_reveal(chain, job, round, evidence);
         if (!bad.empty()) return {bad};
+        if (slot.stored != evidence.held)
+            wrong.emplace_back("storage: the slot is recorded otherwise than the bitmaps show");
         check_claims(evidence, wrong);
         verdict = judge_again(job, evidence);
     } else {
@@ -236,10 +263,9 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
     auto drawn =
         contracts::draw_units(round.beacon, slot.slot, plan, contracts::unit_rates(job.spec.security, all));
     // A claim that ends the work early and is paid in full is never left to the draw.
-    const auto claimed_end = divergence_unit(job, evidence);
-    if (claimed_end && round.phase > contracts::RoundPhase::kReveal) {
-        contracts::draw_divergence(drawn, plan, *claimed_end);
-    }
+    if (slot.diverged_unit && !slot.served)
+        wrong.emplace_back("draw: a divergence is recorded of a miner that served nothing");
+    if (slot.diverged_unit) drawn = contracts::with_divergence(drawn, *slot.diverged_unit);
     if (slot.drawn_units != drawn)
         wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +
                         listed(drawn));

@@ -4,6 +4,7 @@
 // payment is right only when both are.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,11 @@ struct DrawnAudit {
     contracts::PublicKey verifier;
     bool sealed = false;
     bool opened = false;
-    std::vector<contracts::UnitClaim> claims;  ///< of this slot only
+    std::optional<contracts::SlotClaim> claim;  ///< about this slot
+    /// Unit by unit; empty when the claim is not about the units that it must be about.
+    std::map<std::uint32_t, contracts::Hash256> roots;
+
+    [[nodiscard]] bool replayed() const { return claim && claim->replayed; }
 };
 
 /// All that the ledger holds about one slot of one round.
@@ -30,11 +35,19 @@ struct SlotEvidence {
     /// The same slot's record and reveal in the round before, in jobs that carry.
     std::optional<contracts::SlotRound> before;
     std::optional<contracts::Reveal> reveal_before;
-    std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third if there is one
+    std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third; none where no unit was drawn
+    bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
 
     [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;
     /// The root that at least two drawn verifiers computed for a unit. Of three votes only one root can.
     [[nodiscard]] std::optional<contracts::Hash256> decided(std::uint32_t unit) const;
+    /// The same, but nothing where no other audit of this one's kind gives that root: a replay and a served
+    /// run begin at different states.
+    [[nodiscard]] std::optional<contracts::Hash256> decided_for(const DrawnAudit& audit,
+                                                                std::uint32_t unit) const;
+    /// The drawn units, and the others that two replays decided, ascending.
+    [[nodiscard]] std::vector<std::uint32_t> judged_units() const;
+    [[nodiscard]] bool is_drawn(std::uint32_t unit) const;
     /// True when this audit found the recorded fault.
     [[nodiscard]] bool proves(const DrawnAudit& audit) const;
     [[nodiscard]] std::uint64_t provers() const;
@@ -46,8 +59,9 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
 // Each of the following returns what does not check, one sentence each that begins with the name of the
 // rule; nothing when all is right.
 
-/// Revealed trace against its seal, claims against the drawn units, recorded verdict and fault against what
-/// two equal recomputations say. For slots of settled rounds.
+/// Revealed trace against its seal and against what was served, claims against the drawn units, recorded
+/// storage against the bitmaps, recorded verdict and fault against what two equal recomputations say. For
+/// slots of settled rounds.
 std::vector<std::string> audit_verdict(const std::string& chain, const contracts::Job& job,
                                        const contracts::Round& round, const SlotEvidence& evidence);
 

@@ -52,11 +52,11 @@ std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes
     double bytes = 0;
     for (std::uint32_t unit = 0; unit < plan.units(); ++unit) {
         const program::UnitStart start = plan.start(unit);
-        if (!start.boundary && !start.carried) continue;
-        // Whoever has recomputed the unit before has this one's start.
+        // Whoever has recomputed the unit before has this one's start, and every verifier what a slot
+        // carries.
+        if (!start.boundary) continue;
         const double drawn = plan.is_finalise(unit) ? rates.finalise : rates.segment;
-        bytes += drawn * (unit == 0 ? 1.0 : 1.0 - rates.segment) *
-                 static_cast<double>(files.state_of(start.arrays.size()));
+        bytes += drawn * (1.0 - rates.segment) * static_cast<double>(files.state_of(start.arrays.size()));
     }
     return static_cast<std::uint64_t>(std::ceil(bytes));
 }
@@ -71,7 +71,10 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
     bytes.join = bytes.data + bytes.files.base_state;
     const std::uint64_t handed_in = program::strategy_of(spec).tick.ticks * bytes.files.update;
     bytes.received = (spec.slots - 1) * handed_in;
+    const std::size_t carried = program::strategy_of(spec).carried_arrays.size();
+    const std::uint64_t handed_on = program::carries_state(spec) ? bytes.files.state_of(carried) : 0;
     bytes.updates = bytes.received + kVerifiers * handed_in;
+    bytes.storage = kVerifiers * (handed_in + handed_on);
     bytes.audit_newcomer = kVerifiers * mean_starts(spec, bytes.files, {});
     bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files,
                                                   {.segment = rate_of(spec.security.audit_threshold),
@@ -81,7 +84,8 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
     // that is no seed's is a file of the buyer's.
     const base::Uint128 firsts = spec.initial_blob.is_zero() ? 0 : slots + kVerifiers;
     const base::Uint128 bases = spec.rounds + firsts;
-    const base::Uint128 whole = slots * (spec.rounds * base::Uint128{bytes.updates} - bytes.received) +
+    const base::Uint128 in_round = base::Uint128{bytes.updates} + kVerifiers * base::Uint128{handed_on};
+    const base::Uint128 whole = slots * (spec.rounds * in_round - bytes.received) +
                                 (slots + kVerifiers) * bytes.data + bases * bytes.files.base_state;
     bytes.job_newcomer = stopping(whole + slots * spec.rounds * bytes.audit_newcomer);
     bytes.job_proven = stopping(whole + slots * spec.rounds * bytes.audit_proven);
@@ -109,7 +113,14 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     }
     const Amount budget = spec.market.budget;
     const Amount cost = quote->round_cost;
-    if (!contracts::check_budget(*quote, spec.market).ok()) {
+    const auto covered = contracts::check_budget(*quote, spec.market);
+    if (!covered.ok() && covered.error() == contracts::Reason::kAmountOverflow) {
+        return fail(ErrorKind::kUsage,
+                    "market.budget = " + base::to_text(budget) + " and the link bond of " +
+                        base::to_text(quote->link_bond) + " are more than the largest amount of money",
+                    "lower market.budget");
+    }
+    if (!covered.ok()) {
         return fail(ErrorKind::kUsage,
                     "market.budget = " + base::to_text(budget) +
                         " does not cover one round, which can cost " + base::to_text(cost),
@@ -126,6 +137,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.round_cost = cost;
     plan.bond_newcomer = quote->bond_newcomer;
     plan.bond_proven = quote->bond_proven;
+    plan.link_bond = quote->link_bond;
     const std::uint64_t affordable =
         cost.is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost.units());
     plan.rounds_covered = static_cast<std::uint32_t>(affordable);

@@ -15,9 +15,9 @@ namespace assay::node {
 
 /// Bytes of a job's files on their way between miners, verifiers and the buyer, with one miner a slot and two
 /// verifiers, all honest and all there from the first round to the last. Of updates the most that can travel:
-/// to every other slot's miner, who merges for itself, and to both verifiers, who merge. Of states that units
-/// are recomputed from, the mean over the draw: both verifiers fetch a unit's start when the unit is drawn
-/// and the one before it is not. The ledger's bytes, and those of protocols, are not in it.
+/// to every other slot's miner, who merges for itself, and to both verifiers, who store them and merge. Of
+/// states that units are recomputed from, the mean over the draw: both verifiers fetch a run's start. What a
+/// slot hands on is stored by both. The ledger's bytes, and those of protocols, are not in it.
 struct PlannedBytes {
     program::FileSizes files;
     std::uint64_t data = 0;            ///< token files: once for every miner and verifier
@@ -26,6 +26,7 @@ struct PlannedBytes {
     std::uint64_t updates = 0;         ///< sent by a slot's miner in a round
     std::uint64_t audit_newcomer = 0;  ///< sent to those who recompute it: a newcomer's units are all drawn
     std::uint64_t audit_proven = 0;
+    std::uint64_t storage = 0;       ///< sent to those who store it: the update, and what the slot hands on
     std::uint64_t job_newcomer = 0;  ///< everything of the job, the buyer's last state too
     std::uint64_t job_proven = 0;
 };
@@ -44,6 +45,7 @@ struct JobPlan {
     std::uint32_t rounds_covered = 0;  ///< rounds that the budget pays for even at their dearest
     base::Amount bond_newcomer;        ///< locked per slot, until its probation is over
     base::Amount bond_proven;
+    base::Amount link_bond;    ///< locked beside the budget until the job ends
     double audit_rate = 0;     ///< of proven miners: the probability that one bad segment is recomputed
     double finalise_rate = 0;  ///< of proven miners: the probability that `finalise` is
     /// What cheating a slot brings over doing the work, on average, in base units: all pay saved and the gain

@@ -32,11 +32,12 @@ void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
         return;
     }
     const UnitReplay& unit = replay.units[recorded.fault_unit];
-    const bool as_recorded = unit.state == UnitState::kFalse && unit.recomputed == recorded.fault_found &&
+    // Unknown behind a false state, it can still be what verifiers found who replayed the slot.
+    const bool as_recorded = unit.state != UnitState::kEqual && unit.recomputed == recorded.fault_found &&
                              unit.claimed == recorded.fault_claimed;
-    replay.judgement = unit.state == UnitState::kUnknown ? Judgement::kCannotBeMade
-                       : as_recorded                     ? Judgement::kRight
-                                                         : Judgement::kWrong;
+    replay.judgement = as_recorded                         ? Judgement::kRight
+                       : unit.state == UnitState::kUnknown ? Judgement::kCannotBeMade
+                                                           : Judgement::kWrong;
 }
 
 // The ledger says that every drawn unit is as claimed.
@@ -60,7 +61,7 @@ void judge(SlotReplay& replay, const contracts::SlotRound& recorded) {
         case Reason::kMismatch: return judge_mismatch(replay, recorded);
         case Reason::kPaid:
         case Reason::kPaidDiverged: return judge_paid(replay, recorded);
-        default: return;  // not decided by bits: silence, withheld bytes, an open round
+        default: return;  // not decided by bits: silence, bytes that are not stored, an open round
     }
 }
 

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/state_head.hpp"
+#include "contracts/program/state_root.hpp"
+#include "contracts/worker/unit_parts.hpp"
 #include "node/worker/local_training.hpp"
 
 namespace assay::node {
@@ -186,18 +189,13 @@ public:
         result.slot = slot.slot;
         result.miner = slot.miner;
         result.verdict = slot.verdict;
-        end_.clear();
+        end_ = {};
         carried_ = carried;
         const program::RoundPlan plan(job_.spec);
         const std::uint32_t last = segment ? *segment : plan.finalise();
         for (std::uint32_t unit = 0; unit <= last; ++unit) {
             ASSAY_ASSIGN(UnitReplay replayed, replay_unit(slot.slot, unit, reveal));
             result.units.push_back(std::move(replayed));
-        }
-        const auto& drawn = slot.drawn_units;
-        if (!segment && std::find(drawn.begin(), drawn.end(), plan.update()) != drawn.end()) {
-            ASSAY_ASSIGN(UnitReplay shown, update_unit(plan.update(), reveal, result.units.back()));
-            result.units.push_back(std::move(shown));
         }
         judge(result, slot);
         return result;
@@ -211,101 +209,120 @@ private:
         return replay;
     }
 
-    // Zero after a reveal that names none, which the ledger takes of no slot.
-    static BlobId last_boundary_blob(const contracts::Reveal& reveal) {
-        return reveal.boundary_blobs.empty() ? BlobId{} : reveal.boundary_blobs.back();
-    }
-
-    // The state that the miner served for the boundary before `unit`.
-    [[nodiscard]] base::Outcome<SlotFiles> claimed_start(const contracts::Reveal& reveal,
-                                                         std::uint32_t unit) const {
-        return slot_files(blobs_, job_.spec, reveal.boundary_blobs[unit - 1],
-                          program::RoundPlan(job_.spec).start(unit).arrays,
-                          "the state that the miner served for boundary " + std::to_string(unit));
-    }
-
     base::Outcome<UnitReplay> replay_unit(std::uint32_t slot, std::uint32_t unit,
                                           const contracts::Reveal& reveal) {
-        const bool goes_on = unit == 0 && !carried_.nothing();
-        const bool from_claim = (unit != 0 || goes_on) && end_.empty();
-        SlotFiles start = std::exchange(end_, {});
-        if (from_claim) {
-            auto claimed = goes_on ? carried_states_.at(round_, slot) : claimed_start(reveal, unit);
+        if (unit == 0 && !carried_.nothing()) {
+            auto carried = carried_states_.at(round_, slot);
             // That this machine cannot open what it has says nothing about the unit.
-            if (!claimed && claimed.error().kind == ErrorKind::kFailure) return base::failed(claimed.error());
-            if (!claimed) return unknown(unit, claimed.error().what);
-            start = *std::move(claimed);
+            if (!carried && carried.error().kind == ErrorKind::kFailure) return base::failed(carried.error());
+            if (!carried) return lose(unit, carried.error().what);
+            end_.files = *std::move(carried);
         }
-        auto event = ask_worker(slot, unit, reveal, start);
-        // Bytes that the miner served may be anything; those recomputed here are states.
-        if (!event && from_claim && event.error().kind == ErrorKind::kVerification)
-            return unknown(unit, event.error().what);
-        if (!event) return base::failed(event.error());
-        const auto* replayed = std::get_if<frames::Replayed>(&event->message);
-        if (replayed == nullptr)
-            return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
+        const program::RoundPlan plan(job_.spec);
+        const auto& divergence = reveal.trace.divergence;
         UnitReplay result;
         result.unit = unit;
-        result.claimed = replayed->claimed_root;
-        result.recomputed = replayed->unit_root;
-        switch (replayed->verdict) {
-            case frames::UnitVerdict::kUnsound:
+        result.claimed = program::unit_root(reveal.trace, job_.spec, unit);
+        const bool follows =
+            unit == 0 || end_.root == reveal.trace.boundaries[unit] || take_claimed(reveal, unit);
+        if (!follows && !end_.known) return lose(unit, no_state(unit));
+        if (follows && divergence && plan.unit_of(divergence->step) < unit) {
+            result.recomputed =
+                worker::parts_behind_divergence(job_.spec, unit, reveal.trace.boundaries[unit]).unit_root;
+        } else {
+            ASSAY_ASSIGN(result.recomputed, compute(slot, unit, result));
+        }
+        if (result.recomputed.is_zero()) return lose(unit, end_.lacking);
+        // Equal roots say that the unit is right, wherever it began.
+        result.state = result.recomputed == result.claimed ? UnitReplay::Comparison::kEqual
+                       : follows                           ? UnitReplay::Comparison::kFalse
+                                                           : UnitReplay::Comparison::kUnknown;
+        if (result.state == UnitReplay::Comparison::kUnknown) result.lacking = no_state(unit);
+        return result;
+    }
+
+    static std::string no_state(std::uint32_t unit) {
+        return "the store holds no state with the root that the miner claims for boundary " +
+               std::to_string(unit);
+    }
+    UnitReplay lose(std::uint32_t unit, std::string why) {
+        end_ = {};
+        end_.known = false;
+        return unknown(unit, std::move(why));
+    }
+
+    /// Goes on from the state that the miner claims before `unit`, where the store holds one with that root.
+    bool take_claimed(const contracts::Reveal& reveal, std::uint32_t unit) {
+        const base::Hash256& root = reveal.trace.boundaries[unit];
+        const auto head = heads().find(root);
+        if (head == heads().end()) return false;
+        auto files = slot_files(blobs_, job_.spec, head->second,
+                                program::RoundPlan(job_.spec).start(unit).arrays, "the state at a boundary");
+        if (!files) return false;
+        end_ = {};
+        end_.files = *std::move(files);
+        end_.root = root;
+        return true;
+    }
+
+    /// Heads of states in the store, by the root that they name. What they say is checked by the worker.
+    const std::map<base::Hash256, BlobId>& heads() {
+        if (heads_) return *heads_;
+        heads_.emplace();
+        for (const BlobInfo& blob : blobs_.list()) {
+            if (blob.size > program::kMaxHeadBytes) continue;
+            const auto bytes = blobs_.read(blob.id);
+            if (!bytes.ok()) continue;
+            const auto head = program::decode_state_head(*bytes);
+            if (head.ok()) heads_->emplace(program::state_root(program::roots_of(*head)), blob.id);
+        }
+        return *heads_;
+    }
+
+    /// Root of the unit, computed from `end_`, which becomes its end; zero, and what is lacking, when that is
+    /// not what it should be. A root that is not the claimed one is computed twice: a machine that errs must
+    /// not accuse.
+    base::Outcome<base::Hash256> compute(std::uint32_t slot, std::uint32_t unit, const UnitReplay& wanted) {
+        if (end_.diverged) return worker::parts_behind_divergence(job_.spec, unit, end_.root).unit_root;
+        ASSAY_ASSIGN(auto first, ask_worker(slot, unit));
+        const auto* replayed = std::get_if<frames::Replayed>(&first.message);
+        if (replayed == nullptr)
+            return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
+        if (replayed->verdict == frames::UnitVerdict::kUnavailable) {
+            end_.lacking = replayed->why;
+            return base::Hash256{};
+        }
+        if (replayed->parts.unit_root != wanted.claimed) {
+            ASSAY_ASSIGN(const auto second, ask_worker(slot, unit));
+            const auto* again = std::get_if<frames::Replayed>(&second.message);
+            if (again == nullptr || again->parts != replayed->parts) {
                 return fail(ErrorKind::kPreflight,
                             "this machine computed one unit twice with different results",
                             "check memory and cooling before auditing again");
-            case frames::UnitVerdict::kUnavailable: return unknown(unit, replayed->difference);
-            case frames::UnitVerdict::kDiffers: result.state = UnitReplay::Comparison::kFalse; return result;
-            case frames::UnitVerdict::kMatch: break;
+            }
         }
-        result.state = UnitReplay::Comparison::kEqual;
-        // After a divergence the state stays what it was.
-        end_ = event->bulk.empty() ? start : event->bulk;
-        return result;
+        end_ = {};
+        end_.known = replayed->verdict == frames::UnitVerdict::kComputed;
+        end_.root = replayed->parts.end_root;
+        end_.diverged = replayed->parts.divergence.has_value();
+        end_.files = std::move(first.bulk);
+        return replayed->parts.unit_root;
     }
 
-    // Of the file that the reveal names. Where `finalise` is equal, the update made here has the claimed root
-    // and lies in the file of that name: then nobody need have kept it.
-    base::Outcome<UnitReplay> update_unit(std::uint32_t unit, const contracts::Reveal& reveal,
-                                          const UnitReplay& finalise) {
-        UnitReplay result;
-        result.unit = unit;
-        result.claimed = program::update_unit_root(reveal.trace.update);
-        if (finalise.state == UnitReplay::Comparison::kEqual && !reveal.update_blob.is_zero()) {
-            result.recomputed = result.claimed;
-            result.state = UnitReplay::Comparison::kEqual;
-            return result;
-        }
-        const auto path = blob_path(blobs_, reveal.update_blob, "the update that the reveal names");
-        if (!path) return unknown(unit, path.error().what);
-        ASSAY_ASSIGN(auto file, worker::open_file(path->string()));
-        auto event = ask(worker_, frames::Root{.kind = frames::BulkKind::kUpdate}, {std::move(file)});
-        if (!event && event.error().kind == ErrorKind::kVerification)
-            return unknown(unit, event.error().what);
-        if (!event) return base::failed(event.error());
-        const auto* rooted = std::get_if<frames::Rooted>(&event->message);
-        if (rooted == nullptr) return fail(ErrorKind::kFailure, "the worker gave another answer than asked");
-        result.recomputed = program::update_unit_root(rooted->root);
-        result.state = result.recomputed == result.claimed ? UnitReplay::Comparison::kEqual
-                                                           : UnitReplay::Comparison::kFalse;
-        return result;
-    }
-
-    base::Outcome<WorkerEvent> ask_worker(std::uint32_t slot, std::uint32_t unit,
-                                          const contracts::Reveal& reveal, const SlotFiles& start) {
+    base::Outcome<WorkerEvent> ask_worker(std::uint32_t slot, std::uint32_t unit) {
         std::vector<frames::SharedDescriptor> bulk;
         const program::UnitStart from = program::RoundPlan(job_.spec).start(unit);
         if (from.base) bulk.push_back(base_);
-        const auto files = program::narrowed(start, program::strategy_of(job_.spec).lane_arrays, from.arrays);
+        const auto files =
+            program::narrowed(end_.files, program::strategy_of(job_.spec).lane_arrays, from.arrays);
         bulk.insert(bulk.end(), files.begin(), files.end());
         return ask(worker_,
                    frames::Replay{.round = round_,
                                   .slot = slot,
                                   .unit = unit,
-                                  .claimed = reveal.trace,
-                                  .has_claimed_end = false,
-                                  .want_end_state = true,
-                                  .update_blob = reveal.update_blob,
-                                  .last_boundary_blob = last_boundary_blob(reveal)},
+                                  .start_root = end_.root,
+                                  .carried_in = unit == 0 ? carried_.root : base::Hash256{},
+                                  .want_end_state = true},
                    std::move(bulk));
     }
 
@@ -316,7 +333,16 @@ private:
     frames::SharedDescriptor base_;
     CarriedStates carried_states_;
     contracts::CarriedIn carried_;  ///< of the slot at hand
-    SlotFiles end_;                 ///< of the unit before, where it is the claimed one
+    std::optional<std::map<base::Hash256, BlobId>> heads_;
+    /// Where the replay of the slot at hand stands.
+    struct End {
+        bool known = true;   ///< `files` are there
+        SlotFiles files;     ///< the state, or what the slot carries
+        base::Hash256 root;  ///< of the state
+        bool diverged = false;
+        std::string lacking;  ///< why a unit was not computed
+    };
+    End end_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ struct ReplayRequest {
     base::Hash256 job;
     std::uint32_t round = 0;
     std::optional<base::PublicKey> miner;  ///< nothing: every miner of the round
-    std::optional<std::uint32_t> segment;  ///< nothing: all, finalise, and update where it was drawn
+    std::optional<std::uint32_t> segment;  ///< nothing: all, and finalise
 };
 
 /// What came of one unit.
@@ -44,10 +44,10 @@ enum class Judgement : std::uint8_t {
     kCannotBeMade,  ///< the unit that decided it, or one of them, cannot be recomputed from these files
 };
 
-/// One slot's round. A unit is recomputed from the end of the unit before it where that one is equal, so that
-/// honest work needs no blobs; after a false one from its claimed start, as verifiers do. The unit `update`,
-/// in a replay of all units of a slot for which it was drawn, is judged by `finalise` where that is equal,
-/// and by the file that the reveal names where it is not.
+/// One slot's round, recomputed from its base and what the slot carries, unit by unit, so that honest work
+/// needs no miner's blobs. Behind a false state a unit is recomputed from the state that its miner claims,
+/// where the store holds one with that root; else from the true one, and is unknown when its root differs:
+/// `recomputed` is then what verifiers found who replayed the slot.
 struct SlotReplay {
     std::uint32_t slot = 0;
     base::PublicKey miner;

@@ -104,7 +104,8 @@ Outcome<std::unique_ptr<BlobStore>> BlobStore::open(const BlobStoreOptions& opti
             ASSAY_ASSIGN(const FileHandle file, folder.open_file(name, Access::kRead));
             ASSAY_ASSIGN(const std::uint64_t size, file.size());
             const Pin pin = folder.has(BlobName(*id).evictable()) ? Pin::kEvictable : Pin::kPinned;
-            state->blobs[*id] = {*id, size, pin};
+            const bool withheld = folder.has(BlobName(*id).withheld());
+            state->blobs[*id] = {*id, size, pin, withheld ? Serving::kWithheld : Serving::kServed};
             state->used += size;
         }
     }
@@ -181,7 +182,7 @@ std::uint64_t BlobStore::State::bytes_left_behind() const {
 }
 
 Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& name, const BlobId& id,
-                                      std::uint64_t size, Pin pin) {
+                                      std::uint64_t size, Pin pin, Serving serving) {
     const BlobName place(id);
     ASSAY_ASSIGN(const Folder folder, root.subfolder(place.folder));
     // Disk and map change together: an erase() in between would leave the map with a blob that is gone.
@@ -194,10 +195,13 @@ Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& nam
     const bool stays = pin == Pin::kPinned || (known != blobs.end() && known->second.pin == Pin::kPinned);
     // The mark comes first: a crash in between leaves no blob that is pinned for ever.
     if (!stays) ASSAY_TRY(folder.replace(place.evictable(), {}));
+    // For the same reason: a crash in between gives nothing to peers.
+    const bool withheld = known == blobs.end() && serving == Serving::kWithheld;
+    if (withheld) ASSAY_TRY(folder.replace(place.withheld(), {}));
     ASSAY_TRY(from.rename_to(name, folder, place.file));
     reserved(pin) -= size;
     if (known == blobs.end()) {
-        blobs.emplace(id, BlobInfo{id, size, pin});
+        blobs.emplace(id, BlobInfo{id, size, pin, withheld ? Serving::kWithheld : Serving::kServed});
         used += size;
     } else if (stays) {
         known->second.pin = Pin::kPinned;
@@ -214,6 +218,7 @@ Outcome<void> BlobStore::State::erase(const BlobId& id) {
     ASSAY_ASSIGN(const Folder folder, root.subfolder(name.folder));
     ASSAY_TRY(folder.remove(name.file));
     ASSAY_TRY(folder.remove(name.evictable()));
+    ASSAY_TRY(folder.remove(name.withheld()));
     used -= found->second.size;
     blobs.erase(found);
     leaves.erase(id);
@@ -225,10 +230,11 @@ std::string BlobStore::State::temporary_name() {
     return std::to_string(++serial);
 }
 
-Outcome<BlobId> BlobStore::put(ByteView content) {
+Outcome<BlobId> BlobStore::put(ByteView content, Serving serving) {
     const BlobId id = base::blob_id(content);
     if (has(id)) {
         ASSAY_TRY(set_pin(id, Pin::kPinned));
+        if (serving == Serving::kServed) ASSAY_TRY(serve(id));
         return id;
     }
     ASSAY_TRY(state_->reserve(content.size()));
@@ -237,7 +243,7 @@ Outcome<BlobId> BlobStore::put(ByteView content) {
         ASSAY_ASSIGN(FileHandle file, state_->temporary.open_file(name, Access::kCreateNew));
         ASSAY_TRY(file.write_at(0, content));
         ASSAY_TRY(file.sync());
-        return state_->adopt(state_->temporary, name, id, content.size());
+        return state_->adopt(state_->temporary, name, id, content.size(), Pin::kPinned, serving);
     };
     const auto stored = store();
     if (stored) return id;
@@ -294,7 +300,30 @@ Outcome<std::uint64_t> BlobStore::size(const BlobId& id) const {
     return found->second.size;
 }
 
+Outcome<void> BlobStore::serve(const BlobId& id) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->blobs.find(id);
+    if (found == state_->blobs.end()) return not_here(id);
+    if (found->second.serving == Serving::kServed) return {};
+    const BlobName name(id);
+    ASSAY_ASSIGN(const Folder folder, state_->root.subfolder(name.folder));
+    ASSAY_TRY(folder.remove(name.withheld()));
+    found->second.serving = Serving::kServed;
+    return {};
+}
+
+bool BlobStore::is_withheld(const BlobId& id) const {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->blobs.find(id);
+    return found != state_->blobs.end() && found->second.serving == Serving::kWithheld;
+}
+
 FetchOutcome<BlobDescription> BlobStore::describe(const BlobId& id) {
+    if (is_withheld(id)) return not_here(id);
+    return describe_any(id);
+}
+
+FetchOutcome<BlobDescription> BlobStore::describe_any(const BlobId& id) const {
     ASSAY_ASSIGN(const std::uint64_t bytes, size(id));
     {
         const std::lock_guard lock(state_->mutex);
@@ -309,7 +338,7 @@ FetchOutcome<BlobDescription> BlobStore::describe(const BlobId& id) {
 }
 
 Outcome<Bytes> BlobStore::read_chunk(const BlobId& id, std::uint64_t index) const {
-    ASSAY_ASSIGN(const BlobDescription description, const_cast<BlobStore*>(this)->describe(id));
+    ASSAY_ASSIGN(const BlobDescription description, describe_any(id));
     if (index >= description.leaves.size()) {
         return fail(ErrorKind::kUsage, "blob " + id.hex() + " has no chunk " + std::to_string(index));
     }
@@ -331,7 +360,7 @@ Outcome<Bytes> BlobStore::read(const BlobId& id) const {
 
 Outcome<void> BlobStore::copy_to(const BlobId& id, const std::filesystem::path& target) const {
     ASSAY_ASSIGN(const Folder folder, Folder::open(target.has_parent_path() ? target.parent_path() : "."));
-    ASSAY_ASSIGN(const BlobDescription description, const_cast<BlobStore*>(this)->describe(id));
+    ASSAY_ASSIGN(const BlobDescription description, describe_any(id));
     const std::string name = target.filename().string() + ".part";
     ASSAY_TRY(folder.remove(name));
     const auto copy = [&]() -> Outcome<void> {

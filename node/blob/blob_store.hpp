@@ -29,6 +29,7 @@ struct BlobInfo {
     BlobId id;
     std::uint64_t size = 0;
     Pin pin = Pin::kEvictable;
+    Serving serving = Serving::kServed;
 };
 
 class PartialBlob;
@@ -42,7 +43,10 @@ public:
 
     /// Stores bytes or a copy of a file (a regular file; read once). On disk when it returns; storing what
     /// is there already pins it and changes nothing else. New blobs are pinned.
-    base::Outcome<BlobId> put(base::ByteView content);
+    /// A blob that is put withheld is given to no peer until serve(), also after a restart; one that is here
+    /// and served stays served.
+    base::Outcome<BlobId> put(base::ByteView content, Serving serving = Serving::kServed);
+    base::Outcome<void> serve(const BlobId& id);
     base::Outcome<BlobId> put_file(const std::filesystem::path& file);
 
     [[nodiscard]] bool has(const BlobId& id) const;
@@ -77,7 +81,7 @@ public:
     base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description,
                                                       Pin pin = Pin::kPinned);
 
-    // What peers are served.
+    // What peers are served: kNotFound for a withheld blob as for one that is not here.
     FetchOutcome<BlobDescription> describe(const BlobId& id) override;
     FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override;
 
@@ -85,6 +89,8 @@ private:
     friend class PartialBlob;
     struct State;
     explicit BlobStore(std::unique_ptr<State> state);
+    [[nodiscard]] bool is_withheld(const BlobId& id) const;
+    [[nodiscard]] FetchOutcome<BlobDescription> describe_any(const BlobId& id) const;
     std::unique_ptr<State> state_;
 };
 

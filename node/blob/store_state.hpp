@@ -44,7 +44,7 @@ struct BlobStore::State {
     /// Moves a finished, synced file to its place; its reservation, `size` by now, becomes the blob's.
     /// kFailure for an evictable one that has no room any more.
     base::Outcome<void> adopt(const Folder& from, const std::string& name, const BlobId& id,
-                              std::uint64_t size, Pin pin = Pin::kPinned);
+                              std::uint64_t size, Pin pin = Pin::kPinned, Serving serving = Serving::kServed);
     std::string temporary_name();
 
     // REQUIRE mutex held.
@@ -76,6 +76,7 @@ struct BlobName {
     explicit BlobName(const BlobId& id) : folder(id.hex().substr(0, 2)), file(id.hex().substr(2)) {}
     std::string folder, file;
     [[nodiscard]] std::string evictable() const { return file + std::string(kEvictableEnding); }
+    [[nodiscard]] std::string withheld() const { return file + ".withheld"; }
 };
 
 /// Leaf hashes of the chunks of an open file.

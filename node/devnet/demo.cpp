@@ -63,9 +63,12 @@ void fill_work(DemoReport& report, const contracts::StateView& state, const cont
         }
         for (const auto& audit : contracts::list_audits(state, job.id, number)) {
             for (const auto& claim : audit.claims) {
-                if (claim.unavailable) continue;
-                const auto steps = program::RoundPlan(job.spec).steps(claim.unit);
-                recomputed += static_cast<double>(steps.last - steps.first);
+                const auto slot = contracts::read_slot(state, job.id, number, claim.slot);
+                if (!slot) continue;
+                for (const std::uint32_t unit : contracts::claimed_units(slot->drawn_units, claim.replayed)) {
+                    const auto steps = program::RoundPlan(job.spec).steps(unit);
+                    recomputed += static_cast<double>(steps.last - steps.first);
+                }
             }
         }
         if (!round->merged) continue;

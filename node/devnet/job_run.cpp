@@ -28,7 +28,7 @@ void Stopwatch::see(const contracts::Event& event) {
     if (event.kind != EventKind::kRoundPhase) return;
     const auto phase = static_cast<RoundPhase>(event.number);
     if (phase == RoundPhase::kAuditSeal) audit_began_ = now;
-    if (phase == RoundPhase::kMergeSeal && audit_began_) {
+    if (phase == RoundPhase::kReveal && audit_began_) {
         auditing_ += seconds_between(*audit_began_, now);
         audit_began_.reset();
     }

@@ -103,7 +103,9 @@ contracts::Params devnet_params() {
     params.audit_seal_window = 8'000;
     params.merge_seal_window = 8'000;
     params.beacon_window = 400;
+    params.serve_window = 400;
     params.reveal_window = 400;
+    params.storage_window = 4'000;
     params.audit_open_window = 400;
     params.merge_open_window = 400;
     return params;

@@ -88,7 +88,9 @@ void Story::tell(const contracts::StateView& state, const contracts::Event& even
 void Story::tell_phase(const contracts::StateView&, const contracts::Event& event) {
     switch (static_cast<RoundPhase>(event.number)) {
         case RoundPhase::kBeacon: out_ << "         all commits in; beacon links open\n"; break;
-        case RoundPhase::kAuditSeal: out_ << "         revealed; verifiers recompute\n"; break;
+        case RoundPhase::kAuditSeal: out_ << "         starts served; verifiers recompute\n"; break;
+        case RoundPhase::kReveal: out_ << "         every finding sealed and opened; traces open\n"; break;
+        case RoundPhase::kStore: out_ << "         verifiers store the updates\n"; break;
         case RoundPhase::kMergeSeal: out_ << "         verdicts in; verifiers merge\n"; break;
         default: break;
     }

@@ -11,10 +11,11 @@ class StoreFiles final : public BlobFiles {
 public:
     explicit StoreFiles(BlobStore& store) : store_(store) {}
 
-    base::Outcome<BlobId> put(const SharedDescriptor& file) override {
+    base::Outcome<BlobId> put(const SharedDescriptor& file, Serving serving) override {
         ASSAY_ASSIGN(const auto mapping, worker::Mapping::of(*file, worker::kMaxBulk));
-        return store_.put(mapping.bytes());
+        return store_.put(mapping.bytes(), serving);
     }
+    base::Outcome<void> serve(const BlobId& id) override { return store_.serve(id); }
     base::Outcome<SharedDescriptor> open(const BlobId& id) override {
         ASSAY_ASSIGN(const auto path, store_.path(id));
         return worker::open_file(path.string());

@@ -18,11 +18,12 @@ void keep_beacon(const contracts::StateView& state, const contracts::Job& job, c
     if (!round || round->phase != contracts::RoundPhase::kBeacon) return;
     const auto mine = std::find_if(round->links.begin(), round->links.end(),
                                    [&](const contracts::BeaconLink& link) { return link.node == node; });
-    if (mine == round->links.end() || mine->opened) return;
-    offer("beacon link of " + round_name(job.id, job.round),
+    if (mine == round->links.end() || mine->opened || mine->withheld) return;
+    offer("beacon link " + std::to_string(mine->index) + " of " + round_name(job.id, job.round),
           contracts::BeaconOpen{.job = job.id,
                                 .round = job.round,
-                                .link = contracts::chain_link(secret, job.spec.rounds, job.round)});
+                                .link = contracts::chain_link(secret, job.spec.rounds, mine->index),
+                                .index = mine->index});
 }
 
 }  // namespace assay::node

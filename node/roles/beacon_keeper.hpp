@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives roles a participant's beacon chain for one job: its secret is derived from the node key, so that a
-// restarted process opens the same links and nothing has to be kept.
+// restarted process opens the same links. The ledger counts the links that each member has opened, and a role
+// asks it: nothing has to be kept.
 #pragma once
 
 #include "contracts/rules/tables.hpp"
@@ -12,8 +13,8 @@ namespace assay::node {
 /// encoded spec when it must name the tip; everybody else by the job's id.
 base::Hash256 beacon_secret(const base::SecretKey& key, base::ByteView job_name);
 
-/// Offers this round's link when it is wanted: the job is in its beacon phase, `node` is a member, and the
-/// link is not opened yet.
+/// Offers the link that the running try waits for: the job is in its beacon phase, `node` is a member, and
+/// the link is not opened yet. After a void try that is the next one.
 void keep_beacon(const contracts::StateView& state, const contracts::Job& job, const base::PublicKey& node,
                  const base::Hash256& secret, const OfferHandler& offer);
 

@@ -175,28 +175,29 @@ std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const c
     return holders;
 }
 
-std::vector<Endpoint> holders_of_carried(const contracts::StateView& state, const contracts::Job& job,
-                                         std::uint32_t slot, const base::PublicKey& me) {
+std::vector<Endpoint> holders_of_stored(const contracts::StateView& state, const contracts::Job& job,
+                                        const contracts::SlotRound& slot, const base::PublicKey& me) {
+    std::vector<base::PublicKey> nodes = slot.verifiers;
+    for (const contracts::EnlistedVerifier& enlisted : job.verifiers) {
+        if (std::find(nodes.begin(), nodes.end(), enlisted.node) == nodes.end())
+            nodes.push_back(enlisted.node);
+    }
     std::vector<Endpoint> holders;
-    const contracts::CarriedIn carried = contracts::carried_in(state, job.id, job.round, slot);
-    if (carried.nothing()) return holders;
-    const auto before = contracts::read_slot(state, job.id, job.round - 1, slot);
-    // The last holder comes last: those who recomputed the state have no reason to hold up the slot.
-    for (const base::PublicKey& node : before ? before->verifiers : std::vector<base::PublicKey>{}) {
+    for (const base::PublicKey& node : nodes) {
         const auto verifier = contracts::read_verifier(state, node);
         if (verifier && node != me) holders.push_back(verifier->endpoint);
     }
-    const auto miner = contracts::read_miner(state, carried.holder);
-    if (miner && carried.holder != me) holders.push_back(miner->endpoint);
+    const auto miner = contracts::read_miner(state, slot.miner);
+    if (miner && slot.miner != me) holders.push_back(miner->endpoint);
     return holders;
 }
 
-bool audited_before(const contracts::StateView& state, const contracts::Job& job, std::uint32_t slot,
-                    const base::PublicKey& node) {
-    if (job.round == 0) return false;
+std::vector<Endpoint> holders_of_carried(const contracts::StateView& state, const contracts::Job& job,
+                                         std::uint32_t slot, const base::PublicKey& me) {
+    const contracts::CarriedIn carried = contracts::carried_in(state, job.id, job.round, slot);
+    if (carried.nothing()) return {};
     const auto before = contracts::read_slot(state, job.id, job.round - 1, slot);
-    return before &&
-           std::find(before->verifiers.begin(), before->verifiers.end(), node) != before->verifiers.end();
+    return before ? holders_of_stored(state, job, *before, me) : std::vector<Endpoint>{};
 }
 
 }  // namespace assay::node

@@ -112,14 +112,15 @@ bool takes_part(const contracts::Job& job, const base::PublicKey& node);
 /// Blob endpoints where the base state or data of a job can be had: the buyer's and its verifiers'.
 std::vector<Endpoint> holders_of_base(const contracts::StateView& state, const contracts::Job& job);
 
-/// Blob endpoints where the state that a slot of the running round goes on with can be had: those of the
-/// verifiers who recomputed it in the round before, then its last holder's; nobody's where it goes on with
-/// nothing. `me` is not asked.
+/// Blob endpoints where what a slot submitted can be had once its trace is open: those of the verifiers who
+/// recomputed it, of the others who are enlisted, then its miner's. The miner comes last: the others have no
+/// reason to hold up the merge. `me` is not asked.
+std::vector<Endpoint> holders_of_stored(const contracts::StateView& state, const contracts::Job& job,
+                                        const contracts::SlotRound& slot, const base::PublicKey& me);
+
+/// Blob endpoints where the state that a slot of the running round goes on with can be had: those of
+/// holders_of_stored() of the round before; nobody's where it goes on with nothing. `me` is not asked.
 std::vector<Endpoint> holders_of_carried(const contracts::StateView& state, const contracts::Job& job,
                                          std::uint32_t slot, const base::PublicKey& me);
-
-/// Whether `node` was drawn to recompute the slot in the round before the running one.
-bool audited_before(const contracts::StateView& state, const contracts::Job& job, std::uint32_t slot,
-                    const base::PublicKey& node);
 
 }  // namespace assay::node

@@ -146,10 +146,10 @@ BlobWants::Tries BlobWants::tries(const BlobId& id, const base::PublicKey& owed_
     return tries;
 }
 
-std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::string& what) {
+std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::string& what, Serving serving) {
     Attempt& attempt = puts_[what];
     if (seams_.clock.mono_ns() < attempt.not_before_ns) return std::nullopt;
-    auto blob = files_.put(file);
+    auto blob = files_.put(file, serving);
     if (blob.ok()) {
         puts_.erase(what);
         return *blob;
@@ -159,11 +159,12 @@ std::optional<BlobId> BlobWants::put(const SharedDescriptor& file, const std::st
     return std::nullopt;
 }
 
-std::optional<BlobId> BlobWants::put_state(const StateFiles& files, const std::string& what) {
+std::optional<BlobId> BlobWants::put_state(const StateFiles& files, const std::string& what,
+                                           Serving serving) {
     for (std::size_t i = 1; i < files.size(); ++i) {
-        if (!put(files[i], what + ", array " + std::to_string(i))) return std::nullopt;
+        if (!put(files[i], what + ", array " + std::to_string(i), serving)) return std::nullopt;
     }
-    return put(files.front(), what);
+    return put(files.front(), what, serving);
 }
 
 void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
@@ -366,10 +367,13 @@ void JobBench::unpin_settled(const contracts::StateView& state, const Rounds& ru
             if (number == 0 || job->base_blob == job->spec.initial_blob) needed.insert(first->second);
         }
         for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
-            const auto reveal = contracts::read_reveal(state, id, number, slot);
-            if (!reveal) continue;
-            needed.insert(reveal->boundary_blobs.begin(), reveal->boundary_blobs.end());
-            needed.insert(reveal->update_blob);
+            if (const auto serve = contracts::read_serve(state, id, number, slot)) {
+                for (const contracts::RunStart& start : serve->starts) needed.insert(start.blob);
+            }
+            if (const auto reveal = contracts::read_reveal(state, id, number, slot)) {
+                needed.insert(reveal->update_blob);
+                needed.insert(reveal->carried_blob);
+            }
         }
     }
     if (keep) keep(needed);

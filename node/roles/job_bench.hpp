@@ -60,9 +60,11 @@ public:
     [[nodiscard]] Tries tries(const BlobId& id, const base::PublicKey& owed_by = {}) const;
     /// Stores a file of our own making, pinned. Nothing when the store does not take it: the log says so
     /// once, and the same `what` is not tried again for a second.
-    std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what);
+    std::optional<BlobId> put(const SharedDescriptor& file, const std::string& what,
+                              Serving serving = Serving::kServed);
     /// The same for all files of a state, its head last; gives the head's blob.
-    std::optional<BlobId> put_state(const StateFiles& files, const std::string& what);
+    std::optional<BlobId> put_state(const StateFiles& files, const std::string& what,
+                                    Serving serving = Serving::kServed);
     /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished
     /// attempts at such left.
     void drop_all_but(const std::set<BlobId>& needed);

@@ -7,6 +7,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/limits.hpp"
 
 namespace assay::node {
@@ -148,10 +149,16 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
         if (makes_base(job)) return;
         if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
     }
-    if (round.phase == contracts::RoundPhase::kReveal && slot.committed && !slot.revealed) {
+    if (!slot.committed) return;
+    if (round.phase == contracts::RoundPhase::kServe && !slot.served) {
         const SlotWork& work = work_of(key);
-        if (work.complete) reveal(job, work);
+        if (work.complete) serve(job, slot, work);
     }
+    // From here on everything about the slot is sealed and opened by those who judge it.
+    if (round.phase < contracts::RoundPhase::kReveal) return;
+    const SlotWork& work = work_of(key);
+    if (!work.complete || !serve_result(job, work)) return;
+    if (round.phase == contracts::RoundPhase::kReveal && !slot.revealed) reveal(job, work);
 }
 
 std::optional<StateFiles> MinerRole::carried_files(const contracts::CarriedIn& carried,
@@ -221,9 +228,11 @@ void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
     const auto& boundary = std::get<frames::Boundary>(answer.message);
     // One before it was not stored: the slot is trained again from there.
     if (answer.bulk.empty() || boundary.index != work.boundary_blobs.size() + 1) return;
-    const auto blob = bench_.wants().put_state(answer.bulk, round_name(work.job, work.round) + " slot " +
-                                                                std::to_string(work.slot) + " boundary " +
-                                                                std::to_string(boundary.index));
+    const auto blob =
+        bench_.wants().put_state(answer.bulk,
+                                 round_name(work.job, work.round) + " slot " + std::to_string(work.slot) +
+                                     " boundary " + std::to_string(boundary.index),
+                                 Serving::kWithheld);
     // A worker of ours that names other arrays than it gives would be asked for the slot without an end.
     if (!blob || !has_whole(parts().files, *blob)) return stop_training(work.job);
     work.boundary_blobs.push_back(*blob);
@@ -232,7 +241,7 @@ void MinerRole::on_boundary(SlotWork& work, const WorkerAnswered& answer) {
 }
 
 void MinerRole::stop_training(const base::Hash256& job) {
-    // What cannot be served must not be committed: a drawn unit would be unpaid and cost the standing.
+    // What cannot be served must not be committed: verifiers would replay the slot at the cost of its pay.
     bench_.rest(job);
     if (training_request_) parts().seams.worker.cancel(*training_request_);
 }
@@ -261,9 +270,10 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     if (trained.trace.divergence && !boundaries.empty()) boundaries.resize(segments, boundaries.back());
     if (boundaries.size() != segments) return;  // one was not stored
     if (!answer.bulk.empty()) {
-        const auto blob =
-            bench_.wants().put(answer.bulk.front(), "the update of " + round_name(work.job, work.round) +
-                                                        " slot " + std::to_string(work.slot));
+        const auto blob = bench_.wants().put(
+            answer.bulk.front(),
+            "the update of " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot),
+            Serving::kWithheld);
         if (!blob) return bench_.rest(work.job);
         work.update_blob = *blob;
     }
@@ -277,19 +287,14 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
 }
 
 void MinerRole::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
-    const contracts::CommitStatement statement{.job = job.id,
-                                               .round = job.round,
-                                               .slot = slot.slot,
-                                               .miner = me(),
-                                               .base_root = job.base_root,
-                                               .segments = program::RoundPlan(job.spec).segments(),
-                                               .trace_root = program::trace_root(work.trace),
-                                               .update_root = work.trace.update,
-                                               .ciphertext_root = {},
-                                               .key_commitment = {},
-                                               .confession = {},
-                                               .salt = work.salt,
-                                               .carried = work.trace.carried};
+    const contracts::CommitStatement statement{
+        .job = job.id,
+        .round = job.round,
+        .slot = slot.slot,
+        .miner = me(),
+        .base_root = job.base_root,
+        .trace_root = program::trace_root(work.trace, job.spec, work.salt),
+        .salt = contracts::commit_salt(work.salt)};
     offer("commit " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
           contracts::RoundCommit{.job = job.id,
                                  .round = job.round,
@@ -297,15 +302,66 @@ void MinerRole::commit(const contracts::Job& job, const contracts::SlotRound& sl
                                  .seal = contracts::commit_seal(chain_id(), statement)});
 }
 
+bool MinerRole::serve_state(const contracts::Job& job, const BlobId& head,
+                            std::span<const program::StateArray> arrays) {
+    std::vector<BlobId> blobs =
+        named_arrays(parts().files, head, slot_terms(job.spec, arrays, Traffic::kAudit));
+    blobs.push_back(head);
+    for (const BlobId& blob : blobs) {
+        const auto served = parts().files.serve(blob);
+        if (served.ok() || served.error().kind == base::ErrorKind::kNotFound) continue;
+        log().warn("blob " + blob.brief() + " is not served yet: " + served.error().what);
+        return false;
+    }
+    return true;
+}
+
+void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
+    const program::RoundPlan plan(job.spec);
+    contracts::RoundServe message{.job = job.id,
+                                  .round = job.round,
+                                  .slot = slot.slot,
+                                  .trace_root = program::trace_root(work.trace, job.spec, work.salt),
+                                  .salt = contracts::commit_salt(work.salt),
+                                  .diverged_unit = std::nullopt,
+                                  .starts = {}};
+    std::vector<std::uint32_t> units = slot.drawn_units;
+    if (work.trace.divergence) {
+        message.diverged_unit = plan.unit_of(work.trace.divergence->step);
+        units = contracts::with_divergence(std::move(units), *message.diverged_unit);
+    }
+    for (const program::UnitRun& run : program::runs_of(units)) {
+        if (run.from_base()) continue;
+        // A unit begins at the boundary of its own number; the state at the first is the base.
+        const BlobId& head = work.boundary_blobs[run.first - 1];
+        if (!serve_state(job, head, plan.start(run.first).arrays)) return;
+        const program::LeafName leaf = program::start_leaf(job.spec, run.first);
+        message.starts.push_back(
+            {program::open_leaf(work.trace, job.spec, work.salt, leaf.kind, leaf.place), head});
+    }
+    offer("serve " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
+          std::move(message));
+}
+
+bool MinerRole::serve_result(const contracts::Job& job, const SlotWork& work) {
+    if (work.trace.divergence) return true;
+    if (const auto served = parts().files.serve(work.update_blob); !served.ok()) {
+        if (served.error().kind != base::ErrorKind::kNotFound) return false;
+    }
+    if (!program::carries_state(job.spec)) return true;
+    return serve_state(job, work.boundary_blobs.back(), program::strategy_of(job.spec).carried_arrays);
+}
+
 void MinerRole::reveal(const contracts::Job& job, const SlotWork& work) {
+    const bool hands_on = program::carries_state(job.spec) && !work.trace.divergence;
     offer("reveal " + round_name(job.id, job.round) + " slot " + std::to_string(work.slot),
           contracts::RoundReveal{.job = job.id,
                                  .round = job.round,
                                  .slot = work.slot,
                                  .trace = work.trace,
-                                 .boundary_blobs = work.boundary_blobs,
+                                 .salt = work.salt,
                                  .update_blob = work.update_blob,
-                                 .salt = work.salt});
+                                 .carried_blob = hands_on ? work.boundary_blobs.back() : BlobId{}});
 }
 
 SlotWork& MinerRole::work_of(const SlotKey& key) {

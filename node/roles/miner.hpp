@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a process MinerRole, which asks a price for jobs, trains the slots it is dealt, commits, reveals,
-// serves its bytes.
+// Gives a process MinerRole, which asks a price for jobs, trains the slots it is dealt, commits, serves the
+// starts of drawn runs, reveals, serves its updates.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ struct SlotWork {
     program::TraceRecord trace;  ///< so far, or complete
     std::vector<BlobId> boundary_blobs;
     BlobId update_blob;  ///< zero until complete, and when diverged
-    base::Hash256 salt;
+    base::Hash256 salt;  ///< the slot's: of its seal and of every leaf of its trace
     bool complete = false;
 
     template <class Self, class V>
@@ -114,18 +114,24 @@ private:
     std::optional<OwnMerge> own_merge(const contracts::Job& job, const contracts::Round& before);
     [[nodiscard]] bool may_make_base(const contracts::Job& job) const;
     void on_base_made(const base::Hash256& id, std::uint32_t round, const WorkerAnswered& answer);
-    /// Where the update of a slot can be had: its verifiers, then its miner.
-    [[nodiscard]] std::vector<Endpoint> holders_of_update(const contracts::SlotRound& slot) const;
     void on_train_frame(const SlotKey& key, const WorkerAnswered& answer);
     void on_boundary(SlotWork& work, const WorkerAnswered& answer);
     void on_trained(SlotWork& work, const WorkerAnswered& answer);
     /// The store did not take what was trained: nothing more is for a while.
     void stop_training(const base::Hash256& job);
-    /// Whether every state that a reveal would name is in the store.
+    /// Whether every state that it may have to serve is in the store.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
     void lose(SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
+    /// Opens the starts of the drawn runs, and lets peers have those states: of the slot nothing else is
+    /// given to anybody before everything about it is sealed and opened.
+    void serve(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
+    /// Lets peers have these arrays of the state at a boundary, and its head; false: the disk refuses.
+    bool serve_state(const contracts::Job& job, const BlobId& head,
+                     std::span<const program::StateArray> arrays);
     void reveal(const contracts::Job& job, const SlotWork& work);
+    /// Lets peers have what the merge needs, and what the slot hands on.
+    bool serve_result(const contracts::Job& job, const SlotWork& work);
 
     SlotWork& work_of(const SlotKey& key);
     void store(const SlotWork& work);

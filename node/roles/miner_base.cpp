@@ -112,16 +112,6 @@ void MinerRole::forget_updates(const std::function<bool(const base::Hash256&, st
     });
 }
 
-std::vector<Endpoint> MinerRole::holders_of_update(const contracts::SlotRound& slot) const {
-    std::vector<Endpoint> holders;
-    for (const base::PublicKey& node : slot.verifiers) {
-        const auto verifier = contracts::read_verifier(state(), node);
-        if (verifier) holders.push_back(verifier->endpoint);
-    }
-    if (const auto miner = contracts::read_miner(state(), slot.miner)) holders.push_back(miner->endpoint);
-    return holders;
-}
-
 // A state that is not made in a quarter of the time to commit is fetched after all.
 bool MinerRole::may_make_base(const contracts::Job& job) const {
     const auto running = contracts::read_round(state(), job.id, job.round);
@@ -157,8 +147,8 @@ bool MinerRole::make_base(const contracts::Job& job) {
     for (std::size_t i = 0; i < merge->updates.size(); ++i) {
         const auto slot =
             contracts::read_slot(state(), job.id, before->number, merge->request.accepted[i].slot);
-        const auto file =
-            bench_.wants().want(merge->updates[i], holders_of_update(*slot), update_terms(job.spec));
+        const auto file = bench_.wants().want(merge->updates[i], holders_of_stored(state(), job, *slot, me()),
+                                              update_terms(job.spec));
         if (file) updates.push_back(*file);
     }
     if (updates.size() < merge->updates.size()) return true;  // some are on their way

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/job/costs.hpp"
 #include "node/roles/beacon_keeper.hpp"
 
 namespace assay::node {
@@ -15,7 +16,7 @@ void SequencerRole::plan() {
             job->phase == contracts::JobPhase::kAskCommit || job->phase == contracts::JobPhase::kAskReveal;
         const bool member = std::any_of(job->beacon.begin(), job->beacon.end(),
                                         [&](const auto& entry) { return entry.node == me(); });
-        if (bidding && !member) {
+        if (bidding && !member && covers(*job)) {
             offer("enlist sequencer for " + id.brief(),
                   contracts::ValidatorEnlist{.job = id,
                                              .beacon_tip = contracts::chain_tip(secret, job->spec.rounds)});
@@ -24,6 +25,17 @@ void SequencerRole::plan() {
             offer(name, std::move(payload));
         });
     }
+}
+
+bool SequencerRole::covers(const contracts::Job& job) {
+    const contracts::Params params = contracts::params_of(state(), job);
+    const auto bond = contracts::link_bond(params, job.spec, job.slot_work);
+    if (!bond) return false;
+    if (*bond <= contracts::read_stake(state(), me()).free) return true;
+    if (left_alone_.insert(job.id).second)
+        log().warn("job " + job.id.brief() + " asks members of its beacon to lock " + base::to_text(*bond) +
+                   "; this node's free stake does not cover that, and it opens no links there");
+    return false;
 }
 
 }  // namespace assay::node

@@ -28,15 +28,19 @@ void VerifierRole::plan() {
 std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {
     const contracts::Params params = contracts::params_of(state(), job);
     const auto least = contracts::enlistment_minimum(params, job.spec, job.slot_work);
+    const auto link = contracts::link_bond(params, job.spec, job.slot_work);
     const base::Amount most = std::max(options_.lock, params.verifier_bond);
-    if (!least || *least > most) {
+    if (!least || *least > most || !link || *link > most) {
         if (left_alone_.insert(job.id).second)
             log().warn("job " + job.id.brief() + " asks its verifiers to lock " +
-                       (least ? base::to_text(*least) : "more than there is") + "; --lock allows " +
-                       base::to_text(most));
+                       (least ? base::to_text(*least) : "more than there is") + ", and " +
+                       (link ? base::to_text(*link) : "more than there is") +
+                       " behind its links; --lock allows " + base::to_text(most) + " for each");
         return std::nullopt;
     }
-    const base::Amount lock = std::min(most, contracts::read_stake(state(), me()).free);
+    const auto left = contracts::read_stake(state(), me()).free.minus(*link);
+    if (!left) return std::nullopt;
+    const base::Amount lock = std::min(most, *left);
     return lock < *least ? std::nullopt : std::optional(lock);
 }
 
@@ -61,7 +65,7 @@ void VerifierRole::on_not_done(const base::Hash256& job, const std::string& what
 }
 
 void VerifierRole::keep_own(std::set<BlobId>& needed) {
-    for (const RecomputedFiles* files : {&right_updates_, &right_ends_}) {
+    for (const RecomputedFiles* files : {&own_updates_, &own_ends_}) {
         for (const auto& [key, recomputed] : *files) {
             if (recomputed.served) needed.insert(*recomputed.served);
         }
@@ -76,10 +80,10 @@ void VerifierRole::keep_own(std::set<BlobId>& needed) {
             const auto sealed = kept<SealedMerge>(merge_file(id, job->round, stage));
             if (sealed) needed.insert(sealed->claim.base_blob);
         }
-        // Whoever goes on with what was recomputed here in the round before asks for it here first.
+        // Whoever goes on with what was stored here in the round before asks for it here.
         for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
             const contracts::CarriedIn carried = carried_in(*job, slot);
-            if (!carried.nothing() && audited_before(state(), *job, slot, me())) needed.insert(carried.blob);
+            if (!carried.nothing()) needed.insert(carried.blob);
         }
     }
 }
@@ -106,11 +110,13 @@ void VerifierRole::plan_round(const contracts::Job& job) {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
     serve_recomputed(job, *round);
+    if (round->phase > RoundPhase::kReveal) tell_findings(job);
     switch (round->phase) {
         case RoundPhase::kAuditSeal: return plan_audit(job, Stage::kPair);
         case RoundPhase::kAuditOpen: return open_audit(job, Stage::kPair);
         case RoundPhase::kThirdSeal: return plan_audit(job, Stage::kThird);
         case RoundPhase::kThirdOpen: return open_audit(job, Stage::kThird);
+        case RoundPhase::kStore: return plan_storage(job, *round);
         case RoundPhase::kMergeSeal: return plan_merge(job, *round, Stage::kPair);
         case RoundPhase::kMergeOpen: return open_merge(job, Stage::kPair);
         case RoundPhase::kMergeThirdSeal: return plan_merge(job, *round, Stage::kThird);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives a process VerifierRole, which enlists for jobs, opens its beacon links, recomputes the units it is
-// drawn for and posts the roots it computed, and computes merges.
+// drawn for and posts the roots it computed, holds what slots submit, and computes merges.
 #pragma once
 
 #include <functional>
@@ -48,13 +48,23 @@ struct VerifierOptions {
     std::function<std::string(const Finding&)> finding_text;
 };
 
-/// A verifier's sealed words, on disk before the seal is sent: without them it could not open it.
+/// What a verifier computed of one slot: of claimed_units(), in that order.
+struct ComputedSlot {
+    std::vector<worker::UnitParts> units;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.units);
+    }
+};
+/// A verifier's sealed words, on disk before the seal is sent: without them it could not open it. What it
+/// computed says where a trace that is opened later is false.
 struct SealedAudit {
-    std::vector<contracts::UnitClaim> claims;
+    std::vector<contracts::SlotClaim> claims;
+    std::vector<ComputedSlot> computed;  ///< of each claim
     base::Hash256 salt;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.claims, self.salt);
+        visit(self.claims, self.computed, self.salt);
     }
 };
 struct SealedMerge {
@@ -73,22 +83,35 @@ public:
 private:
     /// Which audit: job, round, stage.
     using AuditKey = std::tuple<base::Hash256, std::uint32_t, contracts::Stage>;
+    /// The slot at hand. A start that is not served makes it a replay from the round's base.
+    struct SlotAudit {
+        bool begun = false;
+        bool replayed = false;
+        std::vector<std::uint32_t> units;      ///< claimed_units()
+        std::vector<worker::UnitParts> parts;  ///< of the first of them, in order
+        /// Computed end of the last of these, or the start that was served: what the next unit begins with.
+        std::optional<StateFiles> start;
+        base::Hash256 start_root;
+        bool misplaced = false;  ///< the run's start cannot stand there: its units are all one root
+        bool diverged = false;   ///< computed in this run: the state stays `start_root`
+
+        [[nodiscard]] bool complete() const { return begun && parts.size() == units.size(); }
+        [[nodiscard]] std::uint32_t unit() const { return units[parts.size()]; }
+        /// Whether the next unit goes on from the one before.
+        [[nodiscard]] bool goes_on() const {
+            return !parts.empty() && units[parts.size() - 1] + 1 == units[parts.size()];
+        }
+    };
     /// One audit under way. Audits of several jobs stand side by side; the worker takes one unit at a time.
     struct Audit {
-        std::vector<contracts::AssignedUnit> units;
-        std::vector<contracts::UnitClaim> claims;  ///< of the first units, in order
-        /// Recomputed end of the last unit, when it matched: the next unit's start, without a transfer.
-        std::optional<StateFiles> end_state;
+        std::vector<contracts::AssignedSlot> slots;
+        SealedAudit found;          ///< of the first slots, in order; not sealed yet
+        SlotAudit at;               ///< the next one
         bool given_up = false;      ///< it cannot be done here: this round's audit is left out
-        bool starts_asked = false;  ///< every unit's start was asked for once
-        /// Of the next unit, proven; it waits for the miner's own end, which tells more about it.
-        std::optional<worker::Replayed> difference;
-        std::uint64_t name_until = 0;  ///< height at which it waits no longer
+        bool starts_asked = false;  ///< every run's start was asked for once
 
-        [[nodiscard]] bool complete() const { return claims.size() == units.size(); }
-        [[nodiscard]] const contracts::AssignedUnit& next() const { return units[claims.size()]; }
-        void claim(const base::Hash256& root);
-        void claim_unavailable();
+        [[nodiscard]] bool complete() const { return found.claims.size() == slots.size(); }
+        [[nodiscard]] const contracts::AssignedSlot& slot() const { return slots[found.claims.size()]; }
     };
     using MergeKey = std::pair<base::Hash256, std::uint32_t>;  ///< job, round
     /// One merge under way. The ledger names what each accepted update's root is; where the bytes come from
@@ -125,46 +148,46 @@ private:
 
     void plan_audit(const contracts::Job& job, contracts::Stage stage);
     void audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
-    void replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
-                const StateFiles& claimed_end);
+    void replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
     void on_replayed(const AuditKey& key, const WorkerAnswered& answer);
-    /// The unit `update`: nothing is recomputed, and the file that the reveal names must be the claimed
-    /// update.
-    void check_held(const AuditKey& key, const SharedDescriptor& file);
-    void on_held(const AuditKey& key, const SharedDescriptor& file, const WorkerAnswered& answer);
-    void on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
-                  const base::Hash256& root);
-    /// Bytes of a party that a unit starts from, or ends with: a state, or some arrays of one, or an update.
-    struct UnitFiles {
+    void on_computed(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
+                     const worker::UnitParts& parts);
+    void on_misplaced(Audit& audit, const contracts::Job& job, const worker::Replayed& replayed);
+    /// What is known of the next unit without computing it: behind a divergence, or in a run whose start
+    /// cannot stand at its place.
+    static bool follows_without_work(SlotAudit& at, const program::JobSpec& spec);
+    /// Begins the slot at hand again, from the round's base.
+    void replay_slot(Audit& audit, const contracts::Job& job, const std::string& why);
+    static void finish_slot(Audit& audit);
+    /// Takes the audit on as far as nothing has to be computed or fetched.
+    static void advance(Audit& audit, const program::JobSpec& spec);
+    /// Whether the state from which the next unit begins is here; otherwise it is being fetched, or the slot
+    /// was begun again.
+    bool has_start(const contracts::Job& job, Audit& audit);
+    /// A state of a party that a unit starts from, or some arrays of one.
+    struct StartFiles {
         BlobId blob;
-        std::span<const program::StateArray> arrays;  ///< of the state; empty: an update
-        Traffic traffic = Traffic::kAudit;
+        std::span<const program::StateArray> arrays;
+        base::Hash256 root;
+        std::vector<Endpoint> holders;
         base::PublicKey owed_by = {};
     };
-    static std::optional<UnitFiles> start_of(const contracts::Reveal& reveal, std::uint32_t unit,
-                                             const program::JobSpec& spec,
-                                             const contracts::CarriedIn& carried,
-                                             const base::PublicKey& miner);
-    static UnitFiles end_of(const contracts::Reveal& reveal, std::uint32_t unit, const program::JobSpec& spec,
-                            const base::PublicKey& miner);
-    std::optional<StateFiles> want(const UnitFiles& files, const std::vector<Endpoint>& holders,
-                                   const program::JobSpec& spec);
-    std::vector<BlobId> known_files(const UnitFiles& files, const program::JobSpec& spec);
-    /// Whether bytes that the miner owes may be called unavailable: it was asked, and time was given.
+    /// Of a run that begins with `unit`; nothing: it begins at the base with nothing carried.
+    std::optional<StartFiles> start_of(const contracts::Job& job, std::uint32_t slot, std::uint32_t unit);
+    std::optional<StateFiles> want(const StartFiles& files, const program::JobSpec& spec);
+    std::vector<BlobId> known_files(const StartFiles& files, const program::JobSpec& spec);
+    /// Whether bytes that the miner owes may be called not served: it was asked, and time was given. `window`
+    /// is that of the phase.
     [[nodiscard]] bool waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs,
-                                     const base::PublicKey& miner) const;
-    /// The start was not the one that the trace says: the miner's doing, unless our own disk changed it
-    /// since.
-    void on_unavailable(const contracts::Job& job, Audit& audit);
+                                     const base::PublicKey& owed_by, std::uint64_t window) const;
+    /// The start has not the root that was opened: the miner's doing, unless our own disk changed it since.
+    void on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why);
     [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
-    /// Where the state that a unit of the slot starts from can be had.
-    [[nodiscard]] std::vector<Endpoint> holders_of_start(const contracts::Job& job,
-                                                         const contracts::SlotRound& slot,
-                                                         std::uint32_t unit) const;
     void ask_for_starts(const contracts::Job& job, Audit& audit);
-    void name_difference(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);
-    void claim_difference(const contracts::Job& job, Audit& audit, const worker::Replayed& replayed);
-    void on_difference(const contracts::Job& job, const AuditKey& key, const worker::Replayed& replayed);
+    /// Once the traces are open: says where those differ that are not what was computed here.
+    void tell_findings(const contracts::Job& job);
+    void tell_findings_of(const contracts::Job& job, const contracts::SlotClaim& claim,
+                          const ComputedSlot& computed);
     void open_audit(const contracts::Job& job, contracts::Stage stage);
     void record_finding(const Finding& finding);
     void forget_old_rounds(const contracts::Job& job);
@@ -172,16 +195,33 @@ private:
 
     void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
-    /// Once every seal of the audit is in: what was recomputed here is served to those who merge or go on
+    /// Once everything is sealed and opened: what was computed here is served to those who merge or go on
     /// from it. Before, whoever asks for it would learn what this verifier is about to say.
     void serve_recomputed(const contracts::Job& job, const contracts::Round& round);
-    /// Where the update of a slot can be had: its verifiers, then its miner.
-    [[nodiscard]] std::vector<Endpoint> holders_of_update(const contracts::SlotRound& slot) const;
+
+    /// What slots have submitted, held here for the round: checked, and said on the ledger in a bitmap.
+    struct StoreWork {
+        std::set<std::uint32_t> ends;        ///< slots whose handed-on state is here, root checked
+        std::set<std::uint32_t> false_ends;  ///< whose named blob is not what they hand on
+        std::optional<base::Bytes> bits;     ///< as posted
+        bool given_up = false;               ///< it cannot be checked here
+    };
+    void plan_storage(const contracts::Job& job, const contracts::Round& round);
+    /// Where a slot's bytes stand.
+    enum class Holding : std::uint8_t { kHeld, kAwaited, kNotServed };
+    Holding hold(const contracts::Job& job, std::uint32_t slot);
+    Holding hold_update(const contracts::Job& job, const contracts::SlotRound& slot,
+                        const contracts::Reveal& reveal);
+    Holding hold_end(const contracts::Job& job, const contracts::SlotRound& slot,
+                     const contracts::Reveal& reveal);
+    void check_end(const contracts::Job& job, std::uint32_t slot, const base::Hash256& root,
+                   const StateFiles& files);
     /// Starts what brings the slot's update here; true when something had to be started or waited for.
     bool missing_update(const contracts::Job& job, std::uint32_t slot, const SharedDescriptor& base);
     /// Whether an update that is not here is trained again: nobody gave it, or a quarter of the window is
     /// over.
-    [[nodiscard]] bool trains_again(const contracts::Job& job, const BlobId& update) const;
+    [[nodiscard]] bool trains_again(const contracts::Job& job, const BlobId& update,
+                                    const base::PublicKey& miner) const;
     void check_update(const MergeKey& key, std::uint32_t slot, const base::Hash256& root,
                       const SharedDescriptor& file);
     /// Roots of the update that training a slot again must give, and of what the slot goes on with.
@@ -212,13 +252,16 @@ private:
 
     struct Recomputed {
         StateFiles files;              ///< of a state, or the update's one
+        base::Hash256 root;            ///< of the update, or of the state
         std::optional<BlobId> served;  ///< as this blob, once it is in the store
     };
-    /// What was recomputed in audits and found right: job, round, slot.
+    /// What was computed in audits: job, round, slot.
     using RecomputedFiles = std::map<std::tuple<base::Hash256, std::uint32_t, std::uint32_t>, Recomputed>;
-    RecomputedFiles right_updates_;
+    RecomputedFiles own_updates_;
     /// The states at the last boundary, in jobs that carry; the files are let go once they are served.
-    RecomputedFiles right_ends_;
+    RecomputedFiles own_ends_;
+    std::map<MergeKey, StoreWork> stores_;
+    std::set<AuditKey> told_;             ///< audits whose findings were told
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     bool computing_ = false;              ///< a request of ours is at work in the worker
 };

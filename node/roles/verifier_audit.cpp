@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's audits: recompute each drawn unit, seal the roots, open them.
+// The verifier's audits: compute each drawn unit from the start that its miner opened, or the slot from the
+// round's base where a start is not served; seal the roots, open them.
 #include <algorithm>
 #include <utility>
 
+#include "contracts/program/contradiction.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "node/roles/verifier.hpp"
@@ -28,60 +30,50 @@ std::string audit_file(const base::Hash256& job, std::uint32_t round, Stage stag
 
 }  // namespace
 
-std::optional<VerifierRole::UnitFiles> VerifierRole::start_of(const contracts::Reveal& reveal,
-                                                              std::uint32_t unit,
-                                                              const program::JobSpec& spec,
-                                                              const contracts::CarriedIn& carried,
-                                                              const base::PublicKey& miner) {
-    const program::RoundPlan plan(spec);
-    if (plan.is_update(unit)) return UnitFiles{reveal.update_blob, {}, Traffic::kUpdate, miner};
-    const program::UnitStart start = plan.start(unit);
-    if (start.boundary)
-        return UnitFiles{reveal.boundary_blobs[*start.boundary - 1], start.arrays, Traffic::kAudit, miner};
-    if (start.carried && !carried.nothing())
-        return UnitFiles{carried.blob, start.arrays, Traffic::kAudit, miner};
-    return std::nullopt;
-}
-
-VerifierRole::UnitFiles VerifierRole::end_of(const contracts::Reveal& reveal, std::uint32_t unit,
-                                             const program::JobSpec& spec, const base::PublicKey& miner) {
-    if (program::RoundPlan(spec).is_finalise(unit)) return {reveal.update_blob, {}, Traffic::kAudit, miner};
-    return {reveal.boundary_blobs[unit], program::strategy_of(spec).lane_arrays, Traffic::kAudit, miner};
-}
-
-std::optional<StateFiles> VerifierRole::want(const UnitFiles& files, const std::vector<Endpoint>& holders,
-                                             const program::JobSpec& spec) {
-    if (!files.arrays.empty()) {
-        StateTerms terms = slot_terms(spec, files.arrays, files.traffic);
-        terms.owed_by = files.owed_by;
-        return bench_.wants().want_state(files.blob, holders, terms);
+std::optional<VerifierRole::StartFiles> VerifierRole::start_of(const contracts::Job& job, std::uint32_t slot,
+                                                               std::uint32_t unit) {
+    const auto record = contracts::read_slot(state(), job.id, job.round, slot);
+    if (!record) return std::nullopt;
+    const program::UnitStart start = program::RoundPlan(job.spec).start(unit);
+    const auto miner = contracts::read_miner(state(), record->miner);
+    StartFiles files;
+    files.arrays = start.arrays;
+    files.owed_by = record->miner;
+    if (!start.boundary) {
+        const contracts::CarriedIn carried = carried_in(job, slot);
+        if (!start.carried || carried.nothing()) return std::nullopt;
+        files.blob = carried.blob;
+        files.root = carried.root;
+        // Who holds the slot has it too: it went on from there.
+        files.holders = holders_of_carried(state(), job, slot, me());
+    } else if (const auto serve = contracts::read_serve(state(), job.id, job.round, slot)) {
+        const auto opened = std::find_if(serve->starts.begin(), serve->starts.end(),
+                                         [&](const contracts::RunStart& one) { return one.unit == unit; });
+        if (opened == serve->starts.end()) return std::nullopt;
+        files.blob = opened->blob;
+        files.root = opened->root;
+    } else {
+        return std::nullopt;
     }
-    FetchTerms terms = update_terms(spec);
-    terms.traffic = files.traffic;
+    files.holders.push_back(miner ? miner->endpoint : Endpoint{});
+    return files;
+}
+
+std::optional<StateFiles> VerifierRole::want(const StartFiles& files, const program::JobSpec& spec) {
+    StateTerms terms = slot_terms(spec, files.arrays, Traffic::kAudit);
     terms.owed_by = files.owed_by;
-    const auto update = bench_.wants().want(files.blob, holders, terms);
-    return update ? std::optional(StateFiles{*update}) : std::nullopt;
+    return bench_.wants().want_state(files.blob, files.holders, terms);
 }
 
-std::vector<BlobId> VerifierRole::known_files(const UnitFiles& files, const program::JobSpec& spec) {
-    if (files.arrays.empty()) return {files.blob};
-    return bench_.wants().known_files(files.blob, slot_terms(spec, files.arrays, files.traffic));
-}
-
-void VerifierRole::Audit::claim(const base::Hash256& root) {
-    claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = false, .root = root});
-}
-
-void VerifierRole::Audit::claim_unavailable() {
-    end_state.reset();
-    claims.push_back({.slot = next().slot, .unit = next().unit, .unavailable = true, .root = {}});
+std::vector<BlobId> VerifierRole::known_files(const StartFiles& files, const program::JobSpec& spec) {
+    return bench_.wants().known_files(files.blob, slot_terms(spec, files.arrays, Traffic::kAudit));
 }
 
 void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     const auto posting = contracts::read_audit(state(), job.id, job.round, stage, me());
     if (posting && posting->sealed) return;
-    const auto units = contracts::assigned_units(state(), job.id, job.round, stage, me());
-    if (units.empty()) return;
+    const auto slots = contracts::assigned_slots(state(), job.id, job.round, stage, me());
+    if (slots.empty()) return;
     const std::string file = audit_file(job.id, job.round, stage);
     if (const auto sealed = kept<SealedAudit>(file)) {
         offer("audit seal of " + round_name(job.id, job.round),
@@ -95,9 +87,11 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     const AuditKey key{job.id, job.round, stage};
     Audit& audit = audits_[key];
     if (audit.given_up) return;
-    if (audit.units.empty()) audit.units = units;
+    if (audit.slots.empty()) audit.slots = slots;
+    advance(audit, job.spec);
     if (audit.complete()) {
-        (void)keep(file, SealedAudit{.claims = audit.claims, .salt = random_hash()});
+        audit.found.salt = random_hash();
+        if (keep(file, audit.found)) plan_audit(job, stage);
         return;
     }
     if (computing_) return;
@@ -108,85 +102,122 @@ contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::ui
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
-// The slot's miner, and before it, for what the slot carries, those who had it already.
-std::vector<Endpoint> VerifierRole::holders_of_start(const contracts::Job& job,
-                                                     const contracts::SlotRound& slot,
-                                                     std::uint32_t unit) const {
-    std::vector<Endpoint> holders;
-    const program::RoundPlan plan(job.spec);
-    if (!plan.is_update(unit) && plan.start(unit).carried)
-        holders = holders_of_carried(state(), job, slot.slot, me());
-    const auto miner = contracts::read_miner(state(), slot.miner);
-    holders.push_back(miner ? miner->endpoint : Endpoint{});
-    return holders;
+void VerifierRole::advance(Audit& audit, const program::JobSpec& spec) {
+    while (!audit.complete()) {
+        SlotAudit& at = audit.at;
+        if (!at.begun) {
+            at.begun = true;
+            at.replayed = audit.slot().needs_start && !audit.slot().served;
+            at.units = contracts::claimed_units(audit.slot().units, at.replayed);
+        } else if (at.complete()) {
+            finish_slot(audit);
+        } else if (!follows_without_work(at, spec)) {
+            return;
+        }
+    }
 }
 
-// All at once, so that a holder that is slow holds up its own unit alone.
+bool VerifierRole::follows_without_work(SlotAudit& at, const program::JobSpec& spec) {
+    if (!at.goes_on()) {
+        // What the run before ended with is no start of this one.
+        if (at.misplaced || at.diverged) at.start.reset();
+        at.misplaced = at.diverged = false;
+        return false;
+    }
+    if (!at.misplaced && !at.diverged) return false;
+    worker::UnitParts parts;
+    if (at.misplaced) {
+        parts.unit_root = at.parts.back().unit_root;
+    } else {
+        parts = worker::parts_behind_divergence(spec, at.unit(), at.start_root);
+    }
+    at.parts.push_back(std::move(parts));
+    return true;
+}
+
+void VerifierRole::finish_slot(Audit& audit) {
+    contracts::SlotClaim claim{.slot = audit.slot().slot, .replayed = audit.at.replayed, .roots = {}};
+    for (const worker::UnitParts& parts : audit.at.parts) claim.roots.push_back(parts.unit_root);
+    audit.found.claims.push_back(std::move(claim));
+    audit.found.computed.push_back({std::move(audit.at.parts)});
+    audit.at = {};
+}
+
+void VerifierRole::replay_slot(Audit& audit, const contracts::Job& job, const std::string& why) {
+    const contracts::AssignedSlot& slot = audit.slot();
+    log().warn(round_name(job.id, job.round) + " slot " + std::to_string(slot.slot) + ": " + why +
+               "; the slot is replayed from the round's base");
+    audit.at = {};
+    audit.at.begun = audit.at.replayed = true;
+    audit.at.units = contracts::claimed_units(slot.units, true);
+}
+
+// All at once, so that a holder that is slow holds up its own slot alone.
 void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
     if (std::exchange(audit.starts_asked, true)) return;
-    for (std::size_t i = 0; i < audit.units.size(); ++i) {
-        const contracts::AssignedUnit& unit = audit.units[i];
-        const bool follows =
-            i > 0 && audit.units[i - 1].slot == unit.slot && audit.units[i - 1].unit + 1 == unit.unit;
-        const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
-        const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
-        if (follows || !reveal || !slot) continue;
-        const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot), slot->miner);
-        if (start) (void)want(*start, holders_of_start(job, *slot, unit.unit), job.spec);
+    for (const contracts::AssignedSlot& slot : audit.slots) {
+        for (const program::UnitRun& run : program::runs_of(slot.units)) {
+            if (const auto start = start_of(job, slot.slot, run.first)) (void)want(*start, job.spec);
+        }
     }
+}
+
+bool VerifierRole::has_start(const contracts::Job& job, Audit& audit) {
+    SlotAudit& at = audit.at;
+    if (at.goes_on()) return true;
+    const std::uint32_t slot = audit.slot().slot;
+    at.start.reset();
+    const auto start = start_of(job, slot, at.unit());
+    if (!start) {
+        // What is opened is opened of every run (the rules), so that nothing is lacking but at the base.
+        if (at.unit() == 0) return true;
+        replay_slot(audit, job, "the start of unit " + std::to_string(at.unit()) + " is not opened");
+        return false;
+    }
+    at.start = want(*start, job.spec);
+    at.start_root = start->root;
+    if (at.start) return true;
+    const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
+    // What a slot carries is nobody's word about this round, and nothing can take its place.
+    if (at.unit() != 0 && waited_enough(job, known_files(*start, job.spec), start->owed_by, window)) {
+        replay_slot(audit, job, "the start of unit " + std::to_string(at.unit()) + " is not served");
+    }
+    return false;
 }
 
 void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     Audit& audit = audits_.at(key);
-    if (audit.difference) return name_difference(job, key, base);
     ask_for_starts(job, audit);
-    const contracts::AssignedUnit unit = audit.next();
-    const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
-    const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
-    if (!reveal || !slot) return;
-    const bool follows_last = !audit.claims.empty() && audit.claims.back().slot == unit.slot &&
-                              audit.claims.back().unit + 1 == unit.unit;
-    if (!follows_last) audit.end_state.reset();
-    const auto start = start_of(*reveal, unit.unit, job.spec, carried_in(job, unit.slot), slot->miner);
-    if (audit.end_state || !start) return replay(job, key, base, {});
-    if (const auto files = want(*start, holders_of_start(job, *slot, unit.unit), job.spec)) {
-        if (program::RoundPlan(job.spec).is_update(unit.unit)) return check_held(key, files->front());
-        audit.end_state = *files;
-        return replay(job, key, base, {});
-    }
-    if (waited_enough(job, known_files(*start, job.spec), slot->miner)) audit.claim_unavailable();
+    if (has_start(job, audit)) replay(job, key, base);
 }
 
-void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base,
-                          const StateFiles& claimed_end) {
+void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     const Audit& audit = audits_.at(key);
-    const contracts::AssignedUnit unit = audit.next();
-    const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
+    const SlotAudit& at = audit.at;
     std::vector<SharedDescriptor> bulk;
-    const program::UnitStart start = program::RoundPlan(job.spec).start(unit.unit);
+    const program::UnitStart start = program::RoundPlan(job.spec).start(at.unit());
     if (start.base) bulk.push_back(base);
-    if (audit.end_state) {
+    if (at.start) {
         const auto files =
-            program::narrowed(*audit.end_state, program::strategy_of(job.spec).lane_arrays, start.arrays);
+            program::narrowed(*at.start, program::strategy_of(job.spec).lane_arrays, start.arrays);
         bulk.insert(bulk.end(), files.begin(), files.end());
     }
-    bulk.insert(bulk.end(), claimed_end.begin(), claimed_end.end());
+    const bool goes_on_carried = at.unit() == 0 && at.start.has_value();
     computing_ = true;
     const RequestId request = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
         computing_ = false;
         on_replayed(key, answer);
     });
-    parts().seams.worker.submit(request,
-                                frames::Replay{.round = job.round,
-                                               .slot = unit.slot,
-                                               .unit = unit.unit,
-                                               .claimed = reveal->trace,
-                                               .has_claimed_end = !claimed_end.empty(),
-                                               .want_end_state = true,
-                                               .update_blob = reveal->update_blob,
-                                               .last_boundary_blob = reveal->boundary_blobs.back()},
-                                std::move(bulk));
+    parts().seams.worker.submit(
+        request,
+        frames::Replay{.round = job.round,
+                       .slot = audit.slot().slot,
+                       .unit = at.unit(),
+                       .start_root = at.start_root,
+                       .carried_in = goes_on_carried ? at.start_root : base::Hash256{},
+                       .want_end_state = true},
+        std::move(bulk));
 }
 
 void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer) {
@@ -201,148 +232,71 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
                            answer, audit.given_up);
     }
     switch (replayed->verdict) {
-        case frames::UnitVerdict::kMatch: return on_match(audit, *job, answer, replayed->unit_root);
-        case frames::UnitVerdict::kDiffers: return on_difference(*job, key, *replayed);
-        case frames::UnitVerdict::kUnavailable: return on_unavailable(*job, audit);
-        case frames::UnitVerdict::kUnsound:
-            return fail_with(
-                OwnFailure::kUnsound,
-                {base::ErrorKind::kPreflight, "this machine computed one unit twice with different results",
-                 "check memory and cooling; run `assay doctor` before verifying again"});
+        case frames::UnitVerdict::kComputed: return on_computed(audit, *job, answer, replayed->parts);
+        case frames::UnitVerdict::kMisplaced: return on_misplaced(audit, *job, *replayed);
+        case frames::UnitVerdict::kUnavailable: return on_unfit_start(*job, audit, replayed->why);
     }
 }
 
-// Whatever the file is, its name says so: two verifiers find the same root, or none.
-void VerifierRole::check_held(const AuditKey& key, const SharedDescriptor& file) {
-    computing_ = true;
-    const RequestId request = requests().on_worker([this, key, file](const WorkerAnswered& answer) {
-        if (!answer.last) return;
-        computing_ = false;
-        on_held(key, file, answer);
-    });
-    parts().seams.worker.submit(request, frames::Root{.kind = frames::BulkKind::kUpdate}, {file});
+void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
+                               const worker::UnitParts& parts) {
+    SlotAudit& at = audit.at;
+    const program::RoundPlan plan(job.spec);
+    const std::uint32_t unit = at.unit();
+    const std::tuple place{job.id, job.round, audit.slot().slot};
+    if (plan.is_finalise(unit) && !answer.bulk.empty()) {
+        own_updates_[place] = {answer.bulk, parts.update, std::nullopt};
+    } else if (program::carries_state(job.spec) && unit + 1 == plan.finalise() && !parts.divergence) {
+        own_ends_[place] = {answer.bulk, parts.end_root, std::nullopt};
+    }
+    at.start.reset();
+    if (!answer.bulk.empty()) at.start = answer.bulk;
+    at.start_root = parts.end_root;
+    at.diverged = parts.divergence.has_value();
+    at.parts.push_back(parts);
 }
 
-void VerifierRole::on_held(const AuditKey& key, const SharedDescriptor& file, const WorkerAnswered& answer) {
-    const auto found = audits_.find(key);
-    const auto job = contracts::read_job(state(), std::get<0>(key));
-    if (found == audits_.end() || found->second.complete() || !job) return;  // its round went on without it
-    Audit& audit = found->second;
-    const std::uint32_t slot = audit.next().slot;
-    const auto reveal = contracts::read_reveal(state(), job->id, job->round, slot);
-    if (!reveal) return;
-    const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
-    if (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes) {
-        return on_unavailable(*job, audit);
-    }
-    const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
-    if (rooted == nullptr) {
-        return on_not_done(job->id, "an update of round " + std::to_string(job->round) + " is not checked",
-                           answer, audit.given_up);
-    }
-    if (rooted->root == reveal->trace.update) {
-        right_updates_[{job->id, job->round, slot}] = {{file}, std::nullopt};
-        return audit.claim(program::update_unit_root(rooted->root));
-    }
-    frames::Replayed differs;
-    differs.unit_root = program::update_unit_root(rooted->root);
-    differs.difference = "update: claimed root " + reveal->trace.update.brief() + ", the file that the " +
-                         "reveal names has " + rooted->root.brief();
-    claim_difference(*job, audit, differs);
-}
-
-void VerifierRole::on_unavailable(const contracts::Job& job, Audit& audit) {
-    const auto reveal = contracts::read_reveal(state(), job.id, job.round, audit.next().slot);
-    const auto slot = contracts::read_slot(state(), job.id, job.round, audit.next().slot);
-    if (!reveal || !slot) return;
-    const auto start =
-        start_of(*reveal, audit.next().unit, job.spec, carried_in(job, audit.next().slot), slot->miner);
-    for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
-        if (parts().files.is_intact(blob)) continue;
-        audit.end_state.reset();
-        parts().files.drop(blob);
-        return log().warn("blob " + blob.brief() + " has changed on our disk; it is fetched again");
-    }
-    audit.claim_unavailable();
-}
-
-void VerifierRole::on_match(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
-                            const base::Hash256& root) {
-    audit.end_state.reset();
-    if (!answer.bulk.empty()) {
-        audit.end_state = answer.bulk;
-        const program::RoundPlan plan(job.spec);
-        const contracts::AssignedUnit& unit = audit.next();
-        if (plan.is_finalise(unit.unit)) {
-            right_updates_[{job.id, job.round, unit.slot}] = {answer.bulk, std::nullopt};
-        } else if (program::carries_state(job.spec) && unit.unit + 1 == plan.finalise()) {
-            right_ends_[{job.id, job.round, unit.slot}] = {answer.bulk, std::nullopt};
-        }
-    }
-    audit.claim(root);
-}
-
-void VerifierRole::on_difference(const contracts::Job& job, const AuditKey& key,
-                                 const frames::Replayed& replayed) {
-    Audit& audit = audits_.at(key);
-    const auto round = contracts::read_round(state(), job.id, job.round);
-    if (replayed.named || audit.difference || !round) return claim_difference(job, audit, replayed);
-    const std::uint64_t half = contracts::params_of(state(), job).audit_seal_window / 2;
-    const std::uint64_t middle = round->phase_deadline - std::min(round->phase_deadline, half);
-    audit.difference = replayed;
-    audit.name_until = std::min(height() + kPatienceBlocks, middle);
-}
-
-// The miner's own end only serves to name the difference. It is asked for once, and a miner that gives it
-// slowly or not at all, or a store of ours that does not take it, holds up no claim for long.
-void VerifierRole::name_difference(const contracts::Job& job, const AuditKey& key,
-                                   const SharedDescriptor& base) {
-    Audit& audit = audits_.at(key);
-    const contracts::AssignedUnit unit = audit.next();
-    const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
-    const auto reveal = contracts::read_reveal(state(), job.id, job.round, unit.slot);
-    if (!slot || !reveal) return;
-    const UnitFiles end = end_of(*reveal, unit.unit, job.spec, slot->miner);
-    const std::vector<BlobId> known = known_files(end, job.spec);
-    const bool failed = std::any_of(known.begin(), known.end(), [&](const BlobId& blob) {
-        return bench_.wants().tries(blob, slot->miner).failed > 0;
-    });
-    if (failed || height() >= audit.name_until) {
-        return claim_difference(job, audit, frames::Replayed(*audit.difference));
-    }
-    const auto miner = contracts::read_miner(state(), slot->miner);
-    const auto claimed_end = want(end, {miner ? miner->endpoint : Endpoint{}}, job.spec);
-    if (claimed_end) replay(job, key, base, *claimed_end);
-}
-
-void VerifierRole::claim_difference(const contracts::Job& job, Audit& audit,
-                                    const frames::Replayed& replayed) {
-    const contracts::AssignedUnit unit = audit.next();
-    const auto slot = contracts::read_slot(state(), job.id, job.round, unit.slot);
+void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const frames::Replayed& replayed) {
+    SlotAudit& at = audit.at;
+    const auto slot = contracts::read_slot(state(), job.id, job.round, audit.slot().slot);
     if (!slot) return;
     record_finding({.job = job.id,
                     .round = job.round,
-                    .slot = unit.slot,
-                    .unit = unit.unit,
+                    .slot = slot->slot,
+                    .unit = at.unit(),
                     .miner = slot->miner,
-                    .difference = replayed.difference});
-    audit.end_state.reset();
-    audit.difference.reset();
-    audit.claim(replayed.unit_root);
+                    .difference = replayed.why});
+    at.start.reset();
+    at.misplaced = true;
+    at.parts.push_back(replayed.parts);
+}
+
+void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why) {
+    SlotAudit& at = audit.at;
+    const auto start = start_of(job, audit.slot().slot, at.unit());
+    for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
+        if (parts().files.is_intact(blob)) continue;
+        at.start.reset();
+        parts().files.drop(blob);
+        return log().warn("blob " + blob.brief() + " has changed on our disk; it is fetched again");
+    }
+    if (at.unit() != 0) return replay_slot(audit, job, why);
+    audit.given_up = true;
+    log().error(round_name(job.id, job.round) + " slot " + std::to_string(audit.slot().slot) +
+                " is not audited here: " + why);
 }
 
 bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<BlobId>& blobs,
-                                 const base::PublicKey& miner) const {
+                                 const base::PublicKey& owed_by, std::uint64_t window) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return false;
-    const std::uint64_t window = contracts::params_of(state(), job).audit_seal_window;
     const std::uint64_t left = round->phase_deadline - std::min(round->phase_deadline, height());
     const std::uint64_t waited = window - std::min(window, left);
     return std::any_of(blobs.begin(), blobs.end(), [&](const BlobId& blob) {
-        const BlobWants::Tries tries = bench_.wants().tries(blob, miner);
+        const BlobWants::Tries tries = bench_.wants().tries(blob, owed_by);
         if (waited >= window / 2) {
-            // A miner that still trickles, or has no room for us, would have the verifier silent about
-            // everybody. One that was never asked, because others held up our fetches, is accused of nothing.
+            // One that still trickles, or has no room for us, would have the verifier silent about everybody.
+            // One that was never asked, because others held up our fetches, has not failed.
             if (tries.asked_ns.value_or(0) >= kFairNs) return true;
             if (tries.busy + tries.unserved >= kFetchAttempts) return true;
         }
@@ -350,27 +304,69 @@ bool VerifierRole::waited_enough(const contracts::Job& job, const std::vector<Bl
     });
 }
 
+// For people: the ledger compares roots. Behind a false unit others follow that differ because it did.
+void VerifierRole::tell_findings(const contracts::Job& job) {
+    for (const Stage stage : {Stage::kPair, Stage::kThird}) {
+        if (!told_.insert({job.id, job.round, stage}).second) continue;
+        const auto sealed = kept<SealedAudit>(audit_file(job.id, job.round, stage));
+        for (std::size_t i = 0; sealed && i < sealed->claims.size() && i < sealed->computed.size(); ++i) {
+            tell_findings_of(job, sealed->claims[i], sealed->computed[i]);
+        }
+    }
+}
+
+void VerifierRole::tell_findings_of(const contracts::Job& job, const contracts::SlotClaim& claim,
+                                    const ComputedSlot& computed) {
+    const auto slot = contracts::read_slot(state(), job.id, job.round, claim.slot);
+    const auto reveal = contracts::read_reveal(state(), job.id, job.round, claim.slot);
+    if (!slot || !reveal) return;
+    std::set<base::Hash256> misplaced;  // told when they were found
+    for (const base::Hash256& boundary : reveal->trace.boundaries) {
+        misplaced.insert(program::misplaced_unit_root(boundary));
+    }
+    const auto units = contracts::claimed_units(slot->drawn_units, claim.replayed);
+    std::optional<std::uint32_t> false_one;
+    for (std::size_t i = 0; i < units.size() && i < computed.units.size(); ++i) {
+        const worker::UnitParts& parts = computed.units[i];
+        if (misplaced.contains(parts.unit_root)) continue;
+        const std::string difference = worker::name_difference(reveal->trace, job.spec, units[i], parts);
+        if (difference.empty()) continue;
+        const bool follows = false_one && *false_one + 1 == units[i];
+        false_one = units[i];
+        if (follows) continue;
+        record_finding({.job = job.id,
+                        .round = job.round,
+                        .slot = claim.slot,
+                        .unit = units[i],
+                        .miner = slot->miner,
+                        .difference = difference});
+    }
+}
+
 void VerifierRole::forget_old_rounds(const contracts::Job& job) {
     std::erase_if(audits_, [&](const auto& entry) {
         return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
     });
-    for (RecomputedFiles* files : {&right_updates_, &right_ends_}) {
+    for (RecomputedFiles* files : {&own_updates_, &own_ends_}) {
         std::erase_if(*files, [&](const auto& entry) {
             return std::get<0>(entry.first) == job.id && std::get<1>(entry.first) < job.round;
         });
     }
-    std::erase_if(merges_, [&](const auto& entry) {
-        return entry.first.first == job.id && entry.first.second < job.round;
-    });
+    const auto old = [&](const MergeKey& key) { return key.first == job.id && key.second < job.round; };
+    std::erase_if(merges_, [&](const auto& entry) { return old(entry.first); });
+    std::erase_if(stores_, [&](const auto& entry) { return old(entry.first); });
+    std::erase_if(told_, [&](const AuditKey& key) { return old({std::get<0>(key), std::get<1>(key)}); });
 }
 
 void VerifierRole::forget_ended_jobs() {
     const auto ended = [this](const base::Hash256& id) { return contracts::has_ended(state(), id); };
     std::erase_if(audits_, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
-    for (RecomputedFiles* files : {&right_updates_, &right_ends_}) {
+    for (RecomputedFiles* files : {&own_updates_, &own_ends_}) {
         std::erase_if(*files, [&](const auto& entry) { return ended(std::get<0>(entry.first)); });
     }
     std::erase_if(merges_, [&](const auto& entry) { return ended(entry.first.first); });
+    std::erase_if(stores_, [&](const auto& entry) { return ended(entry.first.first); });
+    std::erase_if(told_, [&](const AuditKey& key) { return ended(std::get<0>(key)); });
 }
 
 void VerifierRole::record_finding(const Finding& finding) {

@@ -79,52 +79,25 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
     parts().seams.worker.submit(id, std::move(request), std::move(bulk));
 }
 
-void VerifierRole::serve_recomputed(const contracts::Job& job, const contracts::Round& round) {
-    if (round.phase <= contracts::RoundPhase::kAuditSeal) return;
-    const auto serve = [&](RecomputedFiles& files, const std::string& what) {
-        for (auto& [key, recomputed] : files) {
-            const auto& [id, number, slot] = key;
-            if (id != job.id || number != job.round || recomputed.served) continue;
-            recomputed.served = bench_.wants().put_state(
-                recomputed.files, what + " of " + round_name(id, number) + " slot " + std::to_string(slot));
-        }
-    };
-    serve(right_updates_, "the update");
-    serve(right_ends_, "the last state");
-    for (auto& [key, end] : right_ends_) {
-        if (end.served) end.files.clear();
-    }
-}
-
-std::vector<Endpoint> VerifierRole::holders_of_update(const contracts::SlotRound& slot) const {
-    std::vector<Endpoint> holders;
-    for (const base::PublicKey& node : slot.verifiers) {
-        const auto verifier = contracts::read_verifier(state(), node);
-        if (verifier && node != me()) holders.push_back(verifier->endpoint);
-    }
-    // The miner last: those who recomputed the update have no reason to hold up the merge.
-    if (const auto miner = contracts::read_miner(state(), slot.miner)) holders.push_back(miner->endpoint);
-    return holders;
-}
-
 bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
                                   const SharedDescriptor& base) {
     const MergeKey key{job.id, job.round};
     MergeWork& work = merges_[key];
     if (work.updates.contains(slot)) return false;
-    if (const auto own = right_updates_.find({job.id, job.round, slot}); own != right_updates_.end()) {
-        work.updates[slot] = own->second.files.front();
-        return false;
-    }
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
     const auto record = contracts::read_slot(state(), job.id, job.round, slot);
     if (!reveal || !record) return true;
+    const auto own = own_updates_.find({job.id, job.round, slot});
+    if (own != own_updates_.end() && own->second.root == reveal->trace.update) {
+        work.updates[slot] = own->second.files.front();
+        return false;
+    }
     if (work.recompute.contains(slot) && !work.elsewhere.contains(slot)) {
         const contracts::CarriedIn carried = carried_in(job, slot);
         std::vector<SharedDescriptor> start{base};
         if (!carried.nothing()) {
             const auto files = bench_.wants().want_state(
-                carried.blob, holders_of_start(job, *record, 0),
+                carried.blob, holders_of_carried(state(), job, slot, me()),
                 slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kAudit));
             if (files) start.insert(start.end(), files->begin(), files->end());
         }
@@ -135,18 +108,21 @@ bool VerifierRole::missing_update(const contracts::Job& job, std::uint32_t slot,
         // Nobody serves what the slot began with: the update itself may still come.
     }
     if (work.false_files.contains(slot)) return true;
+    FetchTerms terms = update_terms(job.spec);
+    terms.owed_by = record->miner;
     const auto file =
-        bench_.wants().want(reveal->update_blob, holders_of_update(*record), update_terms(job.spec));
+        bench_.wants().want(reveal->update_blob, holders_of_stored(state(), job, *record, me()), terms);
     if (file) {
         check_update(key, slot, reveal->trace.update, *file);
-    } else if (trains_again(job, reveal->update_blob)) {
+    } else if (trains_again(job, reveal->update_blob, record->miner)) {
         work.recompute.insert(slot);  // planned again at the next event
     }
     return true;
 }
 
-bool VerifierRole::trains_again(const contracts::Job& job, const BlobId& update) const {
-    if (bench_.wants().tries(update).unserved > 0) return true;
+bool VerifierRole::trains_again(const contracts::Job& job, const BlobId& update,
+                                const base::PublicKey& miner) const {
+    if (bench_.wants().tries(update, miner).unserved > 0) return true;
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return false;
     const std::uint64_t window = contracts::params_of(state(), job).merge_seal_window;
@@ -172,8 +148,7 @@ void VerifierRole::check_update(const MergeKey& key, std::uint32_t slot, const b
         if (!false_file) return on_not_done(key.first, what, answer, work.given_up);
         log().warn(
             round_name(key.first, key.second) + " slot " + std::to_string(slot) + ": the served update " +
-            (refusal != nullptr ? "could not be read: " + with_fix(*refusal) : "is not the accepted one") +
-            "; it is trained again here");
+            (refusal != nullptr ? "could not be read: " + with_fix(*refusal) : "is not the claimed one"));
         work.false_files.insert(slot);
         work.recompute.insert(slot);
     });

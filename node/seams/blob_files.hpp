@@ -20,8 +20,11 @@ using worker::SharedDescriptor;
 class BlobFiles {
 public:
     virtual ~BlobFiles() = default;
-    /// Stores all bytes of `file`; on disk when it returns.
-    virtual base::Outcome<BlobId> put(const SharedDescriptor& file) = 0;
+    /// Stores all bytes of `file`; on disk when it returns. What is withheld stays so over a restart, until
+    /// serve(); a blob that is served already stays served.
+    virtual base::Outcome<BlobId> put(const SharedDescriptor& file, Serving serving = Serving::kServed) = 0;
+    /// From now on peers are given the blob. kNotFound for a blob that is not here.
+    virtual base::Outcome<void> serve(const BlobId& id) = 0;
     /// The blob's file, open for reading; kNotFound when it is not in the store.
     virtual base::Outcome<SharedDescriptor> open(const BlobId& id) = 0;
     /// The blob's bytes; kNotFound when it is not in the store, kFailure when it has more than `limit`.

@@ -29,6 +29,9 @@ struct BlobDescription {
 /// Whether a blob may be dropped to make room.
 enum class Pin : std::uint8_t { kPinned, kEvictable };
 
+/// Whether a blob that is here is given to peers. One that is withheld is to them as one that is not here.
+enum class Serving : std::uint8_t { kServed, kWithheld };
+
 /// What is known of a blob before it is fetched, and what it is fetched for.
 struct FetchTerms {
     std::optional<std::uint64_t> size;  ///< bytes; of a blob described with another size nothing is taken

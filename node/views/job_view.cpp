@@ -60,7 +60,8 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     for (const contracts::EnlistedVerifier& entry : job.verifiers) view.verifiers.push_back(entry.node);
     for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
         for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round))
-            view.slot_rounds.push_back({round, slot.slot, slot.miner, slot.verdict});
+            view.slot_rounds.push_back(
+                {round, slot.slot, slot.miner, slot.verdict, slot.served, slot.stored});
     }
     return view;
 }

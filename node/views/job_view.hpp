@@ -73,6 +73,8 @@ struct SlotView {
     std::uint32_t slot = 0;
     base::PublicKey miner;
     contracts::Reason verdict = contracts::Reason::kNone;
+    bool served = false;  ///< its miner opened the starts of its drawn runs
+    bool stored = false;  ///< more than half of the stake that has a say holds what it submitted
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -80,6 +82,8 @@ struct SlotView {
         visit("slot", slot);
         visit("miner", miner);
         visit("verdict", verdict);
+        visit("served", served);
+        visit("stored", stored);
     }
 };
 

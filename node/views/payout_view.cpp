@@ -22,6 +22,8 @@ PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& fi
                                        .paid = line.paid,
                                        .from_escrow = line.from_escrow,
                                        .from_prepaid = line.from_prepaid,
+                                       .from_slot = line.from_slot,
+                                       .replays = line.replays,
                                        .share = line.share,
                                        .lost = line.lost});
             }

@@ -18,7 +18,10 @@ struct PayoutLine {
     std::uint32_t slot = 0;
     contracts::Reason reason = contracts::Reason::kNone;
     std::uint64_t work_units = 0;
-    base::Amount price, paid, from_escrow, from_prepaid, share, lost;
+    base::Amount price, paid, from_escrow, from_prepaid;
+    base::Amount from_slot;  ///< an audit's: out of the pay of the slot that had to be replayed
+    base::Amount replays;    ///< a slot's: of its pay, what went to those who had to replay it
+    base::Amount share, lost;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -33,6 +36,8 @@ struct PayoutLine {
         visit("paid", paid);
         visit("from_escrow", from_escrow);
         visit("from_prepaid", from_prepaid);
+        visit("from_slot", from_slot);
+        visit("replays", replays);
         visit("share", share);
         visit("lost", lost);
     }

@@ -8,6 +8,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::fuzz {
@@ -21,16 +22,16 @@ constexpr std::size_t kPeople = 11;  // the sequencer, four miners, four verifie
 constexpr std::size_t kFirstVerifier = 5;
 constexpr std::size_t kFirstBuyer = 9;
 
-Hash256 derived(const std::string& tag, const Hash256& first, const PublicKey& key,
-                std::uint64_t number = 0) {
+Amount at_most(std::uint64_t units) { return Amount::of(std::min(units, base::kAmountMax)).value(); }
+
+}  // namespace
+
+Hash256 RulesWorld::derived(const std::string& tag, const Hash256& first, const PublicKey& key,
+                            std::uint64_t number) {
     base::Hasher hasher("fuzz/derived");
     hasher.add(base::hash("fuzz/tag", base::as_bytes(tag))).add(first).add(key.view()).add_u64(number);
     return hasher.finish();
 }
-
-Amount at_most(std::uint64_t units) { return Amount::of(std::min(units, base::kAmountMax)).value(); }
-
-}  // namespace
 
 RulesWorld::RulesWorld(Choose choose, Reached& reached)
     : choose_(std::move(choose)), reached_(reached), block_{kChain, 1} {
@@ -229,7 +230,9 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
         case RoundPhase::kBeacon:
             if (!round.links.empty()) link(job, one_of(round.links).node);
             return;
+        case RoundPhase::kServe: return serve(job, slot);
         case RoundPhase::kReveal: return reveal(job, slot);
+        case RoundPhase::kStore: return hold(job, one_of(job.verifiers).node);
         case RoundPhase::kAuditSeal:
         case RoundPhase::kAuditOpen:
         case RoundPhase::kThirdSeal:
@@ -252,35 +255,6 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
     }
 }
 
-TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const PublicKey& miner) {
-    const std::uint64_t place = job.round * 256ULL + slot;
-    TraceRecord trace;
-    for (std::uint32_t i = 0; i <= program::RoundPlan(job.spec).segments(); ++i)
-        trace.boundaries.push_back(derived("boundary", job.id, PublicKey{}, place * 64 + i));
-    for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
-        trace.fingerprints.push_back({0x3f800000U + i * 12'345U, slot});
-    trace.update = derived("update", job.id, PublicKey{}, place);
-    if (job.spec.inner_state == program::InnerState::kCarried) {
-        const Hash256 out = derived("carried", job.id, PublicKey{}, place);
-        trace.carried = program::Carried{carried_in(state_, job.id, job.round, slot).root, out};
-    }
-    // What this miner does in this slot.
-    const std::uint8_t manner = derived("manner", job.id, miner, place).bytes[0];
-    if (manner < 16) trace.boundaries.back() = derived("cheat", job.id, miner, place);
-    if (manner >= 16 && manner < 24) trace.update = derived("bad update", job.id, miner, place);
-    if (manner >= 24 && manner < 40) {
-        trace.fingerprints.clear();
-        std::fill(trace.boundaries.begin(), trace.boundaries.end(), trace.boundaries.front());
-        trace.divergence = program::Divergence{0, 0};
-        trace.update = {};
-        if (trace.carried) trace.carried->out = {};
-    }
-    if (manner >= 48 && manner < 56 && trace.carried)
-        trace.carried->out = derived("bad carried", job.id, miner, place);
-    if (manner >= 40 && manner < 48) trace.fingerprints.back().loss = 0x7fc00123U;
-    return trace;
-}
-
 void RulesWorld::commit(const Job& job, const SlotRound& slot) {
     Person* who = by_node(slot.miner);
     if (who == nullptr) return pass_heights();
@@ -291,12 +265,56 @@ void RulesWorld::commit(const Job& job, const SlotRound& slot) {
     statement.slot = slot.slot;
     statement.miner = slot.miner;
     statement.base_root = job.base_root;
-    statement.segments = program::RoundPlan(job.spec).segments();
-    statement.trace_root = program::trace_root(trace);
-    statement.update_root = trace.update;
-    statement.salt = derived("salt", job.id, slot.miner, job.round);
-    statement.carried = trace.carried;
+    const Hash256 salt = derived("salt", job.id, slot.miner, job.round);
+    statement.trace_root = program::trace_root(trace, job.spec, salt);
+    statement.salt = commit_salt(salt);
     send(*who, RoundCommit{job.id, job.round, slot.slot, commit_seal(kChain, statement)});
+}
+
+void RulesWorld::serve(const Job& job, const SlotRound& slot) {
+    Person* who = by_node(slot.miner);
+    if (who == nullptr) return pass_heights();
+    // Some miners serve no slot, whatever it costs.
+    if (derived("serves", job.id, slot.miner).bytes[0] < 110) return pass_heights();
+    const TraceRecord trace = trace_of(job, slot.slot, slot.miner);
+    const Hash256 salt = derived("salt", job.id, slot.miner, job.round);
+    RoundServe tx;
+    tx.job = job.id;
+    tx.round = job.round;
+    tx.slot = slot.slot;
+    tx.trace_root = program::trace_root(trace, job.spec, salt);
+    tx.salt = commit_salt(salt);
+    auto units = slot.drawn_units;
+    if (trace.divergence) {
+        tx.diverged_unit = program::RoundPlan(job.spec).unit_of(trace.divergence->step);
+        units = with_divergence(units, *tx.diverged_unit);
+    }
+    for (const program::UnitRun& run : program::runs_of(units)) {
+        if (run.from_base()) continue;
+        const program::LeafName leaf = program::start_leaf(job.spec, run.first);
+        tx.starts.push_back({program::open_leaf(trace, job.spec, salt, leaf.kind, leaf.place),
+                             derived("head", job.id, slot.miner, run.first)});
+    }
+    if (!tx.starts.empty() && chance(12)) tx.starts.pop_back();
+    if (!tx.starts.empty() && chance(12)) tx.starts[0].start.proof.siblings.resize(choose_(40));
+    if (chance(12)) tx.diverged_unit = static_cast<std::uint32_t>(choose_(8));
+    send(*who, std::move(tx));
+}
+
+void RulesWorld::hold(const Job& job, const PublicKey& verifier) {
+    Person* who = by_node(verifier);
+    const auto storable = storable_slots(state_, job.id, job.round, verifier);
+    if (who == nullptr || !storable) return pass_heights();
+    std::vector<std::uint32_t> held;
+    for (const std::uint32_t slot : *storable) {
+        // What some updates are nobody gets.
+        if (derived("lost", job.id, PublicKey{}, job.round * 256ULL + slot).bytes[0] >= 24)
+            held.push_back(slot);
+    }
+    StorageBitmap tx{job.id, job.round, storage_bits(job.spec.slots, held)};
+    if (chance(12)) tx.bits.push_back(static_cast<std::uint8_t>(choose_(256)));
+    if (chance(12)) tx.bits.assign(1, static_cast<std::uint8_t>(choose_(256)));
+    send(*who, std::move(tx));
 }
 
 void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
@@ -307,10 +325,10 @@ void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
     tx.round = job.round;
     tx.slot = slot.slot;
     tx.trace = trace_of(job, slot.slot, slot.miner);
-    tx.boundary_blobs.resize(program::RoundPlan(job.spec).segments(), derived("blob", job.id, slot.miner));
     tx.salt = derived("salt", job.id, slot.miner, job.round);
-    if (!chance(12)) tx.update_blob = derived("update blob", job.id, slot.miner, job.round);
-    if (chance(12)) tx.boundary_blobs.resize(choose_(300));
+    const bool ended = tx.trace.divergence.has_value();
+    if (ended == chance(12)) tx.update_blob = derived("update blob", job.id, slot.miner, job.round);
+    if ((!ended && tx.trace.carried) != chance(12)) tx.carried_blob = derived("head", job.id, slot.miner);
     if (chance(12)) tx.trace.fingerprints.resize(choose_(20));
     if (chance(12)) tx.trace.boundaries.resize(choose_(300));
     send(*who, std::move(tx));
@@ -318,25 +336,11 @@ void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
 
 void RulesWorld::link(const Job& job, const PublicKey& node) {
     Person* who = by_node(node);
+    const auto awaited = read_beacon_link(state_, job.id, job.round, node);
+    std::uint32_t index = awaited ? awaited->index : 0;
+    if (chance(12)) index = static_cast<std::uint32_t>(choose_(chain_length(job.spec.rounds)));
     if (who != nullptr)
-        send(*who, BeaconOpen{job.id, job.round, chain_link(who->secret, job.spec.rounds, job.round)});
-}
-
-std::vector<UnitClaim> RulesWorld::claims_of(const Job& job, Stage stage, const PublicKey& verifier) {
-    std::vector<UnitClaim> claims;
-    for (const AssignedUnit& unit : assigned_units(state_, job.id, job.round, stage, verifier)) {
-        const auto slot = read_slot(state_, job.id, job.round, unit.slot);
-        const std::uint8_t manner =
-            derived("claim", job.id, verifier, job.round * 256ULL + unit.slot).bytes[0];
-        const PublicKey nobody;
-        const TraceRecord said = trace_of(job, unit.slot, slot ? slot->miner : nobody);
-        UnitClaim claim{unit.slot, unit.unit, false, program::unit_root(said, job.spec, unit.unit)};
-        if (manner < 40) claim.root = derived("truth", job.id, nobody, unit.slot * 64ULL + unit.unit);
-        if (manner >= 40 && manner < 60) claim.root = derived("lie", job.id, verifier, unit.unit);
-        if (manner >= 60 && manner < 80) claim = {unit.slot, unit.unit, true, {}};
-        claims.push_back(claim);
-    }
-    return claims;
+        send(*who, BeaconOpen{job.id, job.round, chain_link(who->secret, job.spec.rounds, index), index});
 }
 
 void RulesWorld::audit(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
@@ -349,16 +353,10 @@ void RulesWorld::audit(const Job& job, Stage stage, const PublicKey& verifier, b
                                     audit_seal(kChain, job.id, job.round, stage, verifier, claims, salt)});
     }
     if (!claims.empty() && chance(12)) claims.push_back(claims.front());
+    if (!claims.empty() && chance(12)) claims.back().roots.resize(choose_(300));
+    if (!claims.empty() && chance(12)) claims.back().replayed = !claims.back().replayed;
     if (!claims.empty() && chance(12)) claims.pop_back();
     send(*who, AuditOpen{job.id, job.round, stage, std::move(claims), salt});
-}
-
-MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
-    const std::uint8_t manner = derived("merge", job.id, verifier, job.round).bytes[0];
-    if (manner < 12) return {};
-    const PublicKey who = manner < 40 ? verifier : PublicKey{};
-    return {derived("base", job.id, who, job.round), derived("base blob", job.id, who, job.round),
-            manner < 24 ? 1U : 2U};
 }
 
 void RulesWorld::merge(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
@@ -379,7 +377,7 @@ void RulesWorld::anything() {
     const auto round = static_cast<std::uint32_t>(choose_(4));
     const auto slot = static_cast<std::uint32_t>(choose_(4));
     const Stage stage = chance(2) ? Stage::kPair : Stage::kThird;
-    switch (choose_(24)) {
+    switch (choose_(26)) {
         case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
         case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
         case 2:
@@ -402,12 +400,14 @@ void RulesWorld::anything() {
         case 14: return send(people_[0], ValidatorEnlist{job, some_hash()});
         case 15: return send(who, RoundCommit{job, round, slot, some_hash()});
         case 16: return send(who, BeaconOpen{job, round, chance(2) ? some_hash() : Hash256{}});
-        case 17: return send(who, RoundReveal{job, round, slot, {}, {}, {}, some_hash()});
+        case 17: return send(who, RoundReveal{job, round, slot, {}, some_hash(), {}, {}});
         case 18: return send(who, AuditSeal{job, round, stage, some_hash()});
         case 19: return send(who, AuditOpen{job, round, stage, {}, some_hash()});
         case 20: return send(who, MergeSeal{job, round, stage, some_hash()});
         case 21: return send(who, MergeOpen{job, round, stage, {}, some_hash()});
-        case 22: {
+        case 22: return send(who, RoundServe{job, round, slot, some_hash(), some_hash(), {}, {}});
+        case 23: return send(who, StorageBitmap{job, round, {static_cast<std::uint8_t>(choose_(256))}});
+        case 24: {
             base::Bytes noise(choose_(200), 0);
             for (auto& byte : noise) byte = static_cast<std::uint8_t>(choose_(256));
             return hand_in(noise, TxType::kTransfer);
@@ -455,12 +455,12 @@ void RulesWorld::hand_in(const base::Bytes& bytes, TxType type) {
     if (outcome.applied || chance(16)) check();
 }
 
-/// Whether the slot of a verdict was judged by its update's file.
-bool RulesWorld::shows_update(const Event& event) {
-    const auto job = read_job(state_, event.job);
-    const auto slot = read_slot(state_, event.job, event.round, event.slot);
-    return job && slot && !slot->drawn_units.empty() &&
-           slot->drawn_units.back() == program::RoundPlan(job->spec).update();
+/// Opened audits of a slot that was judged, whose verifiers had to replay it.
+void RulesWorld::count_replays(const Event& event) {
+    for (const AuditPosting& posting : list_audits(state_, event.job, event.round)) {
+        for (const SlotClaim& claim : posting.claims)
+            if (claim.slot == event.slot && claim.replayed) ++reached_.replays;
+    }
 }
 
 void RulesWorld::note(const Events& events) {
@@ -468,8 +468,8 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
         if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);
         if (event.kind == EventKind::kMerged) ++reached_.merges;
-        if (event.kind == EventKind::kVerdict && event.reason == Reason::kPaid && shows_update(event))
-            ++reached_.shown;
+        if (event.kind == EventKind::kVerdict && event.reason == Reason::kNotStored) ++reached_.unstored;
+        if (event.kind == EventKind::kVerdict) count_replays(event);
         if (event.kind == EventKind::kThirdDrawn) ++reached_.thirds;
     }
 }

@@ -22,14 +22,15 @@ using Choose = std::function<std::uint64_t(std::uint64_t count)>;
 
 /// What was reached, over all worlds of a run.
 struct Reached {
-    std::array<std::uint64_t, 22> applied{};  ///< by number of the transaction's type
+    std::array<std::uint64_t, 24> applied{};  ///< by number of the transaction's type
     std::set<contracts::Reason> refusals;
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;
     std::uint64_t merges = 0;
     std::uint64_t thirds = 0;
     std::uint64_t windows = 0;  ///< given to claims
-    std::uint64_t shown = 0;    ///< slots paid for an update that was shown and not recomputed
+    std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
+    std::uint64_t unstored = 0;
     std::uint64_t moves = 0;
 };
 
@@ -69,20 +70,25 @@ private:
 
     void ask(const contracts::Job& job, Person& who);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot);
+    void serve(const contracts::Job& job, const contracts::SlotRound& slot);
     void reveal(const contracts::Job& job, const contracts::SlotRound& slot);
+    void hold(const contracts::Job& job, const base::PublicKey& verifier);
     void link(const contracts::Job& job, const base::PublicKey& node);
     void audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
     void merge(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
 
     contracts::TraceRecord trace_of(const contracts::Job& job, std::uint32_t slot,
                                     const base::PublicKey& miner);
-    std::vector<contracts::UnitClaim> claims_of(const contracts::Job& job, contracts::Stage stage,
+    std::vector<contracts::SlotClaim> claims_of(const contracts::Job& job, contracts::Stage stage,
                                                 const base::PublicKey& verifier);
+    /// A hash that follows from a word, a job, a key and a number.
+    static base::Hash256 derived(const std::string& tag, const base::Hash256& first,
+                                 const base::PublicKey& key, std::uint64_t number = 0);
     static contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
 
     void send(Person& who, Payload payload);
     void hand_in(const base::Bytes& bytes, contracts::TxType type);
-    bool shows_update(const contracts::Event& event);
+    void count_replays(const contracts::Event& event);
     void note(const contracts::Events& events);
     void check();
 

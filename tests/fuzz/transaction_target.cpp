@@ -65,6 +65,8 @@ std::vector<base::Bytes> seeds() {
         body(JobSubmit{{}, node().public_key(), "127.0.0.1:3", {}}),
         body(RoundReveal{}),
         body(AuditOpen{}),
+        body(RoundServe{.starts = {ServedStart{}}}),
+        body(StorageBitmap{}),
     };
 }
 

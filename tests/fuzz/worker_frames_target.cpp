@@ -31,12 +31,14 @@ std::vector<base::Bytes> seeds() {
     trace.boundaries.resize(3);
     trace.fingerprints.resize(4);
     trace.divergence = program::Divergence{1, 2};
-    return {frame(Hello{kProtocolVersion, "heap", {"avx2", "scalar"}, 2, {}}),
-            frame(Trained{trace, {}, 1, 2}),
-            frame(Replayed{UnitVerdict::kDiffers, {}, {}, "bit 3", false, 1, 2}),
-            frame(Sampled{{1, 2, 3}}),
-            frame(Cancel{}),
-            frame(Refusal{RefusalReason::kNoJob, "text", "fix"})};
+    return {
+        frame(Hello{kProtocolVersion, "heap", {"avx2", "scalar"}, 2, {}}),
+        frame(Trained{trace, 1, 2}),
+        frame(Replayed{
+            UnitVerdict::kMisplaced, {{}, {}, trace.fingerprints, trace.divergence, {}, {}}, "a step", 2}),
+        frame(Sampled{{1, 2, 3}}),
+        frame(Cancel{}),
+        frame(Refusal{RefusalReason::kNoJob, "text", "fix"})};
 }
 
 void run(base::ByteView input) {

@@ -109,6 +109,14 @@ MemoryState with_running(const PlayedMarket& market, std::uint32_t count) {
         contracts::write_job(state, job);
         state.put(contracts::deadline_key({job.due, contracts::DueKind::kJob, name}), {});
         for (const auto& verifier : job.verifiers) lock(verifier.node, verifier.bond);
+        for (const auto& member : job.beacon) {
+            if (member.role != contracts::BeaconRole::kBuyer) {
+                lock(member.node, member.bond);
+                continue;
+            }
+            add(supply.escrow, member.bond);
+            add(supply.minted, member.bond);
+        }
         add(supply.escrow, job.escrow);
         add(supply.minted, job.escrow);
         for (const auto& [id, claim] : contracts::list_claims(state, name)) {

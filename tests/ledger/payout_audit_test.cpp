@@ -37,7 +37,7 @@ struct Settled {
     Hash256 job;
     std::uint32_t cheated_slot = 0;
     std::uint32_t honest_slot = 0;
-    std::string silent = "v1";
+    std::string silent = "v2";
 
     Settled() {
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
@@ -161,8 +161,15 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
         {.verifiers = {{"v1", VerifierManner::kLies}}},
         {.verifiers = {{"v1", VerifierManner::kLies}, {"v2", VerifierManner::kSealsOnly}}},
         {.verifiers = {{"v1", VerifierManner::kUnserved}, {"v2", VerifierManner::kUnserved}}},
-        {.miners = {{"m2", MinerManner::kCheats}}, .verifiers = {{"v2", VerifierManner::kRubberStamp}}},
+        {.miners = {{"m2", MinerManner::kCheats}}, .verifiers = {{"v2", VerifierManner::kColludes}}},
         {.verifiers = {{"v1", VerifierManner::kAccuses}, {"v2", VerifierManner::kAccuses}}},
+        {.miners = {{"m1", MinerManner::kWithholds}}},
+        {.miners = {{"m1", MinerManner::kWithholds}, {"m2", MinerManner::kCheats}},
+         .verifiers = {{"v1", VerifierManner::kUnserved},
+                       {"v2", VerifierManner::kUnserved},
+                       {"v3", VerifierManner::kUnserved}}},
+        {.holders = {{"v1", HolderManner::kAbsent}, {"v2", HolderManner::kEmpty}}},
+        {.lost_updates = {1}},
         {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kAbsent}}},
         {.miners = {{"m2", MinerManner::kFeignsDivergence}}},
         {.mergers = {{"v1", MergeManner::kDiverged},
@@ -200,11 +207,9 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                 play_links(env, job, plays[i]);
                 if (env.round(job).phase == RoundPhase::kBeacon)
                     env.advance_to(env.round(job).phase_deadline + 1);
-                play_reveals(env, job, plays[i]);
                 while (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round) {
                     const RoundPhase before = env.round(job).phase;
-                    play_audits(env, job, plays[i], Stage::kPair);
-                    play_audits(env, job, plays[i], Stage::kThird);
+                    play_verdicts(env, job, plays[i]);
                     play_merges(env, job, plays[i], Stage::kPair);
                     if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round)
                         play_merges(env, job, plays[i], Stage::kThird);
@@ -287,18 +292,20 @@ TEST_CASE("a changed claim, reveal, verdict or fault is reported at its slot") {
     const Settled s;
     const SlotRound honest = *read_slot(s.env.whole(), s.job, 0, 0);
     const Bytes posting = audit_key(s.job, 0, Stage::kPair, honest.verifiers.at(0));
-    const auto claim_of_slot = [](AuditPosting& p, std::uint32_t slot) -> UnitClaim& {
-        for (UnitClaim& claim : p.claims) {
+    const auto claim_of_slot = [](AuditPosting& p, std::uint32_t slot) -> SlotClaim& {
+        for (SlotClaim& claim : p.claims) {
             if (claim.slot == slot) return claim;
         }
         FAIL("no claim about the slot");
         std::abort();
     };
     s.expect<AuditPosting>(
-        posting, [&](AuditPosting& p) { claim_of_slot(p, 0).root = bytes_of("other"); }, s.place(0, 0),
+        posting, [&](AuditPosting& p) { claim_of_slot(p, 0).roots[0] = bytes_of("other"); }, s.place(0, 0),
         "verdict");
     s.expect<AuditPosting>(
-        posting, [&](AuditPosting& p) { claim_of_slot(p, 0).unit += 1; }, s.place(0, 0), "audit");
+        posting, [&](AuditPosting& p) { claim_of_slot(p, 0).roots.pop_back(); }, s.place(0, 0), "audit");
+    s.expect<AuditPosting>(
+        posting, [&](AuditPosting& p) { claim_of_slot(p, 0).replayed = true; }, s.place(0, 0), "audit");
     s.expect<AuditPosting>(
         posting, [](AuditPosting& p) { p.opened = false; }, s.place(0, 0), "verdict");
     s.expect<Reveal>(
@@ -320,6 +327,36 @@ TEST_CASE("a changed claim, reveal, verdict or fault is reported at its slot") {
         1, s.honest_slot, [](SlotRound& x) { x.verdict = Reason::kMismatch; }, "verdict");
     s.expect_slot(
         0, 0, [](SlotRound& x) { x.verdict = Reason::kPaidDiverged; }, "verdict");
+    s.expect_slot(
+        0, 0, [](SlotRound& x) { x.verdict = Reason::kPaidUndecided; }, "verdict");
+}
+
+TEST_CASE("a changed bitmap, what it says of a slot, and a changed replay fee are reported at their places") {
+    const Settled s;
+    s.expect_slot(
+        0, 0, [](SlotRound& x) { x.stored = false; }, "storage");
+    s.expect_slot(
+        0, 0, [](SlotRound& x) { x.diverged_unit = 1; }, "draw");
+    const Bytes bitmap = storage_key(s.job, 0, list_storage(s.env.whole(), s.job, 0).front().verifier);
+    s.expect<StoragePosting>(
+        bitmap, [](StoragePosting& p) { p.bits.push_back(0); }, s.place(0), "storage");
+    s.expect<StoragePosting>(
+        bitmap, [](StoragePosting& p) { p.bits[0] = 0xff; }, s.place(0), "storage");
+    s.expect<StoragePosting>(
+        bitmap, [](StoragePosting& p) { p.bits[0] = 0; }, s.place(0, 0), "storage");
+    const std::uint32_t honest = s.slot_line(0, 0);
+    s.expect_line(
+        0, honest, [](SettlementLine& l) { more(l.replays); }, "slot payment");
+    s.expect_line(
+        0, honest, [](SettlementLine& l) { more(l.from_slot); }, "slot payment");
+    const std::uint32_t audit = s.line(0, [](const SettlementLine& l) { return l.kind == LineKind::kAudit; });
+    s.expect_line(
+        0, audit,
+        [](SettlementLine& l) {
+            more(l.paid);
+            more(l.from_slot);
+        },
+        "audit payment");
 }
 
 TEST_CASE("changed draws, links and beacons are reported at their round") {

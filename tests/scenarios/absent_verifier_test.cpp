@@ -2,6 +2,7 @@
 // Verifiers that go and do not come back: they alone are unpaid, nobody who stayed loses anything.
 #include <signal.h>
 
+#include "contracts/rules/job/costs.hpp"
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
 
@@ -43,7 +44,8 @@ TEST_CASE("a verifier gone while it recomputes is replaced by a third and alone 
         CHECK(line.node == *gone);
         CHECK(line.reason == Reason::kLinkWithheld);
     }
-    CHECK(network.lost_by(network.participant(*gone)) == network.net().plan.params.link_penalty.units());
+    const auto link = contracts::link_bond(network.net().plan.params, job.spec, job.slot_work);
+    CHECK(network.lost_by(network.participant(*gone)) == link.value().units());
     for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
     for (const auto& who : network.net().verifiers) {
         if (who.node != *gone) CHECK(network.lost_by(who) == 0);
@@ -52,7 +54,8 @@ TEST_CASE("a verifier gone while it recomputes is replaced by a third and alone 
     CHECK(network.train_alone(std::nullopt) == job.base_root);
 }
 
-TEST_CASE("with one of two verifiers gone the slots stay unresolved and nobody forfeits") {
+TEST_CASE(
+    "with one of two verifiers gone no more than half of the stake stores: nobody is paid or forfeits") {
     SmallNetwork network(impatient_plan());
     network.allow_death_of("verifier-2");
     network.on_event([&](const node::Follower&, const contracts::Event& event) {
@@ -66,7 +69,7 @@ TEST_CASE("with one of two verifiers gone the slots stay unresolved and nobody f
     CHECK(job.rounds_done == 0);
     const auto slots = network.lines(LineKind::kSlot);
     CHECK(slots.size() == job.spec.slots);
-    for (const auto& line : slots) CHECK(line.reason == Reason::kUnresolved);
+    for (const auto& line : slots) CHECK(line.reason == Reason::kNotStored);
     for (const auto& line : network.lines(LineKind::kAudit)) {
         const bool stayed = line.node == network.net().verifiers[0].node;
         CHECK(line.reason == (stayed ? Reason::kAuditUndecided : Reason::kAuditSilent));

@@ -22,11 +22,9 @@ struct Cheat {
 };
 
 const std::vector<Cheat> kCheats = {
-    {2, "kind=lazy", "parameters: "},
-    {3, "kind=flip,tensor=wte.weight,index=5,bit=7",
-     "parameters: wte.weight[5] (row 0, column 5) differs in bit 7:"},
-    {4, "kind=ulp,tensor=h.1.mlp.c_fc.weight,index=300",
-     "parameters: h.1.mlp.c_fc.weight[300] (row 2, column 44) differs in bit 0:"},
+    {2, "kind=lazy", ": claimed loss bits 0x"},
+    {3, "kind=flip,tensor=wte.weight,index=5,bit=7", "boundary "},
+    {4, "kind=ulp,tensor=h.1.mlp.c_fc.weight,index=300", "boundary "},
 };
 
 ScenarioPlan plan_with_cheats(std::uint32_t segment) {

@@ -138,7 +138,9 @@ ScenarioPlan impatient_plan() {
     ScenarioPlan plan = slow_plan();
     plan.params.commit_window = 160 * kPatience;
     plan.params.beacon_window = 40 * kPatience;
+    plan.params.serve_window = 40 * kPatience;
     plan.params.reveal_window = 40 * kPatience;
+    plan.params.storage_window = 160 * kPatience;
     plan.params.audit_seal_window = 160 * kPatience;
     plan.params.audit_open_window = 40 * kPatience;
     plan.params.merge_seal_window = 160 * kPatience;
@@ -150,8 +152,8 @@ ScenarioPlan impatient_plan() {
 contracts::Params with_patience(contracts::Params params) {
     for (std::uint64_t* window :
          {&params.ask_commit_window, &params.ask_reveal_window, &params.commit_window, &params.beacon_window,
-          &params.reveal_window, &params.audit_seal_window, &params.audit_open_window,
-          &params.merge_seal_window, &params.merge_open_window}) {
+          &params.serve_window, &params.audit_seal_window, &params.audit_open_window, &params.reveal_window,
+          &params.storage_window, &params.merge_seal_window, &params.merge_open_window}) {
         *window *= kPatience;
     }
     return params;

@@ -51,7 +51,9 @@ void add(Rows& rows, const std::vector<Field<Tx>>& fields, const std::string& wh
         refusals += (refusals.empty() ? "" : ", ") + std::string(to_text(reason));
     }
     const bool owner = signer_of(Tx::kType) == contracts::Signer::kOwner;
-    const std::string cost = grouped(contracts::type_costs()[static_cast<std::size_t>(Tx::kType) - 1].units);
+    const contracts::TypeCost& row = contracts::type_costs()[static_cast<std::size_t>(Tx::kType) - 1];
+    std::string cost = grouped(row.units);
+    if (row.per_byte != contracts::kCostPerByte) cost += ", " + grouped(row.per_byte) + " a byte";
     rows[Tx::kType] = line({std::to_string(static_cast<int>(Tx::kType)), code(to_text(Tx::kType)), names,
                             owner ? "owner" : "node", cost, when, refusals});
 }
@@ -102,7 +104,7 @@ void add_bidding(Rows& rows) {
                                     kAlreadyDone, kRosterFull, kLockTooSmall, kInsufficientStake});
     add<contracts::ValidatorEnlist>(
         rows, {ASSAY_FIELD(ValidatorEnlist, job), ASSAY_FIELD(ValidatorEnlist, beacon_tip)}, "bidding",
-        {kUnknownJob, kJobOver, kWrongPhase, kNotValidator, kAlreadyDone});
+        {kUnknownJob, kJobOver, kWrongPhase, kNotValidator, kAlreadyDone, kInsufficientStake});
 }
 
 // What every transaction of a round can be refused with, and `own`.
@@ -121,17 +123,29 @@ void add_slots(Rows& rows) {
                                 {ASSAY_FIELD(RoundCommit, job), ASSAY_FIELD(RoundCommit, round),
                                  ASSAY_FIELD(RoundCommit, slot), ASSAY_FIELD(RoundCommit, seal)},
                                 "round phase `train`", in_round({kNoSuchSlot, kNotYourSlot, kAlreadyDone}));
-    add<contracts::BeaconOpen>(
-        rows, {ASSAY_FIELD(BeaconOpen, job), ASSAY_FIELD(BeaconOpen, round), ASSAY_FIELD(BeaconOpen, link)},
-        "`beacon`", in_round({kNotParticipant, kAlreadyDone, kBadLink}));
+    add<contracts::BeaconOpen>(rows,
+                               {ASSAY_FIELD(BeaconOpen, job), ASSAY_FIELD(BeaconOpen, round),
+                                ASSAY_FIELD(BeaconOpen, link), ASSAY_FIELD(BeaconOpen, index)},
+                               "`beacon`", in_round({kNotParticipant, kAlreadyDone, kVoidTry, kBadLink}));
+    add<contracts::RoundServe>(
+        rows,
+        {ASSAY_FIELD(RoundServe, job), ASSAY_FIELD(RoundServe, round), ASSAY_FIELD(RoundServe, slot),
+         ASSAY_FIELD(RoundServe, trace_root), ASSAY_FIELD(RoundServe, salt),
+         ASSAY_FIELD(RoundServe, diverged_unit), ASSAY_FIELD(RoundServe, starts)},
+        "`serve`",
+        with_list(in_round({kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kSealMismatch, kBadOpening})));
     add<contracts::RoundReveal>(
         rows,
         {ASSAY_FIELD(RoundReveal, job), ASSAY_FIELD(RoundReveal, round), ASSAY_FIELD(RoundReveal, slot),
-         ASSAY_FIELD(RoundReveal, trace), ASSAY_FIELD(RoundReveal, boundary_blobs),
-         ASSAY_FIELD(RoundReveal, update_blob), ASSAY_FIELD(RoundReveal, salt)},
+         ASSAY_FIELD(RoundReveal, trace), ASSAY_FIELD(RoundReveal, salt),
+         ASSAY_FIELD(RoundReveal, update_blob), ASSAY_FIELD(RoundReveal, carried_blob)},
         "`reveal`",
         with_list(in_round(
             {kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kBadTrace, kWrongCarried, kSealMismatch})));
+    add<contracts::StorageBitmap>(rows,
+                                  {ASSAY_FIELD(StorageBitmap, job), ASSAY_FIELD(StorageBitmap, round),
+                                   ASSAY_FIELD(StorageBitmap, bits)},
+                                  "`store`", in_round({kNotParticipant, kAlreadyDone, kBadBitmap}));
 }
 
 void add_audits(Rows& rows) {

@@ -55,21 +55,24 @@ struct Bench {
     verifier::UnitInput input(const TrainedRound& round, std::uint32_t unit, std::uint32_t slot = 1) const {
         verifier::UnitInput input;
         input.place = {0, slot, unit};
-        input.claimed = round.work.trace;
         if (unit == 0 || unit == program::RoundPlan(job.spec).segments()) input.base = round.base;
-        if (unit > 0) input.start = round.boundaries[unit];
-        if (unit < program::RoundPlan(job.spec).segments()) {
-            input.claimed_end = round.boundaries[unit + 1];
-        } else {
-            input.claimed_update = round.work.update;
+        if (unit > 0) {
+            input.start = round.boundaries[unit];
+            input.start_root = round.work.trace.boundaries[unit];
         }
         return input;
     }
 
-    verifier::UnitResult check(const verifier::UnitInput& input) {
-        auto result = verifier::check_unit(*runner, input, {});
+    verifier::UnitResult compute(const verifier::UnitInput& input) {
+        auto result = verifier::compute_unit(*runner, input, {});
         REQUIRE(result.ok());
         return std::move(result).value();
+    }
+    /// Where the round's claim of the unit and what is computed part; empty: nowhere.
+    std::string difference(const TrainedRound& round, std::uint32_t unit) {
+        const auto result = compute(input(round, unit));
+        REQUIRE(result.verdict == UnitVerdict::kComputed);
+        return worker::name_difference(round.work.trace, job.spec, unit, result.parts);
     }
 };
 
@@ -85,32 +88,27 @@ TEST_CASE("a round without drills is the round of an honest miner") {
     CHECK(honest->update == drilled.work.update);
 }
 
-TEST_CASE("every unit of an honest round replays to a match") {
+TEST_CASE("every unit of an honest round is computed as its trace claims, part by part") {
     Bench bench;
     const TrainedRound round = bench.train({});
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
-        const auto result = bench.check(bench.input(round, unit));
-        INFO("unit " << unit << ": " << result.difference);
-        CHECK(result.verdict == UnitVerdict::kMatch);
-        CHECK(result.unit_root == program::unit_root(round.work.trace, bench.job.spec, unit));
-        CHECK(result.difference.empty());
+        const auto result = bench.compute(bench.input(round, unit));
+        INFO("unit " << unit << ": " << result.why);
+        CHECK(result.verdict == UnitVerdict::kComputed);
+        CHECK(result.parts.unit_root == program::unit_root(round.work.trace, bench.job.spec, unit));
+        CHECK(result.parts == worker::claimed_parts(round.work.trace, bench.job.spec, unit));
+        CHECK(bench.difference(round, unit).empty());
     }
 }
 
-TEST_CASE("a flipped bit is found in its segment alone and named") {
+TEST_CASE("a flipped bit is found in its segment alone and its boundary named") {
     Bench bench;
-    const Drill flip{DrillKind::kFlip, 1, "h.1.mlp.c_fc.weight", 70, 3};
-    const TrainedRound round = bench.train({flip});
+    const TrainedRound round = bench.train({Drill{DrillKind::kFlip, 1, "h.1.mlp.c_fc.weight", 70, 3}});
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
-        const auto result = bench.check(bench.input(round, unit));
-        INFO("unit " << unit << ": " << result.difference);
-        CHECK(result.verdict == (unit == 1 ? UnitVerdict::kDiffers : UnitVerdict::kMatch));
-        if (unit != 1) continue;
-        CHECK(result.difference.find(
-                  "parameters: h.1.mlp.c_fc.weight[70] (row 1, column 6) differs in bit 3") !=
-              std::string::npos);
-        CHECK(result.difference.find("1 element differs") != std::string::npos);
-        CHECK(result.unit_root != result.claimed_root);
+        const std::string difference = bench.difference(round, unit);
+        INFO("unit " << unit << ": " << difference);
+        CHECK(difference.empty() == (unit != 1));
+        if (unit == 1) CHECK(difference.starts_with("boundary 2: claimed root "));
     }
 }
 
@@ -124,7 +122,7 @@ TEST_CASE("an ulp changes one parameter to its neighbour") {
     float& number = repaired.parameters[tensors[program::tensor_index(tensors, "wte.weight")].offset];
     number = std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) - 1);
     CHECK(repaired == honest.boundaries[3]);
-    CHECK(bench.check(bench.input(round, 2)).verdict == UnitVerdict::kDiffers);
+    CHECK(bench.difference(round, 2).starts_with("boundary 3: claimed root "));
 }
 
 TEST_CASE("a lazy segment is found, the segments around it are honest") {
@@ -135,12 +133,11 @@ TEST_CASE("a lazy segment is found, the segments around it are honest") {
     CHECK(round.boundaries[1] == honest.boundaries[1]);
     CHECK(round.boundaries[2].step == honest.boundaries[2].step);
     CHECK(round.boundaries[2].cursor == honest.boundaries[2].cursor);
-    CHECK(bench.check(bench.input(round, 0)).verdict == UnitVerdict::kMatch);
-    const auto lazy = bench.check(bench.input(round, 1));
-    CHECK(lazy.verdict == UnitVerdict::kDiffers);
-    CHECK(lazy.difference.find("elements differ") != std::string::npos);
-    CHECK(bench.check(bench.input(round, 2)).verdict == UnitVerdict::kMatch);
-    CHECK(bench.check(bench.input(round, 3)).verdict == UnitVerdict::kMatch);
+    CHECK(bench.difference(round, 0).empty());
+    const std::string first = "step " + std::to_string(program::RoundPlan(bench.job.spec).steps(1).first);
+    CHECK(bench.difference(round, 1).find(first + ": claimed loss bits") != std::string::npos);
+    CHECK(bench.difference(round, 2).empty());
+    CHECK(bench.difference(round, 3).empty());
 }
 
 TEST_CASE("a false update is found in finalise and named") {
@@ -149,33 +146,58 @@ TEST_CASE("a false update is found in finalise and named") {
     REQUIRE(round.work.update.has_value());
     round.work.update->values[5] ^= 1;
     round.work.trace.update = bench.runner->update_root(*round.work.update);
-    const auto result = bench.check(bench.input(round, program::RoundPlan(bench.job.spec).segments()));
-    CHECK(result.verdict == UnitVerdict::kDiffers);
-    CHECK(result.difference.find("differs in bit 0") != std::string::npos);
+    const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
+    CHECK(bench.difference(round, finalise).starts_with("update: claimed root "));
+    const auto result = bench.compute(bench.input(round, finalise));
     REQUIRE(result.update.has_value());
-    CHECK(bench.runner->update_root(*result.update) != round.work.trace.update);
+    CHECK(bench.runner->update_root(*result.update) == result.parts.update);
+    CHECK(result.parts.update != round.work.trace.update);
 }
 
 TEST_CASE("a changed fingerprint is found and its step named") {
     Bench bench;
     TrainedRound round = bench.train({});
     round.work.trace.fingerprints[3].loss ^= 1;
-    const auto result = bench.check(bench.input(round, 1));
-    CHECK(result.verdict == UnitVerdict::kDiffers);
-    CHECK(result.difference.find("step 3: claimed loss bits") != std::string::npos);
+    CHECK(bench.difference(round, 1).starts_with("step 3: claimed loss bits"));
 }
 
-TEST_CASE("a start that is missing or not the claimed one makes a unit unavailable") {
+TEST_CASE("behind a divergence the parts are those of the trace's shape") {
+    for (const bool carries : {false, true}) {
+        tests::TinyJob job = tests::tiny_job();
+        if (carries) job.spec.inner_state = program::InnerState::kCarried;
+        const program::RoundPlan plan(job.spec);
+        const auto root = [](const char* name) { return base::hash("test", base::as_bytes(name)); };
+        program::TraceRecord trace;
+        trace.boundaries = {root("0"), root("1"), root("2"), root("2")};
+        trace.divergence = program::Divergence{plan.steps(1).first, 7};
+        trace.fingerprints.resize(plan.steps(1).first);
+        if (carries) trace.carried.emplace();
+        REQUIRE(program::is_well_formed(trace, job.spec));
+        for (std::uint32_t unit = 2; unit < plan.units(); ++unit) {
+            const auto parts = worker::parts_behind_divergence(job.spec, unit, root("2"));
+            CHECK(parts == worker::claimed_parts(trace, job.spec, unit));
+            CHECK(worker::name_difference(trace, job.spec, unit, parts).empty());
+        }
+        // Another divergence in the same segment.
+        auto other = worker::claimed_parts(trace, job.spec, 1);
+        ++other.divergence->operator_index;
+        other.unit_root = program::segment_unit_root(other.end_root, other.fingerprints, other.divergence);
+        CHECK(worker::name_difference(trace, job.spec, 1, other) ==
+              "the claimed divergence is not the recomputed one");
+    }
+}
+
+TEST_CASE("a start that is missing or not the opened one makes a unit unavailable") {
     Bench bench;
     const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.start->parameters[0] += 1.0F;
-    CHECK(bench.check(input).verdict == UnitVerdict::kUnavailable);
+    CHECK(bench.compute(input).verdict == UnitVerdict::kUnavailable);
     input.start.reset();
-    const auto result = bench.check(input);
+    const auto result = bench.compute(input);
     CHECK(result.verdict == UnitVerdict::kUnavailable);
-    CHECK(result.unit_root.is_zero());
-    CHECK_FALSE(result.difference.empty());
+    CHECK(result.parts == worker::UnitParts());
+    CHECK_FALSE(result.why.empty());
 }
 
 namespace {
@@ -214,26 +236,17 @@ TEST_CASE(
         for (std::uint32_t unit = 1; unit <= program::RoundPlan(bench.job.spec).segments(); ++unit) {
             const TrainedRound round = with_boundary(bench, honest, unit, change);
             INFO(name << " before unit " << unit);
-            const auto judged = verifier::check_unit(*bench.runner, bench.input(round, unit), {});
-            REQUIRE(judged.ok());
+            const auto result = bench.compute(bench.input(round, unit));
             const bool in_moment = !std::isfinite(round.boundaries[unit].second_moment.back());
             if (in_moment && program::RoundPlan(bench.job.spec).is_finalise(unit)) {
-                CHECK(judged->verdict == UnitVerdict::kMatch);  // it reads none
+                CHECK(result.verdict == UnitVerdict::kComputed);  // it reads none
                 continue;
             }
-            CHECK(judged->verdict == UnitVerdict::kDiffers);
-            CHECK_FALSE(judged->unit_root.is_zero());
-            CHECK(judged->unit_root != judged->claimed_root);
-            CHECK(judged->claimed_root == program::unit_root(round.work.trace, bench.job.spec, unit));
-            CHECK(judged->difference.find("cannot stand there") != std::string::npos);
+            CHECK(result.verdict == UnitVerdict::kMisplaced);
+            CHECK(result.why.find("cannot stand there") != std::string::npos);
             // Whoever is served those bytes says the same: nothing of it depends on what else is at hand.
-            Bench other;
-            auto bare = other.input(round, unit);
-            bare.claimed_end.reset();
-            bare.claimed_update.reset();
-            CHECK(other.check(bare).unit_root == judged->unit_root);
-            CHECK(other.check(bare).unit_root ==
-                  program::misplaced_unit_root(round.work.trace.boundaries[unit]));
+            CHECK(result.parts.unit_root == program::misplaced_unit_root(round.work.trace.boundaries[unit]));
+            CHECK(result.parts.unit_root != program::unit_root(round.work.trace, bench.job.spec, unit));
         }
     }
 }
@@ -245,7 +258,7 @@ TEST_CASE("the boundary that is told right by what follows it is a mismatch all 
     const TrainedRound round = with_boundary(bench, honest, 1, [](auto& state) { state.cursor += 1; });
     REQUIRE(program::unit_root(round.work.trace, bench.job.spec, 1) ==
             program::unit_root(honest.work.trace, bench.job.spec, 1));
-    CHECK(bench.check(bench.input(round, 1)).verdict == UnitVerdict::kDiffers);
+    CHECK(bench.compute(bench.input(round, 1)).verdict == UnitVerdict::kMisplaced);
 }
 
 TEST_CASE(
@@ -255,19 +268,21 @@ TEST_CASE(
     const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
     auto input = bench.input(round, finalise);
     input.start_roots = bench.runner->state_roots(*input.start);
-    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    CHECK(bench.compute(input).parts.unit_root ==
+          program::unit_root(round.work.trace, bench.job.spec, input.place.unit));
     input.start->first_moment.clear();
     input.start->second_moment.clear();
-    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    CHECK(bench.compute(input).parts.unit_root ==
+          program::unit_root(round.work.trace, bench.job.spec, input.place.unit));
     const auto is_unavailable = [&](const verifier::UnitInput& one, const char* why) {
-        const auto result = bench.check(one);
-        INFO(result.difference);
+        const auto result = bench.compute(one);
+        INFO(result.why);
         CHECK(result.verdict == UnitVerdict::kUnavailable);
-        CHECK(result.difference.find(why) != std::string::npos);
+        CHECK(result.why.find(why) != std::string::npos);
     };
     auto lying = input;
     lying.start_roots->second_moment = lying.start_roots->first_moment;
-    is_unavailable(lying, "the trace says");
+    is_unavailable(lying, "its miner opened");
     lying = input;
     lying.start_roots->parameters = lying.start_roots->first_moment;
     is_unavailable(lying, "names other roots");
@@ -279,12 +294,12 @@ TEST_CASE(
     is_unavailable(lying, "names other roots");
     lying = input;
     lying.start_roots.reset();
-    is_unavailable(lying, "the trace says");
+    is_unavailable(lying, "its miner opened");
     // A number that is not finite counts where it is read, and the head's place always.
     auto parameters = round;
     parameters.boundaries[finalise].parameters[2] = __builtin_inff();
     parameters.work.trace.boundaries[finalise] = bench.runner->state_root(parameters.boundaries[finalise]);
-    CHECK(bench.check(bench.input(parameters, finalise)).verdict == UnitVerdict::kDiffers);
+    CHECK(bench.compute(bench.input(parameters, finalise)).verdict == UnitVerdict::kMisplaced);
     auto place = round;
     place.boundaries[finalise].cursor += 1;
     place.work.trace.boundaries[finalise] = bench.runner->state_root(place.boundaries[finalise]);
@@ -292,7 +307,7 @@ TEST_CASE(
     misplaced.start_roots = bench.runner->state_roots(*misplaced.start);
     misplaced.start->first_moment.clear();
     misplaced.start->second_moment.clear();
-    CHECK(bench.check(misplaced).unit_root ==
+    CHECK(bench.compute(misplaced).parts.unit_root ==
           program::misplaced_unit_root(place.work.trace.boundaries[finalise]));
 }
 
@@ -301,61 +316,10 @@ TEST_CASE("a segment whose start has a head that names other roots is as if noth
     const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.start_roots = bench.runner->state_roots(*input.start);
-    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
+    CHECK(bench.compute(input).parts.unit_root ==
+          program::unit_root(round.work.trace, bench.job.spec, input.place.unit));
     input.start_roots->second_moment = input.start_roots->first_moment;
-    CHECK(bench.check(input).verdict == UnitVerdict::kUnavailable);
-}
-
-TEST_CASE("an update whose reveal names another file is a mismatch, and the right name is none") {
-    Bench bench;
-    const TrainedRound round = bench.train({});
-    const std::uint32_t finalise = program::RoundPlan(bench.job.spec).segments();
-    auto input = bench.input(round, finalise);
-    const base::Hash256 file = base::blob_id(trainer::encode_update(*round.work.update, bench.job.spec));
-    input.update_blob = file;
-    CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
-    input.update_blob = base::hash("test", base::as_bytes("another file"));
-    const auto misnamed = bench.check(input);
-    CHECK(misnamed.verdict == UnitVerdict::kDiffers);
-    CHECK(misnamed.unit_root == program::misnamed_unit_root(file));
-    CHECK(misnamed.named);
-    // A wrong update stays what it is, whatever its file is called.
-    input.claimed.update = base::hash("test", base::as_bytes("another update"));
-    CHECK(bench.check(input).unit_root == program::unit_root(round.work.trace, bench.job.spec, finalise));
-}
-
-TEST_CASE("in jobs that carry, a last boundary whose reveal names another file is a mismatch") {
-    for (const bool carries : {true, false}) {
-        INFO("carries: " << carries);
-        Bench bench;
-        if (carries) bench.job.spec.inner_state = program::InnerState::kCarried;
-        bench.runner = Bench::make(bench.job);
-        const TrainedRound round = bench.train({});
-        const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
-        auto input = bench.input(round, finalise);
-        // As from a verifier that recomputed the segment before: the start is right, whatever it is called.
-        const base::Hash256 file = base::blob_id(
-            program::encode_state_head(tests::head_of_state(bench.job.spec, round.boundaries.back())));
-        input.last_boundary_blob = file;
-        CHECK(bench.check(input).verdict == UnitVerdict::kMatch);
-        input.last_boundary_blob = base::hash("test", base::as_bytes("another file"));
-        const auto misnamed = bench.check(input);
-        if (!carries) {
-            CHECK(misnamed.verdict == UnitVerdict::kMatch);  // nobody goes on from that file
-            continue;
-        }
-        CHECK(misnamed.verdict == UnitVerdict::kDiffers);
-        CHECK(misnamed.unit_root == program::misnamed_unit_root(file));
-        CHECK(misnamed.named);
-        CHECK(misnamed.difference.find("the state at the last boundary") != std::string::npos);
-        // Of two misnamed files everybody names the update.
-        input.update_blob = base::hash("test", base::as_bytes("a third file"));
-        const base::Hash256 update =
-            base::blob_id(trainer::encode_update(*round.work.update, bench.job.spec));
-        CHECK(bench.check(input).unit_root == program::misnamed_unit_root(update));
-        input.claimed.update = base::hash("test", base::as_bytes("another update"));
-        CHECK(bench.check(input).unit_root == program::unit_root(round.work.trace, bench.job.spec, finalise));
-    }
+    CHECK(bench.compute(input).verdict == UnitVerdict::kUnavailable);
 }
 
 TEST_CASE("no trace can claim the root of a contradiction") {
@@ -368,30 +332,15 @@ TEST_CASE("no trace can claim the root of a contradiction") {
     for (const base::Hash256& root : round.work.trace.boundaries) {
         CHECK_FALSE(roots.contains(program::misplaced_unit_root(root)));
         CHECK(program::misplaced_unit_root(root) != program::finalise_unit_root(root));
-        CHECK(program::misplaced_unit_root(root) != program::misnamed_unit_root(root));
-        CHECK(program::misnamed_unit_root(root) != program::finalise_unit_root(root));
     }
 }
 
-TEST_CASE("a wrong end served with a false claim does not hide the difference") {
-    Bench bench;
-    const TrainedRound round = bench.train({Drill{DrillKind::kFlip, 0, "wpe.weight", 1, 20}});
-    auto input = bench.input(round, 0);
-    input.claimed_end->parameters[0] += 1.0F;
-    const auto served_other = bench.check(input);
-    CHECK(served_other.verdict == UnitVerdict::kDiffers);
-    CHECK(served_other.difference.find("boundary 1: claimed root") != std::string::npos);
-}
-
-TEST_CASE("a trace that does not fit the job is refused") {
+TEST_CASE("a unit that does not exist is refused") {
     Bench bench;
     const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
-    input.claimed.boundaries.pop_back();
-    CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
-    input = bench.input(round, 1);
     input.place.unit = program::RoundPlan(bench.job.spec).units();
-    CHECK_FALSE(verifier::check_unit(*bench.runner, input, {}).ok());
+    CHECK_FALSE(verifier::compute_unit(*bench.runner, input, {}).ok());
 }
 
 TEST_CASE("drills that do not fit the job are refused by name") {
@@ -430,19 +379,23 @@ struct CarryingBench {
     verifier::UnitInput input(std::uint32_t unit) {
         verifier::UnitInput input = bench.input(round, unit);
         input.place.round = 1;
-        if (unit == 0) input.carried = before;
+        if (unit == 0) {
+            input.carried = before;
+            input.carried_in = round.work.trace.carried->in;
+        }
         return input;
     }
 };
 
 }  // namespace
 
-TEST_CASE("every unit of a round that carries replays to a match") {
+TEST_CASE("every unit of a round that carries is computed as its trace claims") {
     CarryingBench carrying;
-    for (std::uint32_t unit = 0; unit < program::RoundPlan(carrying.bench.job.spec).units(); ++unit) {
-        const auto result = carrying.bench.check(carrying.input(unit));
-        INFO("unit " << unit << ": " << result.difference);
-        CHECK(result.verdict == UnitVerdict::kMatch);
+    const program::JobSpec& spec = carrying.bench.job.spec;
+    for (std::uint32_t unit = 0; unit < program::RoundPlan(spec).units(); ++unit) {
+        const auto result = carrying.bench.compute(carrying.input(unit));
+        INFO("unit " << unit << ": " << result.why);
+        CHECK(result.parts == worker::claimed_parts(carrying.round.work.trace, spec, unit));
     }
 }
 
@@ -450,29 +403,32 @@ TEST_CASE("a carried state that is not served, or is another, is unavailable") {
     CarryingBench carrying;
     verifier::UnitInput input = carrying.input(0);
     input.carried.reset();
-    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kUnavailable);
+    CHECK(carrying.bench.compute(input).verdict == UnitVerdict::kUnavailable);
     input.carried = carrying.before;
     input.carried->second_moment[5] += 1.0F;
-    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kUnavailable);
+    CHECK(carrying.bench.compute(input).verdict == UnitVerdict::kUnavailable);
     input.carried = carrying.before;
     *input.carried->age += 1;
-    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kUnavailable);
+    CHECK(carrying.bench.compute(input).verdict == UnitVerdict::kUnavailable);
 }
 
 TEST_CASE("a round that does not go on with what it says is found in its first segment") {
     CarryingBench carrying;
     verifier::UnitInput input = carrying.input(0);
-    input.claimed.carried->in = {};  // it says that it began with nothing
-    CHECK(carrying.bench.check(input).verdict == UnitVerdict::kDiffers);
+    input.carried_in = {};  // as if it had begun with nothing
+    const auto result = carrying.bench.compute(input);
+    CHECK(result.verdict == UnitVerdict::kComputed);
+    CHECK_FALSE(
+        worker::name_difference(carrying.round.work.trace, carrying.bench.job.spec, 0, result.parts).empty());
 }
 
 TEST_CASE("handing on another state than the round's end is found in finalise and named") {
     CarryingBench carrying;
-    const std::uint32_t finalise = program::RoundPlan(carrying.bench.job.spec).finalise();
-    verifier::UnitInput input = carrying.input(finalise);
-    input.claimed.carried->out = carrying.before.age ? base::hash("assay/test", {}) : base::Hash256();
-    const auto result = carrying.bench.check(input);
-    CHECK(result.verdict == UnitVerdict::kDiffers);
-    CHECK(result.named);
-    CHECK(result.difference.find("carried state: claimed root") == 0);
+    const program::JobSpec& spec = carrying.bench.job.spec;
+    const std::uint32_t finalise = program::RoundPlan(spec).finalise();
+    program::TraceRecord claimed = carrying.round.work.trace;
+    claimed.carried->out = base::hash("assay/test", {});
+    const auto result = carrying.bench.compute(carrying.input(finalise));
+    CHECK(worker::name_difference(claimed, spec, finalise, result.parts)
+              .starts_with("carried state: claimed root"));
 }

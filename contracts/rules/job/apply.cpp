@@ -2,6 +2,7 @@
 #include "contracts/program/program.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/phases.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -18,14 +19,28 @@ void edit(Work& work, const Bytes& key, Change change) {
     store(work.state, key, record);
 }
 
-void join_beacon(Work& work, const Hash256& job, Bidding& bidding, const PublicKey& node, BeaconRole role,
-                 const Hash256& tip) {
+/// The link bond is locked from the node's free stake, the buyer's from its owner's account.
+void join_beacon(Work& work, const Hash256& job, Bidding& bidding, BeaconMember member) {
+    const JobTerms terms = required(read_job_terms(work.state, job));
+    const auto bond = link_bond(params_of(work.state, terms), terms.spec, terms.slot_work);
+    ASSAY_CHECK(bond.has_value());  // the job was refused otherwise
+    member.bond = *bond;
+    member.place = bidding.members++;
+    if (member.role == BeaconRole::kBuyer) {
+        charge_balance(work.state, member.owner, member.bond, &Supply::escrow);
+    } else {
+        lock_stake(work.state, member.node, member.bond);
+    }
+    store(work.state, beacon_member_key(job, member.node), member);
+}
+
+BeaconMember member_of(const PublicKey& node, const PublicKey& owner, BeaconRole role, const Hash256& tip) {
     BeaconMember member;
     member.node = node;
+    member.owner = owner;
     member.role = role;
     member.tip = tip;
-    member.place = bidding.members++;
-    store(work.state, beacon_member_key(job, node), member);
+    return member;
 }
 
 }  // namespace
@@ -69,7 +84,7 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     list_as_active(work.state, id);
     work.tell({.kind = EventKind::kJobSubmitted, .job = id, .node = tx.node, .amount = progress.escrow});
     Bidding bidding;
-    join_beacon(work, id, bidding, tx.node, BeaconRole::kBuyer, tx.beacon_tip);
+    join_beacon(work, id, bidding, member_of(tx.node, sent.owner, BeaconRole::kBuyer, tx.beacon_tip));
     store(work.state, bidding_key(id), bidding);
 }
 
@@ -113,7 +128,8 @@ void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
         verifier.bond = tx.stake;
         verifier.place = bidding.verifiers++;
         store(work.state, panel_key(tx.job, sent.sender), verifier);
-        join_beacon(work, tx.job, bidding, sent.sender, BeaconRole::kVerifier, tx.beacon_tip);
+        join_beacon(work, tx.job, bidding,
+                    member_of(sent.sender, sent.owner, BeaconRole::kVerifier, tx.beacon_tip));
     });
     lock_stake(work.state, sent.sender, tx.stake);
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
@@ -121,7 +137,8 @@ void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx) {
 
 void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {
     edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
-        join_beacon(work, tx.job, bidding, sent.sender, BeaconRole::kValidator, tx.beacon_tip);
+        join_beacon(work, tx.job, bidding,
+                    member_of(sent.sender, sent.owner, BeaconRole::kValidator, tx.beacon_tip));
     });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
 }

@@ -125,6 +125,15 @@ void end_job(Work& work, Job& job, Reason reason) {
         if (!verifier.bond.is_zero()) unlock_stake(work.state, verifier.node, verifier.bond);
         verifier.bond = {};
     }
+    for (BeaconMember& member : job.beacon) {
+        if (member.bond.is_zero()) continue;
+        if (member.role == BeaconRole::kBuyer) {
+            pay_balance(work.state, member.owner, member.bond, &Supply::escrow);
+        } else {
+            unlock_stake(work.state, member.node, member.bond);
+        }
+        member.bond = {};
+    }
     const Amount refund = job.escrow;
     job.escrow = {};
     job.refunded = refund;

@@ -33,6 +33,12 @@ JobTerms terms_of(const Case& c, const Hash256& id) {
     return std::move(*terms);
 }
 
+Amount link_bond_of(const Case& c, const JobTerms& terms) {
+    const auto bond = link_bond(params_of(c.state, terms), terms.spec, terms.slot_work);
+    ASSAY_CHECK(bond.has_value());  // the job was refused otherwise
+    return *bond;
+}
+
 Bidding bidding_of(const Case& c, const Hash256& id) {
     const auto bidding = read_bidding(c.state, id);
     ASSAY_CHECK(bidding.has_value());
@@ -62,6 +68,9 @@ Checked check(const Case& c, const JobSubmit& tx) {
     // Counting the work is the dear part: only for whoever could pay.
     ASSAY_ASSIGN(const JobQuote quote, quote_job(read_current_params(c.state), spec));
     ASSAY_TRY(check_budget(quote, spec.market));
+    const auto whole = spec.market.budget.plus(quote.link_bond);
+    if (!whole || read_account(c.state, c.owner).balance < *whole)
+        return failed(Reason::kInsufficientBalance);
     return {};
 }
 
@@ -107,7 +116,8 @@ Checked check(const Case& c, const VerifierEnlist& tx) {
     const auto least = enlistment_minimum(params_of(c.state, terms), terms.spec, terms.slot_work);
     ASSAY_CHECK(least.has_value());  // the job was refused otherwise
     if (tx.stake < *least) return failed(Reason::kLockTooSmall);
-    if (read_stake(c.state, c.sender).free < tx.stake) return failed(Reason::kInsufficientStake);
+    const auto locked = tx.stake.plus(link_bond_of(c, terms));
+    if (!locked || read_stake(c.state, c.sender).free < *locked) return failed(Reason::kInsufficientStake);
     return {};
 }
 
@@ -115,6 +125,8 @@ Checked check(const Case& c, const ValidatorEnlist& tx) {
     ASSAY_TRY(check_bidding(c, tx.job));
     if (read_validators(c.state).power_of(c.sender) == 0) return failed(Reason::kNotValidator);
     if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
+    if (read_stake(c.state, c.sender).free < link_bond_of(c, terms_of(c, tx.job)))
+        return failed(Reason::kInsufficientStake);
     return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/panel.hpp"
 
 namespace assay::contracts {
 
@@ -25,25 +26,41 @@ std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_
     return whole->times(params.audit_fee_ppm, kPartsPerMillion, Rounding::kDown);
 }
 
+std::optional<Amount> replay_fee(const Params& params, Amount price, std::uint64_t work) {
+    const auto whole = price.times(work, 1, Rounding::kDown);
+    if (!whole) return std::nullopt;
+    return whole->times(std::min(params.audit_fee_ppm, kPartsPerMillion), kPartsPerMillion, Rounding::kDown);
+}
+
 std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work) {
     const auto pay = slot_pay(price, slot_work);
     if (!pay) return std::nullopt;
     return pay->times(params.merge_fee_ppm, kPartsPerMillion, Rounding::kDown);
 }
 
-std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
-                                 std::uint64_t slot_work) {
+std::optional<Amount> full_audit_cost(const Params& params, const program::JobSpec& spec, Amount price,
+                                      std::uint64_t slot_work) {
     std::uint64_t audit_work = 0;
     const program::RoundPlan plan(spec);
     for (std::uint32_t unit = 0; unit < plan.units(); ++unit) audit_work += plan.work(unit, slot_work);
-    const auto pay = slot_pay(price, slot_work);
     const auto audit = audit_fee(params, price, audit_work);
+    return audit ? audit->times(std::uint64_t{panel_most()} * spec.slots, 1, Rounding::kUp) : std::nullopt;
+}
+
+std::optional<Amount> link_bond(const Params& params, const program::JobSpec& spec, std::uint64_t slot_work) {
+    const auto audits = full_audit_cost(params, spec, spec.market.max_price, slot_work);
+    return audits ? std::optional(std::max(*audits, params.link_penalty)) : std::nullopt;
+}
+
+std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
+                                 std::uint64_t slot_work) {
+    const auto pay = slot_pay(price, slot_work);
+    const auto audits = full_audit_cost(params, spec, price, slot_work);
     const auto merge = merge_fee(params, price, slot_work);
-    if (!pay || !audit || !merge) return std::nullopt;
+    if (!pay || !audits || !merge) return std::nullopt;
     const auto slots = pay->times(spec.slots, 1, Rounding::kUp);
-    const auto audits = audit->times(std::uint64_t{3} * spec.slots, 1, Rounding::kUp);
-    const auto merges = merge->times(3, 1, Rounding::kUp);
-    if (!slots || !audits || !merges) return std::nullopt;
+    const auto merges = merge->times(panel_most(), 1, Rounding::kUp);
+    if (!slots || !merges) return std::nullopt;
     const auto work = slots->plus(*audits);
     return work ? work->plus(*merges) : std::nullopt;
 }
@@ -87,8 +104,7 @@ std::optional<Amount> dearest_penalty(const Params& params, const program::JobSp
 std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,
                                          std::uint64_t slot_work) {
     const auto penalty = dearest_penalty(params, spec, spec.market.max_price, slot_work);
-    const auto both = penalty ? penalty->plus(params.link_penalty) : std::nullopt;
-    return both ? std::optional(std::max(*both, params.verifier_bond)) : std::nullopt;
+    return penalty ? std::optional(std::max(*penalty, params.verifier_bond)) : std::nullopt;
 }
 
 Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec) {
@@ -98,17 +114,19 @@ Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec&
     const auto cost = round_cost(params, spec, price, work);
     const auto newcomer = slot_bond(params, spec, price, work, Audited::kAlways);
     const auto proven = slot_bond(params, spec, price, work, Audited::kAtRate);
-    if (!pay || !cost || !newcomer || !proven || !enlistment_minimum(params, spec, work)) {
+    const auto link = link_bond(params, spec, work);
+    if (!pay || !cost || !newcomer || !proven || !link || !enlistment_minimum(params, spec, work)) {
         return failed(Reason::kAmountOverflow);
     }
     // Without a largest value every one is below it.
     const auto highest = gain_bound_max(params, price, work);
     if (highest && spec.security.gain_bound > *highest) return failed(Reason::kGainBoundTooHigh);
-    return JobQuote{work, *pay, *cost, *newcomer, *proven};
+    return JobQuote{work, *pay, *cost, *newcomer, *proven, *link};
 }
 
 Result<void, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market) {
     if (quote.round_cost > market.budget) return failed(Reason::kBudgetTooSmall);
+    if (!market.budget.plus(quote.link_bond)) return failed(Reason::kAmountOverflow);
     return {};
 }
 

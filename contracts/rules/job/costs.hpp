@@ -22,8 +22,21 @@ std::uint64_t unit_work(const program::JobSpec& spec, std::uint64_t slot_work, s
 /// Fee of one verifier for recomputing `work` work units.
 std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_t work);
 
+/// What recomputing `work` work units costs, without a margin: the fee, and never more than the clearing
+/// price.
+std::optional<Amount> replay_fee(const Params& params, Amount price, std::uint64_t work);
+
 /// Fee of one verifier for recomputing the merge of a round.
 std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work);
+
+/// Fees of a round in which every unit of every slot is recomputed by as many verifiers as can be drawn for
+/// it.
+std::optional<Amount> full_audit_cost(const Params& params, const program::JobSpec& spec, Amount price,
+                                      std::uint64_t slot_work);
+
+/// What each member of a job's beacon locks behind its links, and loses for a withheld one: what a round at
+/// rate 1 costs in audits at the job's cap, and never less than Params::link_penalty.
+std::optional<Amount> link_bond(const Params& params, const program::JobSpec& spec, std::uint64_t slot_work);
 
 /// The most that one round can take from escrow: every slot paid, every unit of every slot audited by three
 /// verifiers, the merge by three.
@@ -60,8 +73,8 @@ Amount word_penalty(const Params& params, Amount bond);
 std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
                                       std::uint64_t slot_work);
 
-/// The least that a verifier locks for a job: Params::verifier_bond, and never less than one withheld link
-/// and one penalty at the job's cap can take.
+/// The least that a verifier locks for a job beside its link bond: Params::verifier_bond, and never less than
+/// one penalty at the job's cap can take.
 std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,
                                          std::uint64_t slot_work);
 
@@ -72,6 +85,7 @@ struct JobQuote {
     Amount round_cost;
     Amount bond_newcomer;
     Amount bond_proven;
+    Amount link_bond;  ///< of each member of the beacon, the buyer among them, beside the budget
 };
 
 /// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts, or what a verifier would
@@ -79,7 +93,8 @@ struct JobQuote {
 /// Builds small programs of the job's kind to count its work.
 Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec);
 
-/// kBudgetTooSmall when the budget does not cover the dearest course of one round.
+/// kBudgetTooSmall when the budget does not cover the dearest course of one round; kAmountOverflow when what
+/// the buyer locks, budget and link bond, is above the largest amount.
 Result<void, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market);
 
 }  // namespace assay::contracts

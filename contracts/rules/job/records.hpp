@@ -32,14 +32,15 @@ enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kValidator = 3
 struct BeaconMember {
     PublicKey node;
     BeaconRole role = BeaconRole::kBuyer;
-    Hash256 tip;                 ///< the last link it opened, or what it registered
-    std::uint32_t behind = 0;    ///< links withheld since: the next one must reach `tip` in behind + 1 steps
-    std::uint32_t withheld = 0;  ///< links withheld in the whole job
-    bool dropped = false;        ///< withheld too many in a row: no longer waited for
-    std::uint32_t place = 0;     ///< in Job::beacon
+    Hash256 tip;             ///< the last link it opened, or what it registered
+    std::uint32_t used = 0;  ///< links it opened: the index of its next one
+    Amount bond;             ///< locked behind its links until the job ends; the buyer's from its account
+    bool dropped = false;    ///< withheld a link: lost its bond and is a member no longer
+    PublicKey owner;
+    std::uint32_t place = 0;  ///< in Job::beacon
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.role, self.tip, self.behind, self.withheld, self.dropped, self.place);
+        visit(self.node, self.role, self.tip, self.used, self.bond, self.dropped, self.owner, self.place);
     }
 };
 
@@ -49,7 +50,7 @@ struct EnlistedVerifier {
     PublicKey owner;
     Amount locked;             ///< at enlistment, until the job ends
     Amount bond;               ///< what penalties have left of it
-    std::uint32_t missed = 0;  ///< rounds in a row with an audit or merge missed
+    std::uint32_t missed = 0;  ///< rounds in a row with an audit, a bitmap or a merge missed
     bool dropped = false;      ///< no longer drawn: missed too many, or its bond is below one penalty
     std::uint32_t place = 0;   ///< in Job::verifiers
     template <class Self, class V>
@@ -63,7 +64,7 @@ struct RosterEntry {
     PublicKey node;
     PublicKey owner;
     Amount ask;
-    std::uint32_t missed = 0;            ///< rounds in a row without a commit or without bytes served
+    std::uint32_t missed = 0;            ///< rounds in a row without a commit
     bool dropped = false;                ///< missed too many, or ejected
     Reason dropped_for = Reason::kNone;  ///< kDropped, kMismatch or kSilentAfterDraw
     std::uint32_t dropped_round = 0;

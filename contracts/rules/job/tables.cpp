@@ -65,6 +65,10 @@ std::optional<BeaconMember> read_beacon_member(const StateView& state, const Has
                                                const PublicKey& node) {
     return load<BeaconMember>(state, beacon_member_key(job, node));
 }
+std::optional<EnlistedVerifier> read_enlisted(const StateView& state, const Hash256& job,
+                                              const PublicKey& node) {
+    return load<EnlistedVerifier>(state, panel_key(job, node));
+}
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner) {
     return load<Ask>(state, ask_key(job, miner));
 }

@@ -34,6 +34,8 @@ std::optional<JobProgress> read_job_progress(const StateView& state, const Hash2
 std::optional<Bidding> read_bidding(const StateView& state, const Hash256& job);
 std::optional<BeaconMember> read_beacon_member(const StateView& state, const Hash256& job,
                                                const PublicKey& node);
+std::optional<EnlistedVerifier> read_enlisted(const StateView& state, const Hash256& job,
+                                              const PublicKey& node);
 std::optional<Ask> read_ask(const StateView& state, const Hash256& job, const PublicKey& miner);
 
 // Listing, ascending by key.

@@ -29,7 +29,7 @@ struct EndpointUpdate {
     }
 };
 
-/// owner. Locks the budget in escrow and opens the bidding.
+/// owner. Locks the budget in escrow, and the buyer's link bond beside it, and opens the bidding.
 struct JobSubmit {
     static constexpr TxType kType = TxType::kJobSubmit;
     JobSpec spec;

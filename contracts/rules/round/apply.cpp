@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a round: record it, then let the round go on if it was the last one awaited.
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/archive.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -44,7 +45,7 @@ void carry_out(Work& work, const Sent& sent, const RoundCommit& tx) {
 void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx) {
     BeaconMember member = *read_beacon_member(work.state, tx.job, sent.sender);
     member.tip = tx.link;
-    member.behind = 0;
+    ++member.used;
     store(work.state, beacon_member_key(tx.job, sent.sender), member);
     BeaconLink link = *read_beacon_link(work.state, tx.job, tx.round, sent.sender);
     link.opened = true;
@@ -53,8 +54,33 @@ void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx) {
     advance_job(work, tx.job);
 }
 
+void carry_out(Work& work, const Sent& sent, const RoundServe& tx) {
+    Serve serve{tx.trace_root, {}};
+    change_slot(work, tx.job, tx.round, tx.slot, [&](SlotRound& slot) {
+        slot.served = true;
+        slot.diverged_unit = tx.diverged_unit;
+        if (tx.diverged_unit) slot.drawn_units = with_divergence(slot.drawn_units, *tx.diverged_unit);
+        auto opened = tx.starts.begin();
+        for (const program::UnitRun& run : program::runs_of(slot.drawn_units)) {
+            if (run.from_base()) continue;
+            serve.starts.push_back({run.first, required(program::opened_state(opened->start)), opened->blob});
+            ++opened;
+        }
+    });
+    store(work.state, serve_key(tx.job, tx.round, tx.slot), serve);
+    work.tell(
+        {.kind = EventKind::kServed, .job = tx.job, .round = tx.round, .slot = tx.slot, .node = sent.sender});
+    advance_job(work, tx.job);
+}
+
+void carry_out(Work& work, const Sent& sent, const StorageBitmap& tx) {
+    store(work.state, storage_key(tx.job, tx.round, sent.sender), StoragePosting{sent.sender, tx.bits});
+    work.tell({.kind = EventKind::kStored, .job = tx.job, .round = tx.round, .node = sent.sender});
+    advance_job(work, tx.job);
+}
+
 void carry_out(Work& work, const Sent& sent, const RoundReveal& tx) {
-    Reveal reveal{tx.trace, tx.boundary_blobs, tx.update_blob, tx.salt};
+    Reveal reveal{tx.trace, tx.salt, tx.update_blob, tx.carried_blob};
     const Bytes record = base::encode(reveal);
     work.state.put(reveal_key(tx.job, tx.round, tx.slot), record);
     store(work.state, reveal_place_key(tx.job, tx.round, tx.slot), place_in_log(work, sent, record));

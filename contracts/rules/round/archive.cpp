@@ -13,6 +13,7 @@ LogPlace place_in_log(const Work& work, const Sent& sent, ByteView record) {
 
 void archive_round(State& state, const Hash256& job, std::uint32_t round) {
     for (const SlotRound& slot : list_slots(state, job, round)) {
+        if (state.get(serve_key(job, round, slot.slot))) state.erase(serve_key(job, round, slot.slot));
         if (state.get(reveal_place_key(job, round, slot.slot)))
             state.erase(reveal_key(job, round, slot.slot));
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/round/tables.hpp"
 
@@ -39,13 +41,56 @@ Result<MergePosting, Reason> own_merge(const Case& c, const Tx& tx) {
     return *posting;
 }
 
-bool are_assigned(const std::vector<UnitClaim>& claims, const std::vector<AssignedUnit>& units) {
-    return std::equal(claims.begin(), claims.end(), units.begin(), units.end(),
-                      [](const UnitClaim& claim, const AssignedUnit& unit) {
-                          // An unavailable unit has one spelling.
-                          return claim.slot == unit.slot && claim.unit == unit.unit &&
-                                 (!claim.unavailable || claim.root.is_zero());
+/// Whether each claim is about the slot in its place, of a kind that the slot allows, with its units' roots.
+bool are_assigned(const std::vector<SlotClaim>& claims, const std::vector<AssignedSlot>& slots) {
+    return std::equal(claims.begin(), claims.end(), slots.begin(), slots.end(),
+                      [](const SlotClaim& claim, const AssignedSlot& slot) {
+                          // Without an opened start nobody begins there; without a need for one, nobody
+                          // replays.
+                          if (!slot.needs_start && claim.replayed) return false;
+                          if (slot.needs_start && !slot.served && !claim.replayed) return false;
+                          return claim.slot == slot.slot &&
+                                 claim.roots.size() == claimed_units(slot.units, claim.replayed).size();
                       });
+}
+
+CommitStatement statement_of(const Case& c, const Hash256& job, std::uint32_t number, std::uint32_t slot,
+                             const Hash256& trace_root, const Hash256& salt) {
+    const auto round = read_round_progress(c.state, job, number);
+    ASSAY_CHECK(round.has_value());
+    return {job, number, slot, c.sender, round->base_root, trace_root, salt};
+}
+
+/// Whether the openings are the starts of the slot's runs under this trace root, in order.
+bool are_starts(const RoundServe& tx, const SlotRound& slot, const JobSpec& spec) {
+    const auto units =
+        tx.diverged_unit ? with_divergence(slot.drawn_units, *tx.diverged_unit) : slot.drawn_units;
+    auto next = tx.starts.begin();
+    for (const program::UnitRun& run : program::runs_of(units)) {
+        if (run.from_base()) continue;
+        if (next == tx.starts.end() || next->blob.is_zero()) return false;
+        const program::LeafName name = program::start_leaf(spec, run.first);
+        const program::TraceLeaf& leaf = next->start.leaf;
+        if (leaf.kind != name.kind || leaf.place != name.place) return false;
+        if (!program::opened_state(next->start)) return false;
+        if (!program::verify_leaf(tx.trace_root, spec, next->start)) return false;
+        ++next;
+    }
+    return next == tx.starts.end();
+}
+
+/// Whether trace and names of files have the shape that the job and what the slot served give.
+bool has_shape(const RoundReveal& tx, const SlotRound& slot, const JobSpec& spec) {
+    if (!program::is_well_formed(tx.trace, spec)) return false;
+    const auto& divergence = tx.trace.divergence;
+    // No name is no promise to serve: whoever stores would ask for nothing.
+    if (tx.update_blob.is_zero() != divergence.has_value()) return false;
+    const bool hands_on = tx.trace.carried && !divergence;
+    if (tx.carried_blob.is_zero() == hands_on) return false;
+    if (!slot.served) return true;
+    std::optional<std::uint32_t> unit;
+    if (divergence) unit = program::RoundPlan(spec).unit_of(divergence->step);
+    return unit == slot.diverged_unit;
 }
 
 }  // namespace
@@ -61,12 +106,28 @@ Checked check(const Case& c, const BeaconOpen& tx) {
     ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kBeacon));
     const auto link = read_beacon_link(c.state, tx.job, tx.round, c.sender);
     if (!link) return failed(Reason::kNotParticipant);
-    if (link->opened) return failed(Reason::kAlreadyDone);
+    if (link->opened && tx.index == link->index) return failed(Reason::kAlreadyDone);
+    // Too late for the try that waited for this link. Whoever let it pass is no member any more.
+    if (link->withheld || tx.index < link->index) return failed(Reason::kVoidTry);
     const auto member = read_beacon_member(c.state, tx.job, c.sender);
     ASSAY_CHECK(member.has_value());
-    // Links withheld before are stepped over: a chain that fell behind can go on.
-    if (chain_tip(tx.link, member->behind + 1) != member->tip) return failed(Reason::kBadLink);
+    if (tx.index != link->index || next_link(tx.link) != member->tip) return failed(Reason::kBadLink);
     return {};
+}
+
+Checked check(const Case& c, const RoundServe& tx) {
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kServe));
+    ASSAY_ASSIGN(const SlotRound slot, own_slot(c, tx));
+    if (!slot.committed) return failed(Reason::kNoSeal);
+    if (slot.served) return failed(Reason::kAlreadyDone);
+    const auto terms = read_job_terms(c.state, tx.job);
+    ASSAY_CHECK(terms.has_value());
+    const auto statement = statement_of(c, tx.job, tx.round, tx.slot, tx.trace_root, tx.salt);
+    if (commit_seal(c.block.chain_id, statement) != slot.seal) return failed(Reason::kSealMismatch);
+    if (tx.diverged_unit && *tx.diverged_unit >= program::RoundPlan(terms->spec).units()) {
+        return failed(Reason::kBadOpening);
+    }
+    return are_starts(tx, slot, terms->spec) ? Checked{} : failed(Reason::kBadOpening);
 }
 
 Checked check(const Case& c, const RoundReveal& tx) {
@@ -75,30 +136,29 @@ Checked check(const Case& c, const RoundReveal& tx) {
     if (!slot.committed) return failed(Reason::kNoSeal);
     if (slot.revealed) return failed(Reason::kAlreadyDone);
     const auto terms = read_job_terms(c.state, tx.job);
-    const auto round = read_round_progress(c.state, tx.job, tx.round);
-    ASSAY_CHECK(terms.has_value() && round.has_value());
+    ASSAY_CHECK(terms.has_value());
     const JobSpec& spec = terms->spec;
-    const program::RoundPlan plan(spec);
-    if (!program::is_well_formed(tx.trace, spec) || tx.boundary_blobs.size() != plan.last_boundary()) {
-        return failed(Reason::kBadTrace);
-    }
-    // No name is no promise to serve: whoever merges would ask for nothing.
-    if (!tx.trace.divergence && tx.update_blob.is_zero()) return failed(Reason::kBadTrace);
+    if (!has_shape(tx, slot, spec)) return failed(Reason::kBadTrace);
     const CarriedIn carried = carried_in(c.state, tx.job, tx.round, tx.slot);
     if (tx.trace.carried && tx.trace.carried->in != carried.root) return failed(Reason::kWrongCarried);
-    CommitStatement statement;
-    statement.job = tx.job;
-    statement.round = tx.round;
-    statement.slot = tx.slot;
-    statement.miner = c.sender;
-    statement.base_root = round->base_root;
-    statement.segments = plan.segments();
-    statement.trace_root = program::trace_root(tx.trace);
-    statement.update_root = tx.trace.update;
-    statement.salt = tx.salt;
-    statement.carried = tx.trace.carried;
+    const Hash256 root = program::trace_root(tx.trace, spec, tx.salt);
+    const auto statement = statement_of(c, tx.job, tx.round, tx.slot, root, commit_salt(tx.salt));
     if (commit_seal(c.block.chain_id, statement) != slot.seal) return failed(Reason::kSealMismatch);
     return {};
+}
+
+Checked check(const Case& c, const StorageBitmap& tx) {
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kStore));
+    const auto storable = storable_slots(c.state, tx.job, tx.round, c.sender);
+    if (!storable) return failed(Reason::kNotParticipant);
+    if (read_storage(c.state, tx.job, tx.round, c.sender)) return failed(Reason::kAlreadyDone);
+    const auto terms = read_job_terms(c.state, tx.job);
+    ASSAY_CHECK(terms.has_value());
+    std::vector<std::uint32_t> held;
+    std::copy_if(storable->begin(), storable->end(), std::back_inserter(held),
+                 [&](std::uint32_t slot) { return has_bit(tx.bits, slot); });
+    // Its canonical form again: neither another length nor a bit of another slot.
+    return tx.bits == storage_bits(terms->spec.slots, held) ? Checked{} : failed(Reason::kBadBitmap);
 }
 
 Checked check(const Case& c, const AuditSeal& tx) {
@@ -117,7 +177,7 @@ Checked check(const Case& c, const AuditOpen& tx) {
     if (!posting) return failed(Reason::kNotDrawn);
     if (!posting->sealed) return failed(Reason::kNoSeal);
     if (posting->opened) return failed(Reason::kAlreadyDone);
-    if (!are_assigned(tx.claims, assigned_units(c.state, tx.job, tx.round, tx.stage, c.sender))) {
+    if (!are_assigned(tx.claims, assigned_slots(c.state, tx.job, tx.round, tx.stage, c.sender))) {
         return failed(Reason::kWrongClaims);
     }
     const Hash256 seal =

@@ -7,7 +7,9 @@
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -89,7 +91,8 @@ Reason obstacle(const Work& work, const Job& job) {
     for (const EligibleVerifier& candidate : eligible_verifiers(work.state, job))
         owners.push_back(candidate.owner);
     std::sort(owners.begin(), owners.end());
-    if (std::unique(owners.begin(), owners.end()) - owners.begin() < 2) return Reason::kTooFewVerifiers;
+    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+    if (owners.size() < panel_owners_least()) return Reason::kTooFewVerifiers;
     const auto cost =
         round_cost(params_of(work.state, job), job.spec, job.auction.clearing_price, job.slot_work);
     ASSAY_CHECK(cost.has_value());
@@ -136,9 +139,7 @@ void start_round(Work& work, Job& job) {
         ASSAY_CHECK(weight.has_value());
         round.judges.push_back({candidate.node, *weight});
     }
-    for (const BeaconMember& member : job.beacon) {
-        if (!member.dropped) round.links.push_back({member.node, false, {}});
-    }
+    round.links = links_of_round(work.state, job);
     write_round(work.state, round);
     schedule(work.state, job.id, job, round.phase_deadline);
 

@@ -4,68 +4,15 @@
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/claims.hpp"
-#include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/panel.hpp"
+#include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
 
 namespace assay::contracts {
 
 namespace {
-
-/// Whoever withheld its link pays for the full audit of the round, as far as it has something locked here:
-/// a verifier its bond, a validator its stake, the buyer the audits themselves, out of its escrow.
-void charge_withheld(RunningRound& running, BeaconMember& member) {
-    Work& work = running.work;
-    Job& job = running.job;
-    ++member.behind;
-    ++member.withheld;
-    member.dropped = member.behind >= running.params.max_missed;
-    Amount taken;
-    if (member.role == BeaconRole::kVerifier) {
-        taken = take_from_bond(running, enlisted_verifier(job, member.node), running.params.link_penalty,
-                               &Supply::escrow);
-    } else if (member.role == BeaconRole::kValidator) {
-        taken = smaller(running.params.link_penalty, read_stake(work.state, member.node).free);
-        if (!taken.is_zero()) take_free(work.state, member.node, taken, &Supply::escrow);
-    }
-    job.escrow = sum(job.escrow, taken);
-    SettlementLine line;
-    line.kind = LineKind::kLink;
-    line.node = member.node;
-    line.owner = read_node_key(work.state, member.node)->owner;
-    line.reason = Reason::kLinkWithheld;
-    line.lost = taken;
-    line.lost_to_escrow = taken;
-    add_line(running, std::move(line));
-    if (member.dropped) {
-        work.tell({.kind = EventKind::kDropped,
-                   .job = job.id,
-                   .round = running.round.number,
-                   .node = member.node,
-                   .reason = Reason::kLinkWithheld});
-    }
-}
-
-void close_links(RunningRound& running) {
-    base::Hasher hasher("assay/beacon/v1");
-    hasher.add(running.job.id).add_u64(running.round.number).add(running.job.last_beacon);
-    for (const BeaconLink& link : running.round.links) {
-        const auto member = std::find_if(running.job.beacon.begin(), running.job.beacon.end(),
-                                         [&](const BeaconMember& m) { return m.node == link.node; });
-        ASSAY_CHECK(member != running.job.beacon.end());
-        if (link.opened) {
-            hasher.add(link.node.view()).add(link.link);
-        } else {
-            running.round.link_missing = true;
-            charge_withheld(running, *member);
-        }
-    }
-    // With nobody left to wait for, nothing was unforeseeable: audit everything.
-    if (running.round.links.empty()) running.round.link_missing = true;
-    running.round.beacon = hasher.finish();
-    running.job.last_beacon = running.round.beacon;
-}
 
 const PublicKey& owner_of(Job& job, const PublicKey& verifier) {
     return enlisted_verifier(job, verifier).owner;
@@ -75,12 +22,6 @@ const PublicKey& owner_of(Job& job, const PublicKey& verifier) {
 std::vector<EligibleVerifier> judges_but(const RunningRound& running,
                                          const std::vector<PublicKey>& excluded) {
     std::vector<EligibleVerifier> candidates;
-    if (running.round.judges.empty()) {  // begun under schema 1: whoever may judge now
-        candidates = eligible_verifiers(running.work.state, running.job);
-        std::erase_if(candidates, [&](const EligibleVerifier& candidate) {
-            return std::find(excluded.begin(), excluded.end(), candidate.owner) != excluded.end();
-        });
-    }
     for (const Judge& judge : running.round.judges) {
         const PublicKey& owner = owner_of(running.job, judge.node);
         if (std::find(excluded.begin(), excluded.end(), owner) != excluded.end()) continue;
@@ -94,7 +35,7 @@ std::vector<EligibleVerifier> judges_but(const RunningRound& running,
 void open_merge_claim(RunningRound& running, const PublicKey& node) {
     Job& job = running.job;
     EnlistedVerifier& verifier = enlisted_verifier(job, node);
-    const Amount bond = merge_bond(running.params, running.round, running.slots, verifier);
+    const Amount bond = merge_bond(running.params, running.slots, verifier);
     verifier.bond = difference(verifier.bond, bond);
     const Amount pay = set_aside(job, merge_fee(running.params, job.auction.clearing_price, job.slot_work));
     const auto place = static_cast<std::uint32_t>(running.round.merges.size());
@@ -104,7 +45,8 @@ void open_merge_claim(RunningRound& running, const PublicKey& node) {
 
 /// Candidates for a slot: nobody judges work of its own owner, nor twice.
 std::vector<EligibleVerifier> judges_of(const RunningRound& running, const SlotRound& slot) {
-    std::vector<PublicKey> excluded = {slot.owner};
+    std::vector<PublicKey> excluded = withholders(running);
+    excluded.push_back(slot.owner);
     for (const PublicKey& drawn : slot.verifiers) excluded.push_back(owner_of(running.job, drawn));
     return judges_but(running, excluded);
 }
@@ -128,9 +70,10 @@ void draw_beacon(RunningRound& running) {
         slot.drawn_units =
             draw_units(running.round.beacon, slot.slot, plan, unit_rates(running.job.spec.security, all));
         drawn += slot.drawn_units.size();
-        slot.verifiers = draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), 2);
+        slot.verifiers =
+            draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), panel_size());
     }
-    draw_merge(running, Stage::kPair, 2);
+    draw_merge(running, Stage::kPair, panel_size());
     running.work.tell({.kind = EventKind::kBeaconDrawn,
                        .job = running.job.id,
                        .round = running.round.number,
@@ -143,10 +86,8 @@ Amount largest_bond(const std::vector<SlotRound>& slots) {
     return largest;
 }
 
-Amount merge_bond(const Params& params, const Round& round, const std::vector<SlotRound>& slots,
+Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
                   const EnlistedVerifier& verifier) {
-    // In a round that began under schema 1 the whole bond is the weight of a draw that may still come.
-    if (round.judges.empty()) return {};
     return smaller(word_penalty(params, largest_bond(slots)), verifier.bond);
 }
 
@@ -163,7 +104,7 @@ bool draw_third(RunningRound& running, SlotRound& slot) {
 }
 
 void draw_merge(RunningRound& running, Stage stage, std::size_t count) {
-    std::vector<PublicKey> excluded;
+    std::vector<PublicKey> excluded = withholders(running);
     for (const MergePosting& posting : running.round.merges)
         excluded.push_back(owner_of(running.job, posting.verifier));
     const std::string_view label = stage == Stage::kPair ? "merge" : "merge-third";

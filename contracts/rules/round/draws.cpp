@@ -53,14 +53,14 @@ std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot,
     for (std::uint32_t unit = 0; unit < plan.segments(); ++unit) {
         if (drawn(unit, rates.segment)) units.push_back(unit);
     }
-    units.push_back(drawn(plan.finalise(), rates.finalise) ? plan.finalise() : plan.update());
+    if (drawn(plan.finalise(), rates.finalise)) units.push_back(plan.finalise());
     return units;
 }
 
-void draw_divergence(std::vector<std::uint32_t>& units, const program::RoundPlan& plan, std::uint32_t unit) {
-    std::erase(units, plan.update());
-    const auto place = std::lower_bound(units.begin(), units.end(), unit);
-    if (place == units.end() || *place != unit) units.insert(place, unit);
+std::vector<std::uint32_t> with_divergence(std::vector<std::uint32_t> drawn, std::uint32_t unit) {
+    std::erase_if(drawn, [&](std::uint32_t other) { return other >= unit; });
+    drawn.push_back(unit);
+    return drawn;
 }
 
 std::vector<PublicKey> draw_weighted(const Hash256& beacon, std::string_view label, std::uint32_t slot,

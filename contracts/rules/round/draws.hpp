@@ -33,12 +33,12 @@ struct UnitRates {
 UnitRates unit_rates(const program::SecurityConfig& security, bool everything);
 
 /// The audited units of a slot, ascending: each segment and `finalise`, each with the probability of its
-/// rate. Where `finalise` is not drawn, the unit `update` is in its place.
+/// rate.
 std::vector<std::uint32_t> draw_units(const Hash256& beacon, std::uint32_t slot,
                                       const program::RoundPlan& plan, const UnitRates& rates);
-/// Draws the unit in which a slot says that its work ended, whatever the beacon drew. There is no update to
-/// be shown.
-void draw_divergence(std::vector<std::uint32_t>& units, const program::RoundPlan& plan, std::uint32_t unit);
+/// Those units where a slot says that its work ended in `unit`: that one, whatever the beacon drew, and none
+/// behind it.
+std::vector<std::uint32_t> with_divergence(std::vector<std::uint32_t> drawn, std::uint32_t unit);
 
 struct EligibleVerifier {
     PublicKey node;

@@ -12,8 +12,10 @@ AuditedLoss audited_loss(const StateView& state, const Hash256& id, const progra
         const auto slot = read_slot(state, id, round, number);
         const auto reveal = read_reveal(state, id, round, number);
         if (!slot || !reveal) continue;
-        for (const std::uint32_t unit : slot->drawn_units) {
-            const program::StepRange range = program::RoundPlan(spec).steps(unit);
+        for (const UnitFinding& finding : find_units(*slot, audits_of(state, id, round, *slot))) {
+            // What two replays found besides is no sample: whoever withholds would choose it.
+            if (!finding.drawn || !finding.decided) continue;
+            const program::StepRange range = program::RoundPlan(spec).steps(finding.unit);
             for (std::uint32_t step = range.first; step < range.last; ++step) {
                 if (step < reveal->trace.fingerprints.size())
                     losses.push_back(reveal->trace.fingerprints[step].loss);

@@ -5,6 +5,7 @@
 
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/round/archive.hpp"
+#include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -46,14 +47,17 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
         case RoundPhase::kBeacon: {
             const auto links = list_beacon_links(state, job, number);
             return std::all_of(links.begin(), links.end(),
-                               [](const BeaconLink& link) { return link.opened; });
+                               [](const BeaconLink& link) { return link.opened || link.withheld; });
         }
-        case RoundPhase::kReveal:
-            return every_slot([](const SlotRound& slot) { return slot.revealed || !slot.committed; });
+        case RoundPhase::kServe:
+            return every_slot([](const SlotRound& slot) { return slot.served || !slot.committed; });
         case RoundPhase::kAuditSeal: return audits(Stage::kPair, false);
         case RoundPhase::kAuditOpen: return audits(Stage::kPair, true);
         case RoundPhase::kThirdSeal: return audits(Stage::kThird, false);
         case RoundPhase::kThirdOpen: return audits(Stage::kThird, true);
+        case RoundPhase::kReveal:
+            return every_slot([](const SlotRound& slot) { return slot.revealed || !slot.committed; });
+        case RoundPhase::kStore: return is_storage_settled(state, job, number);
         case RoundPhase::kMergeSeal: return merges(Stage::kPair, false);
         case RoundPhase::kMergeOpen: return merges(Stage::kPair, true);
         case RoundPhase::kMergeThirdSeal: return merges(Stage::kThird, false);
@@ -82,6 +86,7 @@ void begin_merge(RunningRound& running) {
 /// were paid, the rest of the escrow goes back.
 void finish(RunningRound& running) {
     settle(running);
+    settle_links(running);
     running.round.phase = RoundPhase::kSettled;
     running.round.phase_deadline = 0;
     running.round.settled_at = running.work.block.height;
@@ -99,7 +104,7 @@ void finish(RunningRound& running) {
 }
 
 void close_audits(RunningRound& running) {
-    if (!draw_thirds(running)) return begin_merge(running);
+    if (!draw_thirds(running)) return enter(running, RoundPhase::kReveal, running.params.reveal_window);
     call_audits(running, Stage::kThird);
     enter(running, RoundPhase::kThirdSeal, running.params.audit_seal_window);
 }
@@ -117,15 +122,18 @@ void close_phase(RunningRound& running) {
     switch (running.round.phase) {
         case RoundPhase::kCommit: return enter(running, RoundPhase::kBeacon, params.beacon_window);
         case RoundPhase::kBeacon:
+            if (void_try(running)) return enter(running, RoundPhase::kBeacon, params.beacon_window);
             draw_beacon(running);
-            return enter(running, RoundPhase::kReveal, params.reveal_window);
-        case RoundPhase::kReveal:
+            return enter(running, RoundPhase::kServe, params.serve_window);
+        case RoundPhase::kServe:
             call_audits(running, Stage::kPair);
             return enter(running, RoundPhase::kAuditSeal, params.audit_seal_window);
         case RoundPhase::kAuditSeal: return enter(running, RoundPhase::kAuditOpen, params.audit_open_window);
         case RoundPhase::kAuditOpen: return close_audits(running);
         case RoundPhase::kThirdSeal: return enter(running, RoundPhase::kThirdOpen, params.audit_open_window);
-        case RoundPhase::kThirdOpen: return begin_merge(running);
+        case RoundPhase::kThirdOpen: return enter(running, RoundPhase::kReveal, params.reveal_window);
+        case RoundPhase::kReveal: return enter(running, RoundPhase::kStore, params.storage_window);
+        case RoundPhase::kStore: return begin_merge(running);
         case RoundPhase::kMergeSeal: return enter(running, RoundPhase::kMergeOpen, params.merge_open_window);
         case RoundPhase::kMergeOpen: return close_merges(running);
         case RoundPhase::kMergeThirdSeal:

@@ -3,6 +3,7 @@
 // (docs/concepts/round.md). Internal to the rules.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -51,7 +52,7 @@ void save(RunningRound& running);
 // draw.cpp
 /// REQUIRES that it enlisted for the job.
 EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node);
-/// Ends the beacon phase: the beacon, the penalties for withheld links, the drawn units and verifiers.
+/// Ends the beacon phase: the beacon, the drawn units and verifiers.
 void draw_beacon(RunningRound& running);
 /// Draws `count` more verifiers for the merge, and opens a claim for each.
 void draw_merge(RunningRound& running, Stage stage, std::size_t count);
@@ -59,40 +60,44 @@ void draw_merge(RunningRound& running, Stage stage, std::size_t count);
 bool draw_third(RunningRound& running, SlotRound& slot);
 
 // verdict.cpp
-/// What the opened audits say about one drawn unit.
-struct UnitFinding {
-    std::uint32_t unit = 0;
-    Hash256 claimed;               ///< root that the miner's trace gives
-    bool decided = false;          ///< two verifiers computed the same root
-    Hash256 root;                  ///< that root
-    bool all_unavailable = false;  ///< every drawn verifier said that it was served no bytes
-};
 /// What a drawn verifier posted, as far as it is about one slot.
 struct SlotAudit {
     PublicKey verifier;
-    std::vector<UnitClaim> claims;  ///< of this slot only; empty when not opened
     bool sealed = false;
     bool opened = false;
+    bool replayed = false;                   ///< it computed the slot from the round's base
+    std::map<std::uint32_t, Hash256> roots;  ///< of units; empty when not opened
 };
-std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& running, const SlotRound& slot);
-std::vector<UnitFinding> find_units(const RunningRound& running, const SlotRound& slot,
-                                    const std::vector<SlotAudit>& audits);
-/// True when a drawn verifier said of any unit that it was served no bytes.
-bool any_unserved(const std::vector<SlotAudit>& audits);
-/// Makes empty postings for the verifiers drawn in `stage`. Before the pair's, adds to the drawn units of
-/// each diverged slot the one in which the divergence is claimed: a claim that ends the work early, and is
-/// paid in full, is never left to the draw.
+/// Of the drawn verifiers, in their order; none of a slot without drawn units.
+std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
+                                 const SlotRound& slot);
+
+/// What the opened audits say about one unit.
+struct UnitFinding {
+    std::uint32_t unit = 0;
+    bool drawn = false;    ///< else two replays decided it
+    bool decided = false;  ///< two verifiers computed the same root
+    Hash256 root;          ///< that root
+    /// Kinds of audits that give that root. A served run and a replay begin at different states, so that
+    /// neither shows the other wrong.
+    bool by_served = false;
+    bool by_replay = false;
+};
+/// The drawn units, and those that two replays decided, ascending.
+std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits);
+/// Makes empty postings for the verifiers drawn in `stage`.
 void call_audits(RunningRound& running, Stage stage);
-/// Draws a third verifier for each slot that the pair left open; true when one was drawn.
+/// Draws a third verifier for each slot of which the pair left a drawn unit open; true when one was drawn.
+/// Nothing of a trace is known by then but the starts of the runs.
 bool draw_thirds(RunningRound& running);
-/// Sets the verdict of every slot.
+/// Says of every slot whether it is stored, and sets its verdict.
 void conclude(RunningRound& running);
 /// The claim that two drawn verifiers opened alike.
 std::optional<MergeClaim> agreed_merge(const Round& round);
 
 // loss.cpp
 /// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
-/// drawn units, each of which two verifiers recomputed alike. Bits as program::mean_loss gives them; both
+/// drawn units that two verifiers recomputed alike. Bits as program::mean_loss gives them; both
 /// zero when no step was drawn.
 struct AuditedLoss {
     std::uint32_t bits = 0;
@@ -101,10 +106,17 @@ struct AuditedLoss {
 AuditedLoss audited_loss(const StateView& state, const Hash256& id, const program::JobSpec& spec,
                          std::uint32_t round, const std::vector<std::uint32_t>& merged_slots);
 
+// storage.cpp
+/// Whether the bitmaps name a slot by more than half of the stake that has a say about it: of the round's
+/// judges, but for those of the miner's owner.
+bool is_stored(const StateView& state, const Job& job, const Round& round, const SlotRound& slot);
+/// Whether no bitmap that can still come changes what is_stored says of any slot.
+bool is_storage_settled(const StateView& state, const Hash256& job, std::uint32_t round);
+
 /// What stands behind the dearest slot of the round: a merge is about all of them.
 Amount largest_bond(const std::vector<SlotRound>& slots);
 /// What of a verifier's bond stands behind its merge: what a wrong word could take of it.
-Amount merge_bond(const Params& params, const Round& round, const std::vector<SlotRound>& slots,
+Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
                   const EnlistedVerifier& verifier);
 
 // windows.cpp

@@ -11,7 +11,9 @@ namespace assay::contracts {
 // check.cpp
 Checked check(const Case& c, const RoundCommit& tx);
 Checked check(const Case& c, const BeaconOpen& tx);
+Checked check(const Case& c, const RoundServe& tx);
 Checked check(const Case& c, const RoundReveal& tx);
+Checked check(const Case& c, const StorageBitmap& tx);
 Checked check(const Case& c, const AuditSeal& tx);
 Checked check(const Case& c, const AuditOpen& tx);
 Checked check(const Case& c, const MergeSeal& tx);
@@ -20,7 +22,9 @@ Checked check(const Case& c, const MergeOpen& tx);
 // apply.cpp
 void carry_out(Work& work, const Sent& sent, const RoundCommit& tx);
 void carry_out(Work& work, const Sent& sent, const BeaconOpen& tx);
+void carry_out(Work& work, const Sent& sent, const RoundServe& tx);
 void carry_out(Work& work, const Sent& sent, const RoundReveal& tx);
+void carry_out(Work& work, const Sent& sent, const StorageBitmap& tx);
 void carry_out(Work& work, const Sent& sent, const AuditSeal& tx);
 void carry_out(Work& work, const Sent& sent, const AuditOpen& tx);
 void carry_out(Work& work, const Sent& sent, const MergeSeal& tx);

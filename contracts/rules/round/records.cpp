@@ -7,11 +7,13 @@ std::string_view to_text(RoundPhase phase) {
     switch (phase) {
         case RoundPhase::kCommit: return "train";
         case RoundPhase::kBeacon: return "beacon";
-        case RoundPhase::kReveal: return "reveal";
+        case RoundPhase::kServe: return "serve";
         case RoundPhase::kAuditSeal: return "audit_seal";
         case RoundPhase::kAuditOpen: return "audit_open";
         case RoundPhase::kThirdSeal: return "third_seal";
         case RoundPhase::kThirdOpen: return "third_open";
+        case RoundPhase::kReveal: return "reveal";
+        case RoundPhase::kStore: return "store";
         case RoundPhase::kMergeSeal: return "merge_seal";
         case RoundPhase::kMergeOpen: return "merge_open";
         case RoundPhase::kMergeThirdSeal: return "merge_third_seal";

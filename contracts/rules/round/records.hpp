@@ -15,32 +15,38 @@
 namespace assay::contracts {
 
 /// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The four "third" phases
-/// are entered only when a pair of verifiers did not settle something.
+/// are entered only when a pair of verifiers did not settle something. Nothing of a trace is opened before
+/// kReveal but the starts of drawn runs.
 enum class RoundPhase : std::uint8_t {
     kCommit = 1,
     kBeacon = 2,
-    kReveal = 3,
+    kServe = 3,
     kAuditSeal = 4,
     kAuditOpen = 5,
     kThirdSeal = 6,
     kThirdOpen = 7,
-    kMergeSeal = 8,
-    kMergeOpen = 9,
-    kMergeThirdSeal = 10,
-    kMergeThirdOpen = 11,
-    kSettled = 12,
+    kReveal = 8,
+    kStore = 9,
+    kMergeSeal = 10,
+    kMergeOpen = 11,
+    kMergeThirdSeal = 12,
+    kMergeThirdOpen = 13,
+    kSettled = 14,
 };
 std::string_view to_text(RoundPhase phase);
 
-/// A beacon member's answer in this round.
+/// A beacon member's answer in this round: in its last try, or none.
 struct BeaconLink {
     PublicKey node;
     bool opened = false;
     Hash256 link;
     std::uint32_t place = 0;  ///< in Round::links
+    std::uint32_t index = 0;  ///< in the member's chain, of the link that this try waits for or holds
+    bool withheld = false;    ///< it let a try's window pass: no link of it counts in this round
+    Amount held;              ///< its lost link bond, until the round is settled
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.opened, self.link, self.place);
+        visit(self.node, self.opened, self.link, self.place, self.index, self.withheld, self.held);
     }
 };
 
@@ -103,7 +109,7 @@ struct Round : RoundProgress {
     Hash256 job;
     std::uint32_t number = 0;
     /// Fixed before the first link is opened: whatever is deposited, withdrawn, revoked or lost afterwards
-    /// changes no draw of this round. Empty in rounds that began under schema 1.
+    /// changes no draw of this round.
     std::vector<Judge> judges;
     std::vector<BeaconLink> links;     ///< in the order of the job's members
     std::vector<MergePosting> merges;  ///< the drawn pair, then the third if there is one
@@ -120,12 +126,15 @@ struct SlotRound {
     bool committed = false;
     Hash256 seal;
     std::uint64_t committed_at = 0;  ///< height
-    /// Ascending; the last is `finalise` or, where that is not drawn, `update`. After the reveal also the
-    /// unit of a claimed divergence, which shows no update.
+    /// Ascending; may be empty. Where the miner serves and says that its work ended in a unit, that one too,
+    /// and none behind it.
     std::vector<std::uint32_t> drawn_units;
     std::vector<PublicKey> verifiers;  ///< the drawn pair, then the third if there is one
-    bool revealed = false;             ///< then its reveal is stored beside it until the round is settled
-    bool diverged = false;
+    bool served = false;  ///< then the starts of its runs are stored beside it until the round is settled
+    std::optional<std::uint32_t> diverged_unit;  ///< as the miner said when it served
+    bool revealed = false;           ///< then its reveal is stored beside it until the round is settled
+    bool diverged = false;           ///< as the revealed trace says
+    bool stored = false;             ///< by more than half of the stake that has a say (is_stored)
     Reason verdict = Reason::kNone;  ///< of the settlement
     std::uint32_t fault_unit = 0;    ///< for kMismatch: the first unit shown wrong
     Hash256 fault_claimed;           ///< its root as the miner's trace says
@@ -133,20 +142,52 @@ struct SlotRound {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,
-              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.revealed, self.diverged,
-              self.verdict, self.fault_unit, self.fault_claimed, self.fault_found);
+              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.served, self.diverged_unit,
+              self.revealed, self.diverged, self.stored, self.verdict, self.fault_unit, self.fault_claimed,
+              self.fault_found);
+    }
+};
+
+/// The state from which a drawn run begins, as its miner opened it.
+struct RunStart {
+    std::uint32_t unit = 0;  ///< the run's first
+    Hash256 root;            ///< of the state
+    Hash256 blob;            ///< id of its head
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.unit, self.root, self.blob);
+    }
+};
+
+/// What a miner serves for a slot: the starts of the runs that do not begin at the base, ascending.
+struct Serve {
+    Hash256 trace_root;
+    std::vector<RunStart> starts;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.trace_root, self.starts);
     }
 };
 
 /// What a miner revealed for a slot.
 struct Reveal {
     program::TraceRecord trace;
-    std::vector<Hash256> boundary_blobs;
-    Hash256 update_blob;
     Hash256 salt;
+    Hash256 update_blob;
+    Hash256 carried_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.trace, self.boundary_blobs, self.update_blob, self.salt);
+        visit(self.trace, self.salt, self.update_blob, self.carried_blob);
+    }
+};
+
+/// Which slots' bytes a verifier holds (StorageBitmap).
+struct StoragePosting {
+    PublicKey verifier;
+    Bytes bits;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.verifier, self.bits);
     }
 };
 
@@ -157,7 +198,7 @@ struct AuditPosting {
     bool sealed = false;
     bool opened = false;
     Hash256 seal;
-    std::vector<UnitClaim> claims;
+    std::vector<SlotClaim> claims;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claims);
@@ -208,9 +249,11 @@ struct SettlementLine {
     Reason reason = Reason::kNone;
     std::uint64_t work_units = 0;  ///< paid for, or that would have been
     Amount price;                  ///< per work unit
-    Amount paid;                   ///< to `owner`: from_escrow + from_prepaid
+    Amount paid;                   ///< to `owner`: from_escrow + from_prepaid + from_slot
     Amount from_escrow;
     Amount from_prepaid;   ///< from the audited newcomer's registration fee
+    Amount from_slot;      ///< kAudit: from the pay of the slot that had to be replayed
+    Amount replays;        ///< kSlot: what of its pay went to verifiers that had to replay it
     Amount share;          ///< kAudit: this verifier's share of the slot's forfeited bond
     Amount lost;           ///< bond forfeited or penalty taken from the party
     Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + to_verifiers + burned
@@ -220,8 +263,9 @@ struct SettlementLine {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.kind, self.slot, self.node, self.owner, self.reason, self.work_units,
-              self.price, self.paid, self.from_escrow, self.from_prepaid, self.share, self.lost,
-              self.lost_to_buyer, self.lost_to_escrow, self.lost_to_verifiers, self.lost_burned);
+              self.price, self.paid, self.from_escrow, self.from_prepaid, self.from_slot, self.replays,
+              self.share, self.lost, self.lost_to_buyer, self.lost_to_escrow, self.lost_to_verifiers,
+              self.lost_burned);
     }
 };
 

@@ -6,12 +6,21 @@
 namespace assay::contracts {
 
 Hash256 commit_seal(std::string_view chain, const CommitStatement& statement) {
-    return seal_of("assay/seal/commit/v1", chain, statement);
+    return seal_of("assay/commit", chain, statement);
+}
+
+Hash256 commit_salt(const Hash256& slot_salt) { return base::hash("assay/commit/salt", slot_salt.view()); }
+
+std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn, bool replayed) {
+    if (!replayed || drawn.empty()) return drawn;
+    std::vector<std::uint32_t> units;
+    for (std::uint32_t unit = 0; unit <= drawn.back(); ++unit) units.push_back(unit);
+    return units;
 }
 
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
-                   const PublicKey& verifier, const std::vector<UnitClaim>& claims, const Hash256& salt) {
-    return seal_of("assay/seal/audit/v1", chain, job, round, stage, verifier, claims, salt);
+                   const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt) {
+    return seal_of("assay/seal/audit/v2", chain, job, round, stage, verifier, claims, salt);
 }
 
 Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
@@ -21,15 +30,18 @@ Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t rou
 
 Hash256 next_link(const Hash256& link) { return base::hash("assay/beacon-link/v1", link.view()); }
 
-Hash256 chain_tip(const Hash256& secret, std::uint32_t rounds) {
-    Hash256 link = secret;
-    for (std::uint32_t step = 0; step < rounds; ++step) link = next_link(link);
+Hash256 follow_link(Hash256 link, std::uint32_t steps) {
+    for (std::uint32_t step = 0; step < steps; ++step) link = next_link(link);
     return link;
 }
 
-Hash256 chain_link(const Hash256& secret, std::uint32_t rounds, std::uint32_t round) {
-    ASSAY_CHECK(round < rounds);
-    return chain_tip(secret, rounds - 1 - round);
+Hash256 chain_tip(const Hash256& secret, std::uint32_t rounds) {
+    return follow_link(secret, chain_length(rounds));
+}
+
+Hash256 chain_link(const Hash256& secret, std::uint32_t rounds, std::uint32_t index) {
+    ASSAY_CHECK(index < chain_length(rounds));
+    return follow_link(secret, chain_length(rounds) - 1 - index);
 }
 
 }  // namespace assay::contracts

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +13,8 @@
 #include "contracts/base/hash.hpp"
 #include "contracts/base/sign.hpp"
 #include "contracts/program/trace.hpp"
+#include "contracts/rules/state/limits.hpp"
+#include "contracts/rules/state/validators.hpp"
 
 namespace assay::contracts {
 
@@ -24,51 +25,51 @@ using base::Hash256;
 using base::PublicKey;
 using base::Signature;
 
-/// What a miner says it computed in one slot of one round (docs/concepts/round.md, commit). Three of them
-/// are the seams of storage certificates and canaries and are zero until those exist.
+/// What a miner says it computed in one slot of one round (docs/concepts/round.md, commit). Update and
+/// carried state are leaves of the trace.
 struct CommitStatement {
     Hash256 job;
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     PublicKey miner;
-    Hash256 base_root;  ///< of θ_r, as the round record names it
-    std::uint32_t segments = 0;
+    Hash256 base_root;   ///< of θ_r, as the round record names it
     Hash256 trace_root;  ///< program::trace_root of the TraceRecord
-    Hash256 update_root;
-    Hash256 ciphertext_root{};  ///< storage certificate: zero
-    Hash256 key_commitment{};   ///< key of the encrypted bytes: zero
-    Hash256 confession{};       ///< canary: zero
-    Hash256 salt;
-    std::optional<program::Carried> carried = std::nullopt;  ///< as in the trace; hashed where it is there
+    Hash256 salt;        ///< commit_salt of the slot's salt
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.slot, self.miner, self.base_root, self.segments, self.trace_root,
-              self.update_root, self.ciphertext_root, self.key_commitment, self.confession, self.salt);
-        if (self.carried) visit(*self.carried);
+        visit(self.job, self.round, self.slot, self.miner, self.base_root, self.trace_root, self.salt);
     }
 };
+/// H("assay/commit", chain ‖ statement).
 Hash256 commit_seal(std::string_view chain, const CommitStatement& statement);
+/// The salt of a slot's seal, H("assay/commit/salt", slot salt): it opens the seal and no leaf of the trace.
+Hash256 commit_salt(const Hash256& slot_salt);
 
-/// What a verifier found for one drawn unit of one slot.
-struct UnitClaim {
+/// What a verifier found for one slot.
+struct SlotClaim {
     std::uint32_t slot = 0;
-    std::uint32_t unit = 0;    ///< of the round plan (contracts/program/round_plan.hpp)
-    bool unavailable = false;  ///< the bytes were not served; `root` is then zero
-    Hash256 root;              ///< the unit root that this verifier computed (program/trace.hpp)
+    /// A start of the slot's runs was not served: the verifier computed the slot from the round's base.
+    bool replayed = false;
+    /// The unit roots that this verifier computed (program/trace.hpp), of claimed_units() in that order.
+    std::vector<Hash256> roots;
 
-    friend bool operator==(const UnitClaim&, const UnitClaim&) = default;
+    friend bool operator==(const SlotClaim&, const SlotClaim&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.slot, self.unit, self.unavailable, self.root);
+        visit(self.slot, self.replayed, self.roots);
     }
 };
+
+/// The units that a claim about a slot with these drawn units says something about: the drawn ones; in a
+/// replay every unit up to the last of them.
+std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn, bool replayed);
 
 /// The first pair of verifiers of a slot or merge, or the one drawn when those two do not settle it.
 enum class Stage : std::uint8_t { kPair = 1, kThird = 2 };
 
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
-                   const PublicKey& verifier, const std::vector<UnitClaim>& claims, const Hash256& salt);
+                   const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt);
 
 /// What the merge of a round gives. A loss is binary32 bits. All three zero claim that θ_{r+1} is not finite:
 /// nothing can start from it, so that agreement on it pays the round and ends the job (kMergeDiverged).
@@ -92,13 +93,20 @@ struct MergeClaim {
 Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const MergeClaim& claim, const Hash256& salt);
 
-/// One step along a beacon chain, from a link towards the tip: link(r - 1) = next_link(link(r)).
-/// A participant with secret `s` registers tip = next_link applied `rounds` times to s, and opens in round
-/// r the value with next_link applied rounds - 1 - r times (so that round rounds - 1 opens s itself).
+/// The most members that the beacon of a job can have.
+inline constexpr std::uint32_t kMaxBeaconMembers = 1 + kMaxVerifiers + kMaxValidators;
+/// Links of a chain for a job of so many rounds. Each round opens one and each void try one more, and a void
+/// try has one member less than the try before, so that no chain ends before its job.
+constexpr std::uint32_t chain_length(std::uint32_t rounds) { return rounds + kMaxBeaconMembers; }
+/// One step along a beacon chain, from a link towards the tip: link(k - 1) = next_link(link(k)). Links are
+/// numbered by use. A member with secret `s` registers tip = next_link applied chain_length(rounds) times to
+/// s, and opens as link k the value with next_link applied chain_length(rounds) - 1 - k times.
 Hash256 next_link(const Hash256& link);
+/// next_link, applied `steps` times.
+Hash256 follow_link(Hash256 link, std::uint32_t steps);
 Hash256 chain_tip(const Hash256& secret, std::uint32_t rounds);
-/// REQUIRES round < rounds.
-Hash256 chain_link(const Hash256& secret, std::uint32_t rounds, std::uint32_t round);
+/// REQUIRES index < chain_length(rounds).
+Hash256 chain_link(const Hash256& secret, std::uint32_t rounds, std::uint32_t index);
 
 }  // namespace assay::contracts
 

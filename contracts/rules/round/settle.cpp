@@ -9,6 +9,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/worth.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -57,12 +58,10 @@ namespace {
 
 struct Settlement {
     RunningRound& running;
-    /// Each drawn verifier: whether it posted nothing, or says that it was served nothing where two others
-    /// were.
+    /// Each verifier of which something was awaited: whether it is missing.
     std::map<PublicKey, bool> absences;
     std::set<PublicKey> disgraced;    ///< miners that this round makes newcomers again
     std::set<PublicKey> credited;     ///< miners with a slot found right that keep their standing
-    std::set<PublicKey> unserving;    ///< those of them of whose slot drawn verifiers got no bytes
     std::vector<Claim> merge_claims;  ///< of each of Round::merges, closed and without a bond
 
     State& state() { return running.work.state; }
@@ -140,10 +139,8 @@ std::vector<PublicKey> provers_of(const SlotRound& slot, const std::vector<SlotA
     std::vector<PublicKey> provers;
     if (slot.verdict != Reason::kMismatch) return provers;
     for (const SlotAudit& audit : audits) {
-        const bool proved =
-            std::any_of(audit.claims.begin(), audit.claims.end(), [&](const UnitClaim& claim) {
-                return claim.unit == slot.fault_unit && !claim.unavailable && claim.root == slot.fault_found;
-            });
+        const auto root = audit.roots.find(slot.fault_unit);
+        const bool proved = root != audit.roots.end() && root->second == slot.fault_found;
         if (proved) provers.push_back(audit.verifier);
     }
     return provers;
@@ -176,21 +173,11 @@ Amount forfeit(Settlement& s, const SlotRound& slot, SettlementLine& line,
     return each;
 }
 
-/// Verifiers were drawn, and one or more of them got no bytes. Their word proves nothing against a bond, but
-/// costs the miner its standing.
-bool is_unserved(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
-    if (slot.verdict == Reason::kUnavailable) return true;
-    return slot.verdict == Reason::kUnresolved && any_unserved(audits);
-}
-
 /// Before anything is credited: no other slot of the same round carries a miner over what it lost here.
 void take_standing(Settlement& s) {
     for (const SlotRound& slot : s.running.slots) {
-        if (!slot.assigned) continue;
-        const bool unserved = slot.revealed && is_unserved(slot, audits_of(s.state(), s.running, slot));
-        if (unserved) s.unserving.insert(slot.miner);
-        const bool lost = unserved || consequence(slot.verdict) == Consequence::kForfeit;
-        if (!lost || !s.disgraced.insert(slot.miner).second) continue;
+        if (!slot.assigned || consequence(slot.verdict) != Consequence::kForfeit) continue;
+        if (!s.disgraced.insert(slot.miner).second) continue;
         lose_standing(s.state(), slot.miner);
     }
 }
@@ -222,7 +209,8 @@ void refund_fees(Settlement& s) {
 }
 
 /// The miner's line. Returns what each prover got of a forfeited bond.
-Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<PublicKey>& provers) {
+Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<PublicKey>& provers, Claim claim,
+                   Amount replays) {
     SettlementLine line;
     line.kind = LineKind::kSlot;
     line.slot = slot.slot;
@@ -231,12 +219,9 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
     line.reason = slot.verdict;
     line.work_units = s.job().slot_work;
     line.price = s.price();
+    line.replays = replays;
+    claim.held = difference(claim.held, replays);
     Amount share;
-    if (!slot.assigned) {
-        add_line(s.running, std::move(line));
-        return share;
-    }
-    Claim claim = close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     if (consequence(slot.verdict) == Consequence::kForfeit) {
         share = forfeit(s, slot, line, provers);
         claim.bond = {};
@@ -256,38 +241,15 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
     return share;
 }
 
-/// What the findings say about one verifier's audit of the slot.
-struct AuditWorth {
-    Reason reason = Reason::kAuditUndecided;
-    std::uint64_t work = 0;
-    std::uint64_t units = 0;
-    bool missed = false;  ///< silent, or not served what two others were
-};
-
-AuditWorth weigh(Settlement& s, const SlotAudit& audit, const std::vector<UnitFinding>& findings) {
-    AuditWorth worth;
-    if (!audit.opened) {
-        const bool kept_back = audit.sealed && !s.running.round.judges.empty();
-        return {kept_back ? Reason::kAuditUnopened : Reason::kAuditSilent, 0, 0, true};
-    }
-    bool computed = false;
-    for (const UnitClaim& claim : audit.claims) {
-        const auto finding = std::find_if(findings.begin(), findings.end(),
-                                          [&](const UnitFinding& f) { return f.unit == claim.unit; });
-        ASSAY_CHECK(finding != findings.end());
-        if (claim.unavailable) {
-            worth.missed = worth.missed || finding->decided;
-            continue;
-        }
-        computed = true;
-        if (!finding->decided) continue;
-        if (finding->root != claim.root) return {Reason::kAuditWrong, 0, 0, worth.missed};
-        worth.work += unit_work(s.job().spec, s.job().slot_work, claim.unit);
-        ++worth.units;
-    }
-    if (!computed) worth.reason = Reason::kAuditUnavailable;
-    if (worth.units > 0) worth.reason = Reason::kPaidAudit;
-    return worth;
+/// The line of a slot that nobody held.
+void pass_over(Settlement& s, const SlotRound& slot) {
+    SettlementLine line;
+    line.kind = LineKind::kSlot;
+    line.slot = slot.slot;
+    line.reason = slot.verdict;
+    line.work_units = s.job().slot_work;
+    line.price = s.price();
+    add_line(s.running, std::move(line));
 }
 
 /// Burns a penalty for a sealed word: shown wrong, or kept back. Sealing something and opening it only when
@@ -297,30 +259,60 @@ void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
     line.lost_burned = line.lost;
 }
 
-void settle_audits(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
-                   const std::vector<PublicKey>& provers, Amount share) {
-    const auto findings = find_units(s.running, slot, audits);
-    for (const SlotAudit& audit : audits) {
-        const AuditWorth worth = weigh(s, audit, findings);
-        bool& absent = s.absences[audit.verifier];
-        absent = absent || worth.missed;
-        SettlementLine line;
-        line.kind = LineKind::kAudit;
-        line.slot = slot.slot;
-        line.node = audit.verifier;
-        line.owner = enlisted(s, audit.verifier).owner;
-        line.reason = worth.reason;
-        line.work_units = worth.work;
-        line.price = s.price();
-        if (std::find(provers.begin(), provers.end(), audit.verifier) != provers.end()) line.share = share;
-        if (worth.reason == Reason::kPaidAudit) {
-            const Amount fee = *audit_fee(s.running.params, s.price(), worth.work);
-            pay_fee(s, slot, line, fee);
-            record_earning(s, audit.verifier, worth.units, fee);
-        } else if (consequence(worth.reason) == Consequence::kPenalty) {
-            penalise(s, line, word_penalty(s.running.params, slot.bond));
-        }
-        add_line(s.running, std::move(line));
+void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, const AuditWorth& worth,
+                  Amount share) {
+    bool& absent = s.absences[audit.verifier];
+    absent = absent || !audit.opened;
+    SettlementLine line;
+    line.kind = LineKind::kAudit;
+    line.slot = slot.slot;
+    line.node = audit.verifier;
+    line.owner = enlisted(s, audit.verifier).owner;
+    line.reason = worth.reason;
+    line.work_units = worth.work;
+    line.price = s.price();
+    line.share = share;
+    if (worth.reason == Reason::kPaidAudit) {
+        pay_fee(s, slot, line, *audit_fee(s.running.params, s.price(), worth.work));
+        line.from_slot = worth.from_slot;
+        s.job().spent = saturating_sum(s.job().spent, line.from_slot);
+        pay_balance(s.state(), line.owner, line.from_slot, &Supply::escrow);
+        line.paid = sum(line.paid, line.from_slot);
+        record_earning(s, audit.verifier, worth.units, line.paid);
+    } else if (consequence(worth.reason) == Consequence::kPenalty) {
+        penalise(s, line, word_penalty(s.running.params, slot.bond));
+    }
+    add_line(s.running, std::move(line));
+}
+
+/// The lines of a slot and of its audits.
+void settle_claim(Settlement& s, const SlotRound& slot) {
+    if (!slot.assigned) return pass_over(s, slot);
+    const Claim claim =
+        close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
+    const auto audits = audits_of(s.state(), s.job().id, s.running.round.number, slot);
+    const auto worths = weigh_audits(s.running, audits, find_units(slot, audits), claim.held);
+    Amount replays;
+    for (const AuditWorth& worth : worths) replays = sum(replays, worth.from_slot);
+    const std::vector<PublicKey> provers = provers_of(slot, audits);
+    const Amount share = settle_slot(s, slot, provers, claim, replays);
+    for (std::size_t i = 0; i < audits.size(); ++i) {
+        const bool proved = std::find(provers.begin(), provers.end(), audits[i].verifier) != provers.end();
+        settle_audit(s, slot, audits[i], worths[i], proved ? share : Amount{});
+    }
+}
+
+/// Whoever has a say about a slot that is not stored, and posted no bitmap, is missing.
+void note_storage(Settlement& s) {
+    const Round& round = s.running.round;
+    const auto& slots = s.running.slots;
+    const bool lacking = std::any_of(slots.begin(), slots.end(), [](const SlotRound& slot) {
+        return slot.revealed && !slot.diverged && !slot.stored;
+    });
+    if (!lacking) return;
+    for (const Judge& judge : round.judges) {
+        bool& absent = s.absences[judge.node];
+        absent = absent || !read_storage(s.state(), round.job, round.number, judge.node);
     }
 }
 
@@ -342,7 +334,7 @@ void hand_on(Settlement& s) {
     for (const std::uint32_t number : round.merged_slots) {
         const auto reveal = read_reveal(s.state(), round.job, round.number, number);
         if (!reveal || !reveal->trace.carried) continue;
-        const CarriedIn handed{reveal->trace.carried->out, reveal->boundary_blobs.back(),
+        const CarriedIn handed{reveal->trace.carried->out, reveal->carried_blob,
                                s.running.slots[number].miner};
         store(s.running.work.state, handed_on_key(round.job, round.number, number), handed);
     }
@@ -362,8 +354,7 @@ void settle_merge(Settlement& s) {
         line.owner = enlisted(s, posting.verifier).owner;
         line.price = s.price();
         if (!posting.opened) {
-            const bool kept_back = posting.sealed && !round.judges.empty();
-            line.reason = kept_back ? Reason::kMergeUnopened : Reason::kMergeSilent;
+            line.reason = posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
         } else if (!agreed) {
             line.reason = Reason::kMergeUndecided;
         } else if (posting.claim == *agreed) {
@@ -385,7 +376,7 @@ void settle_merge(Settlement& s) {
     if (agreed->diverged()) return;
     round.merged = true;
     for (const SlotRound& slot : s.running.slots) {
-        if (slot.verdict == Reason::kPaid) round.merged_slots.push_back(slot.slot);
+        if (is_merged(slot.verdict)) round.merged_slots.push_back(slot.slot);
     }
     hand_on(s);
     const AuditedLoss loss =
@@ -414,11 +405,11 @@ void measure(Settlement& s) {
         if (!slot.assigned) continue;
         Tally& tally = tallies[slot.miner];
         ++tally.held;
-        if (consequence(slot.verdict) == Consequence::kPaid) ++tally.right;
+        if (slot.verdict == Reason::kPaid || slot.verdict == Reason::kPaidDiverged) ++tally.right;
         // Whoever could not go on because another withheld what the slot carries has missed nothing.
         const CarriedIn carried = carried_in(s.state(), s.job().id, s.running.round.number, slot.slot);
         const bool absent = !slot.committed && (carried.nothing() || carried.holder == slot.miner);
-        tally.missed = tally.missed || absent || s.unserving.contains(slot.miner);
+        tally.missed = tally.missed || absent;
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
     const Params& params = s.running.params;
@@ -455,16 +446,11 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running, {}, {}, {}, {}, {}};
+    Settlement s{running, {}, {}, {}, {}};
     close_merge_claims(s);
     take_standing(s);
-    for (const SlotRound& slot : running.slots) {
-        std::vector<SlotAudit> audits;
-        if (slot.revealed) audits = audits_of(s.state(), running, slot);
-        const std::vector<PublicKey> provers = provers_of(slot, audits);
-        const Amount share = settle_slot(s, slot, provers);
-        if (slot.revealed) settle_audits(s, slot, audits, provers, share);
-    }
+    for (const SlotRound& slot : running.slots) settle_claim(s, slot);
+    note_storage(s);
     refund_fees(s);
     settle_merge(s);
     measure(s);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -40,6 +42,12 @@ Bytes beacon_link_key(const Hash256& job, std::uint32_t round, const PublicKey& 
 }
 Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kSlotRound).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
+}
+Bytes serve_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    return KeyBuilder(Table::kServe).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
+}
+Bytes storage_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier) {
+    return KeyBuilder(Table::kStorage).add(job.view()).add_number(round, 4).add(verifier.view()).take();
 }
 Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kReveal).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
@@ -91,6 +99,14 @@ std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, s
                                    std::uint32_t slot) {
     return load<SlotRound>(state, slot_key(job, round, slot));
 }
+std::optional<Serve> read_serve(const StateView& state, const Hash256& job, std::uint32_t round,
+                                std::uint32_t slot) {
+    return load<Serve>(state, serve_key(job, round, slot));
+}
+std::optional<StoragePosting> read_storage(const StateView& state, const Hash256& job, std::uint32_t round,
+                                           const PublicKey& verifier) {
+    return load<StoragePosting>(state, storage_key(job, round, verifier));
+}
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
                                   std::uint32_t slot) {
     return load<Reveal>(state, reveal_key(job, round, slot));
@@ -113,6 +129,9 @@ std::vector<MergePosting> list_merge_postings(const StateView& state, const Hash
 std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job, std::uint32_t round) {
     return list_values<AuditPosting>(state, round_prefix(Table::kAudit, job, round));
 }
+std::vector<StoragePosting> list_storage(const StateView& state, const Hash256& job, std::uint32_t round) {
+    return list_values<StoragePosting>(state, round_prefix(Table::kStorage, job, round));
+}
 std::vector<SettlementLine> list_settlement(const StateView& state, const Hash256& job, std::uint32_t round) {
     return list_values<SettlementLine>(state, round_prefix(Table::kSettlement, job, round));
 }
@@ -133,24 +152,57 @@ void write_round(State& state, const Round& round) {
     }
 }
 
-std::vector<AssignedUnit> assigned_units(const StateView& state, const Hash256& job, std::uint32_t round,
+std::vector<AssignedSlot> assigned_slots(const StateView& state, const Hash256& job, std::uint32_t round,
                                          Stage stage, const PublicKey& verifier) {
-    std::vector<AssignedUnit> assigned;
+    std::vector<AssignedSlot> assigned;
     for (const SlotRound& slot : list_slots(state, job, round)) {
-        if (!slot.revealed) continue;
+        if (!slot.committed || slot.drawn_units.empty()) continue;
         // The first two are the pair; whoever follows is the third.
         for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
             if (slot.verifiers[i] != verifier || (i < 2) != (stage == Stage::kPair)) continue;
-            for (const std::uint32_t unit : slot.drawn_units) assigned.push_back({slot.slot, unit});
+            const auto runs = program::runs_of(slot.drawn_units);
+            const bool needs_start = std::any_of(
+                runs.begin(), runs.end(), [](const program::UnitRun& run) { return !run.from_base(); });
+            assigned.push_back({slot.slot, slot.drawn_units, slot.served, needs_start});
         }
     }
     return assigned;
 }
 
+std::optional<std::vector<std::uint32_t>> storable_slots(const StateView& state, const Hash256& job,
+                                                         std::uint32_t round, const PublicKey& verifier) {
+    const auto judges = load<std::vector<Judge>>(state, judges_key(job, round));
+    const auto enlisted = read_enlisted(state, job, verifier);
+    if (!judges || !enlisted) return std::nullopt;
+    const bool is_judge = std::any_of(judges->begin(), judges->end(),
+                                      [&](const Judge& judge) { return judge.node == verifier; });
+    if (!is_judge) return std::nullopt;
+    std::vector<std::uint32_t> storable;
+    for (const SlotRound& slot : list_slots(state, job, round)) {
+        if (slot.revealed && !slot.diverged && slot.owner != enlisted->owner) storable.push_back(slot.slot);
+    }
+    return storable;
+}
+
+Bytes storage_bits(std::uint32_t slots, const std::vector<std::uint32_t>& held) {
+    Bytes bits((slots + 7) / 8, 0);
+    for (const std::uint32_t slot : held) {
+        ASSAY_CHECK(slot < slots);
+        bits[slot / 8] = static_cast<std::uint8_t>(bits[slot / 8] | (1U << (slot % 8)));
+    }
+    return bits;
+}
+
+bool has_bit(const Bytes& bits, std::uint32_t slot) {
+    return slot / 8 < bits.size() && ((bits[slot / 8] >> (slot % 8)) & 1U) != 0;
+}
+
+bool is_merged(Reason verdict) { return verdict == Reason::kPaid || verdict == Reason::kPaidUndecided; }
+
 std::vector<std::uint32_t> merge_slots(const StateView& state, const Hash256& job, std::uint32_t round) {
     std::vector<std::uint32_t> merged;
     for (const SlotRound& slot : list_slots(state, job, round)) {
-        if (slot.verdict == Reason::kPaid) merged.push_back(slot.slot);
+        if (is_merged(slot.verdict)) merged.push_back(slot.slot);
     }
     return merged;
 }

@@ -18,6 +18,8 @@ Bytes judges_key(const Hash256& job, std::uint32_t round);
 Bytes beacon_link_key(const Hash256& job, std::uint32_t round, const PublicKey& node);
 Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
+Bytes serve_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
+Bytes storage_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier);
 Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
@@ -35,6 +37,9 @@ std::optional<MergePosting> read_merge_posting(const StateView& state, const Has
                                                std::uint32_t round, Stage stage, const PublicKey& verifier);
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot);
+/// Until the round is settled.
+std::optional<Serve> read_serve(const StateView& state, const Hash256& job, std::uint32_t round,
+                                std::uint32_t slot);
 /// Until the round is settled; after that it is in the block log (evidence.hpp).
 std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, std::uint32_t round,
                                   std::uint32_t slot);
@@ -42,7 +47,11 @@ std::optional<Reveal> read_reveal(const StateView& state, const Hash256& job, st
 std::optional<AuditPosting> read_audit(const StateView& state, const Hash256& job, std::uint32_t round,
                                        Stage stage, const PublicKey& verifier);
 
+std::optional<StoragePosting> read_storage(const StateView& state, const Hash256& job, std::uint32_t round,
+                                           const PublicKey& verifier);
+
 // Listing, ascending by key.
+std::vector<StoragePosting> list_storage(const StateView& state, const Hash256& job, std::uint32_t round);
 std::vector<SlotRound> list_slots(const StateView& state, const Hash256& job, std::uint32_t round);
 /// In the order of their places.
 std::vector<BeaconLink> list_beacon_links(const StateView& state, const Hash256& job, std::uint32_t round);
@@ -56,17 +65,33 @@ std::vector<SettlementLine> list_settlement(const StateView& state, const Hash25
 void write_round(State& state, const Round& round);
 
 /// What `verifier` must recompute in `stage` of the round, in the order its claims must have: slots
-/// ascending, units ascending. Only revealed slots. Empty: not drawn. In stage kThird the same units as the
-/// pair had, of the slots it was drawn for.
-struct AssignedUnit {
+/// ascending, each with its drawn units. Only committed slots with drawn units. Empty: not drawn. In stage
+/// kThird the slots it was drawn for. Final once the round is past kServe.
+struct AssignedSlot {
     std::uint32_t slot = 0;
-    std::uint32_t unit = 0;
+    std::vector<std::uint32_t> units;
+    /// The miner opened the starts of the runs. Else whoever needs one replays.
+    bool served = false;
+    /// A run does not begin at the base. Else nobody replays: there is nothing to be served.
+    bool needs_start = false;
 };
-std::vector<AssignedUnit> assigned_units(const StateView& state, const Hash256& job, std::uint32_t round,
+std::vector<AssignedSlot> assigned_slots(const StateView& state, const Hash256& job, std::uint32_t round,
                                          Stage stage, const PublicKey& verifier);
 
-/// The slots whose updates the merge of this round sums, weight 1 each, ascending: found right and not
-/// diverged. Final once the round is past its audit phases.
+/// The slots whose bytes the bitmap of `verifier` may name, ascending: revealed, not diverged, and not of its
+/// own owner. Nothing: it has no bitmap, because it is no judge of the round. Final once the round is past
+/// kReveal.
+std::optional<std::vector<std::uint32_t>> storable_slots(const StateView& state, const Hash256& job,
+                                                         std::uint32_t round, const PublicKey& verifier);
+/// Bytes of a bitmap over so many slots, and its bits. REQUIRES slots below the count.
+Bytes storage_bits(std::uint32_t slots, const std::vector<std::uint32_t>& held);
+bool has_bit(const Bytes& bits, std::uint32_t slot);
+
+/// Whether the update of a slot with this verdict goes into the merge.
+bool is_merged(Reason verdict);
+
+/// The slots whose updates the merge of this round sums, weight 1 each, ascending: revealed, not shown wrong,
+/// stored and not diverged. Final once the round is past kStore.
 std::vector<std::uint32_t> merge_slots(const StateView& state, const Hash256& job, std::uint32_t round);
 
 /// What a slot goes on with in a round: what it handed on in the round before, if that merged its update;

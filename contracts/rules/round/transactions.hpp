@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "contracts/program/trace.hpp"
@@ -27,31 +28,78 @@ struct RoundCommit {
     }
 };
 
-/// node (beacon participant of the job), round phase kBeacon.
+/// node (beacon member of the job), round phase kBeacon.
 struct BeaconOpen {
     static constexpr TxType kType = TxType::kBeaconOpen;
     Hash256 job;
     std::uint32_t round = 0;
-    Hash256 link;  ///< chain_link(secret, rounds, round)
+    Hash256 link;             ///< chain_link(secret, rounds, index)
+    std::uint32_t index = 0;  ///< of the link in its chain, by use
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.link);
+        visit(self.job, self.round, self.link, self.index);
     }
 };
 
-/// node (the slot's miner), round phase kReveal. Opens the seal and says where the bytes are.
+/// The state from which a drawn run begins.
+struct ServedStart {
+    program::TraceOpening start;  ///< start_leaf of the run's first unit, under the trace root
+    Hash256 blob;                 ///< blob id of that state's head
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.start, self.blob);
+    }
+};
+
+/// node (the slot's miner), round phase kServe. Opens the seal, and of the trace nothing but the starts of
+/// the drawn runs.
+struct RoundServe {
+    static constexpr TxType kType = TxType::kRoundServe;
+    Hash256 job;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    Hash256 trace_root;
+    Hash256 salt;  ///< commit_salt of the slot's salt
+    /// The unit in which the slot's work ended, where its trace says so. It is drawn, and none behind it.
+    std::optional<std::uint32_t> diverged_unit;
+    /// One for each run of the drawn units (with_divergence) that does not begin at the base, ascending.
+    std::vector<ServedStart> starts;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.round, self.slot, self.trace_root, self.salt, self.diverged_unit, self.starts);
+    }
+};
+
+/// node (the slot's miner), round phase kReveal: when everything about the slot is sealed and opened. Opens
+/// the seal and the whole trace, and says where the bytes are that the merge needs.
 struct RoundReveal {
     static constexpr TxType kType = TxType::kRoundReveal;
     Hash256 job;
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
     TraceRecord trace;
-    std::vector<Hash256> boundary_blobs;  ///< blob ids of the states at boundaries 1 … segments
-    Hash256 update_blob;                  ///< blob id of the update file; zero when diverged
-    Hash256 salt;
+    Hash256 salt;          ///< the slot's salt
+    Hash256 update_blob;   ///< blob id of the update file; zero exactly when diverged
+    Hash256 carried_blob;  ///< of the head of the last boundary; zero when diverged, and in jobs that do not
+                           ///< carry
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt);
+        visit(self.job, self.round, self.slot, self.trace, self.salt, self.update_blob, self.carried_blob);
+    }
+};
+
+/// node (a judge of the round), round phase kStore. Which slots' bytes it holds,
+/// has checked against their roots, and serves.
+struct StorageBitmap {
+    static constexpr TxType kType = TxType::kStorageBitmap;
+    Hash256 job;
+    std::uint32_t round = 0;
+    /// Bit s mod 8 of byte s div 8 says slot s: as many bytes as the slots need, no bit but of
+    /// storable_slots().
+    Bytes bits;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.round, self.bits);
     }
 };
 
@@ -68,14 +116,14 @@ struct AuditSeal {
     }
 };
 
-/// node (drawn verifier), round phase kAuditOpen or kThirdOpen. `claims` are exactly the units that
-/// assigned_units() names, in that order.
+/// node (drawn verifier), round phase kAuditOpen or kThirdOpen. `claims` are about exactly the slots that
+/// assigned_slots() names, in that order.
 struct AuditOpen {
     static constexpr TxType kType = TxType::kAuditOpen;
     Hash256 job;
     std::uint32_t round = 0;
     Stage stage = Stage::kPair;
-    std::vector<UnitClaim> claims;
+    std::vector<SlotClaim> claims;
     Hash256 salt;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {

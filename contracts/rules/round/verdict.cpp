@@ -10,80 +10,67 @@
 
 namespace assay::contracts {
 
-std::vector<SlotAudit> audits_of(const StateView& state, const RunningRound& running, const SlotRound& slot) {
+std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
+                                 const SlotRound& slot) {
     std::vector<SlotAudit> audits;
+    if (slot.drawn_units.empty()) return audits;
     for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
         const Stage stage = i < 2 ? Stage::kPair : Stage::kThird;
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
-        const auto posting = read_audit(state, running.job.id, running.round.number, stage, audit.verifier);
+        const auto posting = read_audit(state, job, round, stage, audit.verifier);
         audit.sealed = posting && posting->sealed;
-        if (posting && posting->opened) {
-            audit.opened = true;
-            for (const UnitClaim& claim : posting->claims) {
-                if (claim.slot == slot.slot) audit.claims.push_back(claim);
-            }
+        audit.opened = posting && posting->opened;
+        if (audit.opened) {
+            const auto claim = std::find_if(posting->claims.begin(), posting->claims.end(),
+                                            [&](const SlotClaim& c) { return c.slot == slot.slot; });
+            ASSAY_CHECK(claim != posting->claims.end());
+            audit.replayed = claim->replayed;
+            const auto units = claimed_units(slot.drawn_units, claim->replayed);
+            for (std::size_t u = 0; u < units.size(); ++u) audit.roots.emplace(units[u], claim->roots[u]);
         }
         audits.push_back(std::move(audit));
     }
     return audits;
 }
 
-std::vector<UnitFinding> find_units(const RunningRound& running, const SlotRound& slot,
-                                    const std::vector<SlotAudit>& audits) {
-    const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
-    ASSAY_CHECK(reveal.has_value());
-    std::vector<UnitFinding> findings;
-    for (const std::uint32_t unit : slot.drawn_units) {
-        UnitFinding finding;
-        finding.unit = unit;
-        finding.claimed = program::unit_root(reveal->trace, running.job.spec, unit);
-        finding.all_unavailable = !audits.empty();
-        std::map<Hash256, int> votes;
-        for (const SlotAudit& audit : audits) {
-            const auto claim = std::find_if(audit.claims.begin(), audit.claims.end(),
-                                            [&](const UnitClaim& c) { return c.unit == unit; });
-            const bool unavailable = claim != audit.claims.end() && claim->unavailable;
-            if (!unavailable) finding.all_unavailable = false;
-            if (claim != audit.claims.end() && !claim->unavailable) ++votes[claim->root];
-        }
-        // Of at most three votes only one root can have two.
-        for (const auto& [root, count] : votes) {
-            if (count < 2) continue;
-            finding.decided = true;
-            finding.root = root;
-        }
-        findings.push_back(finding);
-    }
-    return findings;
-}
-
-bool any_unserved(const std::vector<SlotAudit>& audits) {
-    return std::any_of(audits.begin(), audits.end(), [](const SlotAudit& audit) {
-        return std::any_of(audit.claims.begin(), audit.claims.end(),
-                           [](const UnitClaim& claim) { return claim.unavailable; });
-    });
-}
-
 namespace {
 
-void draw_divergences(RunningRound& running) {
-    const program::RoundPlan plan(running.job.spec);
-    for (SlotRound& slot : running.slots) {
-        if (!slot.revealed || !slot.diverged) continue;
-        const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
-        ASSAY_CHECK(reveal.has_value() && reveal->trace.divergence.has_value());
-        draw_divergence(slot.drawn_units, plan, plan.unit_of(reveal->trace.divergence->step));
+UnitFinding find_unit(std::uint32_t unit, const std::vector<SlotAudit>& audits) {
+    UnitFinding finding;
+    finding.unit = unit;
+    std::map<Hash256, int> votes;
+    for (const SlotAudit& audit : audits) {
+        const auto root = audit.roots.find(unit);
+        // Of at most three votes only one root can have two.
+        if (root == audit.roots.end() || ++votes[root->second] < 2) continue;
+        finding.decided = true;
+        finding.root = root->second;
     }
+    for (const SlotAudit& audit : audits) {
+        const auto root = audit.roots.find(unit);
+        if (!finding.decided || root == audit.roots.end() || root->second != finding.root) continue;
+        (audit.replayed ? finding.by_replay : finding.by_served) = true;
+    }
+    return finding;
 }
 
 }  // namespace
 
+std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+    std::vector<UnitFinding> findings;
+    for (const std::uint32_t unit : claimed_units(slot.drawn_units, true)) {
+        UnitFinding finding = find_unit(unit, audits);
+        finding.drawn = std::binary_search(slot.drawn_units.begin(), slot.drawn_units.end(), unit);
+        if (finding.drawn || finding.decided) findings.push_back(finding);
+    }
+    return findings;
+}
+
 void call_audits(RunningRound& running, Stage stage) {
-    if (stage == Stage::kPair) draw_divergences(running);
     save(running);
     for (const EnlistedVerifier& verifier : running.job.verifiers) {
-        if (assigned_units(running.work.state, running.job.id, running.round.number, stage, verifier.node)
+        if (assigned_slots(running.work.state, running.job.id, running.round.number, stage, verifier.node)
                 .empty()) {
             continue;
         }
@@ -98,12 +85,9 @@ void call_audits(RunningRound& running, Stage stage) {
 bool draw_thirds(RunningRound& running) {
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
-        if (!slot.revealed) continue;
-        const auto findings = find_units(running, slot, audits_of(running.work.state, running, slot));
-        const auto wrong = [](const UnitFinding& f) { return f.decided && f.root != f.claimed; };
+        const auto findings =
+            find_units(slot, audits_of(running.work.state, running.job.id, running.round.number, slot));
         const auto open = [](const UnitFinding& f) { return !f.decided; };
-        // One unit shown wrong settles the slot, whatever the others are.
-        if (std::any_of(findings.begin(), findings.end(), wrong)) continue;
         if (std::any_of(findings.begin(), findings.end(), open)) drawn = draw_third(running, slot) || drawn;
     }
     return drawn;
@@ -111,27 +95,39 @@ bool draw_thirds(RunningRound& running) {
 
 namespace {
 
+/// Whether two verifiers decided the unit in which the revealed trace ended.
+bool is_divergence_decided(const program::JobSpec& spec, const Reveal& reveal,
+                           const std::vector<UnitFinding>& findings) {
+    const std::uint32_t unit = program::RoundPlan(spec).unit_of(reveal.trace.divergence->step);
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const UnitFinding& f) { return f.unit == unit && f.decided; });
+}
+
 void judge(RunningRound& running, SlotRound& slot) {
-    const auto findings = find_units(running, slot, audits_of(running.work.state, running, slot));
+    const State& state = running.work.state;
+    const auto reveal = read_reveal(state, running.job.id, running.round.number, slot.slot);
+    ASSAY_CHECK(reveal.has_value());
+    const auto findings = find_units(slot, audits_of(state, running.job.id, running.round.number, slot));
     bool open = false;
-    bool served = false;
     for (const UnitFinding& finding : findings) {
-        if (finding.decided && finding.root != finding.claimed) {
+        const Hash256 claimed = program::unit_root(reveal->trace, running.job.spec, finding.unit);
+        if (finding.decided && finding.root != claimed) {
             slot.verdict = Reason::kMismatch;
             slot.fault_unit = finding.unit;
-            slot.fault_claimed = finding.claimed;
+            slot.fault_claimed = claimed;
             slot.fault_found = finding.root;
             return;
         }
-        if (!finding.decided) {
-            open = true;
-            served = served || !finding.all_unavailable;
-        }
+        open = open || !finding.decided;
     }
-    if (open) {
-        slot.verdict = served ? Reason::kUnresolved : Reason::kUnavailable;
+    if (slot.diverged) {
+        // A claim that ends the work early, and is paid in full, is never paid by default.
+        const bool decided = is_divergence_decided(running.job.spec, *reveal, findings);
+        slot.verdict = decided ? Reason::kPaidDiverged : Reason::kUnresolved;
+    } else if (!slot.stored) {
+        slot.verdict = Reason::kNotStored;
     } else {
-        slot.verdict = slot.diverged ? Reason::kPaidDiverged : Reason::kPaid;
+        slot.verdict = open ? Reason::kPaidUndecided : Reason::kPaid;
     }
 }
 
@@ -139,6 +135,7 @@ void judge(RunningRound& running, SlotRound& slot) {
 
 void conclude(RunningRound& running) {
     for (SlotRound& slot : running.slots) {
+        slot.stored = is_stored(running.work.state, running.job, running.round, slot);
         if (!slot.assigned) {
             slot.verdict = Reason::kNotAssigned;
         } else if (!slot.committed) {

@@ -26,6 +26,8 @@ std::string_view to_text(EventKind kind) {
         case EventKind::kRefunded: return "refunded";
         case EventKind::kJobEnded: return "job_ended";
         case EventKind::kUnbonded: return "unbonded";
+        case EventKind::kServed: return "served";
+        case EventKind::kStored: return "stored";
     }
     return "unknown";
 }

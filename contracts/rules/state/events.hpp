@@ -40,8 +40,10 @@ enum class EventKind : std::uint8_t {
     kRefunded = 19,       ///< amount
     kJobEnded = 20,       ///< reason
     kUnbonded = 21,       ///< node, amount
+    kServed = 22,         ///< round, slot, node: a miner opened the starts of its runs
+    kStored = 23,         ///< round, node: a verifier said which slots' bytes it holds
 };
-inline constexpr EventKind kLastEventKind = EventKind::kUnbonded;
+inline constexpr EventKind kLastEventKind = EventKind::kStored;
 std::string_view to_text(EventKind kind);
 
 /// Fields that a kind does not name are zero.
@@ -64,5 +66,5 @@ using Events = std::vector<Event>;
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kUnbonded);
+ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kStored);
 }  // namespace assay::base

@@ -16,9 +16,9 @@ inline constexpr std::size_t kMaxEndpointBytes = 128;
 // What a job may make of a list follows from the job's own limits (contracts/program/limits.hpp).
 inline constexpr std::size_t kMaxSegments = program::kMaxSegments;      ///< boundaries of a trace less one
 inline constexpr std::size_t kMaxInnerSteps = program::kMaxInnerSteps;  ///< fingerprints of a trace
-inline constexpr std::size_t kMaxClaims = program::kMaxUnits;  ///< (slot, unit) pairs of one audit opening
-inline constexpr std::size_t kMaxVerifiers = 64;               ///< enlisted for one job
-inline constexpr std::size_t kMaxAsks = 1'024;                 ///< sealed asks for one job
+inline constexpr std::size_t kMaxClaims = program::kMaxUnits;           ///< unit roots of one audit opening
+inline constexpr std::size_t kMaxVerifiers = 64;                        ///< enlisted for one job
+inline constexpr std::size_t kMaxAsks = 1'024;                          ///< sealed asks for one job
 inline constexpr std::size_t kMaxActiveJobs = 1'024;
 inline constexpr std::size_t kMaxGenesisAccounts = 100'000;
 /// Matured withdrawals paid out by one block.

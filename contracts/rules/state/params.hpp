@@ -28,9 +28,11 @@ struct Params {
     std::uint64_t ask_reveal_window = 20;
     std::uint64_t commit_window = 100'000;  ///< from the dealing of the slots to the last seal: training
     std::uint64_t beacon_window = 1'000;
-    std::uint64_t reveal_window = 1'000;
+    std::uint64_t serve_window = 1'000;         ///< opening the starts of the drawn runs
     std::uint64_t audit_seal_window = 100'000;  ///< recomputation
     std::uint64_t audit_open_window = 1'000;
+    std::uint64_t reveal_window = 1'000;
+    std::uint64_t storage_window = 10'000;  ///< from the last reveal to the last bitmap
     std::uint64_t merge_seal_window = 100'000;
     std::uint64_t merge_open_window = 1'000;
     std::uint64_t unbonding_delay = 100;  ///< from a withdrawal of stake to its arrival
@@ -42,7 +44,7 @@ struct Params {
     Amount verifier_bond = base::units(10'000'000);  ///< least locked for a job a verifier enlists for
     Amount verifier_penalty =
         base::units(2'000'000);                    ///< least for a slot or merge judged wrongly or not opened
-    Amount link_penalty = base::units(1'000'000);  ///< for a withheld link, to the job's escrow
+    Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
     std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
     std::uint32_t max_missed = 2;         ///< rounds missed in a row before a party is dropped from a job
     std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
@@ -61,11 +63,11 @@ struct Params {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.ask_commit_window, self.ask_reveal_window, self.commit_window, self.beacon_window,
-              self.reveal_window, self.audit_seal_window, self.audit_open_window, self.merge_seal_window,
-              self.merge_open_window, self.unbonding_delay, self.miner_fee, self.verifier_fee,
-              self.ask_deposit, self.verifier_bond, self.verifier_penalty, self.link_penalty,
-              self.probation_rounds, self.max_missed, self.speed_window, self.audit_fee_ppm,
-              self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm,
+              self.serve_window, self.audit_seal_window, self.audit_open_window, self.reveal_window,
+              self.storage_window, self.merge_seal_window, self.merge_open_window, self.unbonding_delay,
+              self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond, self.verifier_penalty,
+              self.link_penalty, self.probation_rounds, self.max_missed, self.speed_window,
+              self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm,
               self.verifier_penalty_ppm, self.gain_bound_max_ppm);
     }
 };

@@ -88,13 +88,14 @@ constexpr std::array kRows = {
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
         "No seal arrived before the beacon: unpaid without loss, the slot is dealt again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
-        "The drawn verifiers were gone or did not agree: unpaid without forfeit; if one of them was "
-        "served no bytes, the miner is a newcomer again."},
-    Row{Reason::kUnavailable, kUnpaid, "unavailable",
-        "No drawn verifier was served the bytes: unpaid without forfeit, the miner is a newcomer again."},
+        "No two verifiers decided the unit in which the training is said to have diverged: unpaid without "
+        "forfeit."},
+    Row{Reason::kNotStored, kUnpaid, "not_stored",
+        "No majority of the locked stake holds the slot's bytes: unpaid without forfeit, its update stays "
+        "out."},
     Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
-    Row{Reason::kAuditUnavailable, kUnpaid, "audit_unavailable",
-        "The verifier recomputed nothing: it was served no bytes."},
+    Row{Reason::kPaidUndecided, kPaid, "paid_undecided",
+        "No two verifiers agreed on a drawn unit, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
         "No majority formed: nobody can say that the audit was right."},
     Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The drawn verifier posted no merge in time."},
@@ -104,7 +105,9 @@ constexpr std::array kRows = {
     Row{Reason::kAskNotRevealed, kPenalty, "ask_not_revealed",
         "A sealed ask was not opened: its deposit is burned."},
     Row{Reason::kLinkWithheld, kPenalty, "link_withheld",
-        "A beacon link was withheld: every slot of the round was audited at rate 1 at this party's cost."},
+        "A beacon link was withheld: the link bond is lost, and pays what the round's audits at rate 1 cost "
+        "more; "
+        "the rest is burned."},
     Row{Reason::kAuditWrong, kPenalty, "audit_wrong",
         "A majority of recomputations shows that this audit was wrong."},
     Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
@@ -145,6 +148,12 @@ constexpr std::array kRows = {
         "The transaction alone costs more than a block may hold."},
     Row{Reason::kWrongCarried, kRefused, "wrong_carried",
         "The slot goes on with another state than its last accepted round handed on."},
+    Row{Reason::kBadOpening, kRefused, "bad_opening",
+        "The openings are not the starts of the drawn runs under the sealed trace root."},
+    Row{Reason::kBadBitmap, kRefused, "bad_bitmap",
+        "The bitmap has another length, or names a slot that this verifier has no say about."},
+    Row{Reason::kVoidTry, kRefused, "void_try",
+        "The link comes too late: the try that waited for it is void."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

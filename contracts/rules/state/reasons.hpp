@@ -83,9 +83,9 @@ enum class Reason : std::uint16_t {
     kNotAssigned = 47,
     kNoCommit = 48,
     kUnresolved = 49,
-    kUnavailable = 50,
+    kNotStored = 50,
     kAuditSilent = 51,
-    kAuditUnavailable = 52,
+    kPaidUndecided = 52,  ///< paid
     kAuditUndecided = 53,
     kMergeSilent = 54,
     kMergeUndecided = 55,
@@ -120,10 +120,14 @@ enum class Reason : std::uint16_t {
     kLockTooSmall = 78,
     // Refused: what a block has no room for.
     kTooCostly = 79,
-    // Refused: a reveal.
+    // Refused: a reveal, an opening, a bitmap.
     kWrongCarried = 80,
+    kBadOpening = 81,
+    kBadBitmap = 82,
+    // Refused: a link.
+    kVoidTry = 83,
 };
-inline constexpr Reason kLastReason = Reason::kWrongCarried;
+inline constexpr Reason kLastReason = Reason::kVoidTry;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -134,5 +138,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kWrongCarried);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kVoidTry);
 }  // namespace assay::base

@@ -23,8 +23,11 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kBadKeyProof:
         case Reason::kSealMismatch:
         case Reason::kBadLink:
+        case Reason::kVoidTry:
         case Reason::kBadTrace:
         case Reason::kWrongCarried:
+        case Reason::kBadOpening:
+        case Reason::kBadBitmap:
         case Reason::kWrongClaims:
         // A key is registered, and revoked, once and for ever; the validators are the genesis file's.
         case Reason::kNeedsOwnerKey:
@@ -73,9 +76,9 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kNotAssigned:
         case Reason::kNoCommit:
         case Reason::kUnresolved:
-        case Reason::kUnavailable:
+        case Reason::kNotStored:
         case Reason::kAuditSilent:
-        case Reason::kAuditUnavailable:
+        case Reason::kPaidUndecided:
         case Reason::kAuditUndecided:
         case Reason::kMergeSilent:
         case Reason::kMergeUndecided:

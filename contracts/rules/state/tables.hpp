@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 4;
+inline constexpr std::uint32_t kSchemaVersion = 5;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -58,6 +58,8 @@ enum class Table : std::uint8_t {
     kRevealPlace = 0x38,    // job, round, slot -> LogPlace
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry
+    kServe = 0x3b,          // job, round, slot -> Serve, until the round is settled
+    kStorage = 0x3c,        // job, round, verifier -> StoragePosting
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
@@ -84,7 +86,9 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kMergePosting:
         case Table::kRevealPlace:
         case Table::kAuditPlace:
-        case Table::kHandedOn: return true;
+        case Table::kHandedOn:
+        case Table::kServe:
+        case Table::kStorage: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:

@@ -16,18 +16,33 @@ constexpr std::uint64_t kRound = 9'000;
 // And programs of a few layers of a job's kind, which are built to price it, or a trace.
 constexpr std::uint64_t kProgram = 11'000;
 
+// A reveal's trace is hashed leaf by leaf: three hashes for each fingerprint of eight bytes.
+constexpr std::uint64_t kLeafByte = 12;
+
 constexpr std::array kTypeCosts = {
-    TypeCost{TxType::kTransfer, kSimple},         TypeCost{TxType::kNodeRegister, kSimple},
-    TypeCost{TxType::kNodeRevoke, kSimple},       TypeCost{TxType::kMinerRegister, kSimple},
-    TypeCost{TxType::kVerifierRegister, kSimple}, TypeCost{TxType::kStakeDeposit, kSimple},
-    TypeCost{TxType::kStakeWithdraw, kSimple},    TypeCost{TxType::kEndpointUpdate, kJob},
-    TypeCost{TxType::kJobSubmit, kProgram},       TypeCost{TxType::kJobCancel, kRound},
-    TypeCost{TxType::kAskCommit, kJob},           TypeCost{TxType::kAskReveal, kJob},
-    TypeCost{TxType::kVerifierEnlist, kJob},      TypeCost{TxType::kValidatorEnlist, kJob},
-    TypeCost{TxType::kRoundCommit, kRound},       TypeCost{TxType::kBeaconOpen, kRound},
-    TypeCost{TxType::kRoundReveal, kProgram},     TypeCost{TxType::kAuditSeal, kRound},
-    TypeCost{TxType::kAuditOpen, kRound},         TypeCost{TxType::kMergeSeal, kRound},
+    TypeCost{TxType::kTransfer, kSimple},
+    TypeCost{TxType::kNodeRegister, kSimple},
+    TypeCost{TxType::kNodeRevoke, kSimple},
+    TypeCost{TxType::kMinerRegister, kSimple},
+    TypeCost{TxType::kVerifierRegister, kSimple},
+    TypeCost{TxType::kStakeDeposit, kSimple},
+    TypeCost{TxType::kStakeWithdraw, kSimple},
+    TypeCost{TxType::kEndpointUpdate, kJob},
+    TypeCost{TxType::kJobSubmit, kProgram},
+    TypeCost{TxType::kJobCancel, kRound},
+    TypeCost{TxType::kAskCommit, kJob},
+    TypeCost{TxType::kAskReveal, kJob},
+    TypeCost{TxType::kVerifierEnlist, kJob},
+    TypeCost{TxType::kValidatorEnlist, kJob},
+    TypeCost{TxType::kRoundCommit, kRound},
+    TypeCost{TxType::kBeaconOpen, kRound},
+    TypeCost{TxType::kRoundReveal, kProgram, kLeafByte},
+    TypeCost{TxType::kAuditSeal, kRound},
+    TypeCost{TxType::kAuditOpen, kRound},
+    TypeCost{TxType::kMergeSeal, kRound},
     TypeCost{TxType::kMergeOpen, kRound},
+    TypeCost{TxType::kRoundServe, kProgram},
+    TypeCost{TxType::kStorageBitmap, kRound},
 };
 
 constexpr bool every_type_once() {
@@ -51,10 +66,10 @@ std::size_t type_number(ByteView signed_transaction) {
 std::span<const TypeCost> type_costs() { return kTypeCosts; }
 
 std::uint64_t cost_of(ByteView signed_transaction) {
-    const std::uint64_t bytes = kCostPerByte * signed_transaction.size();
     const std::size_t number = type_number(signed_transaction);
-    if (number == 0 || number > kTypeCosts.size()) return bytes;
-    return kTypeCosts[number - 1].units + bytes;
+    if (number == 0 || number > kTypeCosts.size()) return kCostPerByte * signed_transaction.size();
+    const TypeCost& row = kTypeCosts[number - 1];
+    return row.units + row.per_byte * signed_transaction.size();
 }
 
 }  // namespace assay::contracts

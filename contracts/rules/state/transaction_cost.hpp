@@ -18,10 +18,11 @@ inline constexpr std::uint64_t kCostPerByte = 1;
 /// Of all transactions of a block together.
 inline constexpr std::uint64_t kBlockCostLimit = 16'000'000;
 
-/// One row of the table: what a transaction of this type costs besides its bytes.
+/// One row of the table: what a transaction of this type costs, and what each of its bytes does.
 struct TypeCost {
     TxType type;
     std::uint64_t units;
+    std::uint64_t per_byte = kCostPerByte;
 };
 /// Every type once, ascending.
 std::span<const TypeCost> type_costs();

@@ -28,6 +28,8 @@ std::string_view to_text(TxType type) {
         case TxType::kAuditOpen: return "audit_open";
         case TxType::kMergeSeal: return "merge_seal";
         case TxType::kMergeOpen: return "merge_open";
+        case TxType::kRoundServe: return "round_serve";
+        case TxType::kStorageBitmap: return "storage_bitmap";
     }
     return "unknown";
 }
@@ -54,7 +56,9 @@ Signer signer_of(TxType type) {
         case TxType::kAuditSeal:
         case TxType::kAuditOpen:
         case TxType::kMergeSeal:
-        case TxType::kMergeOpen: return Signer::kNode;
+        case TxType::kMergeOpen:
+        case TxType::kRoundServe:
+        case TxType::kStorageBitmap: return Signer::kNode;
     }
     ASSAY_CHECK(false);
 }

@@ -34,6 +34,8 @@ enum class TxType : std::uint16_t {
     kAuditOpen = 19,
     kMergeSeal = 20,
     kMergeOpen = 21,
+    kRoundServe = 22,
+    kStorageBitmap = 23,
 };
 std::string_view to_text(TxType type);
 
@@ -44,5 +46,5 @@ Signer signer_of(TxType type);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kMergeOpen);
+ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kStorageBitmap);
 }  // namespace assay::base

@@ -71,10 +71,12 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                    entry.dropped ? std::string(to_text(entry.dropped_for)) : "working"});
     table.print(context.out);
     context.out << '\n';
-    TextTable slots({{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}});
+    TextTable slots(
+        {{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}, {"served"}, {"stored"}});
     for (const SlotView& slot : job.slot_rounds)
         slots.row({std::to_string(slot.round), std::to_string(slot.slot), slot.miner.brief(),
-                   std::string(to_text(slot.verdict))});
+                   std::string(to_text(slot.verdict)), slot.served ? "yes" : "no",
+                   slot.stored ? "yes" : "no"});
     slots.print(context.out);
     return {};
 }

@@ -10,6 +10,24 @@
 
 namespace assay::node {
 
+namespace {
+
+/// The reason in words, and where replays of a slot were paid from it, or paid by it.
+std::string why(const PayoutLine& line) {
+    std::string text(contracts::explain(line.reason));
+    if (!line.replays.is_zero()) {
+        text += " " + base::to_text(line.replays) +
+                " of its pay went to verifiers that replayed the slot: its starts were not served.";
+    }
+    if (!line.from_slot.is_zero()) {
+        text +=
+            " " + base::to_text(line.from_slot) + " of it came from the pay of the slot, which was replayed.";
+    }
+    return text;
+}
+
+}  // namespace
+
 void print_lines(const Context& context, const std::string& schema, const PayoutLines& found) {
     if (context.json()) return context.print_json(schema, json_of(found));
     TextTable table({{"job"},
@@ -24,8 +42,7 @@ void print_lines(const Context& context, const std::string& schema, const Payout
     for (const PayoutLine& line : found.lines)
         table.row({line.job.brief(), std::to_string(line.round), std::string(contracts::to_text(line.kind)),
                    std::to_string(line.slot), std::to_string(line.work_units), base::to_text(line.price),
-                   base::to_text(line.paid), base::to_text(line.lost),
-                   std::string(contracts::explain(line.reason))});
+                   base::to_text(line.paid), base::to_text(line.lost), why(line)});
     table.print(context.out);
 }
 

@@ -70,6 +70,7 @@ struct QuotedBytes {
         visit("slot_received", bytes.received);
         visit("slot_updates", bytes.updates);
         visit("slot_audit", ByStanding<std::uint64_t>{bytes.audit_newcomer, bytes.audit_proven});
+        visit("slot_storage", bytes.storage);
         visit("job", ByStanding<std::uint64_t>{bytes.job_newcomer, bytes.job_proven});
     }
 };
@@ -109,6 +110,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("rounds_covered", plan.rounds_covered);
     body("deadline_blocks", spec.market.deadline_blocks);
     body("bond", ByStanding<Amount>{plan.bond_newcomer, plan.bond_proven});
+    body("link_bond", plan.link_bond);
     body("audit_rate", ByStanding<double>{1.0, plan.audit_rate});
     body("finalise_rate", ByStanding<double>{1.0, plan.finalise_rate});
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
@@ -164,6 +166,9 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
                       base::to_text(plan.round_pay) + ", checking the rest"},
         {"whole job", "at most " + base::to_text(plan.spend_max) + " of a budget of " +
                           base::to_text(spec.market.budget) + "; what is not spent comes back"},
+        {"link bond", base::to_text(plan.link_bond) +
+                          " beside the budget, and from each verifier; back when the job ends, lost for a "
+                          "withheld beacon link"},
         {"rounds covered", std::to_string(plan.rounds_covered) + " of " + std::to_string(spec.rounds) +
                                " if every round costs its most"},
         {"deadline", std::to_string(spec.market.deadline_blocks) + " blocks after submission"},
@@ -173,11 +178,12 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
                       size_text(sizes.slot_state) + ", the update from " + size_text(finalise_start(spec))},
-        {"slot's traffic",
-         "a round: up to " + size_text(bytes.updates) + " of its update to miners and verifiers, about " +
-             size_text(bytes.audit_newcomer) + " (newcomer), " + size_text(bytes.audit_proven) +
-             " (proven) of its states to verifiers; up to " + size_text(bytes.received) +
-             " of other slots' updates to its miner"},
+        {"slot's traffic", "a round, up: about " + size_text(bytes.audit_newcomer) + " (newcomer), " +
+                               size_text(bytes.audit_proven) +
+                               " (proven) of states served to verifiers, up to " + size_text(bytes.storage) +
+                               " stored by verifiers, up to " + size_text(bytes.updates) +
+                               " of its update to miners and verifiers; down: up to " +
+                               size_text(bytes.received) + " of other slots' updates"},
         {"job's traffic", "up to about " + size_text(bytes.job_newcomer) + " (newcomers), " +
                               size_text(bytes.job_proven) + " (proven), of which " + size_text(bytes.data) +
                               " of data to each miner and verifier; " + size_text(bytes.join) +

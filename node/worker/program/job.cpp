@@ -311,8 +311,7 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
 }
 
 Answered WorkerJob::trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const {
-    WorkerAnswer answer{
-        frames::Trained{round.trace, program::trace_root(round.trace), nanoseconds, peak_rss_bytes()}, {}};
+    WorkerAnswer answer{frames::Trained{round.trace, nanoseconds, peak_rss_bytes()}, {}};
     if (round.update) {
         ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update, runner_->spec())));
         answer.bulk.push_back(std::move(file));
@@ -330,7 +329,7 @@ Result<void, Refusal> WorkerJob::read_replay(const frames::Replay& request, cons
         ASSAY_ASSIGN(input.base, base_state(context));
         ++at;
     }
-    if (start.carried && request.claimed.carried && !request.claimed.carried->in.is_zero()) {
+    if (start.carried && !request.carried_in.is_zero()) {
         ASSAY_ASSIGN(auto carried, claimed_state(context, at, start.arrays));
         input.carried = std::move(carried.state);
     }
@@ -338,14 +337,6 @@ Result<void, Refusal> WorkerJob::read_replay(const frames::Replay& request, cons
         ASSAY_ASSIGN(auto claimed, claimed_state(context, at, start.arrays));
         input.start = std::move(claimed.state);
         input.start_roots = claimed.roots;
-    }
-    if (request.has_claimed_end && plan.is_finalise(request.unit)) {
-        if (at >= context.bulk.size()) return refuse(RefusalReason::kBadRequest, "the update is missing");
-        ASSAY_ASSIGN(input.claimed_update,
-                     read_claimed(context.bulk[at++], runner_->parameter_count(), update_decoder()));
-    } else if (request.has_claimed_end) {
-        ASSAY_ASSIGN(auto claimed, claimed_state(context, at, program::strategy_of(spec).lane_arrays));
-        input.claimed_end = std::move(claimed.state);
     }
     return all_taken(context.bulk, at);
 }
@@ -361,23 +352,20 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
     }
     UnitInput input;
     input.place = {request.round, request.slot, request.unit};
-    input.claimed = request.claimed;
-    input.update_blob = request.update_blob;
-    input.last_boundary_blob = request.last_boundary_blob;
+    input.start_root = request.start_root;
+    input.carried_in = request.carried_in;
     ASSAY_TRY(read_replay(request, context, input));
     Watch watch;
     watch.cancel = context.cancel;
-    const auto checked = check_unit(*runner_, input, watch);
-    if (!checked.ok()) return refuse_work(checked.error());
+    const auto computed = compute_unit(*runner_, input, watch);
+    if (!computed.ok()) return refuse_work(computed.error());
     WorkerAnswer answer{
-        frames::Replayed{checked->verdict, checked->unit_root, checked->claimed_root, checked->difference,
-                         checked->named, checked->steps, stopwatch.nanoseconds()},
-        {}};
-    if (request.want_end_state && checked->end) {
-        ASSAY_ASSIGN(answer.bulk, files_of(*checked->end, checked->end_roots));
-    } else if (request.want_end_state && checked->update) {
+        frames::Replayed{computed->verdict, computed->parts, computed->why, stopwatch.nanoseconds()}, {}};
+    if (request.want_end_state && computed->end) {
+        ASSAY_ASSIGN(answer.bulk, files_of(*computed->end, computed->end_roots));
+    } else if (request.want_end_state && computed->update) {
         ASSAY_ASSIGN(auto file,
-                     bulk_file("update", trainer::encode_update(*checked->update, runner_->spec())));
+                     bulk_file("update", trainer::encode_update(*computed->update, runner_->spec())));
         answer.bulk.push_back(std::move(file));
     }
     return answer;
@@ -432,6 +420,12 @@ Answered WorkerJob::answer(const frames::Root& request, const RequestContext& co
                      slot_state(context, at, program::strategy_of(runner_->spec()).lane_arrays));
         ASSAY_TRY(all_taken(context.bulk, at));
         root = runner_->state_root(state);
+    } else if (request.kind == frames::BulkKind::kCarried) {
+        std::size_t at = 0;
+        ASSAY_ASSIGN(auto state,
+                     slot_state(context, at, program::strategy_of(runner_->spec()).carried_arrays));
+        ASSAY_TRY(all_taken(context.bulk, at));
+        root = runner_->carried_root(trainer::carried_of(std::move(state)));
     } else {
         ASSAY_ASSIGN(const auto update, read_bulk(file, parameters, update_decoder()));
         root = runner_->update_root(update);

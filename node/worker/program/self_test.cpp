@@ -104,7 +104,7 @@ base::Hash256 root_of(const program::JobSpec& spec, const trainer::RunnerOptions
     const auto loss = job.evaluate_held_out(merged->parameters, 0, {});
     if (!loss.ok()) return {};
     return base::Hasher("assay/self-test")
-        .add(program::trace_root(round->trace))
+        .add(program::trace_root(round->trace, spec, base::Hash256()))
         .add(job.base_root(*merged))
         .add_u64(loss->loss.bits)
         .finish();

@@ -35,8 +35,7 @@ private:
     void play_to_merge() {
         play_commits(env, running, {});
         play_links(env, running, {});
-        play_reveals(env, running, {});
-        play_audits(env, running, {}, Stage::kPair);
+        play_verdicts(env, running, {});
         const Job job = env.job(running);
         const MergeClaim claim = true_merge(job, job.round);
         const Hash256 salt = bytes_of("merge salt");

@@ -26,7 +26,7 @@ struct CarryingWorld {
     CarriedIn carried(std::uint32_t round, std::uint32_t slot) {
         return carried_in(env.state(), job, round, slot);
     }
-    /// Commits `trace` for a slot of the running round and ends the beacon's phase.
+    /// Commits `trace` for a slot of the running round, and lets everything pass up to the reveal.
     RoundReveal commit(std::uint32_t slot, const TraceRecord& trace) {
         const Job record = env.job(job);
         const SlotRound dealt = *read_slot(env.whole(), job, record.round, slot);
@@ -34,10 +34,8 @@ struct CarryingWorld {
         env.send(who, RoundCommit{job, record.round, slot, seal_of(env, record, dealt, trace)});
         env.advance_to(env.round(job).phase_deadline + 1);
         play_links(env, job, {});
-        RoundReveal reveal{
-            job, record.round, slot, trace, {2, bytes_of("blob")}, bytes_of("update"), bytes_of("slot salt")};
-        reveal.boundary_blobs.assign(2, bytes_of("blob"));
-        return reveal;
+        while (env.round(job).phase != RoundPhase::kReveal) env.let_deadline_pass();
+        return reveal_of(env, job, slot, trace);
     }
     Person& miner_of(std::uint32_t slot) {
         return env.by_node(read_slot(env.whole(), job, env.job(job).round, slot)->miner);
@@ -53,7 +51,7 @@ TEST_CASE("a slot goes on with what its last accepted round handed on, from the 
     for (const std::uint32_t slot : {0U, 1U}) {
         const CarriedIn carried = w.carried(1, slot);
         CHECK(carried.root == true_trace(w.env.job(w.job), 0, slot).carried->out);
-        CHECK(carried.blob == bytes_of("blob"));
+        CHECK(carried.blob == bytes_of("carried blob"));
         CHECK(carried.holder == read_slot(w.env.whole(), w.job, 0, slot)->miner);
     }
     play_job(w.env, w.job);

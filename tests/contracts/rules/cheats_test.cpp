@@ -75,15 +75,19 @@ TEST_CASE("a copied seal cannot be opened by the copier") {
     w.env.send(w.env.person("m2"), RoundCommit{w.job, 0, copier, seal});
     w.env.send(w.env.person("m1"), RoundCommit{w.job, 0, victim, seal});
     play_links(w.env, w.job, {});
-    RoundReveal reveal{
-        w.job, 0, victim, trace, {2, bytes_of("blob")}, bytes_of("update"), bytes_of("slot salt")};
-    reveal.boundary_blobs.assign(2, bytes_of("blob"));
-    w.env.send(w.env.person("m1"), reveal);
+    RoundServe serve = serve_of(w.env, w.job, victim, trace);
+    w.env.send(w.env.person("m1"), serve);
     // Having seen the opened seal does not help either.
+    serve.slot = copier;
+    w.env.refuse(Reason::kSealMismatch, w.env.person("m2"), serve);
+    w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
+    play_audits(w.env, w.job, {}, Stage::kPair);
+    RoundReveal reveal = reveal_of(w.env, w.job, victim, trace);
+    w.env.send(w.env.person("m1"), reveal);
     reveal.slot = copier;
     w.env.refuse(Reason::kSealMismatch, w.env.person("m2"), reveal);
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_storage(w.env, w.job, {});
     play_merges(w.env, w.job, {}, Stage::kPair);
     CHECK(w.slot_line("m2").reason == Reason::kSilentAfterDraw);
     CHECK(w.slot_line("m1").reason == Reason::kPaid);
@@ -106,20 +110,30 @@ TEST_CASE("nothing is committed, opened or revealed twice, or outside its phase"
     Person& buyer = w.env.person("buyer");
     w.env.refuse(Reason::kNotParticipant, m1, BeaconOpen{w.job, 0, {}});
     w.env.refuse(Reason::kBadLink, buyer, BeaconOpen{w.job, 0, bytes_of("no link")});
+    w.env.refuse(Reason::kBadLink, buyer, link_of(buyer, w.env.job(w.job), 1));
     const BeaconOpen link{w.job, 0, chain_link(buyer.secret, 3, 0)};
     w.env.send(buyer, link);
     w.env.refuse(Reason::kAlreadyDone, buyer, link);
-    w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
-    RoundReveal reveal{
-        w.job, 0, number, true_trace(job, 0, number), {}, bytes_of("update"), bytes_of("slot salt")};
-    w.env.refuse(Reason::kBadTrace, m1, reveal);  // no blobs named
-    reveal.boundary_blobs.assign(2, bytes_of("blob"));
+    play_links(w.env, w.job, {});
+    const RoundServe serve = serve_of(w.env, w.job, number, true_trace(job, 0, number));
+    RoundServe foreign_serve = serve;
+    foreign_serve.slot = 1 - number;
+    w.env.refuse(Reason::kNotYourSlot, m1, foreign_serve);
+    w.env.refuse(Reason::kNoSeal, w.env.person("m2"), foreign_serve);
+    RoundReveal reveal = reveal_of(w.env, w.job, number, true_trace(job, 0, number));
+    w.env.refuse(Reason::kWrongPhase, m1, reveal);
+    w.env.send(m1, serve);
+    w.env.refuse(Reason::kWrongPhase, m1, serve);  // the last one closed the phase
+    play_audits(w.env, w.job, {}, Stage::kPair);
     reveal.update_blob = {};
     w.env.refuse(Reason::kBadTrace, m1, reveal);  // no update named, and the slot did not diverge
     reveal.update_blob = bytes_of("update");
+    reveal.carried_blob = bytes_of("head");
+    w.env.refuse(Reason::kBadTrace, m1, reveal);  // this job carries nothing
+    reveal.carried_blob = {};
     reveal.salt = bytes_of("other salt");
     w.env.refuse(Reason::kSealMismatch, m1, reveal);
-    reveal.salt = bytes_of("slot salt");
+    reveal.salt = slot_salt();
     RoundReveal foreign = reveal;
     foreign.slot = 1 - number;
     w.env.refuse(Reason::kNotYourSlot, m1, foreign);
@@ -147,16 +161,19 @@ TEST_CASE("a withheld link puts every slot at rate 1, at the cost of whoever wit
     spec.security.audit_threshold = UINT64_MAX / 10'000;
     CheatWorld w({"v1", "v2", "v3"}, spec, params);
     const std::uint64_t stake = w.env.stake("v1");
+    const Amount bond = w.env.round(w.job).links.empty() ? Amount{} : w.env.job(w.job).beacon.front().bond;
+    REQUIRE_FALSE(bond.is_zero());
     play_round(w.env, w.job, {.withhold_links = {"v1"}});
     for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) {
         CHECK(slot.drawn_units == std::vector<std::uint32_t>{0, 1, 2});
     }
     const auto line = line_of(w.env, w.job, 0, LineKind::kLink, "v1");
     CHECK(line.reason == Reason::kLinkWithheld);
-    CHECK(line.lost == params.link_penalty);
-    CHECK(line.lost_to_escrow == params.link_penalty);
-    CHECK(w.env.stake("v1") == stake - params.link_penalty.units());
-    // Its chain goes on with the next round's link.
+    CHECK(line.lost == bond);
+    CHECK_FALSE(line.lost_to_escrow.is_zero());
+    CHECK(line.lost_to_escrow.units() + line.lost_burned.units() == bond.units());
+    CHECK(w.env.stake("v1") == stake - bond.units());
+    // The others' chains go on, each with the link behind those of both tries.
     play_round(w.env, w.job);
     CHECK_FALSE(read_round(w.env.whole(), w.job, 1)->link_missing);
     CHECK(read_slot(w.env.whole(), w.job, 1, 0)->drawn_units == std::vector<std::uint32_t>{2});
@@ -174,17 +191,17 @@ TEST_CASE("a withheld bit cannot spare a cheat") {
     CHECK(line_of(w.env, w.job, 0, LineKind::kLink, "buyer").reason == Reason::kLinkWithheld);
 }
 
-TEST_CASE("who withholds too many links in a row is no longer waited for") {
+TEST_CASE("who withheld a link is no longer waited for") {
     CheatWorld w;
     const Play play = {.withhold_links = {"sequencer"}};
     play_round(w.env, w.job, play);
-    play_round(w.env, w.job, play);
-    const Round round = *read_round(w.env.whole(), w.job, 2);
+    CHECK(read_round(w.env.whole(), w.job, 0)->link_missing);
+    const Round round = *read_round(w.env.whole(), w.job, 1);
     for (const BeaconLink& link : round.links) {
         CHECK(link.node != w.env.person("sequencer").node_key());
     }
     play_round(w.env, w.job);
-    CHECK_FALSE(read_round(w.env.whole(), w.job, 2)->link_missing);
+    CHECK_FALSE(read_round(w.env.whole(), w.job, 1)->link_missing);
 }
 
 }  // namespace assay::contracts::test

@@ -63,13 +63,13 @@ TEST_CASE("whoever earned, lost and audited all that can be counted goes on earn
     }
     w.begin();
     const std::uint64_t before = w.env.balance("m1");
-    play_round(w.env, w.job, {.verifiers = {{"v1", VerifierManner::kLies}}, .withhold_links = {"v2"}});
+    play_round(w.env, w.job, {.verifiers = {{"v1", VerifierManner::kLies}}});
     CHECK(w.env.balance("m1") > before);
     const PublicKey m1 = w.env.person("m1").node_key();
     const auto earned = list_standing(w.env.state(), m1);
     REQUIRE(earned.size() == 1);
     w.env.edit<Standing>(standing_key(m1, earned[0].first), [](Standing& s) { s.work = kLast64; });
-    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kBadFinalise}}});
+    play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kBadFinalise}}, .withhold_links = {"v2"}});
     CHECK(line_of(w.env, w.job, 1, LineKind::kSlot, "m2").lost.units() > 0);
     CHECK(w.miner("m1").earned == most);
     CHECK(list_standing(w.env.state(), m1).at(0).second == kLast64);  // and no newcomer again
@@ -103,7 +103,7 @@ TEST_CASE("a job whose record of spending is full still pays") {
 
 TEST_CASE("at the last heights that there are no deadline wraps: a job is worked on as at the first ones") {
     Params params = short_windows();
-    params.commit_window = params.beacon_window = params.reveal_window = params.audit_seal_window = 100;
+    params.commit_window = params.beacon_window = params.serve_window = params.audit_seal_window = 100;
     CounterWorld w(params);
     w.env.jump_to(kLast64 - 40);
     JobSpec spec = small_job();
@@ -116,9 +116,9 @@ TEST_CASE("at the last heights that there are no deadline wraps: a job is worked
     play_commits(w.env, w.job, {});
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kBeacon);
     play_links(w.env, w.job, {});
-    CHECK(w.env.round(w.job).phase == RoundPhase::kReveal);
+    CHECK(w.env.round(w.job).phase == RoundPhase::kServe);
     CHECK(w.env.round(w.job).phase_deadline == kLast64);
-    play_reveals(w.env, w.job, {});
+    play_serves(w.env, w.job, {});
     CHECK(w.env.round(w.job).phase == RoundPhase::kAuditSeal);
     w.env.jump_to(kLast64);
     w.env.send(w.env.person("m1"), StakeWithdraw{w.env.person("m1").node_key(), amount(10)});

@@ -23,8 +23,7 @@ struct DivergedWorld {
     void play_to_merge() {
         play_commits(env, job, {});
         play_links(env, job, {});
-        play_reveals(env, job, {});
-        play_audits(env, job, {}, Stage::kPair);
+        play_verdicts(env, job, {});
         REQUIRE(env.round(job).phase == RoundPhase::kMergeSeal);
     }
     std::vector<std::string> mergers() {
@@ -111,7 +110,7 @@ TEST_CASE("a diverged merge has one spelling: with a blob or a loss beside it, i
     w.env.refuse(Reason::kSealMismatch, first, plain);
 }
 
-TEST_CASE("the unit of a claimed divergence is always among the drawn, in ascending order") {
+TEST_CASE("the unit of a claimed divergence is always drawn, and none behind it") {
     JobSpec spec = small_job();
     spec.seed = kDivergingSeed;  // slot 0, step 3: unit 1 of 0, 1 and finalise
     spec.security.audit_threshold = UINT64_MAX / 10'000;
@@ -121,13 +120,16 @@ TEST_CASE("the unit of a claimed divergence is always among the drawn, in ascend
     play_commits(w.env, w.job, {});
     play_links(w.env, w.job, {});
     CHECK(read_slot(w.env.whole(), w.job, 0, 0)->drawn_units == std::vector<std::uint32_t>{2});
-    play_reveals(w.env, w.job, {});
+    play_serves(w.env, w.job, {});
+    // Nothing is computed behind a divergence: `finalise` is no unit of this slot any more.
     const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, 0);
-    CHECK(slot.drawn_units == std::vector<std::uint32_t>{1, 2});
+    CHECK(slot.drawn_units == std::vector<std::uint32_t>{1});
+    CHECK(slot.diverged_unit == 1);
     CHECK(read_slot(w.env.whole(), w.job, 0, 1)->drawn_units == std::vector<std::uint32_t>{2});
-    const auto units = assigned_units(w.env.state(), w.job, 0, Stage::kPair, slot.verifiers[0]);
-    CHECK(std::count_if(units.begin(), units.end(), [](const auto& u) { return u.slot == 0; }) == 2);
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    const auto slots = assigned_slots(w.env.state(), w.job, 0, Stage::kPair, slot.verifiers[0]);
+    REQUIRE_FALSE(slots.empty());
+    CHECK(slots[0].units == std::vector<std::uint32_t>{1});
+    play_verdicts(w.env, w.job, {});
     play_merges(w.env, w.job, {}, Stage::kPair);
     CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
 }
@@ -144,12 +146,51 @@ TEST_CASE("a divergence claimed falsely is found however low the rate, and a dra
         play_round(w.env, w.job, play);
         const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, number);
         // Diverged at step 0, they say: no work at all for a whole slot's pay.
-        const std::vector<std::uint32_t> all = {0, 1, 2};
-        CHECK(slot.drawn_units == (threshold == UINT64_MAX ? all : std::vector<std::uint32_t>{0, 2}));
+        CHECK(slot.drawn_units == std::vector<std::uint32_t>{0});
         CHECK(slot.verdict == Reason::kMismatch);
         CHECK(slot.fault_unit == 0);
         CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m2").lost == slot.bond);
     }
+}
+
+TEST_CASE("a trace ends where its miner said when it served, or is not opened at all") {
+    Params params = short_windows();
+    params.probation_rounds = 0;
+    JobSpec spec = small_job();
+    spec.security.audit_threshold = UINT64_MAX / 10'000;
+    DivergedWorld w(spec, params);
+    const Play play = {.miners = {{"m2", MinerManner::kFeignsDivergence}}};
+    const std::uint32_t number = slot_of(w.env, w.job, "m2");
+    const TraceRecord feigned = claimed_trace(w.env.job(w.job), 0, number, MinerManner::kFeignsDivergence);
+    play_commits(w.env, w.job, play);
+    play_links(w.env, w.job, play);
+    RoundServe serve = serve_of(w.env, w.job, number, feigned);
+    serve.diverged_unit = 3;  // there is none
+    w.env.refuse(Reason::kBadOpening, w.env.person("m2"), serve);
+    serve = serve_of(w.env, w.job, number, true_trace(w.env.job(w.job), 0, number));
+    serve.trace_root = program::trace_root(feigned, spec, slot_salt());
+    serve.starts[0].start =
+        program::open_leaf(feigned, spec, slot_salt(), program::TraceLeafKind::kFinaliseInput, 0);
+    w.env.send(w.env.person("m2"), serve);  // says nothing of a divergence
+    w.env.send(w.env.person("m1"),
+               serve_of(w.env, w.job, 1 - number, true_trace(w.env.job(w.job), 0, 1 - number)));
+    play_audits(w.env, w.job, {}, Stage::kPair);
+    REQUIRE(w.env.round(w.job).phase == RoundPhase::kReveal);
+    w.env.refuse(Reason::kBadTrace, w.env.person("m2"), reveal_of(w.env, w.job, number, feigned));
+}
+
+TEST_CASE("a divergence that nobody decided is not paid, nor is its claim a loss") {
+    JobSpec spec = small_job();
+    spec.seed = kDivergingSeed;
+    DivergedWorld w(spec);
+    play_round(
+        w.env, w.job,
+        {.verifiers = {
+             {"v1", VerifierManner::kLies}, {"v2", VerifierManner::kLies}, {"v3", VerifierManner::kLies}}});
+    const SlotRound slot = *read_slot(w.env.whole(), w.job, 0, 0);
+    CHECK(slot.verdict == Reason::kUnresolved);
+    CHECK(w.env.stake(w.env.by_node(slot.miner).name) == kPlenty);
+    CHECK(read_slot(w.env.whole(), w.job, 0, 1)->verdict == Reason::kPaidUndecided);
 }
 
 }  // namespace assay::contracts::test

@@ -41,9 +41,11 @@ Params short_windows() {
     params.ask_reveal_window = 4;
     params.commit_window = 10;
     params.beacon_window = 5;
-    params.reveal_window = 5;
+    params.serve_window = 5;
     params.audit_seal_window = 10;
     params.audit_open_window = 5;
+    params.reveal_window = 5;
+    params.storage_window = 10;
     params.merge_seal_window = 10;
     params.merge_open_window = 5;
     params.unbonding_delay = 20;
@@ -256,6 +258,7 @@ void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint6
         enlist(name, id);
     }
     if (with_sequencer) {
+        deposit_for_links("sequencer", id);
         send(person("sequencer"), ValidatorEnlist{id, chain_tip(person("sequencer").secret, rounds)});
     }
     for (const auto& [name, price] : asks) {
@@ -266,6 +269,13 @@ void Env::hold_auction(const Hash256& id, const std::map<std::string, std::uint6
     for (const auto& [name, price] : asks)
         send(person(name), AskReveal{id, amount(price), person(name).secret});
     let_deadline_pass();
+}
+
+void Env::deposit_for_links(const std::string& name, const Hash256& id) {
+    const Job terms = job(id);
+    const Amount bond = link_bond(params_of(state_, terms), terms.spec, terms.slot_work).value();
+    Person& who = person(name);
+    if (read_stake(state_, who.node_key()).free < bond) send(who, StakeDeposit{who.node_key(), bond});
 }
 
 VerifierEnlist Env::enlistment(const Person& who, const Hash256& id) const {

@@ -57,6 +57,8 @@ public:
 
     /// Registers the node key, makes it a miner or verifier, and stakes `stake`.
     Person& miner(const std::string& name, std::uint64_t stake = kPlenty);
+    /// Free stake for the job's link bond, unless it is there.
+    void deposit_for_links(const std::string& name, const Hash256& id);
     Person& verifier(const std::string& name, std::uint64_t stake = kPlenty);
     /// Posts a job by `buyer` and returns its id.
     Hash256 post(const JobSpec& spec, const std::string& buyer = "buyer");

@@ -22,9 +22,7 @@ struct EvidenceWorld {
         env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
         play_commits(env, id, {});
         play_links(env, id, {});
-        play_reveals(env, id, {});
-        play_audits(env, id, {.verifiers = {{"v2", VerifierManner::kLies}}}, Stage::kPair);
-        play_audits(env, id, {}, Stage::kThird);
+        play_verdicts(env, id, {.verifiers = {{"v2", VerifierManner::kLies}}});
         for (const auto& [key, value] : env.state().scan({})) before.put(key, value);
         play_merges(env, id, {}, Stage::kPair);
         REQUIRE(read_round(env.whole(), id, 0)->phase == RoundPhase::kSettled);

@@ -173,6 +173,7 @@ TEST_CASE("slots that no stake covers stay undealt") {
     spec.market.max_price = amount(kPlenty * 6 / 10 / program::work_units(spec));
     spec.market.budget = amount(50 * kPlenty);
     BiddingMarket m(spec);
+    for (const char* name : {"v1", "v2"}) m.env.deposit_for_links(name, m.job);
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
     REQUIRE(m.env.job(m.job).phase == JobPhase::kRounds);
     CHECK(read_slot(m.env.whole(), m.job, 0, 0)->assigned);

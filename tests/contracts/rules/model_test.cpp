@@ -25,13 +25,15 @@ Manner pick(std::mt19937_64& random, int honest_of_ten, int manners) {
 
 Play random_play(std::mt19937_64& random) {
     Play play;
-    for (const auto& name : kMiners) play.miners[name] = pick<MinerManner>(random, 7, 5);
+    for (const auto& name : kMiners) play.miners[name] = pick<MinerManner>(random, 7, 7);
     for (const auto& name : kVerifiers) {
         play.verifiers[name] = pick<VerifierManner>(random, 7, 7);
         play.mergers[name] = pick<MergeManner>(random, 8, 4);
+        play.holders[name] = pick<HolderManner>(random, 8, 3);
         if (random() % 12 == 0) play.withhold_links.push_back(name);
     }
     if (random() % 12 == 0) play.withhold_links.push_back("buyer");
+    if (random() % 8 == 0) play.lost_updates.push_back(static_cast<std::uint32_t>(random() % 4));
     return play;
 }
 
@@ -58,12 +60,14 @@ TEST_CASE(
         std::mt19937_64 random(*tests::any_word());
         Params params = short_windows();
         params.miner_fee = amount(0);  // its return after probation is no line
+        if (random() % 2 == 0) params.probation_rounds = 0;
         Env env(params);
         for (const auto& name : kMiners) env.miner(name);
         for (const auto& name : kVerifiers) env.verifier(name);
         JobSpec spec = small_job();
         spec.slots = static_cast<std::uint32_t>(1 + random() % 4);
         spec.rounds = static_cast<std::uint32_t>(1 + random() % 5);
+        if (random() % 2 == 0) spec.security.audit_threshold = UINT64_MAX / 3;
         const std::uint64_t buyer_before = env.balance("buyer");
         const Hash256 id = env.post(spec);
         std::map<std::string, std::uint64_t> asks;
@@ -83,13 +87,49 @@ TEST_CASE(
         }
         std::uint64_t to_buyer = 0;
         std::uint64_t penalties = 0;
+        std::uint64_t links = 0;  // the buyer's link bond
         for (std::uint32_t round = 0; round < job.round; ++round) {
             for (const SettlementLine& line : list_settlement(env.whole(), id, round)) {
                 to_buyer += line.lost_to_buyer.units();
                 penalties += line.lost_to_escrow.units();
+                if (line.owner == env.person("buyer").owner_key()) links += line.lost.units();
             }
         }
-        RC_ASSERT(env.balance("buyer") == buyer_before + to_buyer + penalties - job.spent.units());
+        RC_ASSERT(env.balance("buyer") == buyer_before + to_buyer + penalties - links - job.spent.units());
+    });
+}
+
+TEST_CASE(
+    "no honest miner or verifier loses anything to hostile miners, one hostile verifier and bad networks") {
+    tests::check_property(10, [] {
+        std::mt19937_64 random(*tests::any_word());
+        Params params = short_windows();
+        params.probation_rounds = 0;
+        Env env(params);
+        for (const auto& name : kMiners) env.miner(name);
+        for (const auto& name : kVerifiers) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.slots = 4;
+        spec.security.audit_threshold = UINT64_MAX / 3;
+        const Hash256 id = env.post(spec);
+        env.hold_auction(id, {{"m1", 1}, {"m2", 2}, {"m3", 3}, {"m4", 4}}, kVerifiers);
+        while (env.job(id).phase == JobPhase::kRounds) {
+            Play play;
+            for (const char* name : {"m2", "m3", "m4"}) play.miners[name] = pick<MinerManner>(random, 4, 7);
+            play.verifiers["v1"] = pick<VerifierManner>(random, 2, 7);
+            play.mergers["v1"] = pick<MergeManner>(random, 5, 4);
+            play.holders["v1"] = pick<HolderManner>(random, 5, 3);
+            // Some of the honest are not served, whoever the miner is.
+            for (const char* name : {"v2", "v3", "v4"})
+                if (random() % 3 == 0) play.verifiers[name] = VerifierManner::kUnserved;
+            play_round(env, id, play);
+        }
+        for (const char* name : {"m1", "v2", "v3", "v4"}) RC_ASSERT(env.stake(name) == kPlenty);
+        for (std::uint32_t round = 0; round < env.job(id).round; ++round) {
+            for (const SettlementLine& line : list_settlement(env.whole(), id, round)) {
+                if (line.node == env.person("m1").node_key()) RC_ASSERT(line.reason == Reason::kPaid);
+            }
+        }
     });
 }
 

@@ -75,17 +75,24 @@ TEST_CASE("lists and rosters are bounded") {
     Env env;
     env.miner("m1");
     AuditOpen open;
-    open.claims.resize(kMaxClaims + 1);
+    open.claims.resize(program::kMaxSlots + 1);
+    env.refuse(Reason::kListTooLong, env.person("m1"), open);
+    open.claims.resize(2);
+    open.claims[0].roots.resize(kMaxClaims);
+    open.claims[1].roots.resize(1);
     env.refuse(Reason::kListTooLong, env.person("m1"), open);
     RoundReveal reveal;
-    reveal.boundary_blobs.resize(kMaxSegments + 1);
+    reveal.trace.boundaries.resize(kMaxSegments + 2);
     env.refuse(Reason::kListTooLong, env.person("m1"), reveal);
+    RoundServe serve;
+    serve.starts.resize(kMaxSegments + 1);
+    env.refuse(Reason::kListTooLong, env.person("m1"), serve);
     // The 65th verifier of one job.
     const Hash256 id = env.post(small_job());
     for (std::size_t i = 0; i <= kMaxVerifiers; ++i) {
         Person& who = env.person("crowd " + std::to_string(i));
         env.send(env.person("other"), Transfer{who.owner_key(), amount(50'000'000)});
-        env.verifier(who.name, 10'000'000);
+        env.verifier(who.name, 20'000'000);
         const VerifierEnlist enlist = env.enlistment(who, id);
         if (i < kMaxVerifiers) {
             env.send(who, enlist);

@@ -66,9 +66,10 @@ TEST_CASE("a message of the bidding writes its own record and the counts, never 
                                             {kPanel, 1},  {kBidding, 1}, {kBeaconMember, 1}};
     for (const char* name : {"v1", "v2", "v3", "v4"})
         expect_written(w.env, w.who(name), w.env.enlistment(w.who(name), w.job), enlisting, 900);
+    w.env.deposit_for_links("sequencer", w.job);
     expect_written(w.env, w.who("sequencer"),
                    ValidatorEnlist{w.job, chain_tip(w.who("sequencer").secret, rounds)},
-                   {{kNodeKey, 1}, {kBidding, 1}, {kBeaconMember, 1}}, 500);
+                   {{kSupply, 1}, {kNodeKey, 1}, {kStake, 1}, {kBidding, 1}, {kBeaconMember, 1}}, 900);
     for (const char* name : {"m1", "m2", "m3"}) {
         Person& miner = w.who(name);
         expect_written(
@@ -108,21 +109,20 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
                    {{kNodeKey, 1}, {kBeaconMember, 1}, {kBeaconLink, 1}}, 500);
     play_links(w.env, w.job, {.withhold_links = {"v1"}});
 
-    RoundReveal reveal{w.job, 0, 0, trace, {}, bytes_of("update blob"), bytes_of("slot salt")};
-    reveal.boundary_blobs.resize(program::RoundPlan(job.spec).last_boundary(), bytes_of("blob"));
-    expect_written(w.env, w.holder(0), reveal,
-                   {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}, {kRevealPlace, 1}}, 1'500);
-    reveal.slot = 1;
-    reveal.trace = true_trace(job, 0, 1);
-    w.env.send(w.holder(1), reveal);
+    expect_written(w.env, w.holder(0), serve_of(w.env, w.job, 0, trace),
+                   {{kNodeKey, 1}, {kSlotRound, 1}, {kServe, 1}}, 900);
+    w.env.send(w.holder(1), serve_of(w.env, w.job, 1, true_trace(job, 0, 1)));
 
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kAuditSeal);
     const PublicKey drawn = slot(0).verifiers.front();
     Person& verifier = w.env.by_node(drawn);
-    std::vector<UnitClaim> claims;
-    for (const AssignedUnit& unit : assigned_units(w.env.state(), w.job, 0, Stage::kPair, drawn)) {
-        claims.push_back({unit.slot, unit.unit, false,
-                          program::unit_root(true_trace(job, 0, unit.slot), job.spec, unit.unit)});
+    std::vector<SlotClaim> claims;
+    for (const AssignedSlot& assigned : assigned_slots(w.env.state(), w.job, 0, Stage::kPair, drawn)) {
+        claims.push_back({assigned.slot, false, {}});
+        for (const std::uint32_t unit : assigned.units) {
+            claims.back().roots.push_back(
+                program::unit_root(true_trace(job, 0, assigned.slot), job.spec, unit));
+        }
     }
     const Hash256 salt = bytes_of(verifier.name + " salt audit");
     const Hash256 seal = audit_seal(w.env.chain(), w.job, 0, Stage::kPair, drawn, claims, salt);
@@ -134,6 +134,13 @@ TEST_CASE("a message of a round that ends no phase writes one record of the roun
     }
     expect_written(w.env, verifier, AuditOpen{w.job, 0, Stage::kPair, claims, salt},
                    {{kNodeKey, 1}, {kAudit, 1}, {kAuditPlace, 1}}, 1'200);
+    while (w.env.round(w.job).phase != RoundPhase::kReveal) w.env.let_deadline_pass();
+    expect_written(w.env, w.holder(0), reveal_of(w.env, w.job, 0, trace),
+                   {{kNodeKey, 1}, {kSlotRound, 1}, {kReveal, 1}, {kRevealPlace, 1}}, 1'500);
+    w.env.send(w.holder(1), reveal_of(w.env, w.job, 1, true_trace(job, 0, 1)));
+    REQUIRE(w.env.round(w.job).phase == RoundPhase::kStore);
+    expect_written(w.env, w.who("v1"), StorageBitmap{w.job, 0, storage_bits(2, {0, 1})},
+                   {{kNodeKey, 1}, {kStorage, 1}}, 300);
 }
 
 TEST_CASE("a merge's messages write one posting") {
@@ -142,8 +149,7 @@ TEST_CASE("a merge's messages write one posting") {
     w.env.hold_auction(w.job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3", "v4"});
     play_commits(w.env, w.job, {});
     play_links(w.env, w.job, {});
-    play_reveals(w.env, w.job, {});
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_verdicts(w.env, w.job, {});
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeSeal);
     const Job job = w.env.job(w.job);
     const Round round = w.env.round(w.job);

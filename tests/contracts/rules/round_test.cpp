@@ -32,7 +32,8 @@ TEST_CASE("an honest job pays its miners and verifiers from escrow and refunds t
     CHECK(job.rounds_done == 3);
     CHECK(job.escrow.is_zero());
     CHECK(job.spent.units() + job.refunded.units() == job.spec.market.budget.units());
-    CHECK(w.env.balance("buyer") == buyer + job.refunded.units());
+    const Amount link = link_bond(params_of(w.env.whole(), job), job.spec, job.slot_work).value();
+    CHECK(w.env.balance("buyer") == buyer + job.refunded.units() + link.units());
     // Two asks for two slots: nobody was rejected, so the cap is the price.
     CHECK(job.auction.clearing_price == job.spec.market.max_price);
     const std::uint64_t pay = job.slot_work * job.auction.clearing_price.units();
@@ -54,7 +55,8 @@ TEST_CASE("the lines of a round add up to what left the escrow") {
     for (std::uint32_t round = 0; round < job.round; ++round) {
         for (const SettlementLine& line : list_settlement(w.env.whole(), w.job, round)) {
             CHECK(line.reason != Reason::kNone);
-            CHECK(line.paid.units() == line.from_escrow.units() + line.from_prepaid.units());
+            CHECK(line.paid.units() ==
+                  line.from_escrow.units() + line.from_prepaid.units() + line.from_slot.units());
             CHECK(line.lost.units() == line.lost_to_buyer.units() + line.lost_to_escrow.units() +
                                            line.lost_to_verifiers.units() + line.lost_burned.units());
             from_escrow += line.from_escrow.units();
@@ -105,7 +107,7 @@ TEST_CASE("newcomers are audited in every unit until their probation is over") {
     }
 }
 
-TEST_CASE("past probation finalise is drawn at its own rate, and an update that is not drawn is shown") {
+TEST_CASE("past probation finalise is drawn at its own rate, and a slot of which nothing is drawn is paid") {
     JobSpec spec = small_job();
     spec.rounds = 6;
     const auto bond = [&](std::uint64_t segments, std::uint64_t finalise, Audited audited) {
@@ -124,7 +126,7 @@ TEST_CASE("past probation finalise is drawn at its own rate, and an update that 
     for (std::uint32_t round = 0; round < 6; ++round) {
         for (const SlotRound& slot : list_slots(w.env.state(), w.job, round)) {
             const std::vector<std::uint32_t> all = {0, 1, 2};
-            CHECK(slot.drawn_units == (round < 3 ? all : std::vector<std::uint32_t>{3}));
+            CHECK(slot.drawn_units == (round < 3 ? all : std::vector<std::uint32_t>{}));
             CHECK(slot.verdict == Reason::kPaid);
         }
     }
@@ -209,8 +211,7 @@ TEST_CASE("slots follow measured speed after the first round") {
                    RoundCommit{w.job, 0, number, seal_of(w.env, job, slot, true_trace(job, 0, number))});
     }
     play_links(w.env, w.job, {});
-    play_reveals(w.env, w.job, {});
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_verdicts(w.env, w.job, {});
     play_merges(w.env, w.job, {}, Stage::kPair);
     int of_m1 = 0;
     for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 1)) {
@@ -224,9 +225,9 @@ TEST_CASE("a round ends within the sum of its windows, whoever is gone") {
     for (const char* who : {"v1", "v2", "v3"}) w.env.person(who);
     std::uint64_t limit = w.env.height();
     const Params p = w.env.params();
-    limit += p.commit_window + p.beacon_window + p.reveal_window +
+    limit += p.commit_window + p.beacon_window + p.serve_window + p.reveal_window + p.storage_window +
              2 * (p.audit_seal_window + p.audit_open_window) +
-             2 * (p.merge_seal_window + p.merge_open_window) + 11;
+             2 * (p.merge_seal_window + p.merge_open_window) + 13;
     while (w.env.job(w.job).phase == JobPhase::kRounds) {
         w.env.let_deadline_pass();
         REQUIRE(w.env.height() <= limit);

@@ -5,6 +5,7 @@
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
@@ -33,19 +34,35 @@ void end_phase(Env& env, const Hash256& job, std::uint32_t round, RoundPhase pha
     REQUIRE_FALSE(is_at(env, job, round, phase));
 }
 
-std::vector<UnitClaim> claims_of(const Env& env, const Job& job, Person& who, VerifierManner manner,
-                                 Stage stage) {
-    std::vector<UnitClaim> claims;
-    for (const AssignedUnit& unit : assigned_units(env.state(), job.id, job.round, stage, who.node_key())) {
-        UnitClaim claim{unit.slot, unit.unit, false,
-                        program::unit_root(true_trace(job, job.round, unit.slot), job.spec, unit.unit)};
-        if (manner == VerifierManner::kLies) claim.root = bytes_of("lie of " + who.name);
-        if (manner == VerifierManner::kAccuses) claim.root = bytes_of("common lie");
-        if (manner == VerifierManner::kRubberStamp) {
-            const auto reveal = read_reveal(env.state(), job.id, job.round, unit.slot);
-            claim.root = program::unit_root(reveal->trace, job.spec, unit.unit);
+/// The trace with what the ledger lets the slot go on with: not every round before was accepted.
+TraceRecord going_on(const Env& env, const Hash256& id, std::uint32_t slot, TraceRecord trace) {
+    if (trace.carried) trace.carried->in = carried_in(env.state(), id, env.job(id).round, slot).root;
+    return trace;
+}
+
+/// What the slot's miner claims in this play.
+TraceRecord claim_in(Env& env, const Job& job, const SlotRound& slot, const Play& play) {
+    const auto given = play.traces.find(slot.slot);
+    if (given != play.traces.end()) return given->second;
+    const MinerManner manner = manner_of(play.miners, env.by_node(slot.miner).name);
+    return going_on(env, job.id, slot.slot, claimed_trace(job, job.round, slot.slot, manner));
+}
+
+std::vector<SlotClaim> claims_of(Env& env, const Job& job, Person& who, const Play& play, Stage stage) {
+    const VerifierManner manner = manner_of(play.verifiers, who.name);
+    std::vector<SlotClaim> claims;
+    for (const AssignedSlot& slot : assigned_slots(env.state(), job.id, job.round, stage, who.node_key())) {
+        const SlotRound record = *read_slot(env.state(), job.id, job.round, slot.slot);
+        const bool served = slot.served && manner != VerifierManner::kUnserved;
+        SlotClaim claim{slot.slot, slot.needs_start && !served, {}};
+        const TraceRecord trace = manner == VerifierManner::kColludes ? claim_in(env, job, record, play)
+                                                                      : true_trace(job, job.round, slot.slot);
+        for (const std::uint32_t unit : claimed_units(slot.units, claim.replayed)) {
+            Hash256 root = program::unit_root(trace, job.spec, unit);
+            if (manner == VerifierManner::kLies) root = bytes_of("lie of " + who.name);
+            if (manner == VerifierManner::kAccuses) root = bytes_of("common lie");
+            claim.roots.push_back(root);
         }
-        if (manner == VerifierManner::kUnserved) claim = {unit.slot, unit.unit, true, {}};
         claims.push_back(claim);
     }
     return claims;
@@ -94,6 +111,8 @@ MergeClaim true_merge(const Job& job, std::uint32_t round) {
             bytes_of("blob " + std::to_string(round + 1)), 100 - round};
 }
 
+Hash256 slot_salt() { return bytes_of("slot salt"); }
+
 Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const TraceRecord& trace) {
     CommitStatement statement;
     statement.job = job.id;
@@ -101,18 +120,9 @@ Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const Tra
     statement.slot = slot.slot;
     statement.miner = slot.miner;
     statement.base_root = job.base_root;
-    statement.segments = program::RoundPlan(job.spec).segments();
-    statement.trace_root = program::trace_root(trace);
-    statement.update_root = trace.update;
-    statement.salt = bytes_of("slot salt");
-    statement.carried = trace.carried;
+    statement.trace_root = program::trace_root(trace, job.spec, slot_salt());
+    statement.salt = commit_salt(slot_salt());
     return commit_seal(env.chain(), statement);
-}
-
-/// The trace with what the ledger lets the slot go on with: not every round before was accepted.
-static TraceRecord going_on(const Env& env, const Hash256& id, std::uint32_t slot, TraceRecord trace) {
-    if (trace.carried) trace.carried->in = carried_in(env.state(), id, env.job(id).round, slot).root;
-    return trace;
 }
 
 void play_commits(Env& env, const Hash256& id, const Play& play) {
@@ -120,42 +130,119 @@ void play_commits(Env& env, const Hash256& id, const Play& play) {
     for (const SlotRound& slot : list_slots(env.whole(), id, job.round)) {
         if (!slot.assigned) continue;
         Person& who = env.by_node(slot.miner);
-        const MinerManner manner = manner_of(play.miners, who.name);
-        if (manner == MinerManner::kAbsent) continue;
-        const TraceRecord trace =
-            going_on(env, id, slot.slot, claimed_trace(job, job.round, slot.slot, manner));
+        if (manner_of(play.miners, who.name) == MinerManner::kAbsent) continue;
+        const TraceRecord trace = claim_in(env, job, slot, play);
         env.send(who, RoundCommit{id, job.round, slot.slot, seal_of(env, job, slot, trace)});
     }
 }
 
-void play_links(Env& env, const Hash256& id, const Play& play) {
+void open_links(Env& env, const Hash256& id, const std::vector<std::string>& withheld) {
     const Job job = env.job(id);
-    const Round round = env.round(id);
-    for (const BeaconLink& link : round.links) {
+    for (const BeaconLink& link : env.round(id).links) {
         Person& who = env.by_node(link.node);
-        const auto& withheld = play.withhold_links;
-        if (std::find(withheld.begin(), withheld.end(), who.name) != withheld.end()) continue;
-        env.send(who, BeaconOpen{id, job.round, chain_link(who.secret, job.spec.rounds, job.round)});
+        const bool silent = std::find(withheld.begin(), withheld.end(), who.name) != withheld.end();
+        if (silent || link.opened || link.withheld) continue;
+        env.send(who, link_of(who, job, link.index));
     }
 }
 
-void play_reveals(Env& env, const Hash256& id, const Play& play) {
+BeaconOpen link_of(const Person& who, const Job& job, std::uint32_t index) {
+    return {job.id, job.round, chain_link(who.secret, job.spec.rounds, index), index};
+}
+
+void play_links(Env& env, const Hash256& id, const Play& play) {
+    const std::uint32_t number = env.job(id).round;
+    while (is_at(env, id, number, RoundPhase::kBeacon)) {
+        open_links(env, id, play.withhold_links);
+        if (is_at(env, id, number, RoundPhase::kBeacon)) env.advance_to(env.round(id).phase_deadline + 1);
+    }
+}
+
+RoundServe serve_of(const Env& env, const Hash256& id, std::uint32_t number, const TraceRecord& trace) {
     const Job job = env.job(id);
+    const SlotRound slot = *read_slot(env.state(), id, job.round, number);
+    RoundServe serve;
+    serve.job = id;
+    serve.round = job.round;
+    serve.slot = number;
+    serve.trace_root = program::trace_root(trace, job.spec, slot_salt());
+    serve.salt = commit_salt(slot_salt());
+    auto units = slot.drawn_units;
+    if (trace.divergence) {
+        serve.diverged_unit = program::RoundPlan(job.spec).unit_of(trace.divergence->step);
+        units = with_divergence(units, *serve.diverged_unit);
+    }
+    for (const program::UnitRun& run : program::runs_of(units)) {
+        if (run.from_base()) continue;
+        const program::LeafName leaf = program::start_leaf(job.spec, run.first);
+        serve.starts.push_back(
+            {program::open_leaf(trace, job.spec, slot_salt(), leaf.kind, leaf.place), bytes_of("head")});
+    }
+    return serve;
+}
+
+RoundReveal reveal_of(const Env& env, const Hash256& id, std::uint32_t number, const TraceRecord& trace) {
+    RoundReveal reveal;
+    reveal.job = id;
+    reveal.round = env.job(id).round;
+    reveal.slot = number;
+    reveal.trace = trace;
+    reveal.salt = slot_salt();
+    if (!trace.divergence) reveal.update_blob = bytes_of("update blob");
+    if (!trace.divergence && trace.carried) reveal.carried_blob = bytes_of("carried blob");
+    return reveal;
+}
+
+void play_serves(Env& env, const Hash256& id, const Play& play) {
+    const Job job = env.job(id);
+    if (!is_at(env, id, job.round, RoundPhase::kServe)) return;
     for (const SlotRound& slot : list_slots(env.whole(), id, job.round)) {
         if (!slot.committed) continue;
         Person& who = env.by_node(slot.miner);
         const MinerManner manner = manner_of(play.miners, who.name);
-        if (manner == MinerManner::kSilent) continue;
-        RoundReveal reveal;
-        reveal.job = id;
-        reveal.round = job.round;
-        reveal.slot = slot.slot;
-        reveal.trace = going_on(env, id, slot.slot, claimed_trace(job, job.round, slot.slot, manner));
-        reveal.boundary_blobs.resize(program::RoundPlan(job.spec).segments(), bytes_of("blob"));
-        reveal.update_blob = bytes_of("update blob");
-        reveal.salt = bytes_of("slot salt");
-        env.send(who, reveal);
+        if (manner == MinerManner::kSilent || manner == MinerManner::kWithholds) continue;
+        env.send(who, serve_of(env, id, slot.slot, claim_in(env, job, slot, play)));
     }
+    end_phase(env, id, job.round, RoundPhase::kServe);
+}
+
+void play_reveals(Env& env, const Hash256& id, const Play& play) {
+    const Job job = env.job(id);
+    if (!is_at(env, id, job.round, RoundPhase::kReveal)) return;
+    for (const SlotRound& slot : list_slots(env.whole(), id, job.round)) {
+        if (!slot.committed) continue;
+        Person& who = env.by_node(slot.miner);
+        if (manner_of(play.miners, who.name) == MinerManner::kSilent) continue;
+        env.send(who, reveal_of(env, id, slot.slot, claim_in(env, job, slot, play)));
+    }
+    end_phase(env, id, job.round, RoundPhase::kReveal);
+}
+
+void play_storage(Env& env, const Hash256& id, const Play& play) {
+    const Job job = env.job(id);
+    for (const EnlistedVerifier& verifier : job.verifiers) {
+        // A majority for every slot ends the phase: nobody else is waited for.
+        if (!is_at(env, id, job.round, RoundPhase::kStore)) return;
+        Person& who = env.by_node(verifier.node);
+        const HolderManner manner = manner_of(play.holders, who.name);
+        auto held = storable_slots(env.state(), id, job.round, verifier.node);
+        if (!held || manner == HolderManner::kAbsent) continue;
+        if (manner == HolderManner::kEmpty) held->clear();
+        std::erase_if(*held, [&](std::uint32_t slot) {
+            return std::find(play.lost_updates.begin(), play.lost_updates.end(), slot) !=
+                   play.lost_updates.end();
+        });
+        env.send(who, StorageBitmap{id, job.round, storage_bits(job.spec.slots, *held)});
+    }
+    end_phase(env, id, job.round, RoundPhase::kStore);
+}
+
+void play_verdicts(Env& env, const Hash256& id, const Play& play) {
+    play_serves(env, id, play);
+    play_audits(env, id, play, Stage::kPair);
+    play_audits(env, id, play, Stage::kThird);
+    play_reveals(env, id, play);
+    play_storage(env, id, play);
 }
 
 void play_audits(Env& env, const Hash256& id, const Play& play, Stage stage) {
@@ -163,11 +250,11 @@ void play_audits(Env& env, const Hash256& id, const Play& play, Stage stage) {
     const auto sealing = stage == Stage::kPair ? RoundPhase::kAuditSeal : RoundPhase::kThirdSeal;
     const auto opening = stage == Stage::kPair ? RoundPhase::kAuditOpen : RoundPhase::kThirdOpen;
     if (!is_at(env, id, job.round, sealing)) return;
-    std::map<std::string, std::vector<UnitClaim>> sealed;
+    std::map<std::string, std::vector<SlotClaim>> sealed;
     for (const EnlistedVerifier& verifier : job.verifiers) {
         Person& who = env.by_node(verifier.node);
         const VerifierManner manner = manner_of(play.verifiers, who.name);
-        const auto claims = claims_of(env, job, who, manner, stage);
+        const auto claims = claims_of(env, job, who, play, stage);
         if (claims.empty() || manner == VerifierManner::kAbsent) continue;
         const Hash256 salt = salt_of(who, "audit");
         env.send(who, AuditSeal{id, job.round, stage,
@@ -218,10 +305,7 @@ void play_round(Env& env, const Hash256& id, const Play& play) {
     end_phase(env, id, round, RoundPhase::kCommit);
     play_links(env, id, play);
     end_phase(env, id, round, RoundPhase::kBeacon);
-    if (is_at(env, id, round, RoundPhase::kReveal)) play_reveals(env, id, play);
-    end_phase(env, id, round, RoundPhase::kReveal);
-    play_audits(env, id, play, Stage::kPair);
-    play_audits(env, id, play, Stage::kThird);
+    play_verdicts(env, id, play);
     play_merges(env, id, play, Stage::kPair);
     if (is_at(env, id, round, RoundPhase::kMergeThirdSeal)) play_merges(env, id, play, Stage::kThird);
     REQUIRE(read_round(env.whole(), id, round)->phase == RoundPhase::kSettled);

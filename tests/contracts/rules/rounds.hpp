@@ -13,19 +13,20 @@ namespace assay::contracts::test {
 enum class MinerManner {
     kHonest,
     kAbsent,
-    kSilent,
+    kSilent,     ///< commits, and then posts nothing
+    kWithholds,  ///< opens no start, and reveals
     kCheats,
     kBadFinalise,
     kFeignsDivergence,  ///< claims that step 0 diverged
 };
 enum class VerifierManner {
     kHonest,
-    kAbsent,       ///< posts nothing
-    kSealsOnly,    ///< seals, never opens
-    kLies,         ///< a wrong root of its own
-    kAccuses,      ///< the same wrong root as every other accuser
-    kRubberStamp,  ///< repeats the miner's claim
-    kUnserved,     ///< was served no bytes
+    kAbsent,     ///< posts nothing
+    kSealsOnly,  ///< seals, never opens
+    kLies,       ///< a wrong root of its own
+    kAccuses,    ///< the same wrong root as every other accuser
+    kColludes,   ///< has the miner's claim from the miner, and repeats it
+    kUnserved,   ///< is served no start
 };
 enum class MergeManner {
     kHonest,
@@ -35,27 +36,49 @@ enum class MergeManner {
     kDiverged,  ///< finds the merged state not finite
 };
 
+enum class HolderManner {
+    kHonest,
+    kAbsent,  ///< posts no bitmap
+    kEmpty,   ///< holds nothing
+};
+
 /// Everybody not named is honest and opens its links.
 struct Play {
-    std::map<std::string, MinerManner> miners;
-    std::map<std::string, VerifierManner> verifiers;
-    std::map<std::string, MergeManner> mergers;
-    std::vector<std::string> withhold_links;
+    std::map<std::string, MinerManner> miners = {};
+    std::map<std::string, VerifierManner> verifiers = {};
+    std::map<std::string, MergeManner> mergers = {};
+    std::map<std::string, HolderManner> holders = {};
+    std::vector<std::string> withhold_links = {};
+    std::map<std::uint32_t, TraceRecord> traces = {};  ///< of slots whose miner claims this one
+    std::vector<std::uint32_t> lost_updates = {};      ///< slots whose update nobody gets
 };
 
 /// A job with this seed diverges in slot 0, step 3.
 inline constexpr std::uint64_t kDivergingSeed = 13;
 
 TraceRecord true_trace(const Job& job, std::uint32_t round, std::uint32_t slot);
+/// From which the salts of a slot's trace and seal follow.
+Hash256 slot_salt();
 /// What a miner of this manner claims for the slot.
 TraceRecord claimed_trace(const Job& job, std::uint32_t round, std::uint32_t slot, MinerManner manner);
 MergeClaim true_merge(const Job& job, std::uint32_t round);
 Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const TraceRecord& trace);
 
 void play_commits(Env& env, const Hash256& job, const Play& play);
+/// The links that the running try still waits for, but those of `withheld`.
+void open_links(Env& env, const Hash256& job, const std::vector<std::string>& withheld);
+BeaconOpen link_of(const Person& who, const Job& job, std::uint32_t index);
+/// Tries until the beacon is drawn: who withholds, withholds in the first one.
 void play_links(Env& env, const Hash256& job, const Play& play);
+void play_serves(Env& env, const Hash256& job, const Play& play);
 void play_reveals(Env& env, const Hash256& job, const Play& play);
 void play_audits(Env& env, const Hash256& job, const Play& play, Stage stage);
+void play_storage(Env& env, const Hash256& job, const Play& play);
+/// From the serving of starts to the verdicts: up to the merge.
+void play_verdicts(Env& env, const Hash256& job, const Play& play);
+/// What a miner of the slot posts in the phases kServe and kReveal of the running round.
+RoundServe serve_of(const Env& env, const Hash256& job, std::uint32_t slot, const TraceRecord& trace);
+RoundReveal reveal_of(const Env& env, const Hash256& job, std::uint32_t slot, const TraceRecord& trace);
 void play_merges(Env& env, const Hash256& job, const Play& play, Stage stage);
 /// The whole of the running round. A phase that someone left open is ended by its deadline.
 void play_round(Env& env, const Hash256& job, const Play& play = {});

@@ -38,7 +38,7 @@ struct SoundnessWorld {
     std::vector<std::string> play_to_audit(const Play& play = {}) {
         play_commits(env, job, play);
         play_links(env, job, play);
-        play_reveals(env, job, play);
+        play_serves(env, job, play);
         std::vector<std::string> pair;
         const SlotRound slot = *read_slot(env.whole(), job, 0, 0);
         for (const PublicKey& node : slot.verifiers) pair.push_back(env.by_node(node).name);
@@ -46,8 +46,7 @@ struct SoundnessWorld {
         return pair;
     }
     void finish(const Play& play) {
-        play_audits(env, job, play, Stage::kPair);
-        play_audits(env, job, play, Stage::kThird);
+        play_verdicts(env, job, play);
         play_merges(env, job, play, Stage::kPair);
         play_merges(env, job, play, Stage::kThird);
         REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
@@ -111,8 +110,7 @@ TEST_CASE("stake deposited just before the beacon opens weighs nothing in the dr
             if (attacked) w.env.send(v1, StakeDeposit{v1.node_key(), amount(30 * kPlenty)});
             play_links(w.env, w.job, {});
             if (attacked) w.env.send(v1, StakeWithdraw{v1.node_key(), amount(30 * kPlenty)});
-            play_reveals(w.env, w.job, {});
-            play_audits(w.env, w.job, {}, Stage::kPair);
+            play_verdicts(w.env, w.job, {});
             play_merges(w.env, w.job, {}, Stage::kPair);
         }
         drawn[attacked ? 1 : 0] = drawn_in(w.env, w.job);

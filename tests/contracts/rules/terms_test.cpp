@@ -48,9 +48,9 @@ struct CheatedJob {
         change_at(Moment::kTraining);
         play_commits(env, job, {});
         play_links(env, job, {});
-        play_reveals(env, job, {});
+        play_serves(env, job, {});
         change_at(Moment::kAudit);
-        play_audits(env, job, {}, Stage::kPair);
+        play_verdicts(env, job, {});
         play_merges(env, job, {}, Stage::kPair);
         change_at(Moment::kBetweenRounds);
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}, .withhold_links = {"v4"}});
@@ -101,7 +101,7 @@ TEST_CASE("a job whose chain changes every parameter in mid-job goes on and ends
 
 TEST_CASE(
     "a round begins on what its job's parameters say that it costs, though today's would name no amount") {
-    const std::uint64_t pay = 200'000'000'000'000'000;  // of one slot: eight times its audits are no amount
+    const std::uint64_t pay = 150'000'000'000'000'000;  // of one slot: eight times its audits are no amount
     JobSpec spec = small_job();
     spec.rounds = 1;
     spec.market.max_price = amount(pay / program::work_units(spec));
@@ -113,15 +113,16 @@ TEST_CASE(
         env.miner(name, pay + kPlenty);
     }
     // Half of a bond at the job's rate, which is twice a slot's pay.
+    const Amount link = link_bond(short_windows(), spec, program::work_units(spec)).value();
     for (const char* name : {"v1", "v2"}) {
-        env.enrich(name, pay);
-        env.verifier(name, pay + kPlenty);
+        env.enrich(name, pay + link.units());
+        env.verifier(name, pay + link.units() + kPlenty);
     }
-    env.enrich("buyer", spec.market.budget.units());
+    env.enrich("buyer", spec.market.budget.plus(link)->units());
     const Hash256 job = env.post(spec);
     env.change_params(after());
     REQUIRE_FALSE(round_cost(after(), spec, spec.market.max_price, env.job(job).slot_work));
-    env.hold_auction(job, {{"m1", 1}, {"m2", 2}}, {"v1", "v2"});
+    env.hold_auction(job, {{"m1", 1}, {"m2", 2}}, {"v1", "v2"}, false);
     REQUIRE(env.job(job).phase == JobPhase::kRounds);
     play_job(env, job);
     CHECK(env.job(job).end_reason == Reason::kJobComplete);

@@ -39,26 +39,13 @@ struct LossWorld {
                 trace.fingerprints[step].loss = losses[slot][step];
             return trace;
         };
-        for (const SlotRound& slot : list_slots(env.whole(), job, 0)) {
-            env.send(env.by_node(slot.miner),
-                     RoundCommit{job, 0, slot.slot, seal_of(env, record, slot, trace_of(slot.slot))});
-        }
-        play_links(env, job, {});
-        for (const SlotRound& slot : list_slots(env.whole(), job, 0)) {
-            RoundReveal reveal;
-            reveal.job = job;
-            reveal.slot = slot.slot;
-            reveal.trace = trace_of(slot.slot);
-            reveal.boundary_blobs.resize(program::RoundPlan(record.spec).segments(), bytes_of("blob"));
-            reveal.update_blob = bytes_of("update blob");
-            reveal.salt = bytes_of("slot salt");
-            env.send(env.by_node(slot.miner), reveal);
-        }
-        play_audits(env, job,
-                    {.verifiers = {{"v1", VerifierManner::kRubberStamp},
-                                   {"v2", VerifierManner::kRubberStamp},
-                                   {"v3", VerifierManner::kRubberStamp}}},
-                    Stage::kPair);
+        Play play = {.verifiers = {{"v1", VerifierManner::kColludes},
+                                   {"v2", VerifierManner::kColludes},
+                                   {"v3", VerifierManner::kColludes}}};
+        for (std::uint32_t slot = 0; slot < 2; ++slot) play.traces[slot] = trace_of(slot);
+        play_commits(env, job, play);
+        play_links(env, job, play);
+        play_verdicts(env, job, play);
         play_merges(env, job, {}, Stage::kPair);
         return *read_round(env.whole(), job, 0);
     }

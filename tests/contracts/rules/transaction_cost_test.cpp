@@ -19,7 +19,7 @@ TEST_CASE("a transaction costs its type's units and one for each byte") {
     for (const TypeCost& row : type_costs()) {
         Bytes bytes(6, 0);
         bytes[4] = static_cast<std::uint8_t>(row.type);
-        CHECK(cost_of(bytes) == row.units + 6);
+        CHECK(cost_of(bytes) == row.units + 6 * row.per_byte);
         CHECK(row.units > 0);
     }
 }
@@ -37,12 +37,26 @@ TEST_CASE("bytes that are no transaction cost their length") {
     CHECK(cost_of(beyond) == 6);
 }
 
-TEST_CASE("every transaction that the rules take fits a block, and a thousand of any type do") {
+TEST_CASE("every transaction that the rules take fits a block, and a thousand of any type but reveals do") {
     for (const TypeCost& row : type_costs()) {
-        CHECK(row.units + kCostPerByte * kMaxTransactionBytes <= kBlockCostLimit);
+        CHECK(row.units + row.per_byte * kMaxTransactionBytes <= kBlockCostLimit);
+        if (row.type == TxType::kRoundReveal) continue;
+        CHECK(row.per_byte == kCostPerByte);
         // The proposer's own bounds: a thousand transactions, four MiB.
         CHECK(1'000 * row.units + kCostPerByte * (4U << 20U) <= kBlockCostLimit);
     }
+}
+
+TEST_CASE("a block holds few reveals of the longest traces, and hundreds of short ones") {
+    // A leaf of the trace's tree is hashed with its salt and with the node above it.
+    const auto cost = [](std::uint64_t boundaries, std::uint64_t steps) {
+        Bytes bytes(400 + 32 * boundaries + 8 * steps, 0);
+        bytes[4] = static_cast<std::uint8_t>(TxType::kRoundReveal);
+        return cost_of(bytes);
+    };
+    CHECK(20 * cost(kMaxSegments + 1, kMaxInnerSteps) > kBlockCostLimit);
+    CHECK(8 * cost(kMaxSegments + 1, kMaxInnerSteps) < kBlockCostLimit);
+    CHECK(700 * cost(4, 16) < kBlockCostLimit);
 }
 
 }  // namespace assay::contracts::test

@@ -27,7 +27,7 @@ struct VerifierWorld {
     std::vector<std::string> play_to_audit(const Play& play = {}) {
         play_commits(env, job, play);
         play_links(env, job, play);
-        play_reveals(env, job, play);
+        play_serves(env, job, play);
         std::vector<std::string> pair;
         const SlotRound slot = *read_slot(env.whole(), job, 0, 0);
         for (const PublicKey& node : slot.verifiers) {
@@ -37,8 +37,7 @@ struct VerifierWorld {
         return pair;
     }
     void finish(const Play& play) {
-        play_audits(env, job, play, Stage::kPair);
-        play_audits(env, job, play, Stage::kThird);
+        play_verdicts(env, job, play);
         play_merges(env, job, play, Stage::kPair);
         if (env.job(job).round == 0 && env.round(job).phase == RoundPhase::kMergeThirdSeal) {
             play_merges(env, job, play, Stage::kThird);
@@ -82,10 +81,13 @@ TEST_CASE("a lying verifier is outvoted, unpaid and penalised; the honest miner 
     CHECK(line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]).paid.is_zero());
 }
 
-TEST_CASE("a rubber stamp under a cheat is outvoted and penalised") {
+TEST_CASE("a verifier that repeats what its miner told it is outvoted under a cheat, and penalised") {
     VerifierWorld w;
-    const auto pair = w.play_to_audit({.miners = {{"m1", MinerManner::kCheats}}});
-    w.finish({.verifiers = {{pair[1], VerifierManner::kRubberStamp}}});
+    const Play cheat = {.miners = {{"m1", MinerManner::kCheats}}};
+    const auto pair = w.play_to_audit(cheat);
+    Play play = cheat;
+    play.verifiers = {{pair[1], VerifierManner::kColludes}};
+    w.finish(play);
     CHECK(w.verdict() == Reason::kMismatch);
     CHECK(w.audit(pair[1]) == Reason::kAuditWrong);
     CHECK(w.audit(pair[0]) == Reason::kPaidAudit);
@@ -94,48 +96,43 @@ TEST_CASE("a rubber stamp under a cheat is outvoted and penalised") {
     CHECK(line_of(w.env, w.job, 0, LineKind::kAudit, pair[1]).share.is_zero());
 }
 
-TEST_CASE("a disagreement that no third verifier can settle leaves the slot unpaid without forfeit") {
+TEST_CASE("a slot that no third verifier can settle is paid by default, and is no verified work") {
     VerifierWorld w({"v1", "v2"});
     w.play_to_audit();
     w.finish({.verifiers = {{"v1", VerifierManner::kLies}}});
-    CHECK(w.verdict() == Reason::kUnresolved);
+    CHECK(w.verdict() == Reason::kPaidUndecided);
     CHECK(w.env.stake("m1") == kPlenty);
+    CHECK(list_standing(w.env.state(), w.env.person("m1").node_key()).empty());
+    CHECK(w.env.job(w.job).roster.front().speeds.empty());
     CHECK(w.audit("v1") == Reason::kAuditUndecided);
     CHECK(w.audit("v2") == Reason::kAuditUndecided);
     CHECK(w.env.stake("v1") == kPlenty);
-    CHECK(read_round(w.env.whole(), w.job, 0)->merged_slots.empty());
-    // An empty merge is a merge: the next round begins.
+    CHECK(read_round(w.env.whole(), w.job, 0)->merged_slots == std::vector<std::uint32_t>{0});
     CHECK(w.env.job(w.job).round == 1);
 }
 
-TEST_CASE("three roots that all differ decide nothing") {
+TEST_CASE("three roots that all differ decide nothing, and convict nobody") {
     VerifierWorld w;
-    const Play play = {.verifiers = {{"v1", VerifierManner::kLies},
-                                     {"v2", VerifierManner::kLies},
-                                     {"v3", VerifierManner::kLies}}};
-    w.play_to_audit();
+    const Play cheat = {.miners = {{"m1", MinerManner::kCheats}}};
+    w.play_to_audit(cheat);
+    Play play = cheat;
+    play.verifiers = {
+        {"v1", VerifierManner::kLies}, {"v2", VerifierManner::kLies}, {"v3", VerifierManner::kLies}};
     w.finish(play);
-    CHECK(w.verdict() == Reason::kUnresolved);
-}
-
-TEST_CASE("bytes that nobody was served are no proof: unpaid without forfeit") {
-    VerifierWorld w;
-    w.play_to_audit();
-    w.finish({.verifiers = {{"v1", VerifierManner::kUnserved},
-                            {"v2", VerifierManner::kUnserved},
-                            {"v3", VerifierManner::kUnserved}}});
-    CHECK(w.verdict() == Reason::kUnavailable);
+    CHECK(w.verdict() == Reason::kPaidUndecided);
     CHECK(w.env.stake("m1") == kPlenty);
-    CHECK(w.audit("v1") == Reason::kAuditUnavailable);
 }
 
-TEST_CASE("one verifier that was not served is replaced by a third and loses nothing") {
+TEST_CASE("one accuser alone, where its partner and the third are silent, convicts nobody") {
     VerifierWorld w;
     const auto pair = w.play_to_audit();
-    w.finish({.verifiers = {{pair[0], VerifierManner::kUnserved}}});
-    CHECK(w.verdict() == Reason::kPaid);
-    CHECK(w.audit(pair[0]) == Reason::kAuditUnavailable);
-    CHECK(w.env.stake(pair[0]) == kPlenty);
+    Play play = {.verifiers = {{"v1", VerifierManner::kAbsent},
+                               {"v2", VerifierManner::kAbsent},
+                               {"v3", VerifierManner::kAbsent}}};
+    play.verifiers[pair[0]] = VerifierManner::kAccuses;
+    w.finish(play);
+    CHECK(w.verdict() == Reason::kPaidUndecided);
+    CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost.is_zero());
 }
 
 TEST_CASE("two colluding accusers do harm: what two equal roots can do is said, not hidden") {
@@ -158,12 +155,13 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
                                     : pair[0] != "v2" && pair[1] != "v2" ? "v2"
                                                                          : "v3");
     const Hash256 salt = bytes_of("salt");
-    std::vector<UnitClaim> claims;
-    for (const AssignedUnit& unit : assigned_units(w.env.state(), w.job, 0, Stage::kPair, first.node_key())) {
-        claims.push_back({unit.slot, unit.unit, false, bytes_of("root")});
+    std::vector<SlotClaim> claims;
+    for (const AssignedSlot& slot : assigned_slots(w.env.state(), w.job, 0, Stage::kPair, first.node_key())) {
+        claims.push_back({slot.slot, false, {slot.units.size(), bytes_of("root")}});
     }
-    REQUIRE(claims.size() == 3);
-    const auto seal = [&](const Person& who, const std::vector<UnitClaim>& c) {
+    REQUIRE(claims.size() == 1);
+    REQUIRE(claims[0].roots.size() == 3);
+    const auto seal = [&](const Person& who, const std::vector<SlotClaim>& c) {
         return AuditSeal{w.job, 0, Stage::kPair,
                          audit_seal(w.env.chain(), w.job, 0, Stage::kPair, who.node_key(), c, salt)};
     };
@@ -174,11 +172,21 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
     w.env.refuse(Reason::kNoSeal, second, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
     w.env.refuse(Reason::kNotDrawn, outsider, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
-    std::vector<UnitClaim> fewer = claims;
-    fewer.pop_back();
-    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, fewer, salt});
-    std::vector<UnitClaim> changed = claims;
-    changed[0].root = bytes_of("second thoughts");
+    const auto wrong = [&](const std::vector<SlotClaim>& other) {
+        w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, other, salt});
+    };
+    wrong({});
+    std::vector<SlotClaim> changed = claims;
+    changed[0].roots.pop_back();
+    wrong(changed);
+    changed = claims;
+    changed[0].slot = 1;
+    wrong(changed);
+    changed = claims;
+    changed[0].replayed = true;  // its run begins at the base: there is nothing to be served
+    wrong(changed);
+    changed = claims;
+    changed[0].roots[0] = bytes_of("second thoughts");
     w.env.refuse(Reason::kSealMismatch, first, AuditOpen{w.job, 0, Stage::kPair, changed, salt});
     w.env.send(first, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
 }
@@ -186,7 +194,7 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
 TEST_CASE("a wrong merge is outvoted by a third verifier") {
     VerifierWorld w;
     w.play_to_audit();
-    play_audits(w.env, w.job, {}, Stage::kPair);
+    play_verdicts(w.env, w.job, {});
     const std::string liar = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
     play_merges(w.env, w.job, {.mergers = {{liar, MergeManner::kLies}}}, Stage::kPair);
     play_merges(w.env, w.job, {}, Stage::kThird);

@@ -37,8 +37,7 @@ struct WindowWorld {
     }
     void finish(const Play& play = {}) {
         if (name.kind == ClaimKind::kSlot) return play_round(env, id, play);
-        play_reveals(env, id, play);
-        play_audits(env, id, play, Stage::kPair);
+        play_verdicts(env, id, play);
         play_merges(env, id, play, Stage::kPair);
     }
     [[nodiscard]] Amount balance(const PublicKey& owner) const {

@@ -49,12 +49,10 @@ public:
         reveal_.trace = work->trace;
         for (std::size_t i = 1; i < boundaries.size(); ++i) {
             const auto files = tests::files_of_state(job_.spec, boundaries[i]);
-            reveal_.boundary_blobs.push_back(base::blob_id(files.front()));
+            boundary_blobs_.push_back(base::blob_id(files.front()));
             for (const base::Bytes& file : files) REQUIRE(blobs_->put(file));
         }
         boundaries_ = std::move(boundaries);
-        update_ = std::move(work->update).value();
-        keep_update(update_);
         contracts::Job job;
         job.id = id_;
         job.spec = job_.spec;
@@ -68,26 +66,6 @@ public:
         slot_.revealed = true;
     }
 
-    /// The reveal names this update's file, and it is in the store.
-    void keep_update(const trainer::Update& update) {
-        const base::Bytes bytes = trainer::encode_update(update, job_.spec);
-        reveal_.update_blob = base::blob_id(bytes);
-        REQUIRE(blobs_->put(bytes));
-    }
-    /// The miner's update with one number changed.
-    [[nodiscard]] trainer::Update other_update() const {
-        trainer::Update other = update_;
-        other.values.at(3) += 1;
-        return other;
-    }
-    [[nodiscard]] base::Hash256 root_of(const trainer::Update& update) const {
-        return runner_->update_root(update);
-    }
-    /// Nobody has the update's file any more.
-    void lose_update() { REQUIRE(blobs_->remove(reveal_.update_blob)); }
-    /// The reveal claims this root for the update, whatever its file holds.
-    void claim_update(const base::Hash256& root) { reveal_.trace.update = root; }
-    [[nodiscard]] std::uint32_t update() const { return program::RoundPlan(job_.spec).update(); }
     [[nodiscard]] std::uint32_t finalise() const { return program::RoundPlan(job_.spec).segments(); }
     /// The unit's root as verifiers compute it from its claimed start.
     [[nodiscard]] base::Hash256 right_root(std::uint32_t unit) const {
@@ -97,14 +75,12 @@ public:
         return program::unit_root(reveal_.trace, job_.spec, unit);
     }
     /// No holder serves the state of this boundary any more.
-    void lose_boundary(std::uint32_t boundary) {
-        REQUIRE(blobs_->remove(reveal_.boundary_blobs[boundary - 1]));
-    }
+    void lose_boundary(std::uint32_t boundary) { REQUIRE(blobs_->remove(boundary_blobs_[boundary - 1])); }
 
-    /// The miner served these bytes for the boundary.
+    /// The store holds these bytes in the place of the boundary's head.
     void swap_boundary(std::uint32_t boundary, const base::Bytes& bytes) {
-        REQUIRE(blobs_->put(bytes));
-        reveal_.boundary_blobs[boundary - 1] = base::blob_id(bytes);
+        REQUIRE(blobs_->remove(boundary_blobs_[boundary - 1]));
+        boundary_blobs_[boundary - 1] = blobs_->put(bytes).value();
     }
     /// The head of the boundary's state.
     [[nodiscard]] base::Bytes boundary_bytes(std::uint32_t boundary) const {
@@ -117,11 +93,6 @@ public:
     }
 
     [[nodiscard]] base::Hash256 data_blob() const { return job_.spec.data.train; }
-
-    /// The reveal names a blob for the boundary that nobody has.
-    void misname_boundary(std::uint32_t boundary) {
-        reveal_.boundary_blobs[boundary - 1] = base::hash("test", base::as_bytes("nobody's file"));
-    }
 
     void caught(std::vector<std::uint32_t> drawn, std::uint32_t unit, const base::Hash256& found) {
         slot_.drawn_units = std::move(drawn);
@@ -152,7 +123,7 @@ private:
     std::unique_ptr<WorkerProcess> worker_;
     std::unique_ptr<trainer::JobRunner> runner_;
     std::vector<trainer::SlotState> boundaries_;
-    trainer::Update update_;
+    std::vector<BlobId> boundary_blobs_;
     base::Hash256 id_ = base::hash("assay/test", base::as_bytes("job"));
     contracts::MemoryState state_;
     contracts::SlotRound slot_;
@@ -201,9 +172,9 @@ TEST_CASE("bytes kept for a boundary that are not its state leave the verdict op
     const base::Bytes second = slot.boundary_bytes(2);
     slot.swap_boundary(1, base::Bytes(100, 7));
     CHECK(slot.replay().judgement == Judgement::kRight);  // its own start is still there
-    slot.swap_boundary(2, base::Bytes(100, 7));
+    slot.swap_boundary(2, base::Bytes(100, 8));
     CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
-    slot.swap_boundary(2, slot.boundary_bytes(1));
+    slot.swap_boundary(2, slot.boundary_bytes(3));
     CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
     slot.swap_boundary(2, second);
     CHECK(slot.replay().judgement == Judgement::kRight);
@@ -217,7 +188,9 @@ TEST_CASE("a verdict is judged from the arrays that its unit reads, whichever ot
     last.lose_array(3, kSecondMoment);
     CHECK(last.replay().judgement == Judgement::kRight);  // `finalise` reads no moment
     last.lose_array(3, kParameters);
-    CHECK(last.replay().judgement == Judgement::kCannotBeMade);
+    const SlotReplay without = last.replay();
+    CHECK(without.judgement == Judgement::kCannotBeMade);
+    CHECK(without.units[3].lacking.find("boundary 3") != std::string::npos);
     SlotOnLedger inner({flip(0), flip(2)});
     inner.caught({2, inner.finalise()}, 2, inner.right_root(2));
     inner.lose_boundary(1);
@@ -225,7 +198,6 @@ TEST_CASE("a verdict is judged from the arrays that its unit reads, whichever ot
     inner.lose_array(2, kSecondMoment);
     const SlotReplay replay = inner.replay();
     CHECK(replay.judgement == Judgement::kCannotBeMade);
-    CHECK(replay.units[2].lacking.find("an array of the state") != std::string::npos);
 }
 
 TEST_CASE("a head that names another array's file, or data, leaves the verdict open") {
@@ -291,65 +263,20 @@ TEST_CASE("a paid slot is judged by its drawn units, and false work beside them 
     CHECK(slot.replay().judgement == Judgement::kRight);
 }
 
-TEST_CASE("a conviction for an update is wrong where finalise makes the update that was claimed and named") {
-    SlotOnLedger slot({});
-    slot.caught({1, slot.update()}, slot.update(),
-                program::update_unit_root(slot.root_of(slot.other_update())));
-    for (const bool lost : {false, true}) {
-        if (lost) slot.lose_update();
-        const SlotReplay replay = slot.replay();
-        CHECK(replay.judgement == Judgement::kWrong);
-        CHECK(replay.judged_by == slot.update());
-        REQUIRE(replay.units.size() == 5);
-        CHECK(replay.units.back().state == UnitState::kEqual);
-    }
-    CHECK(slot.replay(2).judgement == Judgement::kNotReached);
-}
-
-TEST_CASE("a verdict on an update that is not what was claimed is judged by the file that the reveal names") {
-    SlotOnLedger slot({});
-    const trainer::Update other = slot.other_update();
-    slot.keep_update(other);  // and the right root is claimed for it
-    slot.caught({1, slot.update()}, slot.update(), program::update_unit_root(slot.root_of(other)));
+TEST_CASE("a fault that two replays found behind a false unit is judged from the round's base") {
+    SlotOnLedger slot({flip(0)});
+    slot.lose_boundary(1);
+    slot.lose_boundary(2);
+    slot.lose_boundary(3);
+    // From the true state every unit after the first comes out otherwise than it was claimed.
+    slot.judged({1}, Reason::kPaid);
+    const SlotReplay open = slot.replay();
+    CHECK(open.judgement == Judgement::kCannotBeMade);
+    CHECK(open.units[1].state == UnitState::kUnknown);
+    slot.caught({1}, 1, open.units[1].recomputed);
     CHECK(slot.replay().judgement == Judgement::kRight);
-    slot.caught({1, slot.update()}, slot.update(), slot.right_root(1));
-    CHECK(slot.replay().judgement == Judgement::kWrong);
-    slot.judged({1, slot.update()}, Reason::kPaid);
-    CHECK(slot.replay().judgement == Judgement::kWrong);
-    CHECK(slot.replay().judged_by == slot.update());
-    // A false update whose file is shown as claimed is paid for by the rules, and found all the same.
-    slot.claim_update(slot.root_of(other));
-    const SlotReplay shown = slot.replay();
-    CHECK(shown.judgement == Judgement::kRight);
-    CHECK(shown.false_work_paid);
-    slot.lose_update();
-    const SlotReplay lost = slot.replay();
-    CHECK(lost.judgement == Judgement::kCannotBeMade);
-    CHECK(lost.judged_by == slot.update());
-    CHECK(lost.units.back().lacking.find("the update that the reveal names") != std::string::npos);
-    SlotOnLedger honest({});
-    honest.judged({1, honest.update()}, Reason::kPaid);
-    CHECK(honest.replay().judgement == Judgement::kRight);
-    CHECK(honest.replay().count(UnitState::kEqual) == 5);
-}
-
-TEST_CASE("a slot that was paid under a false name of its last boundary does not check, where it carries") {
-    for (const auto inner_state : {program::InnerState::kCarried, program::InnerState::kReset}) {
-        SlotOnLedger slot({}, inner_state);
-        slot.judged({2, slot.finalise()}, Reason::kPaid);
-        CHECK(slot.replay().judgement == Judgement::kRight);
-        slot.misname_boundary(slot.finalise());
-        const SlotReplay replay = slot.replay();
-        const bool carries = inner_state == program::InnerState::kCarried;
-        INFO("carries: " << carries);
-        CHECK(replay.judgement == (carries ? Judgement::kWrong : Judgement::kRight));
-        CHECK(replay.count(UnitState::kFalse) == (carries ? 1 : 0));
-        if (!carries) continue;
-        CHECK(replay.judged_by == slot.finalise());
-        // The ledger's word that it is false, and what it is called, is right.
-        slot.caught({2, slot.finalise()}, slot.finalise(), replay.units[slot.finalise()].recomputed);
-        CHECK(slot.replay().judgement == Judgement::kRight);
-    }
+    slot.caught({1}, 1, slot.right_root(2));
+    CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
 }
 
 }  // namespace assay::node

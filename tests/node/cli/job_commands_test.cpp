@@ -69,13 +69,15 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     REQUIRE(run.code == 0);
     const json plan = run.json();
     CHECK(plan.at("schema") == "assay.plan/v1");
-    CHECK(keys_of(plan) ==
-          std::set<std::string>{"schema",     "job",           "parameters",     "tokens",
-                                "rounds",     "slots",         "segments",       "work_units",
-                                "max_price",  "slot_pay",      "round_pay",      "round_cost",
-                                "spend_max",  "budget",        "rounds_covered", "deadline_blocks",
-                                "bond",       "audit_rate",    "finalise_rate",  "bad_segment_found",
-                                "cheat_gain", "cheating_pays", "bytes",          "measured"});
+    CHECK(keys_of(plan) == std::set<std::string>{"schema",          "job",           "parameters",
+                                                 "tokens",          "rounds",        "slots",
+                                                 "segments",        "work_units",    "max_price",
+                                                 "slot_pay",        "round_pay",     "round_cost",
+                                                 "spend_max",       "budget",        "rounds_covered",
+                                                 "deadline_blocks", "bond",          "link_bond",
+                                                 "audit_rate",      "finalise_rate", "bad_segment_found",
+                                                 "cheat_gain",      "cheating_pays", "bytes",
+                                                 "measured"});
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
     CHECK(plan.at("rounds_covered") == 2);
@@ -115,6 +117,7 @@ TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the
     // Two slots: the other one's miner, and two verifiers, fetch an update.
     CHECK(count("slot_received") == count("update"));
     CHECK(count("slot_updates") == 3 * count("update"));
+    CHECK(count("slot_storage") == 2 * count("update"));
     // Whoever recomputes a newcomer's whole round starts from the base. Of a proven miner's round a verifier
     // fetches the middle when the second segment is drawn and the first is not, and the end's parameters when
     // the second is not.

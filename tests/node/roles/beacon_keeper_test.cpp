@@ -44,10 +44,35 @@ TEST_CASE("a participant opens its link in the beacon phase of each round, once,
             REQUIRE(wanted(env, job, name).empty());
         }
         REQUIRE(env.round(job).phase != RoundPhase::kBeacon);
-        play_reveals(env, job, {});
-        play_audits(env, job, {}, contracts::Stage::kPair);
+        play_verdicts(env, job, {});
         play_merges(env, job, {}, contracts::Stage::kPair);
     }
+}
+
+TEST_CASE(
+    "after a void try a member opens its next link, started again or not, and who withheld opens none") {
+    Env env;
+    for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+    const base::Hash256 job = env.post(small_job());
+    env.hold_auction(job, {{"m1", 100}, {"m2", 110}, {"m3", 120}}, {"v1", "v2", "v3"});
+    play_commits(env, job, {});
+    const auto early = wanted(env, job, "v1");
+    REQUIRE((early.size() == 1 && early[0].index == 0));
+    open_links(env, job, {"v1"});
+    // Whoever is started again while the try waits for others opens nothing more.
+    REQUIRE(wanted(env, job, "v2").empty());
+    env.advance_to(env.round(job).phase_deadline + 1);
+    REQUIRE(env.round(job).phase == RoundPhase::kBeacon);
+    REQUIRE(wanted(env, job, "v1").empty());
+    for (const char* name : {"buyer", "sequencer", "v2", "v3"}) {
+        const auto offers = wanted(env, job, name);
+        REQUIRE((offers.size() == 1 && offers[0].index == 1));
+        REQUIRE(wanted(env, job, name)[0].link == offers[0].link);
+        env.send(env.person(name), offers[0]);
+    }
+    REQUIRE(env.round(job).phase != RoundPhase::kBeacon);
+    REQUIRE(env.round(job).link_missing);
 }
 
 TEST_CASE("beacon secrets follow from key and job, and differ between either") {

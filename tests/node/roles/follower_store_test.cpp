@@ -7,7 +7,6 @@
 #include "node/processes/store_files.hpp"
 #include "node/roles/following_role.hpp"
 #include "tests/contracts/rules/env.hpp"
-#include "tests/contracts/rules/old_state.hpp"
 #include "tests/node/memory_ledger.hpp"
 #include "tests/node/roles/quiet_ports.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -145,24 +144,6 @@ TEST_CASE("a role that starts again late fetches no block that it has verified b
     CHECK(third.follow() == 0);
     third.role->step(TimerFired{});
     CHECK(third.role->plans == 1);  // nothing is missing: it acts without waiting for a block
-}
-
-TEST_CASE("a role whose state is of an older schema waits for the block that migrates it") {
-    for (const int schema : {1, 2, 3}) {
-        CAPTURE(schema);
-        const MemoryLedger ledger;  // no block yet
-        Faults faults;
-        MemoryProvider store(faults);
-        const contracts::MemoryState old = contracts::test::OldState(schema).state;
-        ledger::VerifiedState stored{
-            .state = old, .tree = ledger::StateTree::build(old.all()), .tip = test::small_genesis().hash()};
-        REQUIRE(ledger::store_anew(store, stored, test::small_genesis()).ok());
-        Life life(ledger, store);
-        REQUIRE(life.role->state().scan({}) == old.scan({}));
-        life.role->step(TimerFired{});
-        CHECK_FALSE(life.ended);
-        CHECK(life.role->plans == 0);
-    }
 }
 
 TEST_CASE("a role keeps the records of ended jobs, finds them after a restart, and says which are damaged") {

@@ -32,26 +32,22 @@ std::optional<contracts::Reveal> reveal_of(const Market& market, const contracts
 /// Who keeps the states at the ends of slots to itself.
 enum class Keepers : std::uint8_t { kMiners, kEverybody };
 
-/// From the moment on when a slot's last state is known and audited (kMiners: recomputed or fetched by its
-/// verifiers; kEverybody: at once), nobody of `keepers` serves it.
+/// From the moment on when a slot's last state is known (kEverybody) or stored (kMiners), nobody of `keepers`
+/// serves it.
 void withhold_ends(Market& market, Keepers keepers) {
     const auto job = market.job();
     if (!job || job->phase != contracts::JobPhase::kRounds) return;
-    const bool audited = market.round(job->round).phase > contracts::RoundPhase::kAuditSeal;
-    if (keepers == Keepers::kMiners && !audited) return;
+    const bool stored = market.round(job->round).phase > contracts::RoundPhase::kStore;
+    if (keepers == Keepers::kMiners && !stored) return;
     for (const auto& slot : contracts::list_slots(market.state(), job->id, job->round)) {
         const auto reveal = reveal_of(market, market.state(), job->round, slot.slot);
         if (!reveal) continue;
         for (const auto& [name, party] : market.parties()) {
             const bool miner = party->node.public_key() == slot.miner;
             if (miner || keepers == Keepers::kEverybody)
-                market.party(name).withheld.insert(reveal->boundary_blobs.back());
+                market.party(name).withheld.insert(reveal->carried_blob);
         }
     }
-}
-
-void release_updates(Market& market) {
-    for (const auto& [name, party] : market.parties()) market.party(name).withheld.clear();
 }
 
 bool merges(const contracts::Round& round, const Party& party) {
@@ -178,7 +174,7 @@ TEST_CASE(
         return std::count_if(notes.begin(), notes.end(),
                              [&](const auto& note) { return note.first.starts_with(kind); });
     };
-    REQUIRE(market.turn_until([&] { return market.at_phase(1, contracts::RoundPhase::kAuditSeal); }));
+    REQUIRE(market.turn_until([&] { return market.at_phase(1, contracts::RoundPhase::kStore); }));
     REQUIRE(left("updates-") == 2);
     const std::string of_ended = std::string(16, 'e');
     const std::vector<std::string> strangers = {"updates-" + of_ended + "-0", "slot-" + of_ended + "-0-1",
@@ -252,14 +248,14 @@ TEST_CASE("moments that nobody serves cost a slot one round, and the next begins
     CHECK(moved > 0);
 }
 
-TEST_CASE("moments that the last holder keeps to itself are had from the verifiers who recomputed them") {
+TEST_CASE("moments that the last holder keeps to itself are had from the verifiers who hold them") {
     for (const bool draw_everything : {true, false}) {
         INFO("every segment is drawn: " << draw_everything);
         MarketOptions options = carrying(4);
         options.draw_everything = draw_everything;
         Market market(options);
         market.start();
-        // It serves them while they are audited, where somebody must fetch them, and nobody afterwards.
+        // It serves them while they are stored, where somebody must fetch them, and nobody afterwards.
         REQUIRE(market.turn_until([&] { return withhold_ends(market, Keepers::kMiners), market.ended(); }));
         CHECK(market.job()->end_reason == Reason::kJobComplete);
         int moved = 0;
@@ -277,7 +273,7 @@ TEST_CASE("moments that the last holder keeps to itself are had from the verifie
     }
 }
 
-TEST_CASE("a miner that names another file for its last boundary is caught by those who recompute it") {
+TEST_CASE("what a miner names as its last boundary and is another file is stored by nobody") {
     MarketOptions options = carrying(2);
     options.miners = {"mia", "moe"};
     Market market(options);
@@ -293,15 +289,14 @@ TEST_CASE("a miner that names another file for its last boundary is caught by th
     for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
         const contracts::SlotRound record = market.slot(0, slot);
         const bool mias = record.miner == market.party("mia").node.public_key();
-        CHECK(record.verdict == (mias ? Reason::kMismatch : Reason::kPaid));
-        if (mias) CHECK(record.fault_unit == last);
+        CHECK(record.verdict == (mias ? Reason::kNotStored : Reason::kPaid));
         if (mias) CHECK(carried_at(market, 1, slot).nothing());
         if (mias) ++caught;
     }
     CHECK(caught > 0);
 }
 
-TEST_CASE("in jobs that carry, a last boundary whose head names another file of moments is caught too") {
+TEST_CASE("in jobs that carry, a last boundary whose head names another file of moments is not stored") {
     for (const bool draw_everything : {true, false}) {
         INFO("every segment is drawn: " << draw_everything);
         MarketOptions options = carrying(1);
@@ -325,9 +320,7 @@ TEST_CASE("in jobs that carry, a last boundary whose head names another file of 
         for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
             const contracts::SlotRound record = market.slot(0, slot);
             const bool mias = record.miner == market.party("mia").node.public_key();
-            // Whoever recomputed the moments knows their file; whoever did not finds another root.
-            const Reason found = draw_everything ? Reason::kMismatch : Reason::kUnavailable;
-            CHECK(record.verdict == (mias ? found : Reason::kPaid));
+            CHECK(record.verdict == (mias ? Reason::kNotStored : Reason::kPaid));
             caught += mias ? 1 : 0;
         }
         CHECK(caught > 0);
@@ -371,51 +364,11 @@ TEST_CASE("whoever goes on with a slot fetches its moments, and no parameters of
     }
 }
 
-TEST_CASE("a merge whose update nobody served goes on asking for it, though the moments before it are gone") {
-    using contracts::RoundPhase;
-    Market market(carrying(6));
-    market.start();
-    std::set<std::uint32_t> starved;  // rounds in which a merging verifier lacked an update for a while
-    bool third = false;               // somebody merged nothing, and another one was drawn
-    const auto disturb = [&] {
-        if (!market.job() || market.job()->phase != contracts::JobPhase::kRounds) return market.ended();
-        const std::uint32_t number = market.job()->round;
-        const contracts::Round round = market.round(number);
-        third = third || round.phase == RoundPhase::kMergeThirdSeal;
-        // From the audit's end to the middle of the merge nobody serves an update; what the slots began with
-        // is gone for good.
-        const bool merging = round.phase == RoundPhase::kMergeSeal;
-        const bool early = merging && market.height() + 8 <= round.phase_deadline;
-        if (number == 0 || !(round.phase == RoundPhase::kAuditOpen || early)) {
-            release_updates(market);
-            return market.ended();
-        }
-        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
-            const auto reveal = reveal_of(market, market.state(), number, slot);
-            const CarriedIn carried = carried_at(market, number, slot);
-            if (!reveal || carried.nothing()) continue;
-            for (const auto& [name, party] : market.parties()) {
-                Party& one = market.party(name);
-                (void)one.store->remove(carried.blob);
-                one.withheld.insert(reveal->update_blob);
-                const bool lacks = !one.store->has(reveal->update_blob);
-                if (early && lacks && merges(round, one)) starved.insert(number);
-            }
-        }
-        return market.ended();
-    };
-    REQUIRE(market.turn_until(disturb, 800));
-    CHECK(market.job()->end_reason == Reason::kJobComplete);
-    CHECK_FALSE(starved.empty());
-    CHECK_FALSE(third);
-}
-
 TEST_CASE("judges that serve an update slowly keep no merge from ending: the update is trained again") {
     using contracts::RoundPhase;
     bool starved = false;
     for (std::uint64_t luck = 0; luck < 20 && !starved; ++luck) {
         MarketOptions options;
-        options.verifiers = {"vera", "viki", "vito", "vlad"};
         options.luck = luck;
         Market market(options);
         market.start();
@@ -432,8 +385,9 @@ TEST_CASE("judges that serve an update slowly keep no merge from ending: the upd
                 judge.trickles = true;
                 for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
                     const auto reveal = reveal_of(market, market.state(), 0, slot);
-                    const bool asked = reveal && judge.asked_for.contains(reveal->update_blob);
-                    if (asked && round.phase == RoundPhase::kMergeSeal) starved = true;
+                    const bool lacks = reveal && !judge.store->has(reveal->update_blob);
+                    if (lacks && round.phase == RoundPhase::kMergeSeal && merges(round, judge))
+                        starved = true;
                 }
             }
             return false;

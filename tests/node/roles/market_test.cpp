@@ -86,16 +86,6 @@ TEST_CASE(
             CHECK_FALSE(slot.fault_found.is_zero());
             // The unit that ends in the false state is the first that is wrong.
             CHECK(slot.fault_unit == one.boundary - 1);
-            for (const auto& [name, party] : market.parties()) {
-                for (const auto& claim : market.claims(name, 0)) {
-                    CHECK_FALSE(claim.unavailable);
-                    const auto reveal =
-                        contracts::read_reveal(market.with_evidence(), market.job()->id, 0, claim.slot);
-                    const bool after = claim.slot == slot.slot && claim.unit == one.boundary;
-                    if (after)
-                        CHECK(claim.root != program::unit_root(reveal->trace, market.spec(), claim.unit));
-                }
-            }
         }
         for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
         CHECK(market.round(0).merged);
@@ -125,7 +115,7 @@ TEST_CASE("where only the unit after it is drawn, two verifiers post one root fo
 }
 
 TEST_CASE(
-    "a miner that trickles what it serves is unpaid alone, and its cheat is convicted without its end") {
+    "a miner that trickles what it serves pays for the replay of its slot, and its cheat is convicted") {
     for (const bool cheats : {false, true}) {
         INFO((cheats ? "a cheat" : "honest work"));
         MarketOptions options;
@@ -137,7 +127,11 @@ TEST_CASE(
         REQUIRE(market.turn_until([&] { return market.settled(0); }));
         check_nobody_ended(market);
         for (const auto& slot : slots_of(market, "mia", 0)) {
-            CHECK(slot.verdict == (cheats ? Reason::kMismatch : Reason::kUnavailable));
+            CHECK(slot.verdict == (cheats ? Reason::kMismatch : Reason::kPaid));
+            if (cheats) continue;
+            CHECK(market.audited(0, slot.slot).replayed == 2);
+            CHECK(market.audited(0, slot.slot).served == 0);
+            CHECK_FALSE(market.line_of(0, slot.slot).replays.is_zero());
         }
         const auto others = slots_of(market, "moe", 0);
         REQUIRE_FALSE(others.empty());
@@ -181,7 +175,7 @@ std::unique_ptr<Market> with_borrowed_blob() {
 
 }  // namespace
 
-TEST_CASE("a miner that names another's blob as its own and does not serve it is unpaid alone") {
+TEST_CASE("a miner that names another's blob as its own has its slot replayed, and nobody else's is") {
     const auto market = with_borrowed_blob();
     REQUIRE(market);
     // Nobody serves in its name; the other miner serves what it owes.
@@ -189,26 +183,28 @@ TEST_CASE("a miner that names another's blob as its own and does not serve it is
     std::set<BlobId> named;
     REQUIRE(market->turn_until([&] {
         for (std::uint32_t slot = 0; !market->settled(0) && slot < 2; ++slot) {
-            const auto reveal = contracts::read_reveal(market->state(), market->job()->id, 0, slot);
-            if (reveal) named.insert(reveal->boundary_blobs.back());
+            const auto serve = contracts::read_serve(market->state(), market->job()->id, 0, slot);
+            if (serve && !serve->starts.empty()) named.insert(serve->starts.back().blob);
         }
         return market->settled(0);
     }));
     REQUIRE(named.size() == 1);
     check_nobody_ended(*market);
-    CHECK(market->slot(0, 0).verdict == Reason::kUnavailable);
-    CHECK(market->slot(0, 1).verdict == Reason::kPaid);
+    for (const std::uint32_t slot : {0U, 1U}) CHECK(market->slot(0, slot).verdict == Reason::kPaid);
+    CHECK(market->audited(0, 0).replayed == 2);
+    CHECK(market->audited(0, 1).served == 2);
 }
 
-TEST_CASE("a miner that has no room for a while is waited for, and one that never has is unpaid alone") {
+TEST_CASE(
+    "a miner that has no room for a while is waited for, and of one that never has the slot is replayed") {
     for (const bool for_ever : {false, true}) {
         INFO("for ever: " << for_ever);
         MarketOptions options;
         options.draw_everything = false;
-        options.audit_window = 800;  // three tries and 300 heights convict whoever does not serve
+        options.audit_window = 800;  // after three tries and 300 heights a slot is replayed
         Market market(options);
         market.start();
-        REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kReveal); }));
+        REQUIRE(market.turn_until([&] { return market.at_phase(0, RoundPhase::kServe); }));
         market.party("mia").busy = true;
         REQUIRE(market.turn_until(
             [&] {
@@ -220,7 +216,8 @@ TEST_CASE("a miner that has no room for a while is waited for, and one that neve
             1'000));
         check_nobody_ended(market);
         for (const auto& slot : slots_of(market, "mia", 0)) {
-            CHECK(slot.verdict == (for_ever ? Reason::kUnavailable : Reason::kPaid));
+            CHECK(slot.verdict == Reason::kPaid);
+            CHECK(market.audited(0, slot.slot).replayed == (for_ever ? 2 : 0));
         }
         for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
     }
@@ -244,7 +241,7 @@ TEST_CASE("what a verifier enlisted with stays from its enlistment on") {
     }
 }
 
-TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and everybody lives on") {
+TEST_CASE("blobs that are no states or updates are bytes that nobody holds: unpaid, and everybody lives on") {
     struct Case {
         const char* name;
         std::function<Bytes(const Bytes&)> change;
@@ -306,13 +303,14 @@ TEST_CASE("blobs that are no states are bytes that were not served: unpaid, and 
         REQUIRE(market.turn_until([&] { return market.settled(0); }));
         check_nobody_ended(market);
         for (const auto& slot : slots_of(market, "mia", 0)) {
-            CHECK((slot.verdict == Reason::kUnavailable || slot.verdict == Reason::kMismatch));
+            CHECK(slot.verdict == Reason::kNotStored);
         }
         for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
     }
 }
 
-TEST_CASE("an update that is not recomputed must be there, and be the claimed one; then it is merged") {
+TEST_CASE(
+    "an update that nobody recomputed must be held by most, and be the claimed one; then it is merged") {
     struct Case {
         const char* name;
         std::function<void(Market&, Party&)> does;
@@ -327,7 +325,7 @@ TEST_CASE("an update that is not recomputed must be there, and be the claimed on
     };
     const std::vector<Case> cases = {
         {"honest", [](Market&, Party&) {}, Reason::kPaid},
-        {"withheld", [](Market&, Party& mia) { mia.serves = false; }, Reason::kUnavailable},
+        {"withheld", [](Market&, Party& mia) { mia.serves = false; }, Reason::kNotStored},
         {"another update's file",
          [&](Market& market, Party& mia) {
              in_trained(mia, [&](frames::Trained&, WorkerAnswered& answer) {
@@ -338,14 +336,14 @@ TEST_CASE("an update that is not recomputed must be there, and be the claimed on
                  answer.bulk[0] = file_of(trainer::encode_update(update, market.spec()));
              });
          },
-         Reason::kMismatch},
+         Reason::kNotStored},
         {"no update's file",
          [&](Market&, Party& mia) {
              in_trained(mia, [](frames::Trained&, WorkerAnswered& answer) {
                  answer.bulk[0] = file_of(Bytes(bytes_of_file(answer.bulk[0]).size(), std::uint8_t{1}));
              });
          },
-         Reason::kUnavailable},
+         Reason::kNotStored},
     };
     for (const Case& one : cases) {
         INFO(one.name);
@@ -361,9 +359,9 @@ TEST_CASE("an update that is not recomputed must be there, and be the claimed on
         const auto held = slots_of(market, "mia", 0);
         REQUIRE_FALSE(held.empty());
         for (const auto& slot : held) {
-            REQUIRE(slot.drawn_units == std::vector<std::uint32_t>{4});
+            REQUIRE(slot.drawn_units.empty());
             CHECK(slot.verdict == one.verdict);
-            if (one.verdict == Reason::kMismatch) CHECK(slot.fault_unit == 4);
+            CHECK(market.line_of(0, slot.slot).lost.is_zero());
         }
         for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
         CHECK(market.round(0).merged);
@@ -372,7 +370,7 @@ TEST_CASE("an update that is not recomputed must be there, and be the claimed on
     }
 }
 
-TEST_CASE("a reveal that names another file for a right update is a mismatch") {
+TEST_CASE("an update that is named as another file is stored by nobody, though it is right") {
     MarketOptions options;
     options.draw_everything = false;
     options.rounds = 1;
@@ -389,7 +387,7 @@ TEST_CASE("a reveal that names another file for a right update is a mismatch") {
     };
     REQUIRE(market.turn_until([&] { return market.settled(0); }));
     check_nobody_ended(market);
-    for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kMismatch);
+    for (const auto& slot : slots_of(market, "mia", 0)) CHECK(slot.verdict == Reason::kNotStored);
 }
 
 namespace {
@@ -442,9 +440,9 @@ TEST_CASE("whatever its worker refuses, a miner and a verifier live on, unless t
                 else
                     CHECK(party->ended == (refused.contains(name) && is_own_failure(asked, reason)));
             }
-            // Silence is the most that a refusal brings: nobody is called unserved for it.
+            // Silence is the most that a refusal brings: no slot is replayed for it.
             if (!market.job()) continue;
-            for (const auto& claim : market.claims("vera", 0)) CHECK_FALSE(claim.unavailable);
+            for (const auto& claim : market.claims("vera", 0)) CHECK_FALSE(claim.replayed);
         }
     }
 }

@@ -52,11 +52,17 @@ struct SlowWorker final : WorkerPort {
 };
 /// Every blob is a file of its own.
 struct SlowStore final : BlobFiles {
-    base::Outcome<BlobId> put(const SharedDescriptor& file) override {
+    base::Outcome<BlobId> put(const SharedDescriptor& file, node::Serving serving) override {
         here[contracts::test::bytes_of("computed")] = Pin::kPinned;
         files[contracts::test::bytes_of("computed")] = file;
+        if (serving == node::Serving::kWithheld) withheld.insert(contracts::test::bytes_of("computed"));
         return contracts::test::bytes_of("computed");
     }
+    base::Outcome<void> serve(const BlobId& id) override {
+        withheld.erase(id);
+        return {};
+    }
+    std::set<BlobId> withheld;
     base::Outcome<SharedDescriptor> open(const BlobId& id) override {
         if (!files.contains(id)) files[id] = worker::memory_file("blob", id.view()).value();
         return files.at(id);

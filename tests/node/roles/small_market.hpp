@@ -165,9 +165,18 @@ public:
         settle();
     }
 
+    /// The verifier's process ends, and another one starts with what it left on disk.
+    void restart_verifier(const std::string& name) {
+        Party& verifier = party(name);
+        verifier.parts.start_height = height();
+        verifier.role = std::make_unique<VerifierRole>(verifier.parts, VerifierOptions{});
+        start_role(verifier);
+        settle();
+    }
     /// The miner's process ends, and another one starts with what it left on disk.
     void restart_miner(const std::string& name) {
         Party& miner = party(name);
+        miner.parts.start_height = height();
         miner.role =
             std::make_unique<MinerRole>(miner.parts, MinerOptions{.ask = base::units(500), .drills = {}});
         start_role(miner);
@@ -205,8 +214,8 @@ public:
         return *contracts::read_slot(state(), job()->id, number, place);
     }
     /// What the verifier opened for this round, both stages; nothing when it was silent.
-    [[nodiscard]] std::vector<contracts::UnitClaim> claims(const std::string& name, std::uint32_t number) {
-        std::vector<contracts::UnitClaim> all;
+    [[nodiscard]] std::vector<contracts::SlotClaim> claims(const std::string& name, std::uint32_t number) {
+        std::vector<contracts::SlotClaim> all;
         const contracts::MemoryState whole = with_evidence();
         for (const auto stage : {contracts::Stage::kPair, contracts::Stage::kThird}) {
             const auto posting =
@@ -215,6 +224,27 @@ public:
                 all.insert(all.end(), posting->claims.begin(), posting->claims.end());
         }
         return all;
+    }
+    /// How many verifiers replayed the slot, and how many computed it from what was served.
+    struct Audited {
+        int replayed = 0;
+        int served = 0;
+    };
+    [[nodiscard]] Audited audited(std::uint32_t number, std::uint32_t place) {
+        Audited count;
+        for (const std::string& name : options_.verifiers) {
+            for (const contracts::SlotClaim& claim : claims(name, number)) {
+                if (claim.slot == place) ++(claim.replayed ? count.replayed : count.served);
+            }
+        }
+        return count;
+    }
+    /// The settlement line of a slot.
+    [[nodiscard]] contracts::SettlementLine line_of(std::uint32_t number, std::uint32_t place) const {
+        for (const auto& line : contracts::list_settlement(state(), job()->id, number)) {
+            if (line.kind == contracts::LineKind::kSlot && line.slot == place) return line;
+        }
+        return {};
     }
     [[nodiscard]] bool at_phase(std::uint32_t number, contracts::RoundPhase phase) const {
         const auto now = job();
@@ -295,7 +325,8 @@ private:
         config.params.ask_commit_window = config.params.ask_reveal_window = 4;
         config.params.commit_window = config.params.merge_seal_window = 16;
         config.params.audit_seal_window = options_.audit_window;
-        config.params.beacon_window = config.params.reveal_window = 8;
+        config.params.beacon_window = config.params.serve_window = config.params.reveal_window = 8;
+        config.params.storage_window = 16;
         config.params.audit_open_window = config.params.merge_open_window = 8;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,

@@ -164,7 +164,12 @@ TEST_CASE("a network's view counts who takes part, and its money is all somewher
     CHECK(network.jobs == 2);
     CHECK(network.jobs_active == 1);
     CHECK(network.money.delta == 0);
-    CHECK(network.money.supply.escrow == played.env.job(open).escrow);
+    // The buyer's link bond lies beside the job's budget.
+    const contracts::Job job = played.env.job(open);
+    const auto link = contracts::read_beacon_member(played.env.state(), open, job.beacon.front().node);
+    REQUIRE(link);
+    CHECK(link->bond > base::Amount{});
+    CHECK(network.money.supply.escrow == job.escrow.plus(link->bond));
 }
 
 TEST_CASE("of a job's events, those that a person waits for are told, and a merge has its losses") {

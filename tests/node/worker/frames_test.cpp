@@ -47,9 +47,13 @@ std::vector<Message> all_kinds() {
             Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}, trace.update},
             Progress{1, 2, 3},
             Boundary{1, trace},
-            Trained{trace, trace.update, 9, 10},
-            Replay{1, 2, 3, trace, true, true, trace.update, program::trace_root(trace)},
-            Replayed{UnitVerdict::kDiffers, trace.update, trace.update, "here", true, 4, 5},
+            Trained{trace, 9, 10},
+            Replay{1, 2, 3, trace.update, trace.boundaries[0], true},
+            Replayed{UnitVerdict::kMisplaced,
+                     {trace.update, trace.boundaries[0], trace.fingerprints, program::Divergence{1, 2},
+                      trace.boundaries[1], trace.update},
+                     "here",
+                     5},
             Merge{1, {{0, 1, trace.update}, {1, 2, trace.update}}},
             Evaluate{16},
             Evaluated{1, 2},
@@ -260,9 +264,8 @@ TEST_CASE(
     CHECK(descriptor_bounds(train) == Bounds{3, 1 + 2 * kMaxStateFiles});
     Replay replay;
     CHECK(descriptor_bounds(replay) == Bounds{1, 1 + kMaxStateFiles});
-    replay.has_claimed_end = true;
-    CHECK(descriptor_bounds(replay) == Bounds{2, 1 + 2 * kMaxStateFiles});
     CHECK(descriptor_bounds(Root{BulkKind::kSlotState}) == Bounds{1, kMaxStateFiles});
+    CHECK(descriptor_bounds(Root{BulkKind::kCarried}) == Bounds{1, kMaxStateFiles});
     CHECK(descriptor_bounds(Root{BulkKind::kUpdate}) == Bounds{1, 1});
 }
 

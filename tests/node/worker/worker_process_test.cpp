@@ -170,11 +170,10 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
     const TrainLog log = train(*worker, base);
     CHECK(log.boundaries == std::vector<std::uint32_t>{1, 2, 3});
     CHECK(program::is_well_formed(log.trained.trace, job.spec));
-    CHECK(log.trained.trace_root == program::trace_root(log.trained.trace));
     for (std::uint32_t unit = 0; unit < program::RoundPlan(job.spec).units(); ++unit) {
         frames::Replay replay;
         replay.unit = unit;
-        replay.claimed = log.trained.trace;
+        if (unit > 0) replay.start_root = log.trained.trace.boundaries[unit];
         replay.want_end_state = true;
         std::vector<frames::SharedDescriptor> bulk;
         if (unit == 0 || unit == 3) bulk.push_back(base.bytes);
@@ -187,8 +186,9 @@ TEST_CASE("a worker trains, replays every unit, merges and evaluates") {
         }
         const auto answer = call_for<frames::Replayed>(*worker, replay, bulk);
         REQUIRE(answer.ok());
-        INFO("unit " << unit << ": " << answer->first.difference);
-        CHECK(answer->first.verdict == frames::UnitVerdict::kMatch);
+        INFO("unit " << unit << ": " << answer->first.why);
+        CHECK(answer->first.verdict == frames::UnitVerdict::kComputed);
+        CHECK(answer->first.parts == worker::claimed_parts(log.trained.trace, job.spec, unit));
         const auto wanted = unit == 3 ? std::vector{log.update} : log.states[unit];
         REQUIRE(answer->second.size() == wanted.size());
         for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -318,25 +318,24 @@ TEST_CASE("drills are refused outside a devnet and run inside one") {
     }
     const StateFile base = opened(*worker, job, "devnet-7");
     const TrainLog honest = train(*worker, base);
-    std::vector<frames::SharedDescriptor> both;
+    std::vector<frames::SharedDescriptor> start;
     const auto drilled =
         call_for<frames::Trained>(*worker, request, {base.bytes}, [&](const WorkerEvent& event) {
             const auto* boundary = std::get_if<frames::Boundary>(&event.message);
-            if (boundary == nullptr || boundary->index > 2) return;
-            both.insert(both.end(), event.bulk.begin(), event.bulk.end());
+            if (boundary != nullptr && boundary->index == 1) start = event.bulk;
         });
     REQUIRE(drilled.ok());
     CHECK(drilled->first.trace.boundaries[1] == honest.trained.trace.boundaries[1]);
     CHECK(drilled->first.trace.boundaries[2] != honest.trained.trace.boundaries[2]);
     frames::Replay replay;
     replay.unit = 1;
-    replay.claimed = drilled->first.trace;
-    replay.has_claimed_end = true;
-    const auto verdict = call_for<frames::Replayed>(*worker, replay, both);
+    replay.start_root = drilled->first.trace.boundaries[1];
+    const auto verdict = call_for<frames::Replayed>(*worker, replay, start);
     REQUIRE(verdict.ok());
-    CHECK(verdict->first.verdict == frames::UnitVerdict::kDiffers);
-    CHECK(verdict->first.difference.find("wte.weight[3]") != std::string::npos);
-    CHECK(verdict->first.difference.find("bit 7") != std::string::npos);
+    CHECK(verdict->first.verdict == frames::UnitVerdict::kComputed);
+    CHECK(verdict->first.parts.end_root == honest.trained.trace.boundaries[2]);
+    CHECK(worker::name_difference(drilled->first.trace, job.spec, 1, verdict->first.parts)
+              .starts_with("boundary 2: claimed root"));
 }
 
 TEST_CASE("a cancelled request gets one last answer and the worker stays usable") {

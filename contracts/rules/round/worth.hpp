@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the settlement what each audit of a slot is worth. Internal to the rules.
+#pragma once
+
+#include <vector>
+
+#include "contracts/rules/round/machine.hpp"
+
+namespace assay::contracts {
+
+/// What the findings say about one verifier's audit of the slot.
+struct AuditWorth {
+    Reason reason = Reason::kAuditUndecided;
+    std::uint64_t work = 0;    ///< of drawn units
+    std::uint64_t replay = 0;  ///< of the others, which it computed because no start was served
+    std::uint64_t units = 0;
+    Amount from_slot;  ///< what the slot's pay gives for `replay`
+};
+
+/// In the order of the audits. Work beyond the drawn units is paid at cost, out of what the slot holds, and
+/// only if nobody was served: where one was, the others may have been.
+std::vector<AuditWorth> weigh_audits(const RunningRound& running, const std::vector<SlotAudit>& audits,
+                                     const std::vector<UnitFinding>& findings, Amount held);
+
+}  // namespace assay::contracts

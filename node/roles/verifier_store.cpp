@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verifier's storage: holds what the slots of a round submitted, says on the ledger which, and serves it.
+#include <algorithm>
+
+#include "contracts/program/round_law.hpp"
+#include "node/roles/verifier.hpp"
+
+namespace assay::node {
+
+namespace frames = worker;
+
+void VerifierRole::serve_recomputed(const contracts::Job& job, const contracts::Round& round) {
+    if (round.phase < contracts::RoundPhase::kReveal) return;
+    const auto serve = [&](RecomputedFiles& files, const std::string& what, const auto& is_claimed) {
+        for (auto& [key, recomputed] : files) {
+            const auto& [id, number, slot] = key;
+            if (id != job.id || number != job.round || recomputed.served) continue;
+            const auto reveal = contracts::read_reveal(state(), id, number, slot);
+            if (!reveal || !is_claimed(*reveal, recomputed.root)) continue;
+            recomputed.served = bench_.wants().put_state(
+                recomputed.files, what + " of " + round_name(id, number) + " slot " + std::to_string(slot));
+        }
+    };
+    serve(own_updates_, "the update", [](const contracts::Reveal& reveal, const base::Hash256& root) {
+        return reveal.trace.update == root;
+    });
+    serve(own_ends_, "the last state", [](const contracts::Reveal& reveal, const base::Hash256& root) {
+        return reveal.trace.boundaries.back() == root;
+    });
+    for (auto& [key, end] : own_ends_) {
+        if (end.served) end.files.clear();
+    }
+}
+
+void VerifierRole::plan_storage(const contracts::Job& job, const contracts::Round& round) {
+    const auto storable = contracts::storable_slots(state(), job.id, job.round, me());
+    if (!storable || contracts::read_storage(state(), job.id, job.round, me())) return;
+    StoreWork& work = stores_[{job.id, job.round}];
+    if (!work.bits) {
+        std::vector<std::uint32_t> held;
+        bool awaited = false;
+        for (const std::uint32_t slot : *storable) {
+            const Holding holding = hold(job, slot);
+            if (holding == Holding::kHeld) held.push_back(slot);
+            awaited = awaited || holding == Holding::kAwaited;
+        }
+        const std::uint64_t window = contracts::params_of(state(), job).storage_window;
+        const bool in_time = height() + window / 4 < round.phase_deadline;
+        if (awaited && in_time) return;
+        work.bits = contracts::storage_bits(job.spec.slots, held);
+    }
+    offer("storage of " + round_name(job.id, job.round),
+          contracts::StorageBitmap{.job = job.id, .round = job.round, .bits = *work.bits});
+}
+
+VerifierRole::Holding VerifierRole::hold(const contracts::Job& job, std::uint32_t slot) {
+    const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
+    const auto record = contracts::read_slot(state(), job.id, job.round, slot);
+    if (!reveal || !record) return Holding::kNotServed;
+    // Both are asked for at once.
+    const Holding update = hold_update(job, *record, *reveal);
+    const Holding end = program::carries_state(job.spec) ? hold_end(job, *record, *reveal) : Holding::kHeld;
+    if (update == Holding::kNotServed || end == Holding::kNotServed) return Holding::kNotServed;
+    return update == Holding::kHeld ? end : update;
+}
+
+VerifierRole::Holding VerifierRole::hold_update(const contracts::Job& job, const contracts::SlotRound& slot,
+                                                const contracts::Reveal& reveal) {
+    const MergeKey key{job.id, job.round};
+    MergeWork& work = merges_[key];
+    if (work.given_up || work.false_files.contains(slot.slot)) return Holding::kNotServed;
+    FetchTerms terms = update_terms(job.spec);
+    terms.owed_by = slot.miner;
+    const auto file =
+        bench_.wants().want(reveal.update_blob, holders_of_stored(state(), job, slot, me()), terms);
+    if (!file) {
+        const std::uint64_t window = contracts::params_of(state(), job).storage_window;
+        return waited_enough(job, {reveal.update_blob}, slot.miner, window) ? Holding::kNotServed
+                                                                            : Holding::kAwaited;
+    }
+    if (const auto own = own_updates_.find({job.id, job.round, slot.slot}); own != own_updates_.end()) {
+        if (own->second.served == reveal.update_blob) work.updates[slot.slot] = *file;
+    }
+    if (work.updates.contains(slot.slot)) return Holding::kHeld;
+    if (!computing_ && bench_.opened(state(), job)) check_update(key, slot.slot, reveal.trace.update, *file);
+    return Holding::kAwaited;
+}
+
+VerifierRole::Holding VerifierRole::hold_end(const contracts::Job& job, const contracts::SlotRound& slot,
+                                             const contracts::Reveal& reveal) {
+    StoreWork& work = stores_[{job.id, job.round}];
+    if (work.ends.contains(slot.slot)) return Holding::kHeld;
+    if (work.given_up || work.false_ends.contains(slot.slot)) return Holding::kNotServed;
+    StateTerms terms = slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried);
+    terms.owed_by = slot.miner;
+    const auto files =
+        bench_.wants().want_state(reveal.carried_blob, holders_of_stored(state(), job, slot, me()), terms);
+    if (!files) {
+        const std::uint64_t window = contracts::params_of(state(), job).storage_window;
+        const auto blobs = bench_.wants().known_files(reveal.carried_blob, terms);
+        return waited_enough(job, blobs, slot.miner, window) ? Holding::kNotServed : Holding::kAwaited;
+    }
+    if (!computing_ && bench_.opened(state(), job)) {
+        check_end(job, slot.slot, reveal.trace.carried->out, *files);
+    }
+    return Holding::kAwaited;
+}
+
+void VerifierRole::check_end(const contracts::Job& job, std::uint32_t slot, const base::Hash256& root,
+                             const StateFiles& files) {
+    computing_ = true;
+    const MergeKey key{job.id, job.round};
+    const RequestId id = requests().on_worker([this, key, slot, root](const WorkerAnswered& answer) {
+        if (!answer.last) return;
+        computing_ = false;
+        StoreWork& work = stores_[key];
+        const auto* rooted = std::get_if<frames::Rooted>(&answer.message);
+        if (rooted != nullptr && rooted->root == root) {
+            work.ends.insert(slot);
+            return;
+        }
+        const std::string what = "what slot " + std::to_string(slot) + " hands on is not checked";
+        const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+        const bool false_file =
+            rooted != nullptr || (refusal != nullptr && refusal->reason == frames::RefusalReason::kBadBytes);
+        if (!false_file) return on_not_done(key.first, what, answer, work.given_up);
+        log().warn(round_name(key.first, key.second) + " slot " + std::to_string(slot) +
+                   ": the served state is not what the slot hands on");
+        work.false_ends.insert(slot);
+    });
+    parts().seams.worker.submit(id, frames::Root{.kind = frames::BulkKind::kCarried}, files);
+}
+
+}  // namespace assay::node

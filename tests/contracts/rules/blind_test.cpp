@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nobody can seal what he did not compute: what is opened when, replays of slots whose starts are withheld,
+// and what they cost whom.
+#include <algorithm>
+
+#include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/round/draws.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+/// One slot, past probation, of which practically only `finalise` is drawn: unit 2, behind two segments.
+struct BlindWorld {
+    Env env;
+    Hash256 job;
+
+    static Params params() {
+        Params params = short_windows();
+        params.probation_rounds = 0;
+        return params;
+    }
+    explicit BlindWorld(Params params = BlindWorld::params()) : env(params) {
+        env.miner("m1", 50 * kPlenty);
+        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        JobSpec spec = small_job();
+        spec.slots = 1;
+        spec.security.audit_threshold = UINT64_MAX / 10'000;
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}}, {"v1", "v2", "v3"});
+        REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    }
+    SlotRound slot() { return *read_slot(env.whole(), job, 0, 0); }
+    void to_serve(const Play& play = {}) {
+        play_commits(env, job, play);
+        play_links(env, job, play);
+        REQUIRE(env.round(job).phase == RoundPhase::kServe);
+        REQUIRE(slot().drawn_units == std::vector<std::uint32_t>{2});
+    }
+    std::vector<std::string> pair() {
+        std::vector<std::string> names;
+        for (const PublicKey& node : slot().verifiers) names.push_back(env.by_node(node).name);
+        return names;
+    }
+    void finish(const Play& play) {
+        play_verdicts(env, job, play);
+        play_merges(env, job, play, Stage::kPair);
+        REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
+    }
+    SettlementLine audit(const std::string& name) { return line_of(env, job, 0, LineKind::kAudit, name); }
+    SettlementLine miner_line() { return line_of(env, job, 0, LineKind::kSlot, "m1"); }
+    [[nodiscard]] Amount pay() const {
+        const Job record = env.job(job);
+        return slot_pay(record.auction.clearing_price, record.slot_work).value();
+    }
+    /// What both segments cost one who was served no start of `finalise`.
+    [[nodiscard]] Amount replay_cost() const {
+        const Job record = env.job(job);
+        const std::uint64_t work =
+            unit_work(record.spec, record.slot_work, 0) + unit_work(record.spec, record.slot_work, 1);
+        return replay_fee(env.params(), record.auction.clearing_price, work).value();
+    }
+    /// A trace whose first segment is wrong, and so is all that follows.
+    TraceRecord false_trace() {
+        TraceRecord trace = true_trace(env.job(job), 0, 0);
+        trace.boundaries[1] = bytes_of("false 1");
+        trace.boundaries[2] = bytes_of("false 2");
+        trace.update = bytes_of("false update");
+        return trace;
+    }
+    bool is_known(const Hash256& hash) {
+        bool found = false;
+        for (const auto& [key, value] : env.state().scan({})) {
+            const auto at = std::search(value.begin(), value.end(), hash.bytes.begin(), hash.bytes.end());
+            found = found || at != value.end();
+        }
+        return found;
+    }
+};
+
+const Play kNobodyServed = {.verifiers = {{"v1", VerifierManner::kUnserved},
+                                          {"v2", VerifierManner::kUnserved},
+                                          {"v3", VerifierManner::kUnserved}}};
+
+Amount rest(Amount of, Amount without) { return amount(of.units() - without.units()); }
+
+}  // namespace
+
+TEST_CASE("before the last seal is opened the ledger holds nothing of a trace but the starts of drawn runs") {
+    BlindWorld w;
+    w.to_serve();
+    const TraceRecord trace = true_trace(w.env.job(w.job), 0, 0);
+    play_serves(w.env, w.job, {});
+    const auto serve = read_serve(w.env.state(), w.job, 0, 0);
+    REQUIRE(serve.has_value());
+    REQUIRE(serve->starts.size() == 1);
+    CHECK(serve->starts[0].unit == 2);
+    CHECK(serve->starts[0].root == trace.boundaries[2]);
+    play_audits(w.env, w.job, {}, Stage::kPair);
+    REQUIRE(w.env.round(w.job).phase == RoundPhase::kReveal);
+    CHECK(w.is_known(trace.boundaries[2]));
+    for (const Hash256& hidden : {trace.boundaries[0], trace.boundaries[1], trace.update, slot_salt()}) {
+        CHECK_FALSE(w.is_known(hidden));
+    }
+    play_reveals(w.env, w.job, {});
+    CHECK(w.is_known(trace.update));
+}
+
+TEST_CASE("a start is opened under the sealed root, at its place, and names its bytes") {
+    BlindWorld w;
+    w.to_serve();
+    Person& m1 = w.env.person("m1");
+    const JobSpec spec = w.env.job(w.job).spec;
+    const TraceRecord trace = true_trace(w.env.job(w.job), 0, 0);
+    const RoundServe good = serve_of(w.env, w.job, 0, trace);
+    const auto refuse = [&](Reason reason, const auto& change) {
+        RoundServe bad = good;
+        change(bad);
+        w.env.refuse(reason, m1, bad);
+    };
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts.clear(); });
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts.push_back(s.starts[0]); });
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts[0].blob = {}; });
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts[0].start.leaf.content[0] ^= 1; });
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts[0].start.leaf.salt = {}; });
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts[0].start.proof.index = 1; });
+    refuse(Reason::kBadOpening, [](RoundServe& s) { s.starts[0].start.proof.siblings.pop_back(); });
+    // Leaves of the same tree that are not the start of the run, and that of another trace.
+    for (const auto& [kind, place] : std::vector<std::pair<program::TraceLeafKind, std::uint32_t>>{
+             {program::TraceLeafKind::kStart, 1},
+             {program::TraceLeafKind::kEnd, 1},
+             {program::TraceLeafKind::kFinaliseOutput, 0}}) {
+        refuse(Reason::kBadOpening, [&](RoundServe& s) {
+            s.starts[0].start = program::open_leaf(trace, spec, slot_salt(), kind, place);
+        });
+    }
+    refuse(Reason::kBadOpening, [&](RoundServe& s) {
+        s.starts[0].start =
+            program::open_leaf(w.false_trace(), spec, slot_salt(), program::TraceLeafKind::kFinaliseInput, 0);
+    });
+    refuse(Reason::kSealMismatch, [](RoundServe& s) { s.trace_root.bytes[0] ^= 1; });
+    refuse(Reason::kSealMismatch, [](RoundServe& s) { s.salt = slot_salt(); });
+    w.env.send(m1, good);
+}
+
+TEST_CASE("whoever is not served seals every unit up to its own, and nobody replays who need not") {
+    BlindWorld w;
+    const Play withheld = {.miners = {{"m1", MinerManner::kWithholds}}};
+    w.to_serve(withheld);
+    play_serves(w.env, w.job, withheld);
+    Person& first = w.env.person(w.pair()[0]);
+    const Hash256 salt = bytes_of("salt");
+    // Nothing was opened: there is no start from which the drawn unit alone could be computed.
+    const std::vector<SlotClaim> alone = {{0, false, {bytes_of("root")}}};
+    const std::vector<SlotClaim> some = {{0, true, {bytes_of("root"), bytes_of("root")}}};
+    w.env.send(first,
+               AuditSeal{w.job, 0, Stage::kPair,
+                         audit_seal(w.env.chain(), w.job, 0, Stage::kPair, first.node_key(), alone, salt)});
+    w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
+    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, alone, salt});
+    w.env.refuse(Reason::kWrongClaims, first, AuditOpen{w.job, 0, Stage::kPair, some, salt});
+}
+
+TEST_CASE("a withheld start is replayed: the extra work is paid out of the slot's pay, not the escrow's") {
+    for (const bool silent : {true, false}) {
+        CAPTURE(silent);  // the miner opens no start, or nobody gets its bytes
+        BlindWorld w;
+        const Play play = silent ? Play{.miners = {{"m1", MinerManner::kWithholds}}} : kNobodyServed;
+        w.to_serve(play);
+        const Amount escrow = w.env.job(w.job).escrow;
+        w.finish(play);
+        CHECK(w.slot().verdict == Reason::kPaid);
+        const SettlementLine line = w.miner_line();
+        Amount replays;
+        Amount plain;
+        for (const std::string& name : w.pair()) {
+            const SettlementLine audit = w.audit(name);
+            CHECK(audit.reason == Reason::kPaidAudit);
+            CHECK(audit.work_units == 1);  // `finalise`
+            CHECK(audit.from_slot == (replays.is_zero() ? w.replay_cost() : rest(w.pay(), replays)));
+            CHECK(audit.paid.units() ==
+                  audit.from_escrow.units() + audit.from_prepaid.units() + audit.from_slot.units());
+            replays = *replays.plus(audit.from_slot);
+            plain = *plain.plus(audit.from_escrow);
+        }
+        CHECK(line.replays == replays);
+        CHECK(line.paid.units() + replays.units() == w.pay().units());
+        // Half of the price, twice: nothing is left of the pay.
+        CHECK(line.paid.is_zero());
+        CHECK(w.env.stake("m1") == 50 * kPlenty);
+        CHECK(w.env.job(w.job).spent.units() >= w.pay().units() + plain.units());
+        CHECK(escrow > w.env.job(w.job).escrow);
+    }
+}
+
+TEST_CASE("replays never cost more than the slot's pay, and never more than the clearing price") {
+    Params params = BlindWorld::params();
+    params.audit_fee_ppm = 4 * kPartsPerMillion;
+    BlindWorld w(params);
+    w.to_serve();
+    w.finish(kNobodyServed);
+    CHECK(w.miner_line().replays == w.pay());
+    CHECK(w.miner_line().paid.is_zero());
+    const auto pair = w.pair();
+    CHECK(w.audit(pair[0]).from_slot == w.pay());
+    CHECK(w.audit(pair[1]).from_slot.is_zero());
+}
+
+TEST_CASE("where one verifier was served, the other's replay is paid the plain fee") {
+    BlindWorld w;
+    w.to_serve();
+    const std::string replayer = w.pair()[0];
+    w.finish({.verifiers = {{replayer, VerifierManner::kUnserved}}});
+    CHECK(w.slot().verdict == Reason::kPaid);
+    CHECK(w.slot().verifiers.size() == 2);  // a replay and a served run agree: no third is needed
+    CHECK(w.audit(replayer).reason == Reason::kPaidAudit);
+    CHECK(w.audit(replayer).from_slot.is_zero());
+    CHECK(w.miner_line().paid == w.pay());
+}
+
+TEST_CASE("two replays convict of a fault that was not drawn") {
+    for (const bool served : {true, false}) {
+        CAPTURE(served);
+        BlindWorld w;
+        // The first boundary is wrong, and nothing else: a fault of units that nobody drew.
+        Play play = {.miners = {{"m1", MinerManner::kCheats}}};
+        if (!served) play.verifiers = kNobodyServed.verifiers;
+        w.to_serve(play);
+        w.finish(play);
+        CHECK(w.slot().verdict == (served ? Reason::kPaid : Reason::kMismatch));
+        if (served) continue;
+        CHECK(w.slot().fault_unit == 0);
+        CHECK(w.miner_line().lost == w.slot().bond);
+        for (const std::string& name : w.pair()) CHECK_FALSE(w.audit(name).share.is_zero());
+    }
+}
+
+TEST_CASE("a false start served to one and withheld from the others makes no honest verifier wrong") {
+    BlindWorld w;
+    Play play;
+    play.traces[0] = w.false_trace();
+    w.to_serve(play);
+    // Whoever is served computes from the false start what the miner computed from it.
+    const std::string served = w.pair()[0];
+    play.verifiers = kNobodyServed.verifiers;
+    play.verifiers[served] = VerifierManner::kColludes;
+    w.finish(play);
+    CHECK(w.slot().verifiers.size() == 3);
+    CHECK(w.slot().verdict == Reason::kMismatch);
+    CHECK(w.audit(served).reason == Reason::kAuditUndecided);
+    CHECK(w.env.stake(served) == kPlenty);
+}
+
+TEST_CASE("a false start served to two makes no honest replay wrong") {
+    BlindWorld w;
+    Play play;
+    play.traces[0] = w.false_trace();
+    w.to_serve(play);
+    const std::string replayer = w.pair()[0];
+    play.verifiers = {{"v1", VerifierManner::kColludes},
+                      {"v2", VerifierManner::kColludes},
+                      {"v3", VerifierManner::kColludes}};
+    play.verifiers[replayer] = VerifierManner::kUnserved;
+    w.finish(play);
+    CHECK(w.slot().verdict == Reason::kPaid);  // the fault was not drawn, and one voice convicts nobody
+    CHECK(w.audit(replayer).reason == Reason::kAuditUndecided);
+    CHECK(w.env.stake(replayer) == kPlenty);
+}
+
+TEST_CASE("a replay that two other replays contradict is wrong") {
+    BlindWorld w;
+    w.to_serve();
+    const std::string liar = w.pair()[1];
+    Play play = {.miners = {{"m1", MinerManner::kWithholds}}, .verifiers = {{liar, VerifierManner::kLies}}};
+    w.finish(play);
+    CHECK(w.slot().verdict == Reason::kPaid);
+    CHECK(w.audit(liar).reason == Reason::kAuditWrong);
+    CHECK(w.audit(liar).paid.is_zero());
+    CHECK(w.env.stake(liar) < kPlenty);
+}
+
+TEST_CASE("what a verifier sealed of a miner that opens no trace is paid, and the miner forfeits") {
+    BlindWorld w;
+    const Play play = {.miners = {{"m1", MinerManner::kSilent}}};
+    w.to_serve(play);
+    w.finish(play);
+    CHECK(w.slot().verdict == Reason::kSilentAfterDraw);
+    CHECK(w.miner_line().lost == w.slot().bond);
+    CHECK(w.miner_line().lost_to_verifiers.is_zero());
+    for (const std::string& name : w.pair()) {
+        CHECK(w.audit(name).reason == Reason::kPaidAudit);
+        CHECK(w.audit(name).share.is_zero());
+    }
+}
+
+TEST_CASE(
+    "of a slot of which nothing was drawn nobody seals anything, and it needs its trace and its bytes") {
+    Params params = BlindWorld::params();
+    Env env(params);
+    env.miner("m1", 50 * kPlenty);
+    for (const char* name : {"v1", "v2"}) env.verifier(name);
+    JobSpec spec = small_job();
+    spec.slots = 1;
+    spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX / 10'000;
+    const Hash256 job = env.post(spec);
+    env.hold_auction(job, {{"m1", 500}}, {"v1", "v2"});
+    REQUIRE(env.job(job).phase == JobPhase::kRounds);
+    play_commits(env, job, {});
+    play_links(env, job, {});
+    REQUIRE(read_slot(env.state(), job, 0, 0)->drawn_units.empty());
+    play_serves(env, job, {});
+    CHECK(list_audits(env.state(), job, 0).empty());
+    REQUIRE(env.round(job).phase == RoundPhase::kReveal);
+    play_reveals(env, job, {});
+    play_storage(env, job, {});
+    play_merges(env, job, {}, Stage::kPair);
+    CHECK(read_slot(env.whole(), job, 0, 0)->verdict == Reason::kPaid);
+    for (const SettlementLine& line : list_settlement(env.whole(), job, 0)) {
+        CHECK(line.kind != LineKind::kAudit);
+    }
+}
+
+}  // namespace assay::contracts::test

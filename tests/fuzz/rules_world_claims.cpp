@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parties of the random ledger say about a round's work: each as its key has it.
+#include <algorithm>
+
+#include "contracts/program/round_plan.hpp"
+#include "tests/fuzz/rules_world.hpp"
+
+namespace assay::fuzz {
+
+using namespace contracts;
+
+TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const PublicKey& miner) {
+    const std::uint64_t place = job.round * 256ULL + slot;
+    TraceRecord trace;
+    for (std::uint32_t i = 0; i <= program::RoundPlan(job.spec).segments(); ++i)
+        trace.boundaries.push_back(derived("boundary", job.id, PublicKey{}, place * 64 + i));
+    for (std::uint32_t i = 0; i < job.spec.train.inner_steps; ++i)
+        trace.fingerprints.push_back({0x3f800000U + i * 12'345U, slot});
+    trace.update = derived("update", job.id, PublicKey{}, place);
+    if (job.spec.inner_state == program::InnerState::kCarried) {
+        const Hash256 out = derived("carried", job.id, PublicKey{}, place);
+        trace.carried = program::Carried{carried_in(state_, job.id, job.round, slot).root, out};
+    }
+    // What this miner does in this slot.
+    const std::uint8_t manner = derived("manner", job.id, miner, place).bytes[0];
+    if (manner < 16) trace.boundaries.back() = derived("cheat", job.id, miner, place);
+    if (manner >= 16 && manner < 24) trace.update = derived("bad update", job.id, miner, place);
+    if (manner >= 24 && manner < 40) {
+        trace.fingerprints.clear();
+        std::fill(trace.boundaries.begin(), trace.boundaries.end(), trace.boundaries.front());
+        trace.divergence = program::Divergence{0, 0};
+        trace.update = {};
+        if (trace.carried) trace.carried->out = {};
+    }
+    if (manner >= 48 && manner < 56 && trace.carried)
+        trace.carried->out = derived("bad carried", job.id, miner, place);
+    if (manner >= 40 && manner < 48) trace.fingerprints.back().loss = 0x7fc00123U;
+    return trace;
+}
+
+std::vector<SlotClaim> RulesWorld::claims_of(const Job& job, Stage stage, const PublicKey& verifier) {
+    std::vector<SlotClaim> claims;
+    const PublicKey nobody;
+    for (const AssignedSlot& assigned : assigned_slots(state_, job.id, job.round, stage, verifier)) {
+        const auto slot = read_slot(state_, job.id, job.round, assigned.slot);
+        const std::uint8_t manner =
+            derived("claim", job.id, verifier, job.round * 256ULL + assigned.slot).bytes[0];
+        const TraceRecord said = trace_of(job, assigned.slot, slot ? slot->miner : nobody);
+        const bool unserved = !assigned.served || (manner >= 60 && manner < 100);
+        SlotClaim claim{assigned.slot, assigned.needs_start && unserved, {}};
+        for (const std::uint32_t unit : claimed_units(assigned.units, claim.replayed)) {
+            Hash256 root = program::unit_root(said, job.spec, unit);
+            if (manner < 40) root = derived("truth", job.id, nobody, assigned.slot * 64ULL + unit);
+            if (manner >= 40 && manner < 60) root = derived("lie", job.id, verifier, unit);
+            claim.roots.push_back(root);
+        }
+        claims.push_back(std::move(claim));
+    }
+    return claims;
+}
+
+MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
+    const std::uint8_t manner = derived("merge", job.id, verifier, job.round).bytes[0];
+    if (manner < 12) return {};
+    const PublicKey who = manner < 40 ? verifier : PublicKey{};
+    return {derived("base", job.id, who, job.round), derived("base blob", job.id, who, job.round),
+            manner < 24 ? 1U : 2U};
+}
+
+}  // namespace assay::fuzz
