@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t kRetryPauseNs = 1'000'000'000;
 constexpr std::uint64_t kLongestPauseNs = 60 * kRetryPauseNs;
 constexpr std::uint64_t kRestNs = 10 * kRetryPauseNs;
+constexpr std::uint64_t kForgottenNs = 600 * kRetryPauseNs;
 
 /// Blobs that a role computes from: those of the spec, and the state that the running round starts from.
 std::vector<BlobId> blobs_of(const contracts::Job& job) {
@@ -43,6 +44,7 @@ bool BlobWants::here(const BlobId& id, const std::vector<Endpoint>& holders, con
     }
     const AttemptKey key{id, terms.pin, terms.owed_by};
     Attempt& attempt = attempts_[key];
+    attempt.wanted_ns = seams_.clock.mono_ns();
     if (attempt.under_way || seams_.clock.mono_ns() < attempt.not_before_ns) return false;
     attempt.under_way = true;
     const RequestId request =
@@ -168,9 +170,14 @@ std::optional<BlobId> BlobWants::put_state(const StateFiles& files, const std::s
 }
 
 void BlobWants::drop_all_but(const std::set<BlobId>& needed) {
+    const std::uint64_t now = seams_.clock.mono_ns();
+    std::erase_if(puts_, [&](const auto& entry) { return now >= entry.second.not_before_ns + kForgottenNs; });
     std::erase_if(attempts_, [&](const auto& entry) {
         const auto& [id, pin, owed_by] = entry.first;
-        if (pin == Pin::kPinned || entry.second.under_way || needed.contains(id)) return false;
+        if (entry.second.under_way) return false;
+        // Whoever still waits for it asks at every event.
+        if (pin == Pin::kPinned) return now >= entry.second.wanted_ns + kForgottenNs;
+        if (needed.contains(id)) return false;
         if (!files_.has(id) || files_.is_evictable(id)) files_.drop(id);
         return true;
     });
@@ -350,6 +357,9 @@ void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, con
         for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);
     }
     if (tidied_for_ != running) {
+        const auto ended = [&](const base::Hash256& id) { return contracts::has_ended(state, id); };
+        std::erase_if(refused_, ended);
+        std::erase_if(not_before_ns_, [&](const auto& entry) { return ended(entry.first); });
         unpin_settled(state, running, keep);
         tidied_for_ = std::move(running);
     }

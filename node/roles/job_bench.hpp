@@ -66,8 +66,10 @@ public:
     std::optional<BlobId> put_state(const StateFiles& files, const std::string& what,
                                     Serving serving = Serving::kServed);
     /// Drops every blob that was fetched for bidding alone and is not among these, and what unfinished
-    /// attempts at such left.
+    /// attempts at such left. Forgets the attempts of work that has not asked for ten minutes.
     void drop_all_but(const std::set<BlobId>& needed);
+    /// Attempts and failed puts that are remembered.
+    [[nodiscard]] std::size_t remembered() const { return attempts_.size() + puts_.size(); }
 
 private:
     struct Attempt {
@@ -78,7 +80,8 @@ private:
         std::optional<std::uint64_t> asked_at_ns;  ///< of the one under way
         std::uint64_t pause_ns = 0;                ///< before the next one
         std::uint64_t not_before_ns = 0;
-        std::string said;  ///< the last failure in the log
+        std::uint64_t wanted_ns = 0;  ///< when it was last asked for here
+        std::string said;             ///< the last failure in the log
     };
     /// The blob, which is here, stays from now on; false, and the error in the log, when the disk refuses.
     bool keep(const BlobId& id);

@@ -407,6 +407,7 @@ void MinerRole::forget_ended_jobs() {
     const auto is_over = [this](const base::Hash256& id) { return contracts::has_ended(state(), id); };
     forget_updates([&](const base::Hash256& job, std::uint32_t) { return is_over(job); });
     std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
+    std::erase_if(weighed_, is_over);
     // The states lose their pins with the round's settlement, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;

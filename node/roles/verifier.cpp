@@ -22,7 +22,11 @@ void VerifierRole::plan() {
     forget_ended_jobs();
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
-    bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
+    // Called at the start and whenever a round was settled.
+    bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) {
+        keep_own(needed);
+        forget_notes();
+    });
 }
 
 std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {

@@ -249,6 +249,8 @@ private:
     std::map<MergeKey, MergeWork> merges_;
     /// Blobs of running rounds that the ledger does not name yet.
     void keep_own(std::set<BlobId>& needed);
+    /// Removes the seals' notes of every round that no job of the state is in, whichever process wrote them.
+    void forget_notes();
 
     struct Recomputed {
         StateFiles files;              ///< of a state, or the update's one

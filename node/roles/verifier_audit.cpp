@@ -367,6 +367,25 @@ void VerifierRole::forget_ended_jobs() {
     std::erase_if(merges_, [&](const auto& entry) { return ended(entry.first.first); });
     std::erase_if(stores_, [&](const auto& entry) { return ended(entry.first.first); });
     std::erase_if(told_, [&](const AuditKey& key) { return ended(std::get<0>(key)); });
+    std::erase_if(left_alone_, ended);
+}
+
+void VerifierRole::forget_notes() {
+    std::set<std::string> needed;
+    for (const base::Hash256& id : contracts::list_active_jobs(state())) {
+        const auto job = contracts::read_job(state(), id);
+        for (const Stage stage : {Stage::kPair, Stage::kThird}) {
+            needed.insert(audit_file(id, job->round, stage));
+            needed.insert(merge_file(id, job->round, stage));
+        }
+    }
+    for (const char* kind : {"audit-", "merge-"}) {
+        const auto names = parts().seams.disk.names(kind);
+        if (!names.ok()) return log().warn("notes of earlier rounds are not removed: " + names.error().what);
+        for (const std::string& name : *names) {
+            if (!needed.contains(name)) (void)parts().seams.disk.remove(name);
+        }
+    }
 }
 
 void VerifierRole::record_finding(const Finding& finding) {

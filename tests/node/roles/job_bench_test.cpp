@@ -233,6 +233,37 @@ TEST_CASE("what one party does not give is not counted against another that owes
     CHECK_FALSE(wants.tries(kTrain, mias.owed_by).asked_ns);
 }
 
+TEST_CASE("what nobody asks for any more is forgotten, and what work still waits for is not") {
+    Bench bench(true);
+    BlobWants& wants = bench.bench.wants();
+    const auto fail_all = [&] {
+        for (const auto& [request, id] : std::exchange(bench.blobs.asked, {})) {
+            bench.requests.answer(
+                BlobFetched{request, id, base::fail(base::ErrorKind::kNotFound, "no holder has it")});
+        }
+    };
+    for (std::uint8_t i = 0; i < 100; ++i) (void)wants.here(bytes_of("update " + std::to_string(i)), {}, {});
+    CHECK_FALSE(wants.here(kWeights, {}, {}));
+    fail_all();
+    CHECK(wants.remembered() == 101);
+    for (int minute = 0; minute < 11; ++minute) {
+        bench.clock.now += 60'000'000'000;
+        CHECK_FALSE(wants.here(kWeights, {}, {}));
+        fail_all();
+        wants.drop_all_but({});
+    }
+    CHECK(wants.remembered() == 1);
+    CHECK(wants.tries(kWeights).unserved == 12);
+    // One under way is remembered, however long it takes.
+    CHECK_FALSE(wants.here(kTrain, {}, {}));
+    bench.clock.now += 3'600'000'000'000;
+    wants.drop_all_but({});
+    CHECK(wants.remembered() == 1);
+    CHECK(wants.tries(kWeights).unserved == 0);
+    fail_all();
+    CHECK(wants.tries(kTrain).unserved == 1);
+}
+
 TEST_CASE("a blob that the disk does not pin is not taken for one that stays") {
     Bench bench(false);
     bench.store.here[kTrain] = Pin::kEvictable;

@@ -55,6 +55,13 @@ TEST_CASE("an honest market trains, merges and pays, and everybody is there at i
         for (std::uint32_t slot = 0; slot < 2; ++slot)
             CHECK(market.slot(round, slot).verdict == Reason::kPaid);
     }
+    // What they kept for their seals goes with the rounds.
+    market.turn();
+    for (const std::string name : {"vera", "viki", "vito"}) {
+        INFO(name);
+        for (const char* kind : {"audit-", "merge-"})
+            CHECK(market.party(name).notes.names(kind).value().empty());
+    }
 }
 
 TEST_CASE(
