@@ -121,7 +121,7 @@ Result<std::unique_ptr<WorkerJob>, Refusal> WorkerJob::open(const frames::OpenJo
                                              spec.data.held_out_tokens, spec.model.vocabulary));
     job->arena_ = std::move(arena);
     trainer::RunnerOptions runner_options = options;
-    runner_options.device.arena = job->arena_.get();
+    runner_options.device.cpu.arena = job->arena_.get();
     auto runner = trainer::JobRunner::create(spec, {job->train_}, {job->held_out_}, runner_options);
     if (!runner.ok()) return failed(to_refusal(runner.error()));
     job->runner_ = std::move(runner).value();
