@@ -6,6 +6,7 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/deterrence.hpp"
 #include "contracts/rules/job/panel.hpp"
 
 namespace assay::contracts {
@@ -71,10 +72,11 @@ std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& sp
     const auto highest = gain_bound_max(params, price, slot_work);
     // Without a largest value every one is below it.
     const Amount gain = highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
-    const auto at_stake = pay ? pay->plus(gain) : std::nullopt;
-    if (!at_stake || audited == Audited::kAlways) return at_stake;
-    return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.least_threshold(),
-                           Rounding::kUp);
+    if (!pay) return std::nullopt;
+    const CheatStake stake{*pay, program::RoundPlan(spec).units(), gain};
+    return deterring_bond(params, stake,
+                          audited == Audited::kAlways ? std::numeric_limits<std::uint64_t>::max()
+                                                      : spec.security.least_threshold());
 }
 
 std::optional<MinerLock> most_locked(const Params& params, const program::JobSpec& spec,

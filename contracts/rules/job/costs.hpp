@@ -43,8 +43,8 @@ std::optional<Amount> link_bond(const Params& params, const program::JobSpec& sp
 std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
                                  std::uint64_t slot_work);
 
-/// L of protocol.md §7 for a window of one unit: (Δ + gain bound) / q, with the slot's whole pay as the
-/// saving Δ. A newcomer is audited always, so that q = 1.
+/// What a miner locks for a slot: deterring_bond (deterrence.hpp), with the slot's whole pay as what its units
+/// save, at the rate of the unit that is drawn least. A newcomer is audited always, so that q = 1.
 enum class Audited : std::uint8_t { kAlways, kAtRate };
 /// The gain bound counts up to gain_bound_max() at this price, whatever the job's cap was.
 std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,

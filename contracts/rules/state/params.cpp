@@ -62,6 +62,8 @@ std::vector<ParamRange> make_ranges() {
                      "`verifier_penalty`"),
         ASSAY_NUMBER(gain_bound_max_ppm, 0, 1'000 * kPartsPerMillion,
                      "of a slot's pay at the cap: the highest gain bound that a job may have"),
+        ASSAY_NUMBER(collusion_ppm, 0, 900'000,
+                     "of the stake locked for a job: the share whose verifiers a bond assumes to collude"),
     };
 }
 
@@ -82,7 +84,8 @@ std::optional<std::string> check_params(const Params& params) {
         const std::uint64_t value = range.get(params);
         if (value < range.minimum || value > range.maximum) return std::string(range.name);
     }
-    if (params.forfeit_buyer_ppm + params.forfeit_verifier_ppm > kPartsPerMillion) {
+    // A part has to be burned: what comes back to a cheat under other keys deters nobody.
+    if (params.forfeit_buyer_ppm + params.forfeit_verifier_ppm >= kPartsPerMillion) {
         return "forfeit_buyer_ppm + forfeit_verifier_ppm";
     }
     if (params.verifier_penalty > params.verifier_bond) return "verifier_penalty above verifier_bond";

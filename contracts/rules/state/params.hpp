@@ -58,6 +58,7 @@ struct Params {
         500'000;  ///< of the slot's bond, where that is more than verifier_penalty
     std::uint64_t gain_bound_max_ppm =
         20'000'000;  ///< of a slot's pay at the cap: a job's highest gain bound
+    std::uint64_t collusion_ppm = 333'333;  ///< share of a job's verifiers that bonds assume to collude
 
     friend bool operator==(const Params&, const Params&) = default;
     template <class Self, class V>

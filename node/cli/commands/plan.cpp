@@ -114,6 +114,9 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("audit_rate", ByStanding<double>{1.0, plan.audit_rate});
     body("finalise_rate", ByStanding<double>{1.0, plan.finalise_rate});
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
+    body("collusion", plan.collusion);
+    body("bond_lost_for_good", plan.lost_for_good);
+    body("deterring_rate", ByStanding<double>{plan.deterring_rate_newcomer, plan.deterring_rate_proven});
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
     body("bytes", QuotedBytes{plan.bytes});
@@ -191,6 +194,10 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",
          base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},
+        {"a bond assumes", percent(plan.collusion) + " of the verifiers' stake colludes, " +
+                               percent(plan.lost_for_good) + " of a forfeit is burned: a bad unit costs with " +
+                               percent(plan.deterring_rate_newcomer) + " (newcomer), " +
+                               percent(plan.deterring_rate_proven) + " (proven)"},
         {"a cheat's profit",
          signed_money(plan.cheat_gain_newcomer) + " (newcomer), " + signed_money(plan.cheat_gain_proven) +
              " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};

@@ -170,7 +170,7 @@ TEST_CASE("a job whose miners are all gone or ejected ends") {
 
 TEST_CASE("slots that no stake covers stay undealt") {
     JobSpec spec = small_job();
-    spec.market.max_price = amount(kPlenty * 6 / 10 / program::work_units(spec));
+    spec.market.max_price = amount(kPlenty * 2 / 10 / program::work_units(spec));
     spec.market.budget = amount(50 * kPlenty);
     BiddingMarket m(spec);
     for (const char* name : {"v1", "v2"}) m.env.deposit_for_links(name, m.job);

@@ -24,7 +24,7 @@ Params after() {
         const bool window = range.name.ends_with("_window");
         range.set(params, window ? range.get(old) + 7 : range.maximum);
     }
-    params.forfeit_buyer_ppm = kPartsPerMillion / 2;
+    params.forfeit_buyer_ppm = kPartsPerMillion / 2 - 1;  // a part is always burned
     return params;
 }
 

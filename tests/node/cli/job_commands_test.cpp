@@ -88,9 +88,12 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     CHECK(amount("round_pay") == 2 * amount("slot_pay"));
     CHECK(amount("round_cost") > amount("round_pay"));
     CHECK(amount("spend_max") == 2 * amount("round_cost"));
-    // A proven miner is found with probability 1/4, so that it stakes four times what it could gain.
-    const auto bond = std::stoull(plan.at("bond").at("proven").get<std::string>());
-    CHECK(bond >= 4 * (amount("slot_pay") + 10'000));
+    // One bad unit of three, found with probability 1/4 by a pair of which a third may collude: what is burned of
+    // the bond is more than the unit's pay and what could be gained outside.
+    const auto bond = std::stod(plan.at("bond").at("proven").get<std::string>());
+    CHECK(plan.at("deterring_rate").at("proven").get<double>() < 0.25);
+    CHECK(bond * plan.at("bond_lost_for_good").get<double>() * plan.at("deterring_rate").at("proven").get<double>() >=
+          static_cast<double>(amount("slot_pay")) / 3 + 10'000);
     CHECK(std::stoll(plan.at("cheat_gain").at("proven").get<std::string>()) < 0);
     CHECK(plan.at("measured").is_null());
     const CliRun measured = packed()({"plan", job, "--measure", "-o", "json"});

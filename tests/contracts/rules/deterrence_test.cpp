@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bond from which cheating does not pay, against the same formula in long floating point and against a
+// cheat's own sum: no number of skipped units brings more than it costs.
+#include <cmath>
+#include <limits>
+
+#include "contracts/rules/job/deterrence.hpp"
+#include "tests/contracts/rules/env.hpp"
+#include "tests/support/properties.hpp"
+
+namespace assay::contracts::test {
+namespace {
+
+constexpr std::uint64_t kAlways = std::numeric_limits<std::uint64_t>::max();
+
+long double as_rate(std::uint64_t threshold) {
+    return static_cast<long double>(threshold) / static_cast<long double>(kAlways);
+}
+
+Params colluding(std::uint64_t collusion_ppm, std::uint64_t buyer_ppm, std::uint64_t verifier_ppm) {
+    Params params;
+    params.collusion_ppm = collusion_ppm;
+    params.forfeit_buyer_ppm = buyer_ppm;
+    params.forfeit_verifier_ppm = verifier_ppm;
+    return params;
+}
+
+}  // namespace
+
+TEST_CASE("nobody colludes, everything is drawn and all is burned: the bond is what is at stake") {
+    const Params params = colluding(0, 0, 0);
+    CHECK(deterring_rate(kAlways, params) == kAlways);
+    CHECK(deterring_bond(params, {amount(900), 4, amount(100)}, kAlways) == amount(1'000));
+}
+
+TEST_CASE("a third of the stake that colludes leaves eight ninths of the rate, and what is shared deters nobody") {
+    const Params third = colluding(333'333, 0, 0);
+    CHECK(std::abs(as_rate(deterring_rate(kAlways, third)) - 8.0L / 9.0L) < 1e-6L);
+    CHECK(deterring_bond(third, {amount(800), 1, amount(0)}, kAlways) == amount(900));
+    const Params shared = colluding(333'333, 400'000, 200'000);
+    CHECK(lost_for_good_ppm(shared) == 400'000);
+    CHECK(deterring_bond(shared, {amount(800), 1, amount(0)}, kAlways) == amount(2'250));
+}
+
+TEST_CASE("a rate that cannot be told from zero, or a forfeit that all comes back, has no bond") {
+    CHECK_FALSE(deterring_bond(colluding(0, 0, 0), {amount(1), 1, amount(0)}, 0).has_value());
+    CHECK_FALSE(deterring_bond(colluding(0, 1'000'000, 0), {amount(1), 1, amount(0)}, kAlways).has_value());
+    CHECK_FALSE(deterring_bond(colluding(0, 0, 0), {base::Amount::of(base::kAmountMax).value(), 1, amount(0)},
+                               kAlways / 10)
+                    .has_value());
+}
+
+TEST_CASE("whoever skips any number of units wins less than it loses, in every draw of terms") {
+    tests::check_property(2'000, [] {
+        const Params params = colluding(*tests::between<std::uint64_t>(0, 900'000),
+                                        *tests::between<std::uint64_t>(0, 500'000),
+                                        *tests::between<std::uint64_t>(0, 499'999));
+        const std::uint64_t q = kAlways / *tests::between<std::uint64_t>(1, 1'000);
+        const auto units = *tests::between<std::uint32_t>(1, 64);
+        const CheatStake stake{amount(*tests::between<std::uint64_t>(1, 1'000'000'000)), units,
+                               amount(*tests::between<std::uint64_t>(0, 1'000'000'000))};
+        const auto bond = deterring_bond(params, stake, q);
+        RC_ASSERT(bond.has_value());
+        const long double beta = static_cast<long double>(params.collusion_ppm) / 1e6L;
+        const long double honest = 1.0L - std::pow(beta, static_cast<long double>(kPanelSize));
+        const long double burned = static_cast<long double>(lost_for_good_ppm(params)) / 1e6L;
+        const long double saving = static_cast<long double>(stake.saving.units()) / units;
+        for (std::uint32_t skipped = 1; skipped <= units; ++skipped) {
+            const long double found =
+                honest * (1.0L - std::pow(1.0L - as_rate(q), static_cast<long double>(skipped)));
+            const long double won = skipped * saving + static_cast<long double>(stake.gain.units());
+            const long double lost = found * burned * static_cast<long double>(bond->units());
+            RC_ASSERT(lost * (1.0L + 1e-12L) >= won);
+            // Nor is the bond larger than it has to be by more than the sum of both terms.
+            RC_ASSERT(skipped < units || lost <= 2 * (won + stake.gain.units() * units + 2));
+        }
+    });
+}
+
+}  // namespace assay::contracts::test
