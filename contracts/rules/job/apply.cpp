@@ -81,6 +81,9 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     store(work.state, job_progress_key(id), progress);
     store(work.state, buyer_endpoint_key(id), tx.endpoint);
     charge_balance(work.state, sent.owner, progress.escrow, &Supply::escrow);
+    const auto fee = job_fee(params, tx.spec);
+    ASSAY_CHECK(fee.has_value());  // the check of the same transaction added it up
+    charge_balance(work.state, sent.owner, *fee, &Supply::burned);
     list_as_active(work.state, id);
     work.tell({.kind = EventKind::kJobSubmitted, .job = id, .node = tx.node, .amount = progress.escrow});
     Bidding bidding;
@@ -139,6 +142,19 @@ void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {
     edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
         join_beacon(work, tx.job, bidding,
                     member_of(sent.sender, sent.owner, BeaconRole::kValidator, tx.beacon_tip));
+    });
+    work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+}
+
+void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
+    edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
+        RosterEntry entry;
+        entry.node = sent.sender;
+        entry.owner = sent.owner;
+        entry.ask = bidding.auction.clearing_price;
+        entry.missed = 1;  // it says that it is there: its first absence costs what a second one costs
+        entry.place = bidding.auction.winners + bidding.joined++;
+        store(work.state, roster_key(tx.job, entry.node), entry);
     });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
 }

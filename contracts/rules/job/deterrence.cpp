@@ -5,6 +5,7 @@
 
 #include "contracts/base/check.hpp"
 #include "contracts/base/wide.hpp"
+#include "contracts/rules/job/panel.hpp"
 
 namespace assay::contracts {
 
@@ -24,17 +25,13 @@ std::uint64_t product_up(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t deterring_rate(std::uint64_t threshold, const Params& params) {
     ASSAY_CHECK(params.collusion_ppm < kPartsPerMillion);
-    std::uint64_t all = 1;
-    std::uint64_t colluding = 1;
-    for (std::size_t i = 0; i < kPanelSize; ++i) {
-        all *= kPartsPerMillion;
-        colluding *= params.collusion_ppm;
-    }
-    return static_cast<std::uint64_t>(Uint128{threshold} * (all - colluding) / all);
+    constexpr std::uint64_t kAll = kPartsPerMillion * kPartsPerMillion * kPartsPerMillion;
+    const std::uint64_t captured = captured_panels(params.collusion_ppm, kPartsPerMillion);
+    return static_cast<std::uint64_t>(Uint128{threshold} * (kAll - captured) / kAll);
 }
 
 std::uint64_t lost_for_good_ppm(const Params& params) {
-    return kPartsPerMillion - params.forfeit_buyer_ppm - params.forfeit_verifier_ppm;
+    return kPartsPerMillion - params.forfeit_buyer_ppm;
 }
 
 std::optional<Amount> deterring_bond(const Params& params, const CheatStake& stake, std::uint64_t threshold) {

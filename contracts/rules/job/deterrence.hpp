@@ -10,16 +10,14 @@
 
 namespace assay::contracts {
 
-/// Verifiers that recompute a slot before a third is drawn.
-inline constexpr std::size_t kPanelSize = 2;
-
-/// q' = q · (1 − β^k), rounded down: the rate at which a unit is drawn and at least one of its k verifiers is
-/// not among those who collude. β is Params::collusion_ppm. `threshold` is q as a 64-bit threshold; UINT64_MAX
-/// stands for 1. REQUIRES collusion_ppm < one million.
+/// q' = q · (1 − c), rounded down: the rate at which a unit is drawn and its panel is not captured by those who
+/// collude (c: captured_panels of panel.hpp at the share Params::collusion_ppm). `threshold` is q as a 64-bit
+/// threshold; UINT64_MAX stands for 1. REQUIRES collusion_ppm < one million.
 std::uint64_t deterring_rate(std::uint64_t threshold, const Params& params);
 
-/// The part of a forfeited bond that cannot come back to the cheat, per million: what is burned. The buyer's
-/// and the verifiers' shares can be its own under other keys.
+/// The part of a forfeited bond that cannot come back to the cheat, per million: what is burned where it is
+/// burned least. A drawn cheat may choose silence, and the buyer's share of that can be its own under another
+/// key.
 std::uint64_t lost_for_good_ppm(const Params& params);
 
 /// What a cheat could win in one slot's round.
@@ -30,7 +28,7 @@ struct CheatStake {
 };
 
 /// L: the least bond of which the part that is lost for good outweighs both:
-///     L · lost_for_good = nΔ / ((1 − β^k) · (1 − (1 − q)^n)) + gain / q'
+///     L · lost_for_good = nΔ / ((1 − c) · (1 − (1 − q)^n)) + gain / q'
 /// One panel judges all units of a slot, so that it colludes in all of them or in none: the first divisor is
 /// below 1 − (1 − q')^n, which would hold if each unit had a panel of its own. It covers every number of skipped
 /// units up to n, since a saving of m units over the chance that one of them is found grows with m; one false
