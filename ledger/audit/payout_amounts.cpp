@@ -17,10 +17,12 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t saturated(Uint128 value) { return value > kMost ? kMost : static_cast<std::uint64_t>(value); }
 
-// rate · (1 − β²): at least one of the pair is not among those who collude.
+// rate · (1 − β² − 2β²(1 − β)): neither do both of the pair collude, nor one of it and the third.
 std::uint64_t honest_part(const contracts::Params& params, std::uint64_t rate) {
-    constexpr std::uint64_t kPairs = kMillion * kMillion;
-    return saturated(Uint128{rate} * (kPairs - params.collusion_ppm * params.collusion_ppm) / kPairs);
+    constexpr std::uint64_t kAll = kMillion * kMillion * kMillion;
+    const std::uint64_t pairs = params.collusion_ppm * params.collusion_ppm;
+    const std::uint64_t captured = pairs * kMillion + 2 * pairs * (kMillion - params.collusion_ppm);
+    return saturated(Uint128{rate} * (kAll - captured) / kAll);
 }
 
 std::uint64_t divided_up(std::uint64_t value, std::uint64_t by, std::uint64_t divisor) {
@@ -41,7 +43,7 @@ std::uint64_t bond_at(const contracts::Params& params, const contracts::Job& job
     for (std::uint32_t left = program::RoundPlan(job.spec).units(); left > 0; --left) {
         undrawn = saturated((Uint128{undrawn} * (kMost - q) + kMost - 1) / kMost);
     }
-    const std::uint64_t burned = kMillion - params.forfeit_buyer_ppm - params.forfeit_verifier_ppm;
+    const std::uint64_t burned = kMillion - params.forfeit_buyer_ppm;
     const std::uint64_t any = honest_part(params, kMost - undrawn);
     const std::uint64_t one = honest_part(params, q);
     if (burned == 0 || any == 0 || one == 0) return kMost;
@@ -60,6 +62,8 @@ std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job
                       const contracts::SlotRound& slot) {
     return bond_at(params, job, job.auction.clearing_price, slot.newcomer);
 }
+
+std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm) { return divided_up(amount, ppm, kMillion); }
 
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
     const Uint128 part = (Uint128{bond} * params.verifier_penalty_ppm + kMillion - 1) / kMillion;

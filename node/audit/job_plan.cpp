@@ -136,8 +136,9 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     const auto covered = contracts::check_budget(*quote, spec.market);
     if (!covered.ok() && covered.error() == contracts::Reason::kAmountOverflow) {
         return fail(ErrorKind::kUsage,
-                    "market.budget = " + base::to_text(budget) + " and the link bond of " +
-                        base::to_text(quote->link_bond) + " are more than the largest amount of money",
+                    "market.budget = " + base::to_text(budget) + ", the link bond of " +
+                        base::to_text(quote->link_bond) + " and the fee of " +
+                        base::to_text(quote->job_fee) + " are more than the largest amount of money",
                     "lower market.budget");
     }
     if (!covered.ok()) {
@@ -158,6 +159,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.bond_newcomer = quote->bond_newcomer;
     plan.bond_proven = quote->bond_proven;
     plan.link_bond = quote->link_bond;
+    plan.job_fee = quote->job_fee;
     const std::uint64_t affordable =
         cost.is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost.units());
     plan.rounds_covered = static_cast<std::uint32_t>(affordable);

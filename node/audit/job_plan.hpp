@@ -46,6 +46,7 @@ struct JobPlan {
     base::Amount bond_newcomer;        ///< locked per slot, until its probation is over
     base::Amount bond_proven;
     base::Amount link_bond;    ///< locked beside the budget until the job ends
+    base::Amount job_fee;      ///< burned at submission, beside both
     double audit_rate = 0;     ///< of proven miners: the probability that one bad segment is recomputed
     double finalise_rate = 0;  ///< of proven miners: the probability that `finalise` is
     double collusion = 0;      ///< share of the verifiers' stake that bonds assume to collude

@@ -95,8 +95,6 @@ Params RulesWorld::some_params() {
         else if (chance(3))
             range.set(params, std::min(values[choose_(4)], range.maximum));
     }
-    params.forfeit_buyer_ppm =
-        std::min(params.forfeit_buyer_ppm, kPartsPerMillion - params.forfeit_verifier_ppm - 1);
     // Else hardly any miner is ever past its probation.
     if (chance(2)) params.probation_rounds = static_cast<std::uint32_t>(choose_(2));
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;

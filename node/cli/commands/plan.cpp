@@ -111,6 +111,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("deadline_blocks", spec.market.deadline_blocks);
     body("bond", ByStanding<Amount>{plan.bond_newcomer, plan.bond_proven});
     body("link_bond", plan.link_bond);
+    body("job_fee", plan.job_fee);
     body("audit_rate", ByStanding<double>{1.0, plan.audit_rate});
     body("finalise_rate", ByStanding<double>{1.0, plan.finalise_rate});
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
@@ -172,6 +173,7 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"link bond", base::to_text(plan.link_bond) +
                           " beside the budget, and from each verifier; back when the job ends, lost for a "
                           "withheld beacon link"},
+        {"fee", base::to_text(plan.job_fee) + " at submission, for the bytes and slots of the job; burned"},
         {"rounds covered", std::to_string(plan.rounds_covered) + " of " + std::to_string(spec.rounds) +
                                " if every round costs its most"},
         {"deadline", std::to_string(spec.market.deadline_blocks) + " blocks after submission"},

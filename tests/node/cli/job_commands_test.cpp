@@ -75,9 +75,10 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
                                                  "slot_pay",        "round_pay",     "round_cost",
                                                  "spend_max",       "budget",        "rounds_covered",
                                                  "deadline_blocks", "bond",          "link_bond",
-                                                 "audit_rate",      "finalise_rate", "bad_segment_found",
-                                                 "cheat_gain",      "cheating_pays", "bytes",
-                                                 "measured"});
+                                                 "job_fee",         "audit_rate",    "finalise_rate",
+                                                 "bad_segment_found", "collusion",   "bond_lost_for_good",
+                                                 "deterring_rate",  "cheat_gain",    "cheating_pays",
+                                                 "bytes",           "measured"});
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
     CHECK(plan.at("rounds_covered") == 2);
