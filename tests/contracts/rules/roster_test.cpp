@@ -219,8 +219,7 @@ TEST_CASE("members whose bonds wait in windows keep their places, and the job wa
     play_round(w.env, w.job);
     REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
     w.refuse(Reason::kRosterFull, "m3");
-    w.env.let_deadline_pass();  // the windows
-    w.env.let_deadline_pass();
+    w.env.advance_to(w.env.height() + params.claim_window + 1);
     CHECK(w.holds_slot(1, "m1"));
     CHECK(w.holds_slot(1, "m2"));
     play_job(w.env, w.job);
