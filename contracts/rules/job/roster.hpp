@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the rules the roster of a job after its auction: who holds a place, which places are open, and what a
-// member locks for a slot. Internal to the rules.
+// Gives the rules and miners the roster of a job after its auction: who holds a place, which places are open,
+// and what a member locks for a slot.
 #pragma once
 
 #include "contracts/rules/job/tables.hpp"
