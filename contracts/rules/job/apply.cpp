@@ -4,6 +4,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/phases.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -32,6 +33,19 @@ void join_beacon(Work& work, const Hash256& job, Bidding& bidding, BeaconMember 
         lock_stake(work.state, member.node, member.bond);
     }
     store(work.state, beacon_member_key(job, member.node), member);
+}
+
+/// Others may join for as long as asks are sealed, once somebody is there; nobody is waited for when no place
+/// is open.
+void shorten_refill(Work& work, Job job) {
+    if (job.phase != JobPhase::kRefill) return;
+    const bool full = open_places(work.state, job) == 0;
+    const std::uint64_t window = full ? 0 : params_of(work.state, job).ask_commit_window;
+    const std::uint64_t last = later(work.block.height, window);
+    if (last >= job.phase_deadline) return;
+    job.phase_deadline = last;
+    schedule(work.state, job.id, job, last);
+    write_job(work.state, job);
 }
 
 BeaconMember member_of(const PublicKey& node, const PublicKey& owner, BeaconRole role, const Hash256& tip) {
@@ -157,6 +171,7 @@ void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
         store(work.state, roster_key(tx.job, entry.node), entry);
     });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+    shorten_refill(work, required(read_job(work.state, tx.job)));
 }
 
 }  // namespace assay::contracts

@@ -23,7 +23,7 @@ enum class JobPhase : std::uint8_t {
     kAskReveal = 2,  ///< asks opened, enlistments
     kRounds = 3,     ///< see Job::round
     kEnded = 4,      ///< see Job::end_reason
-    kRefill = 5,     ///< between two rounds, nobody holds a place: registered miners may join
+    kRefill = 5,     ///< between two rounds, nobody can hold a slot: registered miners may join
     kClosing = 6,    ///< its end is decided, and waits for the windows of its claims
 };
 std::string_view to_text(JobPhase phase);

@@ -59,12 +59,14 @@ std::vector<Hand> hands_of(Work& work, Job& job) {
     return hands;
 }
 
-/// Nobody can hold a slot: whoever is there may join, for as long as asks are sealed, and until the bonds of
-/// the last round are free.
+/// Nobody can hold a slot. Whoever joins has to fetch what a round starts from first, so that it may take as
+/// long as storing that; members whose bonds are in windows are waited for.
 void begin_refill(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
+    const bool open = open_places(work.state, job) > 0;
+    const std::uint64_t window = open ? params.storage_window : params.ask_commit_window;
     set_phase(work, job, JobPhase::kRefill,
-              later(work.block.height, std::max(params.ask_commit_window, params.claim_window)));
+              later(work.block.height, std::max(window, params.claim_window)));
 }
 
 /// One each while nobody is measured; then by measured speed, with the unmeasured at the slowest's.

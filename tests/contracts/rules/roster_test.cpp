@@ -74,10 +74,14 @@ TEST_CASE("squatters of every place pay, are dropped, and the job finishes with 
     }
     CHECK(w.env.balance("buyer") == buyer + to_buyer);
     REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    CHECK(w.env.job(w.job).phase_deadline == w.env.height() + w.env.params().storage_window);
     w.refuse(Reason::kAlreadyDone, "m1");  // who was dropped stays out
     w.join("m3");
     w.refuse(Reason::kAlreadyDone, "m3");
+    // Others have a while, and no longer once every place is taken.
+    CHECK(w.env.job(w.job).phase_deadline == w.env.height() + w.env.params().ask_commit_window);
     w.join("m4");
+    CHECK(w.env.job(w.job).phase_deadline == w.env.height());
     w.env.miner("m5");
     w.refuse(Reason::kRosterFull, "m5");
     play_job(w.env, w.job);
