@@ -53,12 +53,13 @@ void MinerRole::plan() {
 }
 
 bool MinerRole::checked_before_asking(const contracts::Job& job) {
-    if (job.spec.initial_blob.is_zero()) return true;
     // What the ledger would refuse is not worth a download.
     if (job.auction.asks_sealed >= contracts::kMaxAsks ||
         contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).ask_deposit) {
         return false;
     }
+    // Without the data it would pay for rounds in which it cannot train.
+    if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
     return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
 }
 
