@@ -49,13 +49,16 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
 /// its pay, less what its replays cost, or nothing, and what the slot did not lose of its bond.
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
-    if (claim.window == 0 || claim.window != params_of(state, job).claim_window || !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    if (claim.window == 0 || claim.window != params_of(state, job).claim_window ||
+        !state.get(deadline_key({end, DueKind::kWindows, job.id})))
+        return false;
     const Amount price = job.auction.clearing_price;
     if (id.kind == ClaimKind::kSlot) {
         const auto slot = read_slot(state, job.id, id.round, id.number);
         if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
         const BondLoss loss = bond_loss(params_of(state, job), slot->verdict, slot->bond);
-        return claim.bond == difference(slot->bond, loss.lost) && claim.held <= slot_pay(price, job.slot_work);
+        return claim.bond == difference(slot->bond, loss.lost) &&
+               claim.held <= slot_pay(price, job.slot_work);
     }
     const auto postings = list_merge_postings(state, job.id, id.round);
     if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;

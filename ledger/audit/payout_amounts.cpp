@@ -35,9 +35,9 @@ std::uint64_t bond_at(const contracts::Params& params, const contracts::Job& job
     // The gain bound counts up to so many times the pay; where that is no amount, any bound is below it.
     const Uint128 highest = pay > kMost ? Uint128{kMost} : pay * params.gain_bound_max_ppm / kMillion;
     const Uint128 gain = std::min(Uint128{job.spec.security.gain_bound.units()}, highest);
-    const std::uint64_t q = always_audited ? kMost
-                                           : std::min(job.spec.security.audit_threshold,
-                                                      job.spec.security.finalise_threshold);
+    const std::uint64_t q =
+        always_audited ? kMost
+                       : std::min(job.spec.security.audit_threshold, job.spec.security.finalise_threshold);
     // (1 − q)^n, each product rounded up; n: the segments and `finalise`.
     std::uint64_t undrawn = kMost;
     for (std::uint32_t left = program::RoundPlan(job.spec).units(); left > 0; --left) {

@@ -62,7 +62,9 @@ struct SlotEvidence {
 class Attendance {
 public:
     explicit Attendance(const contracts::Job& job);
-    [[nodiscard]] bool absent_before(const contracts::PublicKey& miner) const { return absent_.contains(miner); }
+    [[nodiscard]] bool absent_before(const contracts::PublicKey& miner) const {
+        return absent_.contains(miner);
+    }
     /// A miner was absent when one of its slots was missed.
     void note(const std::map<std::uint32_t, SlotEvidence>& slots);
 

@@ -48,8 +48,8 @@ std::int64_t cheat_gain_most(const contracts::Params& params, const JobPlan& pla
     const Amount unit_pay = plan.slot_pay.times(1, units, base::Rounding::kUp).value_or(plan.slot_pay);
     const Amount gain = spec.security.gain_bound;
     const std::int64_t one = cheat_gain(params, unit_pay, gain, bond, honest * rate);
-    return std::max(one, cheat_gain(params, plan.slot_pay, gain, bond,
-                                    honest * (1.0 - std::pow(1.0 - rate, units))));
+    return std::max(
+        one, cheat_gain(params, plan.slot_pay, gain, bond, honest * (1.0 - std::pow(1.0 - rate, units))));
 }
 
 constexpr std::uint64_t kVerifiers = 2;
@@ -137,8 +137,8 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     if (!covered.ok() && covered.error() == contracts::Reason::kAmountOverflow) {
         return fail(ErrorKind::kUsage,
                     "market.budget = " + base::to_text(budget) + ", the link bond of " +
-                        base::to_text(quote->link_bond) + " and the fee of " +
-                        base::to_text(quote->job_fee) + " are more than the largest amount of money",
+                        base::to_text(quote->link_bond) + " and the fee of " + base::to_text(quote->job_fee) +
+                        " are more than the largest amount of money",
                     "lower market.budget");
     }
     if (!covered.ok()) {
@@ -172,8 +172,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.lost_for_good =
         static_cast<double>(contracts::lost_for_good_ppm(params)) / contracts::kPartsPerMillion;
     plan.deterring_rate_newcomer = rate_of(contracts::deterring_rate(kAlwaysDrawn, params));
-    plan.deterring_rate_proven =
-        rate_of(contracts::deterring_rate(spec.security.least_threshold(), params));
+    plan.deterring_rate_proven = rate_of(contracts::deterring_rate(spec.security.least_threshold(), params));
     plan.cheat_gain_newcomer = cheat_gain_most(params, plan, spec, plan.bond_newcomer, 1.0);
     plan.cheat_gain_proven = cheat_gain_most(params, plan, spec, plan.bond_proven, least_rate);
     plan.bytes = plan_bytes(spec);

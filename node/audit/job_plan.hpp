@@ -56,8 +56,8 @@ struct JobPlan {
     double deterring_rate_proven = 0;
     /// What cheating in one unit of a slot, or in all, whichever is more, brings on average over doing the
     /// work, in base units, to a miner that owns the colluding verifiers and the buyer: the work saved and
-    /// the gain bound, less, when it is found, that pay and what of the bond is burned. Rounded up. Below zero: it
-    /// does not pay.
+    /// the gain bound, less, when it is found, that pay and what of the bond is burned. Rounded up. Below
+    /// zero: it does not pay.
     std::int64_t cheat_gain_newcomer = 0;
     std::int64_t cheat_gain_proven = 0;
     PlannedBytes bytes;

@@ -26,8 +26,9 @@ void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline);
 /// caller stores. REQUIRES that its end was not decided before.
 void end_job(Work& work, Job& job, Reason reason);
 
-/// Ends a job whose end is decided: refunds what is left of the escrow, releases what is locked, and schedules
-/// that its records leave the state. Changes `job`, which the caller stores. REQUIRES that no claim is open.
+/// Ends a job whose end is decided: refunds what is left of the escrow, releases what is locked, and
+/// schedules that its records leave the state. Changes `job`, which the caller stores. REQUIRES that no claim
+/// is open.
 void close_job(Work& work, Job& job);
 
 }  // namespace assay::contracts

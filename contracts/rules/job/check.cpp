@@ -138,8 +138,7 @@ Checked check(const Case& c, const JobJoin& tx) {
     if (c.state.get(roster_key(tx.job, c.sender))) return failed(Reason::kAlreadyDone);
     const auto job = read_job(c.state, tx.job);
     ASSAY_CHECK(job.has_value());
-    if (open_places(c.state, *job) == 0 || job->roster.size() >= kMaxAsks)
-        return failed(Reason::kRosterFull);
+    if (open_places(c.state, *job) == 0 || job->roster.size() >= kMaxAsks) return failed(Reason::kRosterFull);
     if (read_stake(c.state, c.sender).free < bond_in(c.state, params_of(c.state, *job), *job, c.sender))
         return failed(Reason::kInsufficientStake);
     return {};

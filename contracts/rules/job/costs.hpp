@@ -42,8 +42,8 @@ std::optional<Amount> link_bond(const Params& params, const program::JobSpec& sp
 std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
                                  std::uint64_t slot_work);
 
-/// What a miner locks for a slot: deterring_bond (deterrence.hpp), with the slot's whole pay as what its units
-/// save, at the rate of the unit that is drawn least. A newcomer is audited always, so that q = 1.
+/// What a miner locks for a slot: deterring_bond (deterrence.hpp), with the slot's whole pay as what its
+/// units save, at the rate of the unit that is drawn least. A newcomer is audited always, so that q = 1.
 enum class Audited : std::uint8_t { kAlways, kAtRate };
 /// The gain bound counts up to gain_bound_max() at this price, whatever the job's cap was.
 std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
@@ -63,15 +63,16 @@ std::optional<MinerLock> most_locked(const Params& params, const program::JobSpe
 /// miner than the whole job costs. Nothing: above the largest amount.
 std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work);
 
-/// What a miner loses of a slot's bond for the slot's verdict, and how much of that goes to the buyer; the rest
-/// is burned. What two equal roots take is burned whole: nobody who votes, or brings voters, wins by it.
+/// What a miner loses of a slot's bond for the slot's verdict, and how much of that goes to the buyer; the
+/// rest is burned. What two equal roots take is burned whole: nobody who votes, or brings voters, wins by it.
 struct BondLoss {
     Amount lost;
     Amount to_buyer;
 };
 BondLoss bond_loss(const Params& params, Reason verdict, Amount bond);
 
-/// Burned when a job is submitted: for each byte of its encoded specification, and for each slot of each round.
+/// Burned when a job is submitted: for each byte of its encoded specification, and for each slot of each
+/// round.
 std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec);
 
 /// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
@@ -104,8 +105,8 @@ struct JobQuote {
 /// Builds small programs of the job's kind to count its work.
 Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec);
 
-/// What the buyer's balance must hold: budget, link bond and fee. kBudgetTooSmall when the budget does not cover
-/// the dearest course of one round; kAmountOverflow when the sum is above the largest amount.
+/// What the buyer's balance must hold: budget, link bond and fee. kBudgetTooSmall when the budget does not
+/// cover the dearest course of one round; kAmountOverflow when the sum is above the largest amount.
 Result<Amount, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market);
 
 }  // namespace assay::contracts

@@ -30,9 +30,7 @@ std::uint64_t deterring_rate(std::uint64_t threshold, const Params& params) {
     return static_cast<std::uint64_t>(Uint128{threshold} * (kAll - captured) / kAll);
 }
 
-std::uint64_t lost_for_good_ppm(const Params& params) {
-    return kPartsPerMillion - params.forfeit_buyer_ppm;
-}
+std::uint64_t lost_for_good_ppm(const Params& params) { return kPartsPerMillion - params.forfeit_buyer_ppm; }
 
 std::optional<Amount> deterring_bond(const Params& params, const CheatStake& stake, std::uint64_t threshold) {
     const std::uint64_t kept = lost_for_good_ppm(params);

@@ -12,10 +12,9 @@ namespace assay::contracts {
 bool is_joiner(const Job& job, const RosterEntry& entry) { return entry.place >= job.auction.winners; }
 
 std::uint32_t open_places(const StateView& state, const Job& job) {
-    const auto held =
-        std::count_if(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
-            return !entry.dropped && !read_node_key(state, entry.node)->revoked;
-        });
+    const auto held = std::count_if(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
+        return !entry.dropped && !read_node_key(state, entry.node)->revoked;
+    });
     ASSAY_CHECK(held <= job.auction.winners);
     return job.auction.winners - static_cast<std::uint32_t>(held);
 }
@@ -40,11 +39,8 @@ void drop(Work& work, const Job& job, RosterEntry& entry, Reason reason, std::ui
     entry.dropped = true;
     entry.dropped_for = reason;
     entry.dropped_round = round;
-    work.tell({.kind = EventKind::kDropped,
-               .job = job.id,
-               .round = round,
-               .node = entry.node,
-               .reason = reason});
+    work.tell(
+        {.kind = EventKind::kDropped, .job = job.id, .round = round, .node = entry.node, .reason = reason});
 }
 
 }  // namespace assay::contracts

@@ -65,8 +65,7 @@ void begin_refill(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     const bool open = open_places(work.state, job) > 0;
     const std::uint64_t window = open ? params.storage_window : params.ask_commit_window;
-    set_phase(work, job, JobPhase::kRefill,
-              later(work.block.height, std::max(window, params.claim_window)));
+    set_phase(work, job, JobPhase::kRefill, later(work.block.height, std::max(window, params.claim_window)));
 }
 
 /// One each while nobody is measured; then by measured speed, with the unmeasured at the slowest's.

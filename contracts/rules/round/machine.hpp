@@ -93,7 +93,8 @@ void call_audits(RunningRound& running, Stage stage);
 bool draw_thirds(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.
 void conclude(RunningRound& running);
-/// Whether the slot's miner sent no commit though it could have: nobody else withheld what the slot goes on with.
+/// Whether the slot's miner sent no commit though it could have: nobody else withheld what the slot goes on
+/// with.
 bool is_missed(const StateView& state, const Job& job, std::uint32_t round, const SlotRound& slot);
 /// The claim that two drawn verifiers opened alike.
 std::optional<MergeClaim> agreed_merge(const Round& round);

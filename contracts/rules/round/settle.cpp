@@ -182,7 +182,8 @@ void settle_slot(Settlement& s, const SlotRound& slot, Claim claim, Amount repla
     forfeit(s, slot, line);
     claim.bond = difference(claim.bond, line.lost);
     if (consequence(slot.verdict) == Consequence::kForfeit) {
-        drop(s.running.work, s.job(), roster_entry(s.job(), slot.miner), slot.verdict, s.running.round.number);
+        drop(s.running.work, s.job(), roster_entry(s.job(), slot.miner), slot.verdict,
+             s.running.round.number);
     }
     if (consequence(slot.verdict) == Consequence::kPaid) {
         line.paid = line.from_escrow = claim.held;
@@ -353,8 +354,7 @@ void measure(Settlement& s) {
         Tally& tally = tallies[slot.miner];
         ++tally.held;
         if (slot.verdict == Reason::kPaid || slot.verdict == Reason::kPaidDiverged) ++tally.right;
-        tally.missed =
-            tally.missed || is_missed(s.state(), s.job(), s.running.round.number, slot);
+        tally.missed = tally.missed || is_missed(s.state(), s.job(), s.running.round.number, slot);
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
     const Params& params = s.running.params;

@@ -37,8 +37,9 @@ std::vector<ParamRange> make_ranges() {
                      "fetching updates and carried states, saying which slots' bytes are held"),
         ASSAY_NUMBER(merge_seal_window, 1, kWindowMax, "merging, evaluating, sealing the result"),
         ASSAY_NUMBER(merge_open_window, 1, kWindowMax, "opening it"),
-        ASSAY_NUMBER(claim_window, 0, kWindowMax,
-                     "from a settlement on, pay is held and bonds stay locked so long; a job's end waits for it"),
+        ASSAY_NUMBER(
+            claim_window, 0, kWindowMax,
+            "from a settlement on, pay is held and bonds stay locked so long; a job's end waits for it"),
         ASSAY_NUMBER(unbonding_delay, 1, kWindowMax, "from a withdrawal of stake to its arrival"),
         ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
         ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),
@@ -48,7 +49,8 @@ std::vector<ParamRange> make_ranges() {
                      "least for a slot or merge judged wrongly, or sealed and not opened; at most the bond"),
         ASSAY_AMOUNT(link_penalty, 0, kStakeMax,
                      "least that a beacon member locks as its link bond, all of which a withheld link costs"),
-        ASSAY_AMOUNT(job_byte_fee, 0, kStakeMax, "burned at a job's submission, for each byte of its specification"),
+        ASSAY_AMOUNT(job_byte_fee, 0, kStakeMax,
+                     "burned at a job's submission, for each byte of its specification"),
         ASSAY_AMOUNT(job_slot_fee, 0, kStakeMax, "burned at a job's submission, for each slot of each round"),
         ASSAY_NUMBER(probation_rounds, 0, 1'000'000,
                      "slots of a job whose verified work, in its class, ends a miner's probation there"),
@@ -59,12 +61,14 @@ std::vector<ParamRange> make_ranges() {
                      "of the clearing price, per recomputed work unit"),
         ASSAY_NUMBER(merge_fee_ppm, 0, kPartsPerMillion, "of a slot's pay, for recomputing the merge"),
         // A part is always burned: what comes back to a cheat under another key deters nobody.
-        ASSAY_NUMBER(forfeit_buyer_ppm, 0, 900'000,
-                     "of what a miner loses without a vote (silence, repeated rounds without a commit), to the "
-                     "buyer; the rest is burned, and what votes take is burned whole"),
-        ASSAY_NUMBER(no_commit_ppm, 0, kPartsPerMillion,
-                     "of the slot's bond, for not committing in a second round in a row, or in the first after "
-                     "joining"),
+        ASSAY_NUMBER(
+            forfeit_buyer_ppm, 0, 900'000,
+            "of what a miner loses without a vote (silence, repeated rounds without a commit), to the "
+            "buyer; the rest is burned, and what votes take is burned whole"),
+        ASSAY_NUMBER(
+            no_commit_ppm, 0, kPartsPerMillion,
+            "of the slot's bond, for not committing in a second round in a row, or in the first after "
+            "joining"),
         ASSAY_NUMBER(verifier_penalty_ppm, 0, kPartsPerMillion,
                      "of the slot's bond, for a wrong or unopened word about it, where that is more than "
                      "`verifier_penalty`"),

@@ -55,8 +55,8 @@ struct Params {
     std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
 
     // Prices, as parts per million.
-    std::uint64_t audit_fee_ppm = 1'000'000;       ///< of the clearing price, per recomputed work unit
-    std::uint64_t merge_fee_ppm = 20'000;          ///< of a slot's pay, for recomputing the merge
+    std::uint64_t audit_fee_ppm = 1'000'000;  ///< of the clearing price, per recomputed work unit
+    std::uint64_t merge_fee_ppm = 20'000;     ///< of a slot's pay, for recomputing the merge
     /// Of what a miner loses without any vote, to the buyer; the rest is burned. What votes take is burned
     /// whole.
     std::uint64_t forfeit_buyer_ppm = 400'000;
@@ -64,7 +64,7 @@ struct Params {
     std::uint64_t verifier_penalty_ppm =
         500'000;  ///< of the slot's bond, where that is more than verifier_penalty
     std::uint64_t gain_bound_max_ppm =
-        20'000'000;  ///< of a slot's pay at the cap: a job's highest gain bound
+        20'000'000;                         ///< of a slot's pay at the cap: a job's highest gain bound
     std::uint64_t collusion_ppm = 333'333;  ///< share of a job's verifiers that bonds assume to collude
 
     friend bool operator==(const Params&, const Params&) = default;

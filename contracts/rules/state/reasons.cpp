@@ -86,7 +86,8 @@ constexpr std::array kRows = {
     Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge was recomputed rightly and paid."},
     Row{Reason::kNotAssigned, kUnpaid, "not_assigned", "Nobody could be dealt this slot."},
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
-        "No seal arrived before the beacon, for the first time in a row: unpaid without loss, the slot is dealt "
+        "No seal arrived before the beacon, for the first time in a row: unpaid without loss, the slot is "
+        "dealt "
         "again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
         "No two verifiers decided the unit in which the training is said to have diverged: unpaid without "
@@ -114,10 +115,12 @@ constexpr std::array kRows = {
     Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
         "A majority of recomputations shows that this merge was wrong."},
     Row{Reason::kMismatch, kForfeit, "mismatch",
-        "Recomputation by two verifiers gave other bits than the miner claimed: unpaid, the bond is forfeited and "
+        "Recomputation by two verifiers gave other bits than the miner claimed: unpaid, the bond is "
+        "forfeited and "
         "burned whole."},
     Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
-        "The sealed work was not opened after the draw: unpaid, the bond is forfeited, a part to the buyer and "
+        "The sealed work was not opened after the draw: unpaid, the bond is forfeited, a part to the buyer "
+        "and "
         "the rest burned."},
     Row{Reason::kJobComplete, kJobEnded, "job_complete", "All rounds were done."},
     Row{Reason::kJobCancelled, kJobEnded, "job_cancelled", "The buyer cancelled the job."},
@@ -158,7 +161,8 @@ constexpr std::array kRows = {
     Row{Reason::kVoidTry, kRefused, "void_try",
         "The link comes too late: the try that waited for it is void."},
     Row{Reason::kNoCommitAgain, kPenalty, "no_commit_again",
-        "No seal arrived before the beacon, again or right after joining: unpaid, and a part of the bond is lost "
+        "No seal arrived before the beacon, again or right after joining: unpaid, and a part of the bond is "
+        "lost "
         "to the buyer and to burning."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);

@@ -196,10 +196,10 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",
          base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},
-        {"a bond assumes", percent(plan.collusion) + " of the verifiers' stake colludes, " +
-                               percent(plan.lost_for_good) + " of a forfeit is burned: a bad unit costs with " +
-                               percent(plan.deterring_rate_newcomer) + " (newcomer), " +
-                               percent(plan.deterring_rate_proven) + " (proven)"},
+        {"a bond assumes",
+         percent(plan.collusion) + " of the verifiers' stake colludes, " + percent(plan.lost_for_good) +
+             " of a forfeit is burned: a bad unit costs with " + percent(plan.deterring_rate_newcomer) +
+             " (newcomer), " + percent(plan.deterring_rate_proven) + " (proven)"},
         {"a cheat's profit",
          signed_money(plan.cheat_gain_newcomer) + " (newcomer), " + signed_money(plan.cheat_gain_proven) +
              " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};

@@ -36,7 +36,8 @@ TEST_CASE("nobody colludes, everything is drawn and all is burned: the bond is w
 TEST_CASE("a panel is captured by two of its three") {
     CHECK(captured_panels(0, 10) == 0);
     CHECK(captured_panels(10, 10) == 1'000);
-    // Every panel of three out of thirty, one by one, of which ten collude: with repetition, as from large stakes.
+    // Every panel of three out of thirty, one by one, of which ten collude: with repetition, as from large
+    // stakes.
     std::uint64_t captured = 0;
     for (int a = 0; a < 30; ++a)
         for (int b = 0; b < 30; ++b)
@@ -44,7 +45,8 @@ TEST_CASE("a panel is captured by two of its three") {
     CHECK(captured_panels(10, 30) == captured);
 }
 
-TEST_CASE("a third of the stake that colludes leaves 20 of 27 panels, and what the buyer gets deters nobody") {
+TEST_CASE(
+    "a third of the stake that colludes leaves 20 of 27 panels, and what the buyer gets deters nobody") {
     const Params third = colluding(333'333, 0);
     CHECK(std::abs(as_rate(deterring_rate(kAlways, third)) - 20.0L / 27.0L) < 1e-6L);
     CHECK(deterring_bond(third, {amount(800), 1, amount(0)}, kAlways) == amount(1'080));
@@ -63,8 +65,8 @@ TEST_CASE("a rate that cannot be told from zero, or a forfeit that all comes bac
 
 TEST_CASE("whoever skips any number of units wins less than it loses, in every draw of terms") {
     tests::check_property(2'000, [] {
-        const Params params = colluding(*tests::between<std::uint64_t>(0, 900'000),
-                                        *tests::between<std::uint64_t>(0, 900'000));
+        const Params params =
+            colluding(*tests::between<std::uint64_t>(0, 900'000), *tests::between<std::uint64_t>(0, 900'000));
         const std::uint64_t q = kAlways / *tests::between<std::uint64_t>(1, 1'000);
         const auto units = *tests::between<std::uint32_t>(1, 64);
         const CheatStake stake{amount(*tests::between<std::uint64_t>(1, 1'000'000'000)), units,

@@ -27,7 +27,9 @@ struct RosterWorld {
         REQUIRE(env.job(job).auction.winners == 2);
     }
     void join(const std::string& name) { env.send(env.person(name), JobJoin{job}); }
-    void refuse(Reason reason, const std::string& name) { env.refuse(reason, env.person(name), JobJoin{job}); }
+    void refuse(Reason reason, const std::string& name) {
+        env.refuse(reason, env.person(name), JobJoin{job});
+    }
     [[nodiscard]] const RosterEntry* entry(const std::string& name) {
         static Job record;
         record = env.job(job);
@@ -143,9 +145,7 @@ TEST_CASE("what a long outage takes ends with the membership") {
 TEST_CASE("the place of one that forfeits, or whose key is revoked, is open while the others go on") {
     RosterWorld w;
     w.refuse(Reason::kRosterFull, "m3");
-    SECTION("forfeits") {
-        play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kCheats}}});
-    }
+    SECTION("forfeits") { play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kCheats}}}); }
     SECTION("revoked") {
         Person& gone = w.env.person("m2");
         w.env.send(gone, NodeRevoke{gone.node_key()});
@@ -262,7 +262,8 @@ TEST_CASE("a job pays for its bytes and slots, and is refused when the balance l
     CHECK(quote.job_fee == fee);
     const Amount whole = check_budget(quote, spec.market).value();
     Person& buyer = env.person("buyer");
-    env.send(buyer, NodeRegister{buyer.node_key(), prove_node_key(buyer.node, buyer.owner_key(), env.chain())});
+    env.send(buyer,
+             NodeRegister{buyer.node_key(), prove_node_key(buyer.node, buyer.owner_key(), env.chain())});
     const JobSubmit submit{spec, buyer.node_key(), "h:1", chain_tip(buyer.secret, spec.rounds)};
     const std::uint64_t spare = env.balance("buyer") - whole.units();
     env.send(buyer, Transfer{env.person("other").owner_key(), amount(spare + 1)});

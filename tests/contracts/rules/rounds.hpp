@@ -82,7 +82,8 @@ RoundReveal reveal_of(const Env& env, const Hash256& job, std::uint32_t slot, co
 void play_merges(Env& env, const Hash256& job, const Play& play, Stage stage);
 /// In its rounds, or between two of them with places to refill.
 bool is_running(const Env& env, const Hash256& job);
-/// The whole of the running round, or of the refill before it. A phase that someone left open is ended by its deadline.
+/// The whole of the running round, or of the refill before it. A phase that someone left open is ended by its
+/// deadline.
 void play_round(Env& env, const Hash256& job, const Play& play = {});
 /// Rounds until the job has ended, at most `limit`.
 void play_job(Env& env, const Hash256& job, const Play& play = {}, int limit = 100);

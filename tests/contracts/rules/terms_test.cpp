@@ -98,8 +98,7 @@ TEST_CASE("a job whose chain changes every parameter in mid-job goes on and ends
     CHECK(params_of(changed.env.state(), changed.env.job(changed.job)) == before());
 }
 
-TEST_CASE(
-    "a round begins on the bonds of its job's parameters, though today's would name no amount") {
+TEST_CASE("a round begins on the bonds of its job's parameters, though today's would name no amount") {
     const std::uint64_t pay = 20'000'000'000'000'000;  // of one slot: of hundreds of it no amount is left
     JobSpec spec = small_job();
     spec.rounds = 1;

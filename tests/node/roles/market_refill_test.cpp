@@ -20,8 +20,9 @@ MarketOptions squatted() {
 void squat(Market& market) {
     const auto opened = [&](const char* name) {
         const auto job = market.job();
-        const auto ask = job ? contracts::read_ask(market.state(), job->id, market.party(name).node.public_key())
-                             : std::optional<contracts::Ask>{};
+        const auto ask =
+            job ? contracts::read_ask(market.state(), job->id, market.party(name).node.public_key())
+                : std::optional<contracts::Ask>{};
         return ask && ask->revealed;
     };
     REQUIRE(market.turn_until([&] { return opened("sid") && opened("sue"); }));
@@ -82,9 +83,8 @@ TEST_CASE("a job with windows ends after the last one, and its roles wait for it
     options.claim_window = 12;
     Market market(options);
     market.start();
-    REQUIRE(market.turn_until([&] {
-        return market.job() && market.job()->phase == contracts::JobPhase::kClosing;
-    }));
+    REQUIRE(market.turn_until(
+        [&] { return market.job() && market.job()->phase == contracts::JobPhase::kClosing; }));
     const std::uint64_t settled = market.round(0).settled_at;
     const base::PublicKey owner = market.party("mia").owner.public_key();
     const base::Amount before = contracts::read_account(market.state(), owner).balance;

@@ -96,8 +96,8 @@ struct MarketOptions {
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others
     std::uint64_t claim_window = 0;
-    bool draw_everything = true;                    ///< else `finalise` alone
-    bool draw_finalise = true;                      ///< else the unit `update` in its place
+    bool draw_everything = true;  ///< else `finalise` alone
+    bool draw_finalise = true;    ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
@@ -136,8 +136,8 @@ public:
         for (const std::string& name : options_.verifiers) register_party(name, WorkRole::kVerifier);
         for (const std::string& name : options_.buyers) register_party(name, WorkRole::kBuyer);
         for (const std::string& name : options_.miners) {
-            party(name).role = std::make_unique<MinerRole>(
-                party(name).parts, MinerOptions{.ask = ask_of(name), .drills = {}});
+            party(name).role = std::make_unique<MinerRole>(party(name).parts,
+                                                           MinerOptions{.ask = ask_of(name), .drills = {}});
         }
         for (const std::string& name : options_.verifiers) {
             party(name).role = std::make_unique<VerifierRole>(party(name).parts, VerifierOptions{});
