@@ -53,12 +53,13 @@ void MinerRole::plan() {
 }
 
 bool MinerRole::checked_before_asking(const contracts::Job& job) {
-    if (job.spec.initial_blob.is_zero()) return true;
     // What the ledger would refuse is not worth a download.
     if (job.auction.asks_sealed >= contracts::kMaxAsks ||
         contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).ask_deposit) {
         return false;
     }
+    // Without the data it would pay for rounds in which it cannot train.
+    if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
     return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
 }
 
@@ -83,6 +84,7 @@ bool MinerRole::locks_within_limits(const contracts::Job& job) {
 }
 
 void MinerRole::plan_bidding(const contracts::Job& job) {
+    if (job.phase == contracts::JobPhase::kRefill) return plan_join(job);
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
@@ -122,6 +124,7 @@ void MinerRole::plan_bidding(const contracts::Job& job) {
 void MinerRole::plan_round(const contracts::Job& job) {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
+    plan_join(job);
     note_updates(job, *round);
     if (training_ && (std::get<0>(*training_) != job.id || std::get<1>(*training_) != job.round ||
                       round->phase != contracts::RoundPhase::kCommit)) {

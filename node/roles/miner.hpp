@@ -80,6 +80,10 @@ private:
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
+    /// Takes an open place of the job, once everything is here that its next round needs.
+    void plan_join(const contracts::Job& job);
+    /// In a running round of any job, with nothing committed yet.
+    bool holds_slots();
     void plan_slot(const contracts::Job& job, const contracts::Round& round,
                    const contracts::SlotRound& slot);
 

@@ -64,7 +64,7 @@ int main(int count, char** arguments) {
     bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 && reached.replays > 0 &&
                reached.unstored > 0 && reached.verdicts.size() >= 5 && reached.ends.size() >= 4;
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
-         type <= static_cast<int>(contracts::TxType::kStorageBitmap); ++type) {
+         type <= static_cast<int>(contracts::TxType::kJobJoin); ++type) {
         const std::string_view name = contracts::to_text(static_cast<contracts::TxType>(type));
         const std::uint64_t applied = reached.applied[static_cast<std::size_t>(type)];
         std::printf("  %-20.*s %llu\n", static_cast<int>(name.size()), name.data(),

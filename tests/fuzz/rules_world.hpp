@@ -22,13 +22,13 @@ using Choose = std::function<std::uint64_t(std::uint64_t count)>;
 
 /// What was reached, over all worlds of a run.
 struct Reached {
-    std::array<std::uint64_t, 24> applied{};  ///< by number of the transaction's type
+    std::array<std::uint64_t, 25> applied{};  ///< by number of the transaction's type
     std::set<contracts::Reason> refusals;
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;
     std::uint64_t merges = 0;
     std::uint64_t thirds = 0;
-    std::uint64_t windows = 0;  ///< given to claims
+    std::uint64_t windows = 0;  ///< of settled claims, met while open
     std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
     std::uint64_t unstored = 0;
     std::uint64_t moves = 0;
@@ -64,7 +64,9 @@ private:
     /// What the job waits for; by the party that it waits for.
     void help(const contracts::Job& job);
     void help_bidding(const contracts::Job& job);
-    void give_window(const contracts::Job& job);
+    void note_windows(const contracts::Job& job);
+    void leave(const contracts::Job& job);
+    void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
 

@@ -251,7 +251,7 @@ std::uint64_t SmallNetwork::paid_to(const node::Participant& who) const {
     std::uint64_t sum = 0;
     for (const LineKind kind : {LineKind::kSlot, LineKind::kAudit, LineKind::kMerge}) {
         for (const auto& line : lines(kind)) {
-            if (line.node == who.node) sum += line.paid.units() + line.share.units();
+            if (line.node == who.node) sum += line.paid.units();
         }
     }
     return sum;

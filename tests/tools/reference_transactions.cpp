@@ -105,6 +105,9 @@ void add_bidding(Rows& rows) {
     add<contracts::ValidatorEnlist>(
         rows, {ASSAY_FIELD(ValidatorEnlist, job), ASSAY_FIELD(ValidatorEnlist, beacon_tip)}, "bidding",
         {kUnknownJob, kJobOver, kWrongPhase, kNotValidator, kAlreadyDone, kInsufficientStake});
+    add<contracts::JobJoin>(
+        rows, {ASSAY_FIELD(JobJoin, job)}, "job phases `rounds` and `refill`, a place is open",
+        {kUnknownJob, kJobOver, kWrongPhase, kNotMiner, kAlreadyDone, kRosterFull, kInsufficientStake});
 }
 
 // What every transaction of a round can be refused with, and `own`.

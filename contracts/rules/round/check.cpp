@@ -17,7 +17,7 @@ namespace {
 Checked check_running(const Case& c, const Hash256& id, std::uint32_t number, RoundPhase phase) {
     const auto job = read_job_progress(c.state, id);
     if (!job) return failed(reason_of_absence(c.state, id));
-    if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
+    if (is_over(job->phase)) return failed(Reason::kJobOver);
     if (job->phase != JobPhase::kRounds) return failed(Reason::kWrongPhase);
     if (job->round != number) return failed(Reason::kWrongRound);
     const auto round = read_round_progress(c.state, id, number);

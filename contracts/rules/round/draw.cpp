@@ -40,7 +40,7 @@ void open_merge_claim(RunningRound& running, const PublicKey& node) {
     const Amount pay = set_aside(job, merge_fee(running.params, job.auction.clearing_price, job.slot_work));
     const auto place = static_cast<std::uint32_t>(running.round.merges.size());
     open_claim(running.work.state, {job.id, running.round.number, ClaimKind::kMerge, place},
-               {node, verifier.owner, bond, pay});
+               {node, verifier.owner, bond, pay, running.params.claim_window});
 }
 
 /// Candidates for a slot: nobody judges work of its own owner, nor twice.

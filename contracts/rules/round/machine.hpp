@@ -29,7 +29,8 @@ bool is_phase_over(const Work& work, const Hash256& job, std::uint32_t number);
 bool advance_round(Work& work, Job& job);
 
 // deal.cpp
-/// Deals the slots of round job.round, or ends the job when it may not or cannot go on.
+/// Deals the slots of round job.round, or ends the job when it may not or cannot go on. When no member of the
+/// roster can hold a slot, others may join first (JobPhase::kRefill).
 void start_round(Work& work, Job& job);
 /// Takes the pay of one claim out of what the job may spend. REQUIRES an amount: the round began because its
 /// dearest course is covered.
@@ -92,6 +93,9 @@ void call_audits(RunningRound& running, Stage stage);
 bool draw_thirds(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.
 void conclude(RunningRound& running);
+/// Whether the slot's miner sent no commit though it could have: nobody else withheld what the slot goes on
+/// with.
+bool is_missed(const StateView& state, const Job& job, std::uint32_t round, const SlotRound& slot);
 /// The claim that two drawn verifiers opened alike.
 std::optional<MergeClaim> agreed_merge(const Round& round);
 
@@ -126,7 +130,7 @@ void keep_open(Work& work, const ClaimId& id, const Claim& claim);
 /// The height at which the window of a settled claim is over; nothing when its round is not settled.
 std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId& id, const Claim& claim);
 /// Closes the claims of a job whose windows are over: pays what they held, frees what they had locked. The
-/// last one of an ended job lets its records leave.
+/// last one of a job whose end is decided ends it.
 void close_windows(Work& work, const Deadline& deadline);
 
 // settle.cpp

@@ -254,18 +254,15 @@ struct SettlementLine {
     Amount from_prepaid;   ///< from the audited newcomer's registration fee
     Amount from_slot;      ///< kAudit: from the pay of the slot that had to be replayed
     Amount replays;        ///< kSlot: what of its pay went to verifiers that had to replay it
-    Amount share;          ///< kAudit: this verifier's share of the slot's forfeited bond
     Amount lost;           ///< bond forfeited or penalty taken from the party
-    Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + to_verifiers + burned
+    Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + burned
     Amount lost_to_escrow;
-    Amount lost_to_verifiers;
     Amount lost_burned;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.kind, self.slot, self.node, self.owner, self.reason, self.work_units,
               self.price, self.paid, self.from_escrow, self.from_prepaid, self.from_slot, self.replays,
-              self.share, self.lost, self.lost_to_buyer, self.lost_to_escrow, self.lost_to_verifiers,
-              self.lost_burned);
+              self.lost, self.lost_to_buyer, self.lost_to_escrow, self.lost_burned);
     }
 };
 

@@ -67,7 +67,7 @@ constexpr std::array kRows = {
     Row{Reason::kWrongPhase, kRefused, "wrong_phase", "The job or round is not in the phase for this."},
     Row{Reason::kWrongRound, kRefused, "wrong_round", "This is not the job's running round."},
     Row{Reason::kAlreadyDone, kRefused, "already_done", "This was done before and is done once."},
-    Row{Reason::kRosterFull, kRefused, "roster_full", "The job takes no more asks or verifiers."},
+    Row{Reason::kRosterFull, kRefused, "roster_full", "The job takes no more asks, miners or verifiers."},
     Row{Reason::kNotParticipant, kRefused, "not_participant", "The node key takes no part in this job."},
     Row{Reason::kNoSuchSlot, kRefused, "no_such_slot", "The job has no slot with this number."},
     Row{Reason::kNotYourSlot, kRefused, "not_your_slot", "The slot was dealt to someone else, or to nobody."},
@@ -86,7 +86,9 @@ constexpr std::array kRows = {
     Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge was recomputed rightly and paid."},
     Row{Reason::kNotAssigned, kUnpaid, "not_assigned", "Nobody could be dealt this slot."},
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
-        "No seal arrived before the beacon: unpaid without loss, the slot is dealt again."},
+        "No seal arrived before the beacon, for the first time in a row: unpaid without loss, the slot is "
+        "dealt "
+        "again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
         "No two verifiers decided the unit in which the training is said to have diverged: unpaid without "
         "forfeit."},
@@ -113,9 +115,13 @@ constexpr std::array kRows = {
     Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
         "A majority of recomputations shows that this merge was wrong."},
     Row{Reason::kMismatch, kForfeit, "mismatch",
-        "Recomputation gave other bits than the miner claimed: unpaid, the bond is forfeited."},
+        "Recomputation by two verifiers gave other bits than the miner claimed: unpaid, the bond is "
+        "forfeited and "
+        "burned whole."},
     Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
-        "The sealed work was not opened after the draw: unpaid, the bond is forfeited as for a mismatch."},
+        "The sealed work was not opened after the draw: unpaid, the bond is forfeited, a part to the buyer "
+        "and "
+        "the rest burned."},
     Row{Reason::kJobComplete, kJobEnded, "job_complete", "All rounds were done."},
     Row{Reason::kJobCancelled, kJobEnded, "job_cancelled", "The buyer cancelled the job."},
     Row{Reason::kJobExhausted, kJobEnded, "job_exhausted", "The budget does not cover a further round."},
@@ -154,6 +160,10 @@ constexpr std::array kRows = {
         "The bitmap has another length, or names a slot that this verifier has no say about."},
     Row{Reason::kVoidTry, kRefused, "void_try",
         "The link comes too late: the try that waited for it is void."},
+    Row{Reason::kNoCommitAgain, kPenalty, "no_commit_again",
+        "No seal arrived before the beacon, again or right after joining: unpaid, and a part of the bond is "
+        "lost "
+        "to the buyer and to burning."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -75,6 +75,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kPaidMerge:
         case Reason::kNotAssigned:
         case Reason::kNoCommit:
+        case Reason::kNoCommitAgain:
         case Reason::kUnresolved:
         case Reason::kNotStored:
         case Reason::kAuditSilent:

@@ -62,7 +62,8 @@ TEST_CASE("every member of a beacon locks a link bond, which comes back when the
     for (const std::string& name : kMembers) CHECK(w.member(name).bond == bond);
     const std::uint64_t balance =
         read_account(w.env.state(), w.env.person("buyer").owner_key()).balance.units();
-    CHECK(balance == 100 * kPlenty - job.spec.market.budget.units() - bond.units());
+    const Amount fee = *job_fee(w.params, job.spec);
+    CHECK(balance == 100 * kPlenty - job.spec.market.budget.units() - bond.units() - fee.units());
     CHECK(w.env.stake("v1") == kPlenty);
     play_job(w.env, w.job);
     const Job ended = *read_job(w.env.whole(), w.job);

@@ -45,7 +45,7 @@ std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& 
     for (std::uint32_t round = 0; round <= record->round; ++round) {
         for (const SettlementLine& line : list_settlement(env.whole(), job, round)) {
             if (line.owner == owner) {
-                gain += static_cast<std::int64_t>(line.paid.units() + line.share.units());
+                gain += static_cast<std::int64_t>(line.paid.units());
                 gain -= static_cast<std::int64_t>(line.lost.units());
             }
         }
@@ -153,7 +153,7 @@ TEST_CASE(
             for (const auto& name : names) before[name] = holdings(env, name);
         }
         env.hold_auction(id, asks, kVerifiers);
-        while (env.job(id).phase == JobPhase::kRounds) play_round(env, id, random_play(random));
+        while (is_running(env, id)) play_round(env, id, random_play(random));
         const Job job = env.job(id);
         RC_ASSERT(consequence(job.end_reason) == Consequence::kJobEnded);
         for (const auto& [name, held] : before) {
@@ -171,7 +171,9 @@ TEST_CASE(
                 if (line.owner == env.person("buyer").owner_key()) links += line.lost.units();
             }
         }
-        RC_ASSERT(env.balance("buyer") == buyer_before + to_buyer + penalties - links - job.spent.units());
+        const std::uint64_t fee = job_fee(params, spec)->units();
+        RC_ASSERT(env.balance("buyer") ==
+                  buyer_before + to_buyer + penalties - links - fee - job.spent.units());
     });
 }
 
@@ -189,7 +191,7 @@ TEST_CASE(
         spec.security.audit_threshold = UINT64_MAX / 3;
         const Hash256 id = env.post(spec);
         env.hold_auction(id, {{"m1", 1}, {"m2", 2}, {"m3", 3}, {"m4", 4}}, kVerifiers);
-        while (env.job(id).phase == JobPhase::kRounds) {
+        while (is_running(env, id)) {
             Play play;
             for (const char* name : {"m2", "m3", "m4"}) play.miners[name] = pick<MinerManner>(random, 4, 7);
             play.verifiers["v1"] = pick<VerifierManner>(random, 2, 7);

@@ -57,8 +57,8 @@ TEST_CASE("the lines of a round add up to what left the escrow") {
             CHECK(line.reason != Reason::kNone);
             CHECK(line.paid.units() ==
                   line.from_escrow.units() + line.from_prepaid.units() + line.from_slot.units());
-            CHECK(line.lost.units() == line.lost_to_buyer.units() + line.lost_to_escrow.units() +
-                                           line.lost_to_verifiers.units() + line.lost_burned.units());
+            CHECK(line.lost.units() ==
+                  line.lost_to_buyer.units() + line.lost_to_escrow.units() + line.lost_burned.units());
             from_escrow += line.from_escrow.units();
         }
     }

@@ -297,7 +297,13 @@ void play_merges(Env& env, const Hash256& id, const Play& play, Stage stage) {
     end_phase(env, id, job.round, opening);
 }
 
+bool is_running(const Env& env, const Hash256& id) {
+    const JobPhase phase = env.job(id).phase;
+    return phase == JobPhase::kRounds || phase == JobPhase::kRefill;
+}
+
 void play_round(Env& env, const Hash256& id, const Play& play) {
+    if (env.job(id).phase == JobPhase::kRefill) return env.let_deadline_pass();
     const std::uint32_t round = env.job(id).round;
     REQUIRE(is_at(env, id, round, RoundPhase::kCommit));
     env.next_block();
@@ -312,7 +318,7 @@ void play_round(Env& env, const Hash256& id, const Play& play) {
 }
 
 void play_job(Env& env, const Hash256& id, const Play& play, int limit) {
-    while (env.job(id).phase == JobPhase::kRounds) {
+    while (is_running(env, id)) {
         REQUIRE(limit-- > 0);
         play_round(env, id, play);
     }

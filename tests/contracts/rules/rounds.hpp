@@ -80,7 +80,10 @@ void play_verdicts(Env& env, const Hash256& job, const Play& play);
 RoundServe serve_of(const Env& env, const Hash256& job, std::uint32_t slot, const TraceRecord& trace);
 RoundReveal reveal_of(const Env& env, const Hash256& job, std::uint32_t slot, const TraceRecord& trace);
 void play_merges(Env& env, const Hash256& job, const Play& play, Stage stage);
-/// The whole of the running round. A phase that someone left open is ended by its deadline.
+/// In its rounds, or between two of them with places to refill.
+bool is_running(const Env& env, const Hash256& job);
+/// The whole of the running round, or of the refill before it. A phase that someone left open is ended by its
+/// deadline.
 void play_round(Env& env, const Hash256& job, const Play& play = {});
 /// Rounds until the job has ended, at most `limit`.
 void play_job(Env& env, const Hash256& job, const Play& play = {}, int limit = 100);

@@ -91,9 +91,11 @@ TEST_CASE("a verifier that repeats what its miner told it is outvoted under a ch
     CHECK(w.verdict() == Reason::kMismatch);
     CHECK(w.audit(pair[1]) == Reason::kAuditWrong);
     CHECK(w.audit(pair[0]) == Reason::kPaidAudit);
+    // What it proved pays nobody who voted: its fee is all that it gets.
     const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
-    CHECK(line.share.units() > 0);
-    CHECK(line_of(w.env, w.job, 0, LineKind::kAudit, pair[1]).share.is_zero());
+    CHECK(line.paid == audit_fee(w.env.params(), w.env.job(w.job).auction.clearing_price, line.work_units));
+    CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost_burned ==
+          line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost);
 }
 
 TEST_CASE("a slot that no third verifier can settle is paid by default, and is no verified work") {
@@ -142,8 +144,10 @@ TEST_CASE("two colluding accusers do harm: what two equal roots can do is said, 
     const auto pair = w.play_to_audit();
     w.finish({.verifiers = {{pair[0], VerifierManner::kAccuses}, {pair[1], VerifierManner::kAccuses}}});
     CHECK(w.verdict() == Reason::kMismatch);
-    CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost_to_verifiers <
-          line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost);
+    // Neither they nor the buyer win by it.
+    const auto line = line_of(w.env, w.job, 0, LineKind::kSlot, "m1");
+    CHECK(line.lost_burned == line.lost);
+    CHECK(line.lost_to_buyer.is_zero());
 }
 
 TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly the drawn units") {
