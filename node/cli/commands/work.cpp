@@ -11,6 +11,7 @@
 #include "node/roles/verifier.hpp"
 #include "node/runtime/shutdown.hpp"
 #include "node/views/json.hpp"
+#include "node/worker/self_check.hpp"
 
 namespace assay::node {
 
@@ -42,11 +43,13 @@ struct MinerFlags {
     std::string lock_slot = "20";
     std::string lock_job = "60";
     std::vector<std::string> drills;
+    unsigned self_check = kSelfCheckInterval.count();
 };
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
+    if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
@@ -72,11 +75,13 @@ struct VerifierFlags {
     RoleFlags role;
     std::string stake = "100";
     std::string lock = "20";
+    unsigned self_check = kSelfCheckInterval.count();
 };
 
 base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
+    if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
@@ -90,6 +95,13 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     };
     VerifierRole verifier(process->parts(), std::move(verifier_options));
     return process->run(verifier);
+}
+
+void add_self_check_flag(CLI::App& verb, unsigned& minutes) {
+    verb.add_option("--self-check", minutes,
+                    "Minutes between checks of all kernel targets (0: only the one in use, at the start)")
+        ->check(CLI::Range(0U, 60U * 24U * 7U))
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -108,6 +120,7 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     mine.add_option("--lock-job", miner->lock_job, "Most stake that a job may lock in all")
         ->capture_default_str();
+    add_self_check_flag(mine, miner->self_check);
     mine.add_option("--drill", miner->drills,
                     "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
 
@@ -122,6 +135,7 @@ void add_work_commands(CLI::App& app, Context& context) {
     verify
         .add_option("--lock", verifier->lock, "Stake locked for each job; a job that asks more is left alone")
         ->capture_default_str();
+    add_self_check_flag(verify, verifier->self_check);
 }
 
 }  // namespace assay::node
