@@ -7,7 +7,6 @@
 #include <deque>
 #include <fstream>
 #include <thread>
-#include <thread>
 
 #include "node/processes/node_process.hpp"
 #include "node/roles/drill_spec.hpp"
