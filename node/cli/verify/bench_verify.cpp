@@ -33,6 +33,8 @@ struct VerifyCase {
 program::JobSpec gpt2_job(std::uint32_t layers, std::uint32_t width, std::uint32_t heads,
                       std::uint32_t vocabulary, std::uint32_t batch) {
     program::JobSpec spec;
+    spec.name = "bench";
+    spec.market = {base::units(1), base::units(1), 1};
     spec.slots = 1;
     spec.rounds = 1;
     spec.model = {.family = program::Family::kGpt2,
