@@ -45,6 +45,7 @@ program::JobSpec gpt2_job(std::uint32_t layers, std::uint32_t width, std::uint32
                   .vocabulary = vocabulary};
     spec.train.inner_steps = 32;
     spec.train.batch = batch;
+    spec.train.learning_rate = 1e-4F;
     spec.security.segment_steps = 16;
     return spec;
 }
