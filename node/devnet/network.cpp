@@ -159,8 +159,12 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     ASSAY_TRY(wait_until_healthy(client, 20s));
     network.told_address_ = network.node_address_;
     if (net.plan.metered) ASSAY_TRY(network.set_up_meters());
-    for (const Participant& verifier : net.verifiers) {
+    for (std::size_t i = 0; i < net.verifiers.size(); ++i) {
+        const Participant& verifier = net.verifiers[i];
         std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
+        if (i + net.plan.copying_verifiers >= net.verifiers.size()) {
+            arguments.insert(arguments.end(), {"--drill", "copy"});
+        }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
         const auto flags = network.common_flags(verifier);
         arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -174,6 +178,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
             arguments.insert(arguments.end(), {"--drill", to_text(drill)});
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
+        if (plan.withholds_starts) arguments.insert(arguments.end(), {"--drill", "withhold"});
         const auto flags = network.common_flags(net.miners[i]);
         arguments.insert(arguments.end(), flags.begin(), flags.end());
         ASSAY_TRY(network.spawn(net.miners[i].name, net.miners[i].home, std::move(arguments)));

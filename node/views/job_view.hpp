@@ -98,6 +98,7 @@ struct JobView {
     std::uint64_t seed = 0;
     std::uint64_t work_units = 0;  ///< of a slot's round
     base::Amount clearing_price;   ///< of a work unit
+    base::Amount link_bond;        ///< of each member of its beacon
     base::Hash256 base_root;
     std::optional<base::Hash256> initial_blob;  ///< nothing: it started from its seed
     std::vector<RosterView> roster;
@@ -114,6 +115,7 @@ struct JobView {
         visit("slots", slots);
         visit("work_units_per_slot_round", work_units);
         visit("clearing_price", clearing_price);
+        visit("link_bond", link_bond);
         visit("base_root", base_root);
         visit("initial_blob", initial_blob);
         visit("roster", roster);

@@ -36,6 +36,16 @@ base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& 
     return stop.stop_requested() ? base::Outcome<void>() : process.serve();
 }
 
+// Faults of a role in words, beside those of its worker (drill_spec.hpp).
+constexpr std::string_view kWithhold = "withhold";
+constexpr std::string_view kCopy = "copy";
+
+base::Outcome<void> check_drills(const std::vector<std::string>& drills, const RoleProcess& process) {
+    if (drills.empty() || process.genesis().chain_id.starts_with("devnet")) return {};
+    return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
+                "this home belongs to " + process.genesis().chain_id);
+}
+
 struct MinerFlags {
     RoleFlags role;
     std::string ask = "1000u";
@@ -57,14 +67,15 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
     ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
+        if (text == kWithhold) {
+            miner_options.withholds_starts = true;
+            continue;
+        }
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
         miner_options.drills.push_back(drill.planned);
     }
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
-    if (!miner_options.drills.empty() && !process->genesis().chain_id.starts_with("devnet")) {
-        return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
-                    "this home belongs to " + process->genesis().chain_id);
-    }
+    ASSAY_TRY(check_drills(flags.drills, *process));
     ASSAY_TRY(register_and_serve(context, flags.role, "miner", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
     MinerRole miner(process->parts(), std::move(miner_options));
@@ -75,6 +86,7 @@ struct VerifierFlags {
     RoleFlags role;
     std::string stake = "100";
     std::string lock = "20";
+    std::vector<std::string> drills;
     unsigned self_check = kSelfCheckInterval.count();
 };
 
@@ -86,7 +98,9 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
+    verifier_options.copies = !flags.drills.empty();
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
+    ASSAY_TRY(check_drills(flags.drills, *process));
     ASSAY_TRY(
         register_and_serve(context, flags.role, "verifier", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
@@ -122,7 +136,7 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     add_self_check_flag(mine, miner->self_check);
     mine.add_option("--drill", miner->drills,
-                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
+                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy; withhold: serve no start");
 
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
@@ -135,6 +149,10 @@ void add_work_commands(CLI::App& app, Context& context) {
     verify
         .add_option("--lock", verifier->lock, "Stake locked for each job; a job that asks more is left alone")
         ->capture_default_str();
+    verify
+        .add_option("--drill", verifier->drills,
+                    "Plant a fault (devnet only). copy: compute nothing, say what others have posted")
+        ->check(CLI::IsMember({std::string(kCopy)}));
     add_self_check_flag(verify, verifier->self_check);
 }
 
