@@ -5,6 +5,7 @@
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/trace_tree.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
@@ -321,10 +322,11 @@ bool MinerRole::serve_state(const contracts::Job& job, const BlobId& head,
 
 void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
     const program::RoundPlan plan(job.spec);
+    const program::TraceTree tree(work.trace, job.spec, work.salt);
     contracts::RoundServe message{.job = job.id,
                                   .round = job.round,
                                   .slot = slot.slot,
-                                  .trace_root = program::trace_root(work.trace, job.spec, work.salt),
+                                  .trace_root = tree.root(),
                                   .salt = contracts::commit_salt(work.salt),
                                   .diverged_unit = std::nullopt,
                                   .starts = {}};
@@ -337,10 +339,9 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
         if (run.from_base()) continue;
         // A unit begins at the boundary of its own number; the state at the first is the base.
         const BlobId& head = work.boundary_blobs[run.first - 1];
-        if (!serve_state(job, head, plan.start(run.first).arrays)) return;
+        if (!options_.withholds_starts && !serve_state(job, head, plan.start(run.first).arrays)) return;
         const program::LeafName leaf = program::start_leaf(job.spec, run.first);
-        message.starts.push_back(
-            {program::open_leaf(work.trace, job.spec, work.salt, leaf.kind, leaf.place), head});
+        message.starts.push_back({tree.open(leaf.kind, leaf.place), head});
     }
     offer("serve " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
           std::move(message));

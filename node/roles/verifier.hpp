@@ -46,6 +46,8 @@ struct VerifierOptions {
     /// What the file of a finding says, in the form that the process gives records. Null: findings are
     /// logged and not kept.
     std::function<std::string(const Finding&)> finding_text;
+    /// A drill: it computes no unit, and says of each what others have posted or opened already.
+    bool copies = false;
 };
 
 /// What a verifier computed of one slot: of claimed_units(), in that order.
@@ -182,6 +184,9 @@ private:
                                      const base::PublicKey& owed_by, std::uint64_t window) const;
     /// The start has not the root that was opened: the miner's doing, unless our own disk changed it since.
     void on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why);
+    /// What a verifier that computes nothing can say of a slot (VerifierOptions::copies).
+    [[nodiscard]] contracts::SlotClaim copied(const contracts::Job& job,
+                                              const contracts::AssignedSlot& slot) const;
     [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
     void ask_for_starts(const contracts::Job& job, Audit& audit);
     /// Once the traces are open: says where those differ that are not what was computed here.

@@ -88,6 +88,7 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     Audit& audit = audits_[key];
     if (audit.given_up) return;
     if (audit.slots.empty()) audit.slots = slots;
+    while (options_.copies && !audit.complete()) audit.found.claims.push_back(copied(job, audit.slot()));
     advance(audit, job.spec);
     if (audit.complete()) {
         audit.found.salt = random_hash();
@@ -96,6 +97,22 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     }
     if (computing_) return;
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
+}
+
+contracts::SlotClaim VerifierRole::copied(const contracts::Job& job,
+                                          const contracts::AssignedSlot& slot) const {
+    for (const contracts::AuditPosting& posting : contracts::list_audits(state(), job.id, job.round)) {
+        for (const contracts::SlotClaim& claim : posting.claims) {
+            if (claim.slot == slot.slot) return claim;
+        }
+    }
+    // Before anybody has opened there are the starts of runs alone: none is the end of a drawn unit.
+    const auto serve = contracts::read_serve(state(), job.id, job.round, slot.slot);
+    const base::Hash256 known = serve && !serve->starts.empty() ? serve->starts.front().root : job.base_root;
+    contracts::SlotClaim claim{.slot = slot.slot, .replayed = slot.needs_start && !slot.served, .roots = {}};
+    const std::size_t units = contracts::claimed_units(slot.units, claim.replayed).size();
+    claim.roots.assign(units, program::segment_unit_root(known, {}, std::nullopt));
+    return claim;
 }
 
 contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::uint32_t slot) const {

@@ -60,6 +60,9 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
                  .clearing_price = job.auction.clearing_price,
                  .fee = fee_of(state, job).value_or(base::Amount{}),
                  .base_root = job.base_root};
+    // The ledger takes no job whose link bond is beyond an amount.
+    view.link_bond = contracts::link_bond(contracts::params_of(state, job), job.spec, job.slot_work)
+                         .value_or(base::Amount());
     if (!job.spec.initial_blob.is_zero()) view.initial_blob = job.spec.initial_blob;
     for (const contracts::RosterEntry& entry : job.roster)
         view.roster.push_back({entry.node, entry.ask, entry.dropped, entry.dropped_for});

@@ -99,6 +99,7 @@ struct JobView {
     std::uint64_t work_units = 0;  ///< of a slot's round
     base::Amount clearing_price;   ///< of a work unit
     base::Amount fee;              ///< burned at its submission
+    base::Amount link_bond;        ///< of each member of its beacon
     base::Hash256 base_root;
     std::optional<base::Hash256> initial_blob;  ///< nothing: it started from its seed
     std::vector<RosterView> roster;
@@ -116,6 +117,7 @@ struct JobView {
         visit("work_units_per_slot_round", work_units);
         visit("clearing_price", clearing_price);
         visit("fee", fee);
+        visit("link_bond", link_bond);
         visit("base_root", base_root);
         visit("initial_blob", initial_blob);
         visit("roster", roster);

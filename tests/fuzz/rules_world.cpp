@@ -236,6 +236,8 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
     switch (round.phase) {
         case RoundPhase::kCommit: return commit(job, slot);
         case RoundPhase::kBeacon:
+            // Now and then the try's deadline comes while links are missing.
+            if (chance(24)) return pass_to(round.phase_deadline);
             if (!round.links.empty()) link(job, one_of(round.links).node);
             return;
         case RoundPhase::kServe: return serve(job, slot);
@@ -480,6 +482,8 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kVerdict && event.reason == Reason::kNotStored) ++reached_.unstored;
         if (event.kind == EventKind::kVerdict) count_replays(event);
         if (event.kind == EventKind::kThirdDrawn) ++reached_.thirds;
+        if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
+            ++reached_.withheld_links;
     }
 }
 

@@ -31,6 +31,7 @@ struct Reached {
     std::uint64_t windows = 0;  ///< of settled claims, met while open
     std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
     std::uint64_t unstored = 0;
+    std::uint64_t withheld_links = 0;  ///< whose link bond was lost
     std::uint64_t moves = 0;
 };
 

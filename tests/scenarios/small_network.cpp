@@ -170,6 +170,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.seed = kSeed;
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
+    devnet.copying_verifiers = plan.copying_verifiers;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");

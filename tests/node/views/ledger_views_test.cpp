@@ -88,6 +88,7 @@ TEST_CASE("a job's view has its record's money, its roster, and every slot that 
                                                            "slots",
                                                            "work_units_per_slot_round",
                                                            "clearing_price",
+                                                           "link_bond",
                                                            "base_root",
                                                            "initial_blob",
                                                            "roster",
