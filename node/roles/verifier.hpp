@@ -86,7 +86,7 @@ private:
     /// Which audit: job, round, stage.
     using AuditKey = std::tuple<base::Hash256, std::uint32_t, contracts::Stage>;
     /// The slot at hand. A start that is not served makes it a replay from the round's base.
-    struct SlotAudit {
+    struct AuditedSlot {
         bool begun = false;
         bool replayed = false;
         std::vector<std::uint32_t> units;      ///< claimed_units()
@@ -108,7 +108,7 @@ private:
     struct Audit {
         std::vector<contracts::AssignedSlot> slots;
         SealedAudit found;          ///< of the first slots, in order; not sealed yet
-        SlotAudit at;               ///< the next one
+        AuditedSlot at;               ///< the next one
         bool given_up = false;      ///< it cannot be done here: this round's audit is left out
         bool starts_asked = false;  ///< every run's start was asked for once
 
@@ -157,7 +157,7 @@ private:
     void on_misplaced(Audit& audit, const contracts::Job& job, const worker::Replayed& replayed);
     /// What is known of the next unit without computing it: behind a divergence, or in a run whose start
     /// cannot stand at its place.
-    static bool follows_without_work(SlotAudit& at, const program::JobSpec& spec);
+    static bool follows_without_work(AuditedSlot& at, const program::JobSpec& spec);
     /// Begins the slot at hand again, from the round's base.
     void replay_slot(Audit& audit, const contracts::Job& job, const std::string& why);
     static void finish_slot(Audit& audit);

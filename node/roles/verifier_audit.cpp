@@ -121,7 +121,7 @@ contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::ui
 
 void VerifierRole::advance(Audit& audit, const program::JobSpec& spec) {
     while (!audit.complete()) {
-        SlotAudit& at = audit.at;
+        AuditedSlot& at = audit.at;
         if (!at.begun) {
             at.begun = true;
             at.replayed = audit.slot().needs_start && !audit.slot().served;
@@ -134,7 +134,7 @@ void VerifierRole::advance(Audit& audit, const program::JobSpec& spec) {
     }
 }
 
-bool VerifierRole::follows_without_work(SlotAudit& at, const program::JobSpec& spec) {
+bool VerifierRole::follows_without_work(AuditedSlot& at, const program::JobSpec& spec) {
     if (!at.goes_on()) {
         // What the run before ended with is no start of this one.
         if (at.misplaced || at.diverged) at.start.reset();
@@ -180,7 +180,7 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
 }
 
 bool VerifierRole::has_start(const contracts::Job& job, Audit& audit) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     if (at.goes_on()) return true;
     const std::uint32_t slot = audit.slot().slot;
     at.start.reset();
@@ -210,7 +210,7 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     const Audit& audit = audits_.at(key);
-    const SlotAudit& at = audit.at;
+    const AuditedSlot& at = audit.at;
     std::vector<SharedDescriptor> bulk;
     const program::UnitStart start = program::RoundPlan(job.spec).start(at.unit());
     if (start.base) bulk.push_back(base);
@@ -257,7 +257,7 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
 
 void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
                                const worker::UnitParts& parts) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     const program::RoundPlan plan(job.spec);
     const std::uint32_t unit = at.unit();
     const std::tuple place{job.id, job.round, audit.slot().slot};
@@ -274,7 +274,7 @@ void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const Wo
 }
 
 void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const frames::Replayed& replayed) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     const auto slot = contracts::read_slot(state(), job.id, job.round, audit.slot().slot);
     if (!slot) return;
     record_finding({.job = job.id,
@@ -289,7 +289,7 @@ void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const f
 }
 
 void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     const auto start = start_of(job, audit.slot().slot, at.unit());
     for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
         if (parts().files.is_intact(blob)) continue;
