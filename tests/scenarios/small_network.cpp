@@ -196,7 +196,8 @@ node::SubmitReply SmallNetwork::submit_as_owner(const node::Participant& who,
                                  .nonce = contracts::next_nonce(state, who.owner),
                                  .expiry = 1'000'000,
                                  .payload = std::move(payload)};
-    const auto reply = must(ledger()->submit(contracts::sign_transaction(body, key, net_.genesis.chain_id)));
+    const base::Bytes signed_bytes = contracts::sign_transaction(body, key, net_.genesis.chain_id);
+    const auto reply = insist([&] { return ledger()->submit(signed_bytes); });
     INFO(reply.reason_text);
     REQUIRE(reply.accepted);
     return reply;

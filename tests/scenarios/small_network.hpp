@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
@@ -126,6 +127,20 @@ template <class T>
 T must(base::Outcome<T> outcome) {
     if (!outcome.ok()) fail_scenario(outcome.error());
     return std::move(outcome).value();
+}
+
+/// The value of a call to a node, made again for a minute while the node is not reached or has no room: all
+/// roles of a network on one machine are one caller to it. Then as must().
+template <class Call>
+auto insist(Call&& call) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1) * kPatience;
+    auto outcome = call();
+    while (!outcome.ok() && outcome.error().kind == base::ErrorKind::kUnreachable &&
+           std::chrono::steady_clock::now() < give_up) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        outcome = call();
+    }
+    return must(std::move(outcome));
 }
 
 /// Asks `happened` every 5 ms; a failed test when it says no for longer than `patience`.
