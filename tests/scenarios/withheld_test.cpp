@@ -102,7 +102,8 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     const node::Participant& copying = network.net().verifiers[3];
     network.on_event([&](const node::Follower&, const contracts::Event& event) {
         // It sees the others' links first, and then opens none of its own.
-        if (is_phase(event, 0, RoundPhase::kBeacon)) must(network.network().signal(withholding.name, SIGSTOP));
+        if (is_phase(event, 0, RoundPhase::kBeacon))
+            must(network.network().signal(withholding.name, SIGSTOP));
         if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
             must(network.network().signal(withholding.name, SIGCONT));
         if (event.kind == EventKind::kBeaconDrawn && event.round == 0)
