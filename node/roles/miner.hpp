@@ -24,7 +24,8 @@ struct PlannedDrill {
 struct MinerOptions {
     base::Amount ask;  ///< the least it works for, base units per work unit
     std::vector<PlannedDrill> drills;
-    bool withholds_starts = false;  ///< a drill: opens its starts on the ledger and serves none of their bytes
+    bool withholds_starts =
+        false;  ///< a drill: opens its starts on the ledger and serves none of their bytes
     /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
     /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);

@@ -20,9 +20,9 @@ namespace assay::node {
 /// Between two checks of a process that is at work, where nothing else is said.
 inline constexpr std::chrono::minutes kSelfCheckInterval{60};
 
-/// Runs the worker's self-test on each target, in a process of its own. `targets`: as the worker's Hello names
-/// them. Errors: kPreflight, naming the first target that fails, or the device when it has one program for
-/// all; kNotFound without a worker program; kInterrupted when stopped.
+/// Runs the worker's self-test on each target, in a process of its own. `targets`: as the worker's Hello
+/// names them. Errors: kPreflight, naming the first target that fails, or the device when it has one program
+/// for all; kNotFound without a worker program; kInterrupted when stopped.
 base::Outcome<void> check_targets(const WorkerOptions& options, const std::vector<std::string>& targets,
                                   const std::stop_token& stop = {});
 

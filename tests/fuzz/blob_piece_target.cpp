@@ -46,8 +46,8 @@ Blob blob_of(std::size_t size) {
             base::ByteView(blob.bytes).subspan(chunk, std::min(base::kBlobChunk, size - chunk));
         const std::size_t at = index * base::kBlobPiece;
         const auto piece = base::ByteView(blob.bytes).subspan(at, std::min(base::kBlobPiece, size - at));
-        blob.shown.push_back(base::encode(ShownPiece{
-            base::prove_blob_piece(size, blob.chunks, bytes, index), base::to_bytes(piece)}));
+        blob.shown.push_back(base::encode(
+            ShownPiece{base::prove_blob_piece(size, blob.chunks, bytes, index), base::to_bytes(piece)}));
     }
     return blob;
 }

@@ -24,7 +24,7 @@ using namespace assay;
 using trainer::JobRunner;
 
 /// A machine as somebody may have it.
-struct Machine {
+struct Recomputer {
     std::string name;
     std::unique_ptr<JobRunner> runner;
 };
@@ -44,9 +44,9 @@ struct Tally {
     std::exit(1);
 }
 
-class Market {
+class RecomputedJob {
 public:
-    Market(program::JobSpec spec, std::mt19937_64& random, Tally& tally)
+    RecomputedJob(program::JobSpec spec, std::mt19937_64& random, Tally& tally)
         : spec_(std::move(spec)),
           tokens_(trainer::test::small_tokens(spec_.data.train_tokens, spec_.model.vocabulary,
                                               static_cast<unsigned>(random()))),
@@ -76,7 +76,7 @@ public:
         std::vector<trainer::AcceptedUpdate> accepted;
         for (std::uint32_t slot = 0; slot < spec_.slots; ++slot)
             accepted.push_back({slot, 1, &updates[slot]});
-        Machine &one = some(), &two = some();
+        Recomputer &one = some(), &two = some();
         const auto merged = one.runner->merge(base_, accepted);
         const auto again = two.runner->merge(base_, accepted);
         ASSAY_CHECK(merged.ok() && again.ok());
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    Machine& some() { return machines_[random_() % machines_.size()]; }
+    Recomputer& some() { return machines_[random_() % machines_.size()]; }
 
     void begin_again() {
         round_ = 0;
@@ -97,7 +97,7 @@ private:
     }
 
     trainer::Update play_slot(std::uint32_t slot) {
-        Machine& miner = some();
+        Recomputer& miner = some();
         const trainer::CarriedState* carried = carried_[slot] ? &*carried_[slot] : nullptr;
         std::vector<trainer::SlotState> starts{*miner.runner->start(base_, carried)};
         const auto done = miner.runner->run_slot_round(
@@ -113,7 +113,7 @@ private:
         return *done->update;
     }
 
-    void compare(const Machine& miner, const Machine& verifier, const program::TraceRecord& trace,
+    void compare(const Recomputer& miner, const Recomputer& verifier, const program::TraceRecord& trace,
                  std::uint32_t slot, std::uint32_t unit, const base::Hash256& found) {
         ++tally_.units;
         if (found == program::unit_root(trace, spec_, unit)) return;
@@ -123,7 +123,7 @@ private:
                 miner.name, verifier.name);
     }
 
-    void finalise(const Machine& miner, Machine& verifier, const program::TraceRecord& trace,
+    void finalise(const Recomputer& miner, Recomputer& verifier, const program::TraceRecord& trace,
                   std::uint32_t slot, const trainer::SlotState& end) {
         const auto replay = verifier.runner->replay_finalise(base_, end);
         ASSAY_CHECK(replay.ok());
@@ -131,9 +131,9 @@ private:
         compare(miner, verifier, trace, slot, program::RoundPlan(spec_).segments(), replay->unit_root);
     }
 
-    void served(const Machine& miner, const program::TraceRecord& trace,
+    void served(const Recomputer& miner, const program::TraceRecord& trace,
                 const std::vector<trainer::SlotState>& starts, std::uint32_t slot, std::uint32_t unit) {
-        Machine& verifier = some();
+        Recomputer& verifier = some();
         if (verifier.runner->state_root(starts[unit]) != trace.boundaries[unit])
             differs(spec_, "boundary " + std::to_string(unit), miner.name, verifier.name);
         if (program::RoundPlan(spec_).is_finalise(unit))
@@ -143,9 +143,9 @@ private:
         compare(miner, verifier, trace, slot, unit, replay->unit_root);
     }
 
-    void unserved(const Machine& miner, const program::TraceRecord& trace,
+    void unserved(const Recomputer& miner, const program::TraceRecord& trace,
                   const trainer::CarriedState* carried, std::uint32_t slot) {
-        Machine& verifier = some();
+        Recomputer& verifier = some();
         trainer::SlotState state = *verifier.runner->start(base_, carried);
         for (std::uint32_t unit = 0; unit < program::RoundPlan(spec_).segments(); ++unit) {
             auto replay = verifier.runner->replay_segment(std::move(state), {round_, slot, unit}, {});
@@ -161,7 +161,7 @@ private:
     std::vector<std::uint32_t> tokens_;
     std::mt19937_64& random_;
     Tally& tally_;
-    std::vector<Machine> machines_;
+    std::vector<Recomputer> machines_;
     std::vector<std::optional<trainer::CarriedState>> carried_;
     trainer::BaseState base_;
     std::uint32_t round_ = 0;
@@ -189,12 +189,12 @@ int main(int count, char** arguments) {
     const std::uint64_t seed = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 20261123;
     std::mt19937_64 random(seed);
     Tally tally;
-    std::vector<Market> markets;
+    std::vector<RecomputedJob> markets;
     for (const program::JobSpec& spec : jobs()) markets.emplace_back(spec, random, tally);
     const auto start = std::chrono::steady_clock::now();
     auto told = start;
     while (tally.units < wanted) {
-        for (Market& market : markets) market.play_round();
+        for (RecomputedJob& market : markets) market.play_round();
         const auto now = std::chrono::steady_clock::now();
         if (now - told < std::chrono::minutes(1)) continue;
         told = now;
@@ -203,7 +203,8 @@ int main(int count, char** arguments) {
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf(
-        "seed %llu: %llu units recomputed, none differs: %llu slots from their base, %llu of `finalise`, %llu "
+        "seed %llu: %llu units recomputed, none differs: %llu slots from their base, %llu of `finalise`, "
+        "%llu "
         "merges made twice; %zu jobs on %zu targets with 1 to 3 threads, %.0f s\n",
         static_cast<unsigned long long>(seed), static_cast<unsigned long long>(tally.units),
         static_cast<unsigned long long>(tally.from_base), static_cast<unsigned long long>(tally.finalises),

@@ -135,8 +135,9 @@ void add_work_commands(CLI::App& app, Context& context) {
     mine.add_option("--lock-job", miner->lock_job, "Most stake that a job may lock in all")
         ->capture_default_str();
     add_self_check_flag(mine, miner->self_check);
-    mine.add_option("--drill", miner->drills,
-                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy; withhold: serve no start");
+    mine.add_option(
+        "--drill", miner->drills,
+        "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy; withhold: serve no start");
 
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",

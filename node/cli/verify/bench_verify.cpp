@@ -31,7 +31,7 @@ struct VerifyCase {
 };
 
 program::JobSpec gpt2_job(std::uint32_t layers, std::uint32_t width, std::uint32_t heads,
-                      std::uint32_t vocabulary, std::uint32_t batch) {
+                          std::uint32_t vocabulary, std::uint32_t batch) {
     program::JobSpec spec;
     spec.name = "bench";
     spec.market = {base::units(1), base::units(1), 1};

@@ -33,8 +33,8 @@ TEST_CASE("the example of docs/formats/trace.md is right") {
     const base::Hash256 salt = named("salt");
     says("trace", TraceTree(trace, spec, salt).root());
     says("leaf salt 2", trace_leaf_salt(salt, 2));
-    assay::test::check_example("trace.md",
-                        base::encode(TraceTree(trace, spec, salt).open(TraceLeafKind::kStart, 1).leaf));
+    assay::test::check_example(
+        "trace.md", base::encode(TraceTree(trace, spec, salt).open(TraceLeafKind::kStart, 1).leaf));
 }
 
 }  // namespace assay::program

@@ -90,8 +90,8 @@ void ProductGuard::judge(const Product& p, const Region& region) {
     ++checked_;
     if (!is_right(p, region)) ++wrong_;
     const auto time = std::chrono::steady_clock::now() - start;
-    spent_ns_ += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+    spent_ns_ +=
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
 bool product_checks_are_on() {

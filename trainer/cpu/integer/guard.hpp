@@ -58,8 +58,8 @@ private:
     std::vector<std::int64_t> product_;  // B·x, by k
 };
 
-/// As training has it: at most one part in 256, chosen anew in each process. The variable ASSAY_PRODUCT_CHECKS
-/// turns it off with the word "off", for measurements.
+/// As training has it: at most one part in 256, chosen anew in each process. The variable
+/// ASSAY_PRODUCT_CHECKS turns it off with the word "off", for measurements.
 ProductGuard make_product_guard();
 bool product_checks_are_on();
 

@@ -81,8 +81,8 @@ inline void show_sums(const Sums& sums, const Sums& lowest, bool wide, std::uint
     for (std::uint64_t i = 0; i < rows; ++i) {
         for (std::uint64_t j = 0; j < cols; ++j) {
             const std::size_t at = i * kCols + j;
-            out[i * kGroup + j] = wide ? wide_sum(sums, lowest, at)
-                                       : std::int64_t{sums.hi[at]} * 65'536 + sums.lo[at];
+            out[i * kGroup + j] =
+                wide ? wide_sum(sums, lowest, at) : std::int64_t{sums.hi[at]} * 65'536 + sums.lo[at];
         }
     }
 }
@@ -161,9 +161,11 @@ inline bool multiply(const ProductTile& x) {
                 const Finish how{block == 0 && !x.carry, last, a.lower != nullptr, x.scale,
                                  x.bias == nullptr ? nullptr : x.bias + j};
                 const bool asked = i == x.shown.row && j == x.shown.col && block == x.shown.block;
-                (depth <= kShortDepth ? multiply_region<true> : multiply_region<false>)(
-                    a.at_block(block), b.at_block(block), depth, rows, cols, how, x.c + i * x.c_stride + j,
-                    x.c_stride, region, asked ? x.shown.sums : nullptr, worst);
+                (depth <= kShortDepth ? multiply_region<true>
+                                      : multiply_region<false>)(a.at_block(block), b.at_block(block), depth,
+                                                                rows, cols, how, x.c + i * x.c_stride + j,
+                                                                x.c_stride, region,
+                                                                asked ? x.shown.sums : nullptr, worst);
             }
         }
     }

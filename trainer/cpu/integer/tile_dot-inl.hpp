@@ -77,6 +77,6 @@ inline F finish_wide(const Sums& sums, const Sums& lowest, std::size_t at, I exp
 }
 
 inline std::int64_t wide_sum(const Sums& sums, const Sums& lowest, std::size_t at) {
-    return 256 * (std::int64_t{sums.hi[at]} * 65'536 + sums.lo[at]) +
-           std::int64_t{lowest.hi[at]} * 65'536 + lowest.lo[at];
+    return 256 * (std::int64_t{sums.hi[at]} * 65'536 + sums.lo[at]) + std::int64_t{lowest.hi[at]} * 65'536 +
+           lowest.lo[at];
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain machine on a multiplier that turns over one bit of one sum, once: what a faulty core does.
-#include "contracts/arithmetic/exact_product.hpp"
 #include "tests/trainer/cpu/integer/faulty_machine.hpp"
+#include "contracts/arithmetic/exact_product.hpp"
 
 namespace assay::trainer::integer {
 
 namespace test {
-Fault& fault() {
-    static Fault one;
+MultiplierFault& fault() {
+    static MultiplierFault one;
     return one;
 }
 }  // namespace test
@@ -26,7 +26,7 @@ inline void dot_pairs(I& sum, I a, I b) {
         const std::int32_t low = static_cast<std::int16_t>(a.lane[i]) * static_cast<std::int16_t>(b.lane[i]);
         sum.lane[i] += low + (a.lane[i] >> 16) * (b.lane[i] >> 16);
     }
-    test::Fault& fault = test::fault();
+    test::MultiplierFault& fault = test::fault();
     if (fault.calls++ == fault.at) {
         sum.lane[fault.lane % kL] = as_signed(as_unsigned(sum.lane[fault.lane % kL]) ^ (1U << fault.bit));
     }

@@ -9,13 +9,13 @@
 namespace assay::trainer::integer::test {
 
 /// Which call of the multiplier is wrong, and how. One thread.
-struct Fault {
+struct MultiplierFault {
     std::uint64_t calls = 0;  ///< so far
     std::uint64_t at = UINT64_MAX;
     std::uint64_t lane = 0;
     std::uint32_t bit = 0;
 };
-Fault& fault();
+MultiplierFault& fault();
 
 const Machine& faulty_machine();
 

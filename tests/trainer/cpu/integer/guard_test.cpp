@@ -19,7 +19,7 @@ using assay::tests::between;
 using assay::tests::check_property;
 using test::Values;
 
-struct Case {
+struct GuardedProduct {
     std::uint64_t m = 0, n = 0, k = 0;
     arithmetic::ProductRule rule;
     bool columns = false;  // both operands lie by columns
@@ -27,7 +27,7 @@ struct Case {
 
 // The product with its operands; it borrows from itself.
 struct Operands {
-    Operands(const Case& x, std::mt19937& random)
+    Operands(const GuardedProduct& x, std::mt19937& random)
         : a(test::numbers(random, std::max<std::uint64_t>(1, x.m * x.k))),
           b(test::numbers(random, std::max<std::uint64_t>(1, x.n * x.k))),
           c(std::max<std::uint64_t>(1, x.m * x.n)) {
@@ -49,8 +49,8 @@ std::uint64_t edge(std::uint64_t most) {
     return std::min(most, *between(0, 2) == 0 ? any : std::max<std::uint64_t>(1, near - 1));
 }
 
-Case draw() {
-    Case x{edge(130), edge(130), edge(270), {}, *between(0, 1) == 1};
+GuardedProduct draw() {
+    GuardedProduct x{edge(130), edge(130), edge(270), {}, *between(0, 1) == 1};
     const std::uint64_t blocks[] = {1, 7, 64, 100, 256, arithmetic::kMaxProductBlock};
     x.rule.block = blocks[*between<std::size_t>(0, 5)];
     if (x.rule.block == 1) x.k = std::min<std::uint64_t>(x.k, 40);
@@ -64,7 +64,7 @@ TEST_CASE("the guard accuses no sound machine, at any edge of its shapes", "[int
     ThreadPool one(1), three(3);
     std::uint64_t judged = 0;
     check_property(assay::test::repeats(10'000), [&] {
-        const Case x = draw();
+        const GuardedProduct x = draw();
         std::mt19937 random(static_cast<std::uint32_t>(*any_word()));
         Operands operands(x, random);
         ProductGuard guard(0, *any_word());
@@ -84,8 +84,11 @@ TEST_CASE("the guard finds one bit that a multiplier turns over, wherever it is"
     ThreadPool pool(1);
     check_property(assay::test::repeats(2'000), [&] {
         // One region and whole tiles: every sum of the product is judged, and each is an output's.
-        Case x{4 * *between<std::uint64_t>(1, 24), 8 * *between<std::uint64_t>(1, 12),
-               *between<std::uint64_t>(1, 200), {}, *between(0, 1) == 1};
+        GuardedProduct x{4 * *between<std::uint64_t>(1, 24),
+                         8 * *between<std::uint64_t>(1, 12),
+                         *between<std::uint64_t>(1, 200),
+                         {},
+                         *between(0, 1) == 1};
         x.rule.a_digits = static_cast<std::uint8_t>(*between(2, 3));
         std::mt19937 random(static_cast<std::uint32_t>(*any_word()));
         Operands operands(x, random);
@@ -105,8 +108,9 @@ TEST_CASE("the guard finds one bit that a multiplier turns over, wherever it is"
 TEST_CASE("the guard judges no operands that are not finite", "[integer]") {
     ThreadPool pool(1);
     std::mt19937 random(9);
-    const Case x{8, 8, 20, {}, false};
-    for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    const GuardedProduct x{8, 8, 20, {}, false};
+    for (const float bad :
+         {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
         for (const bool in_a : {true, false}) {
             Operands operands(x, random);
             (in_a ? operands.a : operands.b)[7] = bad;
@@ -118,7 +122,8 @@ TEST_CASE("the guard judges no operands that are not finite", "[integer]") {
     }
 }
 
-TEST_CASE("the guard checks the first product, and then while checks take less than their part", "[integer]") {
+TEST_CASE("the guard checks the first product, and then while checks take less than their part",
+          "[integer]") {
     ThreadPool pool(1);
     std::mt19937 random(10);
     Operands operands({64, 64, 64, {}, false}, random);
