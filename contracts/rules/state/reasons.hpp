@@ -126,8 +126,13 @@ enum class Reason : std::uint16_t {
     kBadBitmap = 82,
     // Refused: a link.
     kVoidTry = 83,
+    // Refused: a merge.
+    kBadMerge = 84,
+    // Not paid, nothing lost.
+    kMergeAttested = 85,
+    kMergeFewerSlots = 86,
 };
-inline constexpr Reason kLastReason = Reason::kVoidTry;
+inline constexpr Reason kLastReason = Reason::kMergeFewerSlots;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -138,5 +143,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kVoidTry);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeFewerSlots);
 }  // namespace assay::base
