@@ -149,8 +149,8 @@ struct SecurityConfig {
     }
 };
 
-/// Held-out loss of a round is the mean over the first so many held-out sequences: part of the definition,
-/// since two verifiers must find the same bits.
+/// Held-out loss of a round is the mean over so many held-out sequences, drawn by the round's beacon
+/// (held_out.hpp), or over all where there are fewer.
 inline constexpr std::uint64_t kHeldOutSequences = 64;
 
 struct JobSpec {
@@ -174,7 +174,7 @@ struct JobSpec {
     Hash256 initial_blob;
 
     /// Whether merges scale updates down (TrainConfig::max_update_norm).
-    [[nodiscard]] bool has_norm_bound() const { return train.max_update_norm != Float32(0.0F); }
+    [[nodiscard]] bool has_norm_bound() const { return train.max_update_norm.value() > 0.0F; }
 
     friend bool operator==(const JobSpec&, const JobSpec&) = default;
     /// The byte of `merge` also says whether a rate of `finalise` and a norm bound follow the other fields.

@@ -127,6 +127,7 @@ private:
         }
         // A slot that was not accepted starts from nothing in the next round.
         handed_on_ = std::move(handed_on);
+        if (merge.accepted.empty()) return state;  // nothing is merged: the state stays
         ASSAY_ASSIGN(auto merged,
                      call_for<frames::BaseStateFrame>(worker_, std::move(merge), std::move(bulk)));
         return StateFile{merged.first.root, merged.second.front()};
