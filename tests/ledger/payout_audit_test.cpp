@@ -210,9 +210,8 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                 while (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round) {
                     const RoundPhase before = env.round(job).phase;
                     play_verdicts(env, job, plays[i]);
-                    play_merges(env, job, plays[i], Stage::kPair);
+                    play_merges(env, job, plays[i]);
                     if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round)
-                        play_merges(env, job, plays[i], Stage::kThird);
                     if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round &&
                         env.round(job).phase == before)
                         env.let_deadline_pass();

@@ -45,7 +45,7 @@ struct BeaconWorld {
     void let_window_pass() { env.advance_to(env.round(job).phase_deadline + 1); }
     void finish_round() {
         play_verdicts(env, job, {});
-        play_merges(env, job, {}, Stage::kPair);
+        play_merges(env, job, {});
     }
 };
 

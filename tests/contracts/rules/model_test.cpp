@@ -174,7 +174,7 @@ TEST_CASE("thousands of random moves keep every invariant, and refused ones chan
                 outcome = env.attempt(who, BeaconOpen{job, round, chain_link(who.secret, 3, round)});
                 break;
             case 8: outcome = env.attempt(who, AuditSeal{job, round, Stage::kPair, bytes_of("seal")}); break;
-            case 9: outcome = env.attempt(who, MergeSeal{job, round, Stage::kPair, bytes_of("seal")}); break;
+            case 9: outcome = env.attempt(who, MergeSeal{job, round, bytes_of("seal")}); break;
             case 10:
                 if (random() % 8 == 0) outcome = env.attempt(who, JobCancel{job});
                 break;

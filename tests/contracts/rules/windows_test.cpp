@@ -38,7 +38,7 @@ struct WindowWorld {
     void finish(const Play& play = {}) {
         if (name.kind == ClaimKind::kSlot) return play_round(env, id, play);
         play_verdicts(env, id, play);
-        play_merges(env, id, play, Stage::kPair);
+        play_merges(env, id, play);
     }
     [[nodiscard]] Amount balance(const PublicKey& owner) const {
         return read_account(env.state(), owner).balance;
