@@ -286,7 +286,8 @@ void play_merges(Env& env, const Hash256& id, const Play& play) {
     for (const MergePosting& posting : round.merges) {
         Person& who = env.by_node(posting.verifier);
         const MergeManner manner = manner_of(play.mergers, who.name);
-        if (manner == MergeManner::kAbsent) continue;
+        const bool revoked = read_node_key(env.state(), posting.verifier)->revoked;
+        if (manner == MergeManner::kAbsent || revoked) continue;
         auto slots = merge_slots(env.state(), id, job.round);
         if (manner == MergeManner::kCensors && slots.size() > 1) slots.erase(slots.begin());
         MergeClaim claim = merge_of(job, job.round, slots);

@@ -6,6 +6,7 @@
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -32,12 +33,12 @@ struct WindowWorld {
         if (kind == ClaimKind::kMerge) {
             play_commits(env, id, {});
             play_links(env, id, {});
+            play_verdicts(env, id, {});
         }
         env.edit<Claim>(claim_key(name), [](Claim& claim) { claim.window = kWindow; });
     }
     void finish(const Play& play = {}) {
         if (name.kind == ClaimKind::kSlot) return play_round(env, id, play);
-        play_verdicts(env, id, play);
         play_merges(env, id, play);
     }
     [[nodiscard]] Amount balance(const PublicKey& owner) const {
@@ -50,8 +51,14 @@ struct WindowWorld {
 TEST_CASE("what a claim holds is its owner's when its window is over, and not before") {
     for (const ClaimKind kind : {ClaimKind::kSlot, ClaimKind::kMerge}) {
         WindowWorld with(kind);
-        const Claim given = *read_claim(with.env.state(), with.name);
+        Claim given = *read_claim(with.env.state(), with.name);
         const Amount before = with.balance(given.owner);
+        if (kind == ClaimKind::kMerge) {
+            // Whose pay it is, is known once it stands.
+            const Job job = with.env.job(with.id);
+            const Params params = params_of(with.env.state(), job);
+            given.held = merge_fee(params, job.auction.clearing_price, job.slot_work).value();
+        }
         with.finish();
         const std::uint64_t settled = with.env.height();
         const Job job = with.env.job(with.id);
