@@ -171,6 +171,11 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
         {.holders = {{"v1", HolderManner::kAbsent}, {"v2", HolderManner::kEmpty}}},
         {.lost_updates = {1}},
         {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kAbsent}}},
+        {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kSealsOnly}}},
+        {.mergers = {{"v3", MergeManner::kLies}}},
+        {.mergers = {{"v1", MergeManner::kCensors}}},
+        {.mergers = {{"v1", MergeManner::kCensors}, {"v2", MergeManner::kCensors}}},
+        {.lost_updates = {0, 1}},
         {.miners = {{"m2", MinerManner::kFeignsDivergence}}},
         {.mergers = {{"v1", MergeManner::kDiverged},
                      {"v2", MergeManner::kDiverged},
@@ -211,7 +216,6 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                     const RoundPhase before = env.round(job).phase;
                     play_verdicts(env, job, plays[i]);
                     play_merges(env, job, plays[i]);
-                    if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round)
                     if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round &&
                         env.round(job).phase == before)
                         env.let_deadline_pass();
@@ -372,7 +376,13 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
     s.expect_slot(
         0, 0, [](SlotRound& x) { std::swap(x.verifiers[0], x.verifiers[1]); }, "draw");
     s.expect_round(
-        0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "draw");
+        0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "merge");
+    s.expect_round(
+        0, [](Round& r) { r.merges[0].claim.slots = {0x80}; }, "merge");
+    s.expect_round(
+        0, [](Round& r) { r.merges[0].claim.clips = {1}; }, "merge");
+    s.expect_round(
+        0, [](Round& r) { r.merged = false; }, "merge");
     s.expect_round(
         0, [](Round& r) { more(r.judges[0].weight); }, "judges");
     s.expect_round(
