@@ -125,6 +125,7 @@ JobSpec RulesWorld::some_spec() {
             std::array<std::uint64_t, 4>{1, UINT64_MAX / 3, UINT64_MAX / 2, UINT64_MAX - 1}[choose_(4)];
     }
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
+    if (chance(4)) spec.train.max_update_norm = 1.0F;
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     if (chance(4)) spec.initial_blob = some_hash();
     const auto cost =
