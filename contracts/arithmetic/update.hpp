@@ -27,8 +27,8 @@ struct WeightedUpdate {
 /// −64 <= sum_exponent <= 0.
 float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponent);
 
-/// g[i] = merged_value(Σ weight·clip·update[i], Σ weight·kWholeClip): exact until the one rounding, so any order
-/// of the slots gives the same bits. REQUIRES 1 <= updates.size() <= 1024, sizes equal to g's.
+/// g[i] = merged_value(Σ weight·clip·update[i], Σ weight·kWholeClip): exact until the one rounding, so any
+/// order of the slots gives the same bits. REQUIRES 1 <= updates.size() <= 1024, sizes equal to g's.
 void merge_updates(int sum_exponent, std::span<const WeightedUpdate> updates, std::span<float> g);
 
 /// The same of a cut of the updates: g[i] of their numbers first + i. REQUIRES updates of at least

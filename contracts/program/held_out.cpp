@@ -15,7 +15,8 @@ std::vector<std::uint64_t> drawn_held_out(const base::Hash256& beacon, std::uint
     for (std::uint64_t j = available - count; j < available; ++j) {
         const base::Hash256 hash = base::Hasher("assay/held-out/v1").add(beacon).add_u64(j).finish();
         std::uint64_t number = 0;
-        for (int byte = 7; byte >= 0; --byte) number = (number << 8) | hash.bytes[static_cast<std::size_t>(byte)];
+        for (int byte = 7; byte >= 0; --byte)
+            number = (number << 8) | hash.bytes[static_cast<std::size_t>(byte)];
         const auto t = static_cast<std::uint64_t>((base::Uint128{number} * (j + 1)) >> 64);
         if (!drawn.insert(t).second) drawn.insert(j);
     }

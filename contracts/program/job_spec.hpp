@@ -200,7 +200,8 @@ struct JobSpec {
         if ((terms & kNormBoundFollows) != 0) visit(self.train.max_update_norm);
         if constexpr (!std::is_const_v<Self>) {
             // Rate 1 and no bound have one spelling.
-            const bool rate = (terms & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
+            const bool rate =
+                (terms & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
             const bool bound = (terms & kNormBoundFollows) == 0 || self.has_norm_bound();
             if (!rate || !bound) visit.refuse(base::DecodeError::kBadEnum);
         }

@@ -149,8 +149,8 @@ struct Initial {
 struct BaseStateFrame {
     static constexpr FrameKind kKind = FrameKind::kBaseState;
     base::Hash256 root;
-    /// Of the merged slots, in the order of the request: program::update_clip. Empty where none was merged, or
-    /// the job has no norm bound.
+    /// Of the merged slots, in the order of the request: program::update_clip. Empty where none was merged,
+    /// or the job has no norm bound.
     std::vector<std::uint32_t> clips = {};
     template <class Self, class V>
     static void fields(Self& self, V& visit) {

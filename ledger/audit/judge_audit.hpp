@@ -41,5 +41,4 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const c
 std::vector<std::string> audit_drawn_judges(const contracts::Job& job, const contracts::Round& round,
                                             const contracts::SlotRound& slot);
 
-
 }  // namespace assay::ledger

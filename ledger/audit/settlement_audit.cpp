@@ -76,7 +76,8 @@ namespace {
 
 std::size_t slots_of(const contracts::MergePosting& posting) {
     std::size_t count = 0;
-    for (const std::uint8_t byte : posting.claim.slots) count += static_cast<std::size_t>(std::popcount(byte));
+    for (const std::uint8_t byte : posting.claim.slots)
+        count += static_cast<std::size_t>(std::popcount(byte));
     return count;
 }
 
@@ -93,7 +94,8 @@ std::string fault_of(const contracts::MergeClaim& claim, bool clips, const Slots
         if (byte >= claim.slots.size()) return "its bitmap is too short";
         if (((claim.slots[byte] >> (number % 8)) & 1U) == 0) continue;
         ++named;
-        if (!is_accepted(evidence)) return "it names slot " + std::to_string(number) + ", which is not accepted";
+        if (!is_accepted(evidence))
+            return "it names slot " + std::to_string(number) + ", which is not accepted";
     }
     const std::size_t expected = clips && !claim.diverged() ? named : 0;
     if (claim.clips.size() != expected) return "it has another number of clips than slots";
@@ -134,7 +136,8 @@ Reason MergeOpinion::reason_of(const contracts::MergePosting& posting) const {
 }
 
 std::vector<SlotFailure> audit_mergers(const contracts::Round& round, const SlotsEvidence& slots) {
-    const bool any = std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return is_accepted(slot.second); });
+    const bool any =
+        std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return is_accepted(slot.second); });
     const std::size_t expected = any ? round.judges.size() : 0;
     bool right = round.merges.size() == expected;
     for (std::size_t place = 0; right && place < expected; ++place)

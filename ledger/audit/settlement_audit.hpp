@@ -28,8 +28,9 @@ std::vector<SlotFailure> audit_completeness(const contracts::Round& round, const
 
 /// The merge that stands by the records, and who is paid for it.
 struct MergeOpinion {
-    std::size_t most = 0;                          ///< slots of the opened claims that name the most
-    const contracts::MergePosting* paid = nullptr; ///< first that opened the standing claim; null: none stands
+    std::size_t most = 0;  ///< slots of the opened claims that name the most
+    const contracts::MergePosting* paid =
+        nullptr;  ///< first that opened the standing claim; null: none stands
 
     /// What follows for one posting.
     [[nodiscard]] contracts::Reason reason_of(const contracts::MergePosting& posting) const;

@@ -31,8 +31,7 @@ void VerifierRole::plan_merge(const contracts::Job& job, const contracts::Round&
     }
     MergeWork& work = merges_[{job.id, job.round}];
     if (work.claim) {
-        (void)keep(merge_file(job.id, job.round),
-                   SealedMerge{.claim = *work.claim, .salt = random_hash()});
+        (void)keep(merge_file(job.id, job.round), SealedMerge{.claim = *work.claim, .salt = random_hash()});
         return;
     }
     if (work.given_up || computing_) return;
@@ -225,10 +224,9 @@ void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round&
     if (posting == nullptr || !posting->sealed || posting->opened) return;
     const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round));
     if (!sealed) return;
-    offer(
-        "merge opening of " + round_name(job.id, job.round),
-        contracts::MergeOpen{
-            .job = job.id, .round = job.round, .claim = sealed->claim, .salt = sealed->salt});
+    offer("merge opening of " + round_name(job.id, job.round),
+          contracts::MergeOpen{
+              .job = job.id, .round = job.round, .claim = sealed->claim, .salt = sealed->salt});
 }
 
 }  // namespace assay::node

@@ -214,8 +214,7 @@ Outcome<StateFile> initial_state(WorkerClient& worker, const frames::SharedDescr
 }
 
 Outcome<HeldOutLoss> evaluate_state(WorkerClient& worker, const frames::SharedDescriptor& base_state,
-                                    std::uint64_t max_sequences,
-                                    const std::optional<base::Hash256>& beacon) {
+                                    std::uint64_t max_sequences, const std::optional<base::Hash256>& beacon) {
     ASSAY_ASSIGN(const auto evaluated,
                  call_for<frames::Evaluated>(worker, frames::Evaluate{max_sequences, beacon}, {base_state}));
     const std::uint32_t bits = evaluated.first.loss_bits;

@@ -359,8 +359,7 @@ void RulesWorld::merge(const Job& job, const PublicKey& verifier, bool open) {
     const MergeClaim claim = merge_of(job, verifier);
     const Hash256 salt = derived("merge salt", job.id, verifier, job.round);
     if (open) return send(*who, MergeOpen{job.id, job.round, claim, salt});
-    send(*who,
-         MergeSeal{job.id, job.round, merge_seal(kChain, job.id, job.round, verifier, claim, salt)});
+    send(*who, MergeSeal{job.id, job.round, merge_seal(kChain, job.id, job.round, verifier, claim, salt)});
 }
 
 void RulesWorld::anything() {

@@ -260,7 +260,8 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     next.step = base.step + impl_->spec.train.inner_steps;
     if (accepted.empty()) return next;
     std::vector<program::Contribution> contributions;
-    for (const AcceptedUpdate& one : accepted) contributions.push_back({one.update->values, one.weight, one.clip});
+    for (const AcceptedUpdate& one : accepted)
+        contributions.push_back({one.update->values, one.weight, one.clip});
     ASSAY_TRY(impl_->device->check());
     ASSAY_ASSIGN(const bool finite, impl_->merge(contributions, next));
     ASSAY_TRY(impl_->device->check());

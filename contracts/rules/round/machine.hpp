@@ -109,7 +109,6 @@ bool is_stored(const StateView& state, const Job& job, const Round& round, const
 /// Whether no bitmap that can still come changes what is_stored says of any slot.
 bool is_storage_settled(const StateView& state, const Hash256& job, std::uint32_t round);
 
-
 // windows.cpp
 /// A settled claim with a window stays: what it still holds is due to its owner, and what it has locked is
 /// free, once the heights of its window have passed. Changes nothing else.

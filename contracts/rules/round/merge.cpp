@@ -97,7 +97,8 @@ Reason merge_reason(const Round& round, const std::optional<MergeClaim>& standin
     if (!posting.opened) return posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
     if (slots_named(posting.claim) < most_slots(round)) return Reason::kMergeFewerSlots;
     if (!standing) return Reason::kMergeUndecided;
-    if (posting.claim == *standing) return is_first(round, posting) ? Reason::kPaidMerge : Reason::kMergeAttested;
+    if (posting.claim == *standing)
+        return is_first(round, posting) ? Reason::kPaidMerge : Reason::kMergeAttested;
     // Another set of as many slots is no other word about these.
     return posting.claim.slots == standing->slots ? Reason::kMergeWrong : Reason::kMergeUndecided;
 }

@@ -18,8 +18,8 @@ Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
                   const EnlistedVerifier& verifier);
 
 /// Makes an empty posting for each judge of the round, and opens a claim for each: part of what it locked for
-/// the job moves from its enlistment to the claim, and comes back when the claim is closed, before any penalty
-/// is taken. False: no slot can be merged, and nothing was made. REQUIRES verdicts.
+/// the job moves from its enlistment to the claim, and comes back when the claim is closed, before any
+/// penalty is taken. False: no slot can be merged, and nothing was made. REQUIRES verdicts.
 bool call_mergers(RunningRound& running);
 
 /// Whether a claim names at least one slot, none but those of merge_slots(), in the bitmap's canonical form,

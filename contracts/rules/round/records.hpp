@@ -83,8 +83,8 @@ struct RoundProgress {
     Hash256 base_blob;
     bool link_missing = false;  ///< then every slot is audited at rate 1
     Hash256 beacon;             ///< zero until drawn
-    /// The claim that stands, and the slots that it names (weight 1 each), ascending. One that stands and says
-    /// that the state is not finite is no merge: `merged` stays false, and so it does where none stands.
+    /// The claim that stands, and the slots that it names (weight 1 each), ascending. One that stands and
+    /// says that the state is not finite is no merge: `merged` stays false, and so it does where none stands.
     bool merged = false;
     MergeClaim result;
     std::vector<std::uint32_t> merged_slots;

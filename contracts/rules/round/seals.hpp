@@ -75,12 +75,12 @@ Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t rou
 /// not finite: nothing can start from it, so that such a claim, if it stands, pays the round and ends the
 /// job (kMergeDiverged).
 struct MergeClaim {
-    Bytes slots;                      ///< whose updates went in, as storage_bits() writes them
-    std::vector<std::uint32_t> clips; ///< of each of them, ascending by slot: program::update_clip; empty
-                                      ///< in jobs without a norm bound
-    Hash256 base_root;                ///< of θ_{r+1}: parameters, outer state and step count
-    Hash256 base_blob;                ///< blob id of the base state file
-    std::uint32_t held_out_loss = 0;  ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
+    Bytes slots;                       ///< whose updates went in, as storage_bits() writes them
+    std::vector<std::uint32_t> clips;  ///< of each of them, ascending by slot: program::update_clip; empty
+                                       ///< in jobs without a norm bound
+    Hash256 base_root;                 ///< of θ_{r+1}: parameters, outer state and step count
+    Hash256 base_blob;                 ///< blob id of the base state file
+    std::uint32_t held_out_loss = 0;   ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
 
     [[nodiscard]] bool diverged() const { return base_root.is_zero(); }
     /// False for a diverged claim that names a blob, a loss or clips: equal findings have one spelling.

@@ -416,9 +416,9 @@ Answered WorkerJob::answer(const frames::Evaluate& request, const RequestContext
     ASSAY_ASSIGN(const auto base, base_state(context));
     Watch watch;
     watch.cancel = context.cancel;
-    const auto evaluation =
-        request.beacon ? runner_->evaluate_drawn(base.parameters, *request.beacon, watch)
-                       : runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
+    const auto evaluation = request.beacon
+                                ? runner_->evaluate_drawn(base.parameters, *request.beacon, watch)
+                                : runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
     if (!evaluation.ok()) return refuse_work(evaluation.error());
     return WorkerAnswer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
 }

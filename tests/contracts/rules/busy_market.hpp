@@ -45,8 +45,7 @@ private:
                      MergeSeal{running, job.round,
                                merge_seal(env.chain(), running, job.round, posting.verifier, claim, salt)});
         }
-        env.send(env.by_node(round.merges.front().verifier),
-                 MergeOpen{running, job.round, claim, salt});
+        env.send(env.by_node(round.merges.front().verifier), MergeOpen{running, job.round, claim, salt});
     }
 };
 

@@ -73,7 +73,8 @@ TEST_CASE("of equal claims the first that was opened is paid, the others' bonds 
     w.play_to_merge();
     const Job job = w.env.job(w.job);
     const MergeClaim claim = true_merge(w.env.state(), job, 0);
-    for (const std::string& name : kThree) w.env.send(w.env.person(name), w.sealed(w.env.person(name), claim));
+    for (const std::string& name : kThree)
+        w.env.send(w.env.person(name), w.sealed(w.env.person(name), claim));
     for (const char* name : {"v3", "v1", "v2"}) w.env.send(w.env.person(name), w.opened(claim));
     CHECK(w.settled().result == claim);
     CHECK(w.merge("v3") == Reason::kPaidMerge);
@@ -101,8 +102,7 @@ TEST_CASE("a liar alone puts no state in, whoever else is silent or censors") {
     for (const MergeManner others : {MergeManner::kAbsent, MergeManner::kCensors, MergeManner::kSealsOnly}) {
         CAPTURE(static_cast<int>(others));
         MergeWorld w;
-        play_round(w.env, w.job,
-                   {.mergers = {{"v1", MergeManner::kLies}, {"v2", others}, {"v3", others}}});
+        play_round(w.env, w.job, {.mergers = {{"v1", MergeManner::kLies}, {"v2", others}, {"v3", others}}});
         CHECK_FALSE(w.settled().merged);
         CHECK(w.merge("v1") == Reason::kMergeUndecided);
         CHECK(w.env.job(w.job).base_root == w.env.job(w.job).spec.initial_root);
@@ -201,7 +201,9 @@ TEST_CASE("a merge names what may be merged, in one form, and is opened by whoev
     w.env.send(v1, w.opened(right));
     w.env.refuse(Reason::kSealMismatch, v2, w.opened(right));
     w.env.refuse(Reason::kBadMerge, v3, w.opened(merge_of(job, 0, {0, 1})));  // not stored
-    const auto bad = [&](MergeClaim claim) { w.env.refuse(Reason::kBadMerge, v3, w.opened(std::move(claim))); };
+    const auto bad = [&](MergeClaim claim) {
+        w.env.refuse(Reason::kBadMerge, v3, w.opened(std::move(claim)));
+    };
     bad(merge_of(job, 0, {}));
     MergeClaim changed = right;
     changed.slots.push_back(0);
@@ -221,7 +223,8 @@ TEST_CASE("a merge names what may be merged, in one form, and is opened by whoev
     CHECK(w.merge("v3") == Reason::kMergeUnopened);
 }
 
-TEST_CASE("where the job has a norm bound a claim has a clip for each slot, and other clips are another claim") {
+TEST_CASE(
+    "where the job has a norm bound a claim has a clip for each slot, and other clips are another claim") {
     JobSpec spec = small_job();
     spec.train.max_update_norm = 2.0F;
     MergeWorld w(kThree, spec);

@@ -110,7 +110,8 @@ MergeClaim merge_of(const Job& job, std::uint32_t round, const std::vector<std::
     MergeClaim claim;
     claim.slots = storage_bits(job.spec.slots, slots);
     if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), 1U << 16);
-    claim.base_root = bytes_of(job.id.hex() + " base " + std::to_string(round + 1) + base::to_hex(claim.slots));
+    claim.base_root =
+        bytes_of(job.id.hex() + " base " + std::to_string(round + 1) + base::to_hex(claim.slots));
     claim.base_blob = bytes_of("blob " + std::to_string(round + 1));
     claim.held_out_loss = 100 - round;
     return claim;

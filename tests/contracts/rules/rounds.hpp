@@ -33,9 +33,9 @@ enum class MergeManner {
     kAbsent,
     kSealsOnly,
     kLies,
-    kDiverged,  ///< finds the merged state not finite
-    kCensors,   ///< leaves out the first slot
-    kConspires, ///< the same wrong root as every other conspirator
+    kDiverged,   ///< finds the merged state not finite
+    kCensors,    ///< leaves out the first slot
+    kConspires,  ///< the same wrong root as every other conspirator
 };
 
 enum class HolderManner {

@@ -3,10 +3,10 @@
 // stay that long.
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/escrow.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
-#include "contracts/rules/job/costs.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/support/catch.hpp"
 
