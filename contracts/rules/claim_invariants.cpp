@@ -5,6 +5,7 @@
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
@@ -28,20 +29,19 @@ std::optional<Claim> claim_of_slot(const Params& params, const Job& job, const S
                  .window = params.claim_window};
 }
 
-/// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
-/// of its enlistment. Nothing: it is not enlisted, or its pay is no amount.
+/// The claim of a judge that may merge, whose bond came out of what `found`, the stored claim, left of its
+/// enlistment. Nothing: it is not enlisted.
 std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const std::vector<SlotRound>& slots,
                                     const PublicKey& node, const Claim& found) {
     const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
                                        [&](const EnlistedVerifier& v) { return v.node == node; });
-    const auto pay = merge_fee(params, job.auction.clearing_price, job.slot_work);
-    if (enlisted == job.verifiers.end() || !pay) return std::nullopt;
+    if (enlisted == job.verifiers.end()) return std::nullopt;
     EnlistedVerifier before = *enlisted;
     before.bond = saturating_sum(before.bond, found.bond);
     return Claim{.node = node,
                  .owner = before.owner,
                  .bond = merge_bond(params, slots, before),
-                 .held = *pay,
+                 .held = {},  // the fee is taken out when it is known whose it is
                  .window = params.claim_window};
 }
 

@@ -59,7 +59,6 @@ public:
         const std::string chain = contracts::read_meta(state_).chain_id;
         const std::string whole = place_of(job_, round_.number);
         report(whole, audit_judges(state_, job_, round_, locked_));
-        if (drawn) report(whole, audit_drawn_mergers(job_, round_));
         if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
@@ -69,7 +68,11 @@ public:
         for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
         if (settled) {
             report(audit_completeness(round_, slots_, lines_));
-            report(audit_merge(job_, round_, slots_));
+            report(audit_mergers(round_, slots_));
+            const auto before = round_.number == 0
+                                    ? std::nullopt
+                                    : contracts::read_round_progress(state_, job_.id, round_.number - 1);
+            report(audit_merge(job_, round_, slots_, !before || before->merged));
         }
         attendance_.note(slots_);
         sums_.lines += lines_.size();
@@ -245,16 +248,11 @@ private:
     void check_merge(std::size_t at, const SettlementLine& line) {
         const auto posting = std::find_if(round_.merges.begin(), round_.merges.end(),
                                           [&](const auto& one) { return one.verifier == line.node; });
-        if (posting == round_.merges.end()) return wrong(at, "was not drawn for the merge");
+        if (posting == round_.merges.end()) return wrong(at, "is of nobody who could merge");
         check_receiver(at, line);
-        const bool any = std::any_of(round_.merges.begin(), round_.merges.end(),
-                                     [&](const auto& one) { return agreeing(round_, one) >= 2; });
-        const bool right = agreeing(round_, *posting) >= 2;
-        expect_reason(at, line.reason,
-                      !posting->opened ? (posting->sealed ? Reason::kMergeUnopened : Reason::kMergeSilent)
-                      : !any           ? Reason::kMergeUndecided
-                      : right          ? Reason::kPaidMerge
-                                       : Reason::kMergeWrong);
+        const Reason reason = judge_merges(round_).reason_of(*posting);
+        const bool right = reason == Reason::kPaidMerge;
+        expect_reason(at, line.reason, reason);
         expect(at, "the merge fee", line.paid.units(),
                right ? share(slot_pay(), params_.merge_fee_ppm, kMillion) : 0);
         expect(at, "the part from a registration fee", line.from_prepaid.units(), 0);

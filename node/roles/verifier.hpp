@@ -128,8 +128,10 @@ private:
         std::set<std::uint32_t> elsewhere;       ///< slots whose update training here does not give
         std::set<std::uint32_t> false_files;     ///< slots whose named blob is not the accepted update
         std::optional<SharedDescriptor> base;    ///< merged
+        base::Bytes slots;                       ///< whose updates are in it
+        std::vector<std::uint32_t> clips;        ///< of each of them, where the job has a norm bound
         base::Hash256 root;                      ///< of it
-        std::optional<std::uint32_t> loss_bits;  ///< of `base` over the held-out text
+        std::optional<std::uint32_t> loss_bits;  ///< of `base` over the drawn held-out text
         std::optional<contracts::MergeClaim> claim;
         bool given_up = false;  ///< it cannot be done here: this round's merge is left out
     };
@@ -198,7 +200,7 @@ private:
     void forget_old_rounds(const contracts::Job& job);
     void forget_ended_jobs();
 
-    void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
+    void plan_merge(const contracts::Job& job, const contracts::Round& round);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
     /// Once everything is sealed and opened: what was computed here is served to those who merge or go on
     /// from it. Before, whoever asks for it would learn what this verifier is about to say.
@@ -236,12 +238,11 @@ private:
     };
     void train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
                      std::vector<SharedDescriptor> start);
-    void evaluate(const contracts::Job& job, const SharedDescriptor& merged);
+    /// Over the held-out sequences that the round's beacon draws.
+    void evaluate(const contracts::Job& job, const base::Hash256& beacon, const SharedDescriptor& merged);
     /// Stores the merged state and claims it; nothing while the store does not take it.
     void claim_merge(const contracts::Job& job, MergeWork& work);
-    /// Claims that the merged state is not finite.
-    static contracts::MergeClaim diverged_merge() { return {}; }
-    void open_merge(const contracts::Job& job, contracts::Stage stage);
+    void open_merge(const contracts::Job& job, const contracts::Round& round);
 
     template <class Record>
     std::optional<Record> kept(const std::string& file);
@@ -274,6 +275,6 @@ private:
 };
 
 /// The note that holds a sealed merge.
-std::string merge_file(const base::Hash256& job, std::uint32_t round, contracts::Stage stage);
+std::string merge_file(const base::Hash256& job, std::uint32_t round);
 
 }  // namespace assay::node

@@ -391,10 +391,9 @@ void VerifierRole::forget_notes() {
     std::set<std::string> needed;
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        for (const Stage stage : {Stage::kPair, Stage::kThird}) {
+        for (const Stage stage : {Stage::kPair, Stage::kThird})
             needed.insert(audit_file(id, job->round, stage));
-            needed.insert(merge_file(id, job->round, stage));
-        }
+        needed.insert(merge_file(id, job->round));
     }
     for (const char* kind : {"audit-", "merge-"}) {
         const auto names = parts().seams.disk.names(kind);

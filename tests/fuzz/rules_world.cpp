@@ -126,6 +126,7 @@ JobSpec RulesWorld::some_spec() {
             std::array<std::uint64_t, 4>{1, UINT64_MAX / 3, UINT64_MAX / 2, UINT64_MAX - 1}[choose_(4)];
     }
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
+    if (chance(4)) spec.train.max_update_norm = 1.0F;
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     if (chance(4)) spec.initial_blob = some_hash();
     const auto cost =
@@ -253,14 +254,7 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
         }
         case RoundPhase::kMergeSeal:
         case RoundPhase::kMergeOpen:
-        case RoundPhase::kMergeThirdSeal:
-        case RoundPhase::kMergeThirdOpen: {
-            if (round.merges.empty()) return;
-            const bool third = round.phase > RoundPhase::kMergeOpen;
-            const bool open =
-                round.phase == RoundPhase::kMergeOpen || round.phase == RoundPhase::kMergeThirdOpen;
-            return merge(job, third ? Stage::kThird : Stage::kPair, one_of(round.merges).verifier, open);
-        }
+            return merge(job, one_of(round.merges).verifier, round.phase == RoundPhase::kMergeOpen);
         case RoundPhase::kSettled: return;
     }
 }
@@ -369,14 +363,13 @@ void RulesWorld::audit(const Job& job, Stage stage, const PublicKey& verifier, b
     send(*who, AuditOpen{job.id, job.round, stage, std::move(claims), salt});
 }
 
-void RulesWorld::merge(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
+void RulesWorld::merge(const Job& job, const PublicKey& verifier, bool open) {
     Person* who = by_node(verifier);
     if (who == nullptr) return;
     const MergeClaim claim = merge_of(job, verifier);
     const Hash256 salt = derived("merge salt", job.id, verifier, job.round);
-    if (open) return send(*who, MergeOpen{job.id, job.round, stage, claim, salt});
-    send(*who, MergeSeal{job.id, job.round, stage,
-                         merge_seal(kChain, job.id, job.round, stage, verifier, claim, salt)});
+    if (open) return send(*who, MergeOpen{job.id, job.round, claim, salt});
+    send(*who, MergeSeal{job.id, job.round, merge_seal(kChain, job.id, job.round, verifier, claim, salt)});
 }
 
 void RulesWorld::anything() {
@@ -413,8 +406,8 @@ void RulesWorld::anything() {
         case 17: return send(who, RoundReveal{job, round, slot, {}, some_hash(), {}, {}});
         case 18: return send(who, AuditSeal{job, round, stage, some_hash()});
         case 19: return send(who, AuditOpen{job, round, stage, {}, some_hash()});
-        case 20: return send(who, MergeSeal{job, round, stage, some_hash()});
-        case 21: return send(who, MergeOpen{job, round, stage, {}, some_hash()});
+        case 20: return send(who, MergeSeal{job, round, some_hash()});
+        case 21: return send(who, MergeOpen{job, round, {}, some_hash()});
         case 22: return send(who, RoundServe{job, round, slot, some_hash(), some_hash(), {}, {}});
         case 23: return send(who, StorageBitmap{job, round, {static_cast<std::uint8_t>(choose_(256))}});
         case 24: return send(who, JobJoin{job});

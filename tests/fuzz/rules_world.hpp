@@ -78,7 +78,7 @@ private:
     void hold(const contracts::Job& job, const base::PublicKey& verifier);
     void link(const contracts::Job& job, const base::PublicKey& node);
     void audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
-    void merge(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
+    void merge(const contracts::Job& job, const base::PublicKey& verifier, bool open);
 
     contracts::TraceRecord trace_of(const contracts::Job& job, std::uint32_t slot,
                                     const base::PublicKey& miner);
@@ -87,7 +87,7 @@ private:
     /// A hash that follows from a word, a job, a key and a number.
     static base::Hash256 derived(const std::string& tag, const base::Hash256& first,
                                  const base::PublicKey& key, std::uint64_t number = 0);
-    static contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
+    contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
 
     void send(Person& who, Payload payload);
     void hand_in(const base::Bytes& bytes, contracts::TxType type);

@@ -203,7 +203,7 @@ TEST_CASE("a merge has the bits of every strategy's law on every device", "[trai
         for (const std::size_t count : kLengths) {
             const auto one = update_of(*row, count, 1), two = update_of(*row, count, 3);
             const auto three = update_of(*row, count, 5);
-            const std::vector<Contribution> all = {{one, 1}, {two, 1ULL << 32}, {three, 3}};
+            const std::vector<Contribution> all = {{one, 1}, {two, 1ULL << 32, 60'000}, {three, 3, 0}};
             for (const std::size_t slots : {1U, 3U}) {
                 const auto some = std::span(all).first(slots);
                 std::vector<float> parameters = drawn_numbers(count, 7), momentum = drawn_numbers(count, 8);

@@ -58,10 +58,9 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
     const auto merge = merge_fee(params, price, slot_work);
     if (!pay || !audits || !merge) return std::nullopt;
     const auto slots = pay->times(spec.slots, 1, Rounding::kUp);
-    const auto merges = merge->times(panel_most(), 1, Rounding::kUp);
-    if (!slots || !merges) return std::nullopt;
+    if (!slots) return std::nullopt;
     const auto work = slots->plus(*audits);
-    return work ? work->plus(*merges) : std::nullopt;
+    return work ? work->plus(*merge) : std::nullopt;
 }
 
 std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,

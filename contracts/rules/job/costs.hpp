@@ -25,7 +25,7 @@ std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_
 /// What recomputing `work` work units costs, without a margin: the clearing price, as for a miner.
 std::optional<Amount> replay_fee(Amount price, std::uint64_t work);
 
-/// Fee of one verifier for recomputing the merge of a round.
+/// Fee of the merge that stands in a round.
 std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work);
 
 /// Fees of a round in which every unit of every slot is recomputed by as many verifiers as can be drawn for
@@ -38,7 +38,7 @@ std::optional<Amount> full_audit_cost(const Params& params, const program::JobSp
 std::optional<Amount> link_bond(const Params& params, const program::JobSpec& spec, std::uint64_t slot_work);
 
 /// The most that one round can take from escrow: every slot paid, every unit of every slot audited by three
-/// verifiers, the merge by three.
+/// verifiers, one merge.
 std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
                                  std::uint64_t slot_work);
 

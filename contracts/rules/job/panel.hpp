@@ -7,7 +7,7 @@
 
 namespace assay::contracts {
 
-/// Verifiers drawn for a slot, and for the merge, of as many owners. Two until disputes exist: two equal
+/// Verifiers drawn for a slot, of as many owners. Two until disputes exist: two equal
 /// roots decide.
 constexpr std::size_t panel_size() { return 2; }
 

@@ -55,8 +55,6 @@ void save(RunningRound& running);
 EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node);
 /// Ends the beacon phase: the beacon, the drawn units and verifiers.
 void draw_beacon(RunningRound& running);
-/// Draws `count` more verifiers for the merge, and opens a claim for each.
-void draw_merge(RunningRound& running, Stage stage, std::size_t count);
 /// Draws a third verifier for `slot`; false when nobody is left.
 bool draw_third(RunningRound& running, SlotRound& slot);
 
@@ -96,8 +94,6 @@ void conclude(RunningRound& running);
 /// Whether the slot's miner sent no commit though it could have: nobody else withheld what the slot goes on
 /// with.
 bool is_missed(const StateView& state, const Job& job, std::uint32_t round, const SlotRound& slot);
-/// The claim that two drawn verifiers opened alike.
-std::optional<MergeClaim> agreed_merge(const Round& round);
 
 // loss.cpp
 /// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
@@ -116,12 +112,6 @@ AuditedLoss audited_loss(const StateView& state, const Hash256& id, const progra
 bool is_stored(const StateView& state, const Job& job, const Round& round, const SlotRound& slot);
 /// Whether no bitmap that can still come changes what is_stored says of any slot.
 bool is_storage_settled(const StateView& state, const Hash256& job, std::uint32_t round);
-
-/// What stands behind the dearest slot of the round: a merge is about all of them.
-Amount largest_bond(const std::vector<SlotRound>& slots);
-/// What of a verifier's bond stands behind its merge: what a wrong word could take of it.
-Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
-                  const EnlistedVerifier& verifier);
 
 // windows.cpp
 /// A settled claim with a window stays: what it still holds is due to its owner, and what it has locked is

@@ -10,6 +10,7 @@
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/round/worth.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -290,7 +291,7 @@ void hand_on(Settlement& s) {
 
 void settle_merge(Settlement& s) {
     Round& round = s.running.round;
-    const auto agreed = agreed_merge(round);
+    const auto standing = standing_merge(round);
     for (std::uint32_t place = 0; place < round.merges.size(); ++place) {
         const MergePosting& posting = round.merges[place];
         Claim& claim = s.merge_claims[place];
@@ -301,38 +302,30 @@ void settle_merge(Settlement& s) {
         line.node = posting.verifier;
         line.owner = enlisted(s, posting.verifier).owner;
         line.price = s.price();
-        if (!posting.opened) {
-            line.reason = posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
-        } else if (!agreed) {
-            line.reason = Reason::kMergeUndecided;
-        } else if (posting.claim == *agreed) {
-            line.reason = Reason::kPaidMerge;
+        line.reason = merge_reason(round, standing, posting);
+        if (line.reason == Reason::kPaidMerge) {
+            claim.held = set_aside(s.job(), merge_fee(s.running.params, s.price(), s.job().slot_work));
             line.paid = line.from_escrow = claim.held;
             record_earning(s, posting.verifier, 0, line.paid);
-        } else {
-            line.reason = Reason::kMergeWrong;
         }
-        if (line.reason != Reason::kPaidMerge) return_held(s, claim);
         fulfil(s, ClaimKind::kMerge, place, claim);
         if (consequence(line.reason) == Consequence::kPenalty) {
             penalise(s, line, word_penalty(s.running.params, largest_bond(s.running.slots)));
         }
         add_line(s.running, std::move(line));
     }
-    if (!agreed) return;
-    round.result = *agreed;
-    if (agreed->diverged()) return;
+    if (!standing) return;
+    round.result = *standing;
+    if (standing->diverged()) return;
     round.merged = true;
-    for (const SlotRound& slot : s.running.slots) {
-        if (is_merged(slot.verdict)) round.merged_slots.push_back(slot.slot);
-    }
+    round.merged_slots = slots_in(standing->slots);
     hand_on(s);
     const AuditedLoss loss =
         audited_loss(s.state(), s.job().id, s.job().spec, round.number, round.merged_slots);
     round.train_loss = loss.bits;
     round.train_steps = loss.steps;
-    s.job().base_root = agreed->base_root;
-    s.job().base_blob = agreed->base_blob;
+    s.job().base_root = standing->base_root;
+    s.job().base_blob = standing->base_blob;
     ++s.job().rounds_done;
     s.running.work.tell({.kind = EventKind::kMerged,
                          .job = s.job().id,

@@ -172,12 +172,4 @@ void conclude(RunningRound& running) {
     }
 }
 
-std::optional<MergeClaim> agreed_merge(const Round& round) {
-    std::map<MergeClaim, int> votes;
-    for (const MergePosting& posting : round.merges) {
-        if (posting.opened && ++votes[posting.claim] == 2) return posting.claim;
-    }
-    return std::nullopt;
-}
-
 }  // namespace assay::contracts

@@ -83,7 +83,7 @@ constexpr std::array kRows = {
     Row{Reason::kPaidDiverged, kPaid, "paid_diverged",
         "The training diverged as claimed; the work was right and paid, its update is left out."},
     Row{Reason::kPaidAudit, kPaid, "paid_audit", "The recomputation was right and paid."},
-    Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge was recomputed rightly and paid."},
+    Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge stands and was opened first: paid."},
     Row{Reason::kNotAssigned, kUnpaid, "not_assigned", "Nobody could be dealt this slot."},
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
         "No seal arrived before the beacon, for the first time in a row: unpaid without loss, the slot is "
@@ -100,8 +100,9 @@ constexpr std::array kRows = {
         "No two verifiers agreed on a drawn unit, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
         "No majority formed: nobody can say that the audit was right."},
-    Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The drawn verifier posted no merge in time."},
-    Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided", "No two verifiers agreed on the merge."},
+    Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The verifier posted no merge in time."},
+    Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided",
+        "No more than half of the locked stake attested a merge with the most slots."},
     Row{Reason::kDropped, kUnpaid, "dropped",
         "It missed too many rounds in a row and takes no further part in the job."},
     Row{Reason::kAskNotRevealed, kPenalty, "ask_not_revealed",
@@ -113,7 +114,7 @@ constexpr std::array kRows = {
     Row{Reason::kAuditWrong, kPenalty, "audit_wrong",
         "A majority of recomputations shows that this audit was wrong."},
     Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
-        "A majority of recomputations shows that this merge was wrong."},
+        "More than half of the locked stake merged the same slots to another result."},
     Row{Reason::kMismatch, kForfeit, "mismatch",
         "Recomputation by two verifiers gave other bits than the miner claimed: unpaid, the bond is "
         "forfeited and "
@@ -131,8 +132,7 @@ constexpr std::array kRows = {
     Row{Reason::kTooFewVerifiers, kJobEnded, "too_few_verifiers",
         "Fewer than two verifiers are left for the job."},
     Row{Reason::kNoMiners, kJobEnded, "no_miners", "No miner is left that can hold a slot."},
-    Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved",
-        "No two verifiers agreed on the merged model."},
+    Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved", "In two rounds in a row no merge stood."},
     Row{Reason::kMergeDiverged, kJobEnded, "merge_diverged",
         "The merged model is not finite: verified slots were paid, no further round can start from it."},
     Row{Reason::kNonceWaiting, kRefused, "nonce_waiting",
@@ -164,6 +164,12 @@ constexpr std::array kRows = {
         "No seal arrived before the beacon, again or right after joining: unpaid, and a part of the bond is "
         "lost "
         "to the buyer and to burning."},
+    Row{Reason::kBadMerge, kRefused, "bad_merge",
+        "The merge names no slot, one that may not be merged, or clips that the job does not have."},
+    Row{Reason::kMergeAttested, kUnpaid, "merge_attested",
+        "The merge is the one that stands; the first who opened it is paid."},
+    Row{Reason::kMergeFewerSlots, kUnpaid, "merge_fewer_slots",
+        "The merge names fewer slots than another, and loses nothing."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -128,8 +128,13 @@ enum class Reason : std::uint16_t {
     kVoidTry = 83,
     // Part of a bond lost.
     kNoCommitAgain = 84,
+    // Refused: a merge.
+    kBadMerge = 85,
+    // Not paid, nothing lost.
+    kMergeAttested = 86,
+    kMergeFewerSlots = 87,
 };
-inline constexpr Reason kLastReason = Reason::kNoCommitAgain;
+inline constexpr Reason kLastReason = Reason::kMergeFewerSlots;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -140,5 +145,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kNoCommitAgain);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeFewerSlots);
 }  // namespace assay::base

@@ -54,7 +54,7 @@ enum class Table : std::uint8_t {
     kSettlement = 0x34,     // job, round, line number -> SettlementLine
     kJudges = 0x35,         // job, round -> list of Judge
     kBeaconLink = 0x36,     // job, round, node key -> BeaconLink
-    kMergePosting = 0x37,   // job, round, stage, verifier -> MergePosting
+    kMergePosting = 0x37,   // job, round, verifier -> MergePosting
     kRevealPlace = 0x38,    // job, round, slot -> LogPlace
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry

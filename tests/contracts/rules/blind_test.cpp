@@ -47,7 +47,7 @@ struct BlindWorld {
     }
     void finish(const Play& play) {
         play_verdicts(env, job, play);
-        play_merges(env, job, play, Stage::kPair);
+        play_merges(env, job, play);
         REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
     }
     SettlementLine audit(const std::string& name) { return line_of(env, job, 0, LineKind::kAudit, name); }
@@ -312,7 +312,7 @@ TEST_CASE(
     REQUIRE(env.round(job).phase == RoundPhase::kReveal);
     play_reveals(env, job, {});
     play_storage(env, job, {});
-    play_merges(env, job, {}, Stage::kPair);
+    play_merges(env, job, {});
     CHECK(read_slot(env.whole(), job, 0, 0)->verdict == Reason::kPaid);
     for (const SettlementLine& line : list_settlement(env.whole(), job, 0)) {
         CHECK(line.kind != LineKind::kAudit);

@@ -88,7 +88,7 @@ TEST_CASE("a copied seal cannot be opened by the copier") {
     w.env.refuse(Reason::kSealMismatch, w.env.person("m2"), reveal);
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
     play_storage(w.env, w.job, {});
-    play_merges(w.env, w.job, {}, Stage::kPair);
+    play_merges(w.env, w.job, {});
     CHECK(w.slot_line("m2").reason == Reason::kSilentAfterDraw);
     CHECK(w.slot_line("m1").reason == Reason::kPaid);
 }

@@ -84,7 +84,7 @@ TEST_CASE(
         CHECK(round.merged);
         CHECK(round.merged_slots == std::vector<std::uint32_t>{0, 1});
         CHECK(merge_slots(w.env.whole(), w.job, number) == round.merged_slots);
-        CHECK(round.result == true_merge(w.env.job(w.job), number));
+        CHECK(round.result == true_merge(w.env.whole(), w.env.job(w.job), number));
         base = round.result.base_root;
         blob = round.result.base_blob;
     }
@@ -212,7 +212,7 @@ TEST_CASE("slots follow measured speed after the first round") {
     }
     play_links(w.env, w.job, {});
     play_verdicts(w.env, w.job, {});
-    play_merges(w.env, w.job, {}, Stage::kPair);
+    play_merges(w.env, w.job, {});
     int of_m1 = 0;
     for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 1)) {
         if (slot.miner == w.env.person("m1").node_key()) ++of_m1;

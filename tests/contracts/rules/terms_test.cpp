@@ -50,7 +50,7 @@ struct CheatedJob {
         play_serves(env, job, {});
         change_at(Moment::kAudit);
         play_verdicts(env, job, {});
-        play_merges(env, job, {}, Stage::kPair);
+        play_merges(env, job, {});
         change_at(Moment::kBetweenRounds);
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}, .withhold_links = {"v4"}});
         play_round(env, job, {.verifiers = {{"v1", VerifierManner::kLies}, {"v2", VerifierManner::kAbsent}}});

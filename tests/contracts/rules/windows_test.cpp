@@ -3,6 +3,7 @@
 // stay that long.
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/escrow.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -38,12 +39,12 @@ struct WindowWorld {
         if (kind == ClaimKind::kMerge) {
             play_commits(env, id, {});
             play_links(env, id, {});
+            play_verdicts(env, id, {});
         }
     }
     void finish(const Play& play = {}) {
         if (name.kind == ClaimKind::kSlot) return play_round(env, id, play);
-        play_verdicts(env, id, play);
-        play_merges(env, id, play, Stage::kPair);
+        play_merges(env, id, play);
     }
     [[nodiscard]] Amount balance(const PublicKey& owner) const {
         return read_account(env.state(), owner).balance;
@@ -55,8 +56,14 @@ struct WindowWorld {
 TEST_CASE("what a claim holds is its owner's when its window is over, and not before") {
     for (const ClaimKind kind : {ClaimKind::kSlot, ClaimKind::kMerge}) {
         WindowWorld with(kind);
-        const Claim given = *read_claim(with.env.state(), with.name);
+        Claim given = *read_claim(with.env.state(), with.name);
         const Amount before = with.balance(given.owner);
+        if (kind == ClaimKind::kMerge) {
+            // Whose pay it is, is known once it stands.
+            const Job job = with.env.job(with.id);
+            const Params params = params_of(with.env.state(), job);
+            given.held = merge_fee(params, job.auction.clearing_price, job.slot_work).value();
+        }
         with.finish();
         const std::uint64_t settled = with.env.height();
         const Job job = with.env.job(with.id);
