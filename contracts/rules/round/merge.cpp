@@ -54,7 +54,7 @@ bool call_mergers(RunningRound& running) {
         verifier.bond = difference(verifier.bond, bond);
         const auto place = static_cast<std::uint32_t>(running.round.merges.size());
         open_claim(running.work.state, {job.id, running.round.number, ClaimKind::kMerge, place},
-                   {judge.node, verifier.owner, bond, {}});
+                   {judge.node, verifier.owner, bond, {}, running.params.claim_window});
         MergePosting posting;
         posting.verifier = judge.node;
         running.round.merges.push_back(posting);
