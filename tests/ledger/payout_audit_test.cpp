@@ -171,9 +171,7 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
         {.holders = {{"v1", HolderManner::kAbsent}, {"v2", HolderManner::kEmpty}}},
         {.lost_updates = {1}},
         {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kAbsent}}},
-        {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kSealsOnly}}},
         {.mergers = {{"v3", MergeManner::kLies}}},
-        {.mergers = {{"v1", MergeManner::kCensors}}},
         {.mergers = {{"v1", MergeManner::kCensors}, {"v2", MergeManner::kCensors}}},
         {.lost_updates = {0, 1}},
         {.miners = {{"m2", MinerManner::kFeignsDivergence}}},
@@ -210,10 +208,6 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                 INFO("seed " << seed << " play " << i << "\n" << listing(midway));
                 CHECK(midway.ok());
                 play_links(env, job, plays[i]);
-                // Where nobody committed, the round may be over with its last link.
-                const bool runs = env.job(job).phase == JobPhase::kRounds && env.job(job).round == round;
-                if (runs && env.round(job).phase == RoundPhase::kBeacon)
-                    env.advance_to(env.round(job).phase_deadline + 1);
                 while (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round) {
                     const RoundPhase before = env.round(job).phase;
                     play_verdicts(env, job, plays[i]);
@@ -374,15 +368,12 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
         0, 0, [](SlotRound& x) { x.verifiers[1] = x.verifiers[0]; }, "draw");
     s.expect_slot(
         0, 0, [](SlotRound& x) { x.verifiers[1] = x.miner; }, "draw");
-    // Another pair than the beacon draws by what each had locked.
     s.expect_slot(
         0, 0, [](SlotRound& x) { std::swap(x.verifiers[0], x.verifiers[1]); }, "draw");
     s.expect_round(
         0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "merge");
     s.expect_round(
         0, [](Round& r) { r.merges[0].claim.slots = {0x80}; }, "merge");
-    s.expect_round(
-        0, [](Round& r) { r.merges[0].claim.clips = {1}; }, "merge");
     s.expect_round(
         0, [](Round& r) { r.merged = false; }, "merge");
     s.expect_round(
