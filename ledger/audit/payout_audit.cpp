@@ -69,10 +69,7 @@ public:
         if (settled) {
             report(audit_completeness(round_, slots_, lines_));
             report(audit_mergers(round_, slots_));
-            const auto before = round_.number == 0
-                                    ? std::nullopt
-                                    : contracts::read_round_progress(state_, job_.id, round_.number - 1);
-            report(audit_merge(job_, round_, slots_, !before || before->merged));
+            report(audit_merge(job_, round_, slots_, is_unmerged_before(state_, job_, round_.number)));
         }
         attendance_.note(slots_);
         sums_.lines += lines_.size();

@@ -162,8 +162,19 @@ std::vector<std::uint32_t> audited_losses(const contracts::Job& job, const SlotE
 }
 }  // namespace
 
+bool is_unmerged_before(const contracts::StateView& state, const contracts::Job& job, std::uint32_t round) {
+    while (round-- > 0) {
+        const auto before = contracts::read_round_progress(state, job.id, round);
+        if (!before || before->merged) return false;
+        for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round)) {
+            if (slot.committed) return true;
+        }
+    }
+    return false;
+}
+
 std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts::Round& round,
-                                     const SlotsEvidence& slots, bool merged_before) {
+                                     const SlotsEvidence& slots, bool unmerged_before) {
     std::vector<SlotFailure> wrong;
     const auto say = [&](const char* what) { wrong.push_back({{}, std::string("merge: ") + what}); };
     const MergeOpinion opinion = judge_merges(round);
@@ -194,14 +205,16 @@ std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts:
     const std::uint32_t loss = losses.empty() ? 0 : program::mean_loss(losses);
     if (round.train_loss != loss || round.train_steps != losses.size())
         say("its training loss is not the mean of the audited steps");
-    const bool ends_here = job.phase == contracts::JobPhase::kEnded && job.round == round.number + 1;
+    const bool ends_here = contracts::is_over(job.phase) && job.round == round.number + 1;
     if (decided && !merged && job.end_reason != Reason::kMergeDiverged)
         say("the job did not end as a merge that is not finite ends it");
     if (ends_here && job.end_reason == Reason::kMergeDiverged && (merged || !decided))
         say("the job ended as if the merge were not finite");
-    if (ends_here && job.end_reason == Reason::kMergeUnresolved && (decided || merged_before))
+    const bool second =
+        !decided && unmerged_before &&
+        std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return slot.second.slot.committed; });
+    if (ends_here && job.end_reason == Reason::kMergeUnresolved && !second)
         say("the job ended as if no merge had stood in two rounds in a row");
-    const bool second = !decided && !merged_before && round.number > 0;
     if (second && job.end_reason != Reason::kMergeUnresolved)
         say("the job did not end when no merge had stood in two rounds in a row");
     return wrong;

@@ -41,9 +41,10 @@ MergeOpinion judge_merges(const contracts::Round& round);
 std::vector<SlotFailure> audit_mergers(const contracts::Round& round, const SlotsEvidence& slots);
 
 /// Claims, result, merged slots, and what a round without a merge, or a diverged one, means for the job.
-/// `merged_before`: the round before was merged, or there is none.
+/// `unmerged_before`: the last round before it that somebody committed in had no merge.
 std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts::Round& round,
-                                     const SlotsEvidence& slots, bool merged_before);
+                                     const SlotsEvidence& slots, bool unmerged_before);
+bool is_unmerged_before(const contracts::StateView& state, const contracts::Job& job, std::uint32_t round);
 
 /// What the round's audits cost more than those at the job's rates: lost link bonds pay it.
 std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts::Job& job,

@@ -133,6 +133,7 @@ struct JobProgress {
 
     std::uint32_t round = 0;        ///< the running round, or the number of rounds when ended
     std::uint32_t rounds_done = 0;  ///< settled with a merge
+    std::uint32_t unmerged = 0;     ///< rounds in a row, those without a commit left out, that had no merge
     Hash256 last_beacon;
     Hash256 base_root;  ///< of the state that the running round starts from
     /// Its blob id. Until a round was merged it is JobSpec::initial_blob: the buyer's word alone, so whoever
@@ -141,8 +142,8 @@ struct JobProgress {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.phase, self.phase_deadline, self.due, self.cancel_asked, self.end_reason, self.ended_at,
-              self.escrow, self.spent, self.refunded, self.round, self.rounds_done, self.last_beacon,
-              self.base_root, self.base_blob);
+              self.escrow, self.spent, self.refunded, self.round, self.rounds_done, self.unmerged,
+              self.last_beacon, self.base_root, self.base_blob);
     }
 };
 

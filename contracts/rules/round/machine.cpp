@@ -67,6 +67,9 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
     ASSAY_CHECK(false);
 }
 
+/// Rounds in a row without a merge that end a job (protocol.md §4).
+constexpr std::uint32_t kUnmergedMost = 2;
+
 void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
     running.round.phase = phase;
     running.round.phase_deadline = later(running.work.block.height, window);
@@ -77,11 +80,15 @@ void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
                        .number = static_cast<std::uint64_t>(phase)});
 }
 
-/// Whether the round before was settled without a merge.
-bool is_second_unmerged(const RunningRound& running) {
-    const std::uint32_t number = running.round.number;
-    if (number == 0) return false;
-    return !required(read_round_progress(running.work.state, running.job.id, number - 1)).merged;
+/// Counts the rounds in a row in which no merge stood. One in which nobody committed is no word about merges:
+/// who is absent is dropped, and others take the places.
+void count_unmerged(RunningRound& running) {
+    const bool any = std::any_of(running.slots.begin(), running.slots.end(),
+                                 [](const SlotRound& slot) { return slot.committed; });
+    if (running.round.merged)
+        running.job.unmerged = 0;
+    else if (any)
+        ++running.job.unmerged;
 }
 
 /// The next round, from the merged state or, where no merge stands, from the same one; or the job's end, when
@@ -97,9 +104,10 @@ void finish(RunningRound& running) {
     Job& job = running.job;
     archive_round(running.work.state, job.id, running.round.number);
     ++job.round;
+    count_unmerged(running);
     if (running.round.merged) return start_round(running.work, job);
     if (standing_merge(running.round)) return end_job(running.work, job, Reason::kMergeDiverged);
-    if (is_second_unmerged(running)) return end_job(running.work, job, Reason::kMergeUnresolved);
+    if (job.unmerged >= kUnmergedMost) return end_job(running.work, job, Reason::kMergeUnresolved);
     start_round(running.work, job);
 }
 
