@@ -102,6 +102,7 @@ base::Outcome<void> World::begin() {
     for (const auto& party : parties_) ASSAY_TRY(register_party(*party));
     for (const auto& party : parties_) {
         if (party->kind == WorkRole::kBuyer) continue;
+        party->parts.start_height = chain_->height();
         if (party->kind == WorkRole::kMiner) {
             party->role = std::make_unique<MinerRole>(
                 party->parts,
@@ -143,7 +144,6 @@ base::Outcome<void> World::register_party(const Party& party) {
 }
 
 void World::start_role(Party& party) {
-    party.parts.start_height = chain_->height();
     party.role->step(Started{});
     for (std::uint64_t at = party.seen + 1; at <= chain_->height(); ++at) {
         const auto block = chain_->block(at);
@@ -196,6 +196,7 @@ base::Outcome<bool> World::submit_job(const program::JobSpec& spec, JobOutcome& 
     const auto bought = bought_job(state(), buyer->node.public_key(), spec);
     if (!bought) return base::fail(base::ErrorKind::kFailure, "the job is not on the ledger");
     outcome.id = running_ = *bought;
+    buyer->parts.start_height = chain_->height();
     buyer->role = std::make_unique<BuyerRole>(buyer->parts, BuyerOptions{.job = *bought});
     start_role(*buyer);
     return true;
