@@ -54,7 +54,7 @@ void add_miners(std::vector<Strategy>& all) {
     add("bad-finalise", "trains honestly and hands in another update", FalseUnits::kFinalise, Law::kFinalise,
         1.0);
     Strategy start = silent("withheld-start", "makes up every segment and serves no start of a drawn run",
-                            {TxType::kRoundServe}, Law::kSegments);
+                            {TxType::kRoundServe}, Law::kAnyUnit);
     start.behaviour.false_units = FalseUnits::kAll;
     start.work = 0;
     all.push_back(std::move(start));
@@ -173,6 +173,7 @@ double predicted_rate(const Strategy& strategy) {
         case Law::kNoneWhileColluding: return 0;
         case Law::kAlways: return 1;
         case Law::kSegments: return 1 - std::pow(1 - q, kSegments);
+        case Law::kAnyUnit: return 1 - std::pow(1 - q, kSegments) * (1 - finalise);
         case Law::kOneSegment: return q;
         case Law::kTwoSegments: return 1 - std::pow(1 - q, 2);
         case Law::kFinalise: return finalise;
@@ -204,7 +205,7 @@ WorldSetup setup_of(const Strategy& strategy, std::uint64_t seed, bool third) {
             add(std::string(kCheat), WorkRole::kVerifier, strategy.behaviour);
         } else if (colluding > 0) {
             --colluding;
-            add("friend of the " + std::string(kCheat) + " " + name, WorkRole::kVerifier,
+            add(std::string("friend-") + name, WorkRole::kVerifier,
                 {.word = Word::kColludes});
         } else {
             add(name, WorkRole::kVerifier, {});

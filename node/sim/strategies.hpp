@@ -33,6 +33,7 @@ enum class Law : std::uint8_t {
     kNever,
     kAlways,
     kSegments,     ///< 1 - (1 - q)^segments: every segment is false, or what every segment begins with
+    kAnyUnit,      ///< 1 - (1 - q)^segments * (1 - q of `finalise`): a replay from the base finds it in all
     kOneSegment,   ///< q
     kTwoSegments,  ///< 1 - (1 - q)^2
     kFinalise,     ///< q of `finalise`
