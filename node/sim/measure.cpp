@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "node/sim/statistics.hpp"
 
@@ -32,7 +33,7 @@ struct Tally {
 class Count {
 public:
     Count(const Strategy& strategy, const World& world, double compute_share)
-        : strategy_(strategy), compute_share_(compute_share) {
+        : strategy_(strategy), world_(world), compute_share_(compute_share) {
         for (const auto& party : world.parties()) {
             if (is_honest(*party)) continue;
             coalition_.insert(party->node.public_key());
@@ -42,10 +43,13 @@ public:
             if (cheat_ || party->name != "moe" || strategy.law != Law::kNever) continue;
             cheat_ = party->node.public_key();  // of the honest world: the one that is looked at
         }
+        wealth_ = wealth_now();
     }
 
     Tally job(const JobOutcome& outcome) {
         tally_ = {};
+        const std::uint64_t before = std::exchange(wealth_, wealth_now());
+        if (outcome.laundering) return tally_;
         find_cheats_slots(outcome);
         bool link_lost = false;
         for (const SettlementLine& line : outcome.lines) {
@@ -53,11 +57,24 @@ public:
             link_lost = link_lost || (line.kind == LineKind::kLink && line.node == cheat_);
         }
         if (strategy_.trial == Trial::kLink && outcome.rounds > 0) trial(link_lost);
-        if (strategy_.trial == Trial::kJob) trial(outcome.rounds == 0 && outcome.lines.empty());
+        if (strategy_.trial == Trial::kJob) count_job(outcome, before);
         return tally_;
     }
 
 private:
+    [[nodiscard]] std::uint64_t wealth_now() const {
+        for (const auto& party : world_.parties())
+            if (party->name == "cheat") return world_.wealth(*party);
+        return 0;
+    }
+
+    void count_job(const JobOutcome& outcome, std::uint64_t before) {
+        if (strategy_.caught == Caught::kNoWork) trial(outcome.rounds == 0 && outcome.lines.empty());
+        if (strategy_.caught == Caught::kPoorer) trial(wealth_ < before);
+        const double gain = static_cast<double>(wealth_) - static_cast<double>(before);
+        tally_.profit = slot_pay_ > 0 ? gain / slot_pay_ : 0;
+    }
+
     void find_cheats_slots(const JobOutcome& outcome) {
         cheats_slots_.clear();
         for (const SettlementLine& line : outcome.lines) {
@@ -116,6 +133,7 @@ private:
             case Caught::kForfeit: return contracts::consequence(line.reason) == Consequence::kForfeit;
             case Caught::kUnpaid: return line.paid.is_zero();
             case Caught::kPenalty: return contracts::consequence(line.reason) == Consequence::kPenalty;
+            case Caught::kPoorer:
             case Caught::kNoWork: return false;
         }
         return false;
@@ -127,7 +145,9 @@ private:
     }
 
     const Strategy& strategy_;
+    const World& world_;
     double compute_share_;
+    std::uint64_t wealth_ = 0;  ///< of the cheat, after the last job
     std::set<base::PublicKey> coalition_;
     std::optional<base::PublicKey> cheat_;
     std::set<std::uint32_t> cheats_slots_;
@@ -166,7 +186,7 @@ base::Outcome<Tally> play(const Strategy& strategy, const SimOptions& options, b
 
 base::Outcome<SimRow> measure(const Strategy& strategy, const SimOptions& options) {
     // A verifier of three has a third of the stake by itself, and a buyer has no panel to collude with.
-    const bool twice = strategy.cheat == WorkRole::kMiner && strategy.colluding_verifiers == 0 &&
+    const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot && strategy.colluding_verifiers == 0 &&
                        strategy.law != Law::kNever;
     const std::uint64_t alone = twice ? (options.rounds + 1) / 2 : options.rounds;
     ASSAY_ASSIGN(const Tally one, play(strategy, options, false, std::max<std::uint64_t>(alone, 1)));

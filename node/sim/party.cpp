@@ -9,12 +9,13 @@ base::SecretKey key_of(std::uint64_t seed, const std::string& name) {
     return base::SecretKey::from_seed(bytes.view());
 }
 
-Party::Party(std::string called, WorkRole role_kind, Behaviour behaves, std::uint64_t seed, SimClock& clock,
-             const ledger::Genesis& genesis, StandInWorker::Accomplice accomplice)
+Party::Party(std::string called, const std::string& owned_by, WorkRole role_kind, Behaviour behaves,
+             std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
+             StandInWorker::Accomplice accomplice)
     : name(std::move(called)),
       kind(role_kind),
       behaviour(std::move(behaves)),
-      owner(key_of(seed, name)),
+      owner(key_of(seed, owned_by)),
       node(key_of(seed, name + "'s node")),
       random(base::Hasher("assay/sim/party").add_u64(seed).add(base::as_bytes(name)).finish()),
       worker(behaviour, std::move(accomplice)),

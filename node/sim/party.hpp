@@ -19,8 +19,10 @@ namespace assay::node::sim {
 base::SecretKey key_of(std::uint64_t seed, const std::string& name);
 
 struct Party {
-    Party(std::string called, WorkRole kind, Behaviour behaves, std::uint64_t seed, SimClock& clock,
-          const ledger::Genesis& genesis, StandInWorker::Accomplice accomplice);
+    /// `owned_by` is the name that the owner's key follows from.
+    Party(std::string called, const std::string& owned_by, WorkRole kind, Behaviour behaves,
+          std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
+          StandInWorker::Accomplice accomplice);
 
     std::string name;
     WorkRole kind;

@@ -72,6 +72,23 @@ void add_miners(std::vector<Strategy>& all) {
     all.push_back(std::move(squatter));
 }
 
+void add_names(std::vector<Strategy>& all) {
+    Strategy swarm = hashing("sybil-swarm", "cheats under names that have no standing yet", FalseUnits::kAll,
+                             Law::kAlways, 0.0);
+    swarm.probation = true;
+    all.push_back(swarm);
+    Strategy laundered = hashing("laundered-standing", "earns a standing in jobs of its own, and cheats in others",
+                                 FalseUnits::kAll, Law::kAlways, 0.0);
+    laundered.probation = laundered.launders = true;
+    all.push_back(laundered);
+    Strategy sniping = silent("sniping-bidder", "seals an ask and opens it only if the others' suit it",
+                              {TxType::kAskReveal}, Law::kAlways);
+    sniping.trial = Trial::kJob;
+    sniping.caught = Caught::kPoorer;
+    sniping.slots = 2;
+    all.push_back(sniping);
+}
+
 void add_verifiers(std::vector<Strategy>& all) {
     Strategy stamp = judging("rubber-stamp", "seals roots without computing them", Trial::kAudit,
                              Law::kAlways);
@@ -151,6 +168,7 @@ const std::vector<Strategy>& strategies() {
                         .law = Law::kNever,
                         .work = 1});
         add_miners(made);
+        add_names(made);
         add_verifiers(made);
         add_buyers(made);
         add_open(made);
@@ -187,7 +205,9 @@ WorldSetup setup_of(const Strategy& strategy, std::uint64_t seed, bool third) {
     WorldSetup setup{.seed = seed,
                      .parties = {{"mia", WorkRole::kMiner, {}}},
                      .slots = strategy.slots,
-                     .gain_percent = strategy.gain_percent};
+                     .gain_percent = strategy.gain_percent,
+                     .probation = strategy.probation,
+                     .launders = strategy.launders};
     if (!strategy.rate_one) {
         setup.segment_rate = kSegmentRate;
         setup.finalise_rate = kFinaliseRate;
@@ -213,6 +233,7 @@ WorldSetup setup_of(const Strategy& strategy, std::uint64_t seed, bool third) {
     }
     add(cheats(WorkRole::kBuyer) ? std::string(kCheat) : "bea", WorkRole::kBuyer,
         cheats(WorkRole::kBuyer) ? strategy.behaviour : Behaviour());
+    if (strategy.launders) setup.parties.push_back({"shop", WorkRole::kBuyer, {}, std::string(kCheat)});
     return setup;
 }
 

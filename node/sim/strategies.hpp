@@ -25,6 +25,7 @@ enum class Caught : std::uint8_t {
     kForfeit,  ///< the bond is lost
     kUnpaid,   ///< nothing is paid for it
     kPenalty,  ///< part of a bond is lost
+    kPoorer,   ///< it has less after the job than before
     kNoWork,   ///< the job ends, or is refused, before anybody works for it
 };
 
@@ -57,6 +58,8 @@ struct Strategy {
     WorkRole cheat = WorkRole::kMiner;
     Behaviour behaviour;
     std::uint64_t gain_percent = 0;
+    bool probation = false;  ///< miners are newcomers
+    bool launders = false;   ///< the cheat sells work to itself between its cheats
 };
 
 /// In the order of the report. "honest" comes first: nobody cheats.

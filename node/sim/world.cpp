@@ -30,16 +30,16 @@ constexpr base::Amount kMaxPrice = base::units(40'000);
 constexpr base::Amount kBudget = base::units(100'000 * base::kUnitsPerToken);
 
 /// Windows that close while a simulated party sends its messages one by one, a block each.
-contracts::Params params_of_world(std::uint32_t slots) {
+contracts::Params params_of_world(const WorldSetup& setup) {
     contracts::Params params;
-    const std::uint64_t messages = std::uint64_t{2} * slots;
+    const std::uint64_t messages = std::uint64_t{2} * setup.slots;
     params.ask_commit_window = params.ask_reveal_window = 4;
     params.commit_window = params.serve_window = params.reveal_window = 16 + messages;
     params.audit_seal_window = 40;
     params.storage_window = 24;
     params.merge_seal_window = 24;
     params.beacon_window = params.audit_open_window = params.merge_open_window = 8;
-    params.probation_rounds = 0;
+    if (!setup.probation) params.probation_rounds = 0;
     return params;
 }
 
@@ -79,9 +79,9 @@ base::Outcome<void> World::begin() {
     sequencer_.emplace(key_of(setup_.seed, "sequencer"));
     contracts::GenesisConfig config;
     config.chain_id = kChain;
-    config.params = params_of_world(setup_.slots);
+    config.params = params_of_world(setup_);
     for (const PartySetup& one : setup_.parties)
-        config.balances.emplace_back(key_of(setup_.seed, one.name).public_key(), kPurse);
+        if (one.owner.empty()) config.balances.emplace_back(key_of(setup_.seed, one.name).public_key(), kPurse);
     std::sort(config.balances.begin(), config.balances.end());
     config.validators = {
         {key_of(setup_.seed, "sequencer's owner").public_key(), sequencer_->public_key()}};
@@ -94,7 +94,8 @@ base::Outcome<void> World::begin() {
         return found.ok() ? std::move(found).value() : std::nullopt;
     });
     for (const PartySetup& one : setup_.parties) {
-        parties_.push_back(std::make_unique<Party>(one.name, one.role, one.behaviour, setup_.seed, clock_,
+        parties_.push_back(std::make_unique<Party>(one.name, one.owner.empty() ? one.name : one.owner,
+                                                   one.role, one.behaviour, setup_.seed, clock_,
                                                    genesis_,
                                                    [this](Place place) { return cheat_of(place); }));
         by_name_[one.name] = parties_.back().get();
@@ -173,11 +174,8 @@ program::JobSpec World::next_spec() {
     return spec;
 }
 
-base::Outcome<bool> World::submit_job(const program::JobSpec& spec, JobOutcome& outcome) {
-    Party* buyer = nullptr;
-    for (const auto& party : parties_)
-        if (buyer == nullptr && party->kind == WorkRole::kBuyer) buyer = party.get();
-    if (buyer == nullptr) return base::fail(base::ErrorKind::kFailure, "nobody buys");
+base::Outcome<bool> World::submit_job(Party& party, const program::JobSpec& spec, JobOutcome& outcome) {
+    Party* const buyer = &party;
     buyer->blobs.put_bytes(token_file(spec));
     for (const char* text : {"tokenizer", "manifest"})
         buyer->blobs.put_bytes(base::to_bytes(base::as_bytes(text)));
@@ -203,8 +201,29 @@ base::Outcome<bool> World::submit_job(const program::JobSpec& spec, JobOutcome& 
 }
 
 base::Outcome<JobOutcome> World::run_job() {
+    std::vector<Party*> buyers;
+    for (const auto& party : parties_)
+        if (party->kind == WorkRole::kBuyer) buyers.push_back(party.get());
+    if (buyers.empty()) return base::fail(base::ErrorKind::kFailure, "nobody buys");
+    if (!setup_.launders || buyers.size() < 2 || sold_ % 2 == 1) return sell(*buyers.front());
+    std::vector<FalseUnits> before;
+    for (const auto& party : parties_)
+        before.push_back(std::exchange(party->behaviour.false_units, FalseUnits::kNone));
+    auto outcome = sell(*buyers.back());
+    for (std::size_t i = 0; i < parties_.size(); ++i) parties_[i]->behaviour.false_units = before[i];
+    if (outcome.ok()) outcome->laundering = true;
+    return outcome;
+}
+
+std::uint64_t World::wealth(const Party& party) const {
+    const contracts::Stake stake = contracts::read_stake(state(), party.node.public_key());
+    return contracts::read_account(state(), party.owner.public_key()).balance.units() + stake.free.units() +
+           stake.bonded.units();
+}
+
+base::Outcome<JobOutcome> World::sell(Party& buyer) {
     JobOutcome outcome;
-    ASSAY_ASSIGN(const bool taken, submit_job(next_spec(), outcome));
+    ASSAY_ASSIGN(const bool taken, submit_job(buyer, next_spec(), outcome));
     if (!taken) return outcome;
     ASSAY_TRY(settle());
     for (int turns = 0; !contracts::has_ended(state(), outcome.id); ++turns) {

@@ -23,6 +23,7 @@ struct PartySetup {
     std::string name;
     WorkRole role = WorkRole::kMiner;
     Behaviour behaviour;
+    std::string owner = {};  ///< the party whose owner it has as well; empty: an owner of its own
 };
 
 struct WorldSetup {
@@ -33,6 +34,9 @@ struct WorldSetup {
     std::uint64_t finalise_rate = UINT64_MAX;
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
     std::uint64_t gain_percent = 0;
+    bool probation = false;  ///< miners begin as newcomers, whose units are all audited
+    /// Every other job is bought by the second buyer, and worked honestly by everybody.
+    bool launders = false;
 };
 
 /// How one job ended.
@@ -42,6 +46,7 @@ struct JobOutcome {
     contracts::Reason why = contracts::Reason::kNone;
     std::uint32_t rounds = 0;  ///< settled
     std::vector<contracts::SettlementLine> lines;
+    bool laundering = false;  ///< one of the second buyer's
 };
 
 class World {
@@ -54,13 +59,16 @@ public:
 
     [[nodiscard]] const Party& party(const std::string& name) const { return *by_name_.at(name); }
     [[nodiscard]] const std::vector<std::unique_ptr<Party>>& parties() const { return parties_; }
+    /// Balance and stake of the party's owner and node.
+    [[nodiscard]] std::uint64_t wealth(const Party& party) const;
     [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
 
 private:
     explicit World(WorldSetup setup);
     base::Outcome<void> begin();
     base::Outcome<void> register_party(const Party& party);
-    base::Outcome<bool> submit_job(const program::JobSpec& spec, JobOutcome& outcome);
+    base::Outcome<bool> submit_job(Party& buyer, const program::JobSpec& spec, JobOutcome& outcome);
+    base::Outcome<JobOutcome> sell(Party& buyer);
     [[nodiscard]] program::JobSpec next_spec();
     void start_role(Party& party);
     base::Outcome<void> turn();
