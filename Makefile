@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-pairs exhaustive amx-emulated parity fuzz soak recomputes
+.PHONY: help setup build demo test bench bench-peers bench-record bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
 .PHONY: portability format lint clean
 .DEFAULT_GOAL := help
 
@@ -55,6 +55,9 @@ parity: ## hours: our profiles beside PyTorch on the same text; resumable; write
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build --target assay assay_parity
 	@python3 tests/parity/run.py $(PARITY_FLAGS)
+
+sim: build ## every cheat against the real rules and roles, 10,000 trials each (an hour or more); SIM_FLAGS=…
+	@build/bin/assay sim run --strategies all $(or $(SIM_FLAGS),--rounds 10000 --seeds 10)
 
 exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all 2^32 inputs (half an hour of one core)
 	@.ci/setup test
