@@ -32,7 +32,7 @@ struct Tally {
 
 class Count {
 public:
-    Count(const Cheat& strategy, const World& world, double compute_share)
+    Count(const CheatRow& strategy, const World& world, double compute_share)
         : strategy_(strategy), world_(world), compute_share_(compute_share) {
         for (const auto& party : world.parties()) {
             if (is_honest(*party)) continue;
@@ -144,7 +144,7 @@ private:
         if (caught) ++tally_.caught;
     }
 
-    const Cheat& strategy_;
+    const CheatRow& strategy_;
     const World& world_;
     double compute_share_;
     std::uint64_t wealth_ = 0;  ///< of the cheat, after the last job
@@ -155,7 +155,7 @@ private:
     Tally tally_;
 };
 
-base::Outcome<Tally> play(const Cheat& strategy, const SimOptions& options, bool third,
+base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, bool third,
                           std::uint64_t trials) {
     constexpr std::uint64_t kIdleJobsMax = 64;
     Tally all;
@@ -184,7 +184,7 @@ base::Outcome<Tally> play(const Cheat& strategy, const SimOptions& options, bool
 
 }  // namespace
 
-base::Outcome<SimRow> measure(const Cheat& strategy, const SimOptions& options) {
+base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options) {
     // A verifier of three has a third of the stake by itself, and a buyer has no panel to collude with.
     const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot &&
                        strategy.colluding_verifiers == 0 && strategy.law != CatchLaw::kNever;

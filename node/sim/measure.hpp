@@ -50,6 +50,6 @@ struct SimRow {
 };
 
 /// kFailure when a role of the simulation ends or nothing moves any more.
-base::Outcome<SimRow> measure(const Cheat& strategy, const SimOptions& options);
+base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options);
 
 }  // namespace assay::node::sim

@@ -12,30 +12,30 @@ using contracts::TxType;
 
 constexpr std::string_view kCheat = "cheat";
 
-Cheat hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
-    Cheat strategy{.name = name, .text = text, .law = law, .work = work};
+CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
+    CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
     strategy.behaviour.false_units = units;
     return strategy;
 }
 
-Cheat silent(std::string_view name, std::string_view text, std::set<TxType> never, CatchLaw law) {
-    Cheat strategy{.name = name, .text = text, .law = law, .work = 1};
+CheatRow silent(std::string_view name, std::string_view text, std::set<TxType> never, CatchLaw law) {
+    CheatRow strategy{.name = name, .text = text, .law = law, .work = 1};
     strategy.behaviour.never_sends = std::move(never);
     return strategy;
 }
 
-Cheat judging(std::string_view name, std::string_view text, Trial trial, CatchLaw law) {
-    Cheat strategy{.name = name,
-                   .text = text,
-                   .trial = trial,
-                   .caught = Caught::kPenalty,
-                   .law = law,
-                   .rate_one = true,
-                   .cheat = WorkRole::kVerifier};
+CheatRow judging(std::string_view name, std::string_view text, Trial trial, CatchLaw law) {
+    CheatRow strategy{.name = name,
+                      .text = text,
+                      .trial = trial,
+                      .caught = Caught::kPenalty,
+                      .law = law,
+                      .rate_one = true,
+                      .cheat = WorkRole::kVerifier};
     return strategy;
 }
 
-void add_miners(std::vector<Cheat>& all) {
+void add_miners(std::vector<CheatRow>& all) {
     const auto add = [&](auto... row) { all.push_back(hashing(row...)); };
     add("lazy", "commits to noise in place of every segment", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
     add("zero", "trains nothing and claims an update of zeros", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
@@ -55,103 +55,104 @@ void add_miners(std::vector<Cheat>& all) {
         FalseUnits::kPlace, CatchLaw::kTwoSegments, 1.0);
     add("bad-finalise", "trains honestly and hands in another update", FalseUnits::kFinalise,
         CatchLaw::kFinalise, 1.0);
-    Cheat start = silent("withheld-start", "makes up every segment and serves no start of a drawn run",
-                         {TxType::kRoundServe}, CatchLaw::kAnyUnit);
+    CheatRow start = silent("withheld-start", "makes up every segment and serves no start of a drawn run",
+                            {TxType::kRoundServe}, CatchLaw::kAnyUnit);
     start.behaviour.false_units = FalseUnits::kAll;
     start.work = 0;
     all.push_back(std::move(start));
-    Cheat update =
+    CheatRow update =
         silent("withheld-update", "works honestly and gives nobody its update", {}, CatchLaw::kNotFinalise);
     update.caught = Caught::kUnpaid;
     update.behaviour.withholds = {Traffic::kUpdate};
     all.push_back(std::move(update));
     all.push_back(silent("silent-after-draw", "says nothing more once the draw is known",
                          {TxType::kRoundServe, TxType::kRoundReveal}, CatchLaw::kAlways));
-    Cheat squatter = silent("squatter", "wins slots and never commits", {}, CatchLaw::kAlways);
+    CheatRow squatter = silent("squatter", "wins slots and never commits", {}, CatchLaw::kAlways);
     squatter.caught = Caught::kUnpaid;
     squatter.work = 0;
     squatter.behaviour.trains = false;
     all.push_back(std::move(squatter));
 }
 
-void add_names(std::vector<Cheat>& all) {
-    Cheat swarm = hashing("sybil-swarm", "cheats under names that have no standing yet", FalseUnits::kAll,
-                          CatchLaw::kAlways, 0.0);
+void add_names(std::vector<CheatRow>& all) {
+    CheatRow swarm = hashing("sybil-swarm", "cheats under names that have no standing yet", FalseUnits::kAll,
+                             CatchLaw::kAlways, 0.0);
     swarm.probation = true;
     all.push_back(swarm);
-    Cheat laundered =
+    CheatRow laundered =
         hashing("laundered-standing", "earns a standing in jobs of its own, and cheats in others",
                 FalseUnits::kAll, CatchLaw::kAlways, 0.0);
     laundered.probation = laundered.launders = true;
     all.push_back(laundered);
-    Cheat sniping = silent("sniping-bidder", "seals an ask and opens it only if the others' suit it",
-                           {TxType::kAskReveal}, CatchLaw::kAlways);
+    CheatRow sniping = silent("sniping-bidder", "seals an ask and opens it only if the others' suit it",
+                              {TxType::kAskReveal}, CatchLaw::kAlways);
     sniping.trial = Trial::kJob;
     sniping.caught = Caught::kPoorer;
     sniping.slots = 2;
     all.push_back(sniping);
 }
 
-void add_verifiers(std::vector<Cheat>& all) {
-    Cheat stamp =
+void add_verifiers(std::vector<CheatRow>& all) {
+    CheatRow stamp =
         judging("rubber-stamp", "seals roots without computing them", Trial::kAudit, CatchLaw::kAlways);
     stamp.behaviour.verdicts = Verdicts::kMadeUp;
     all.push_back(stamp);
-    Cheat coin = judging("coin-flip", "computes every second slot and makes the others up", Trial::kAudit,
-                         CatchLaw::kHalf);
+    CheatRow coin = judging("coin-flip", "computes every second slot and makes the others up", Trial::kAudit,
+                            CatchLaw::kHalf);
     coin.behaviour.verdicts = Verdicts::kCoin;
     coin.work = 0.5;
     all.push_back(coin);
-    Cheat copy = judging("copy", "seals something, looks at what others open, and does not open",
-                         Trial::kAudit, CatchLaw::kAlways);
+    CheatRow copy = judging("copy", "seals something, looks at what others open, and does not open",
+                            Trial::kAudit, CatchLaw::kAlways);
     copy.behaviour.verdicts = Verdicts::kMadeUp;
     copy.behaviour.never_sends = {TxType::kAuditOpen};
     all.push_back(copy);
-    Cheat merge =
+    CheatRow merge =
         judging("bad-merge", "claims a merge that is none of its updates", Trial::kMerge, CatchLaw::kAlways);
     merge.behaviour.merges_false = true;
     merge.slots = 2;
     all.push_back(merge);
-    Cheat censor =
+    CheatRow censor =
         judging("censored-merge", "leaves a slot out of its merge", Trial::kMerge, CatchLaw::kAlways);
     censor.behaviour.censors = true;
     censor.slots = 2;
     all.push_back(censor);
-    Cheat link = judging("link-withholding", "keeps its beacon link back", Trial::kLink, CatchLaw::kAlways);
+    CheatRow link =
+        judging("link-withholding", "keeps its beacon link back", Trial::kLink, CatchLaw::kAlways);
     link.behaviour.never_sends = {TxType::kBeaconOpen};
     link.work = 1;
     link.slots = 2;
     all.push_back(link);
 }
 
-void add_buyers(std::vector<Cheat>& all) {
-    Cheat starving{.name = "starving-buyer",
-                   .text = "serves its data to miners and to no verifier",
-                   .trial = Trial::kJob,
-                   .caught = Caught::kNoWork,
-                   .law = CatchLaw::kAlways,
-                   .slots = 2,
-                   .cheat = WorkRole::kBuyer};
+void add_buyers(std::vector<CheatRow>& all) {
+    CheatRow starving{.name = "starving-buyer",
+                      .text = "serves its data to miners and to no verifier",
+                      .trial = Trial::kJob,
+                      .caught = Caught::kNoWork,
+                      .law = CatchLaw::kAlways,
+                      .slots = 2,
+                      .cheat = WorkRole::kBuyer};
     starving.behaviour.serves_miners_alone = true;
     all.push_back(starving);
-    Cheat trap{.name = "trap-job",
-               .text = "names a gain bound far above the pay, so that bonds outgrow it",
-               .trial = Trial::kJob,
-               .caught = Caught::kNoWork,
-               .law = CatchLaw::kAlways,
-               .slots = 2,
-               .cheat = WorkRole::kBuyer,
-               .gain_percent = 1'000'000};
+    CheatRow trap{.name = "trap-job",
+                  .text = "names a gain bound far above the pay, so that bonds outgrow it",
+                  .trial = Trial::kJob,
+                  .caught = Caught::kNoWork,
+                  .law = CatchLaw::kAlways,
+                  .slots = 2,
+                  .cheat = WorkRole::kBuyer,
+                  .gain_percent = 1'000'000};
     all.push_back(trap);
 }
 
-void add_open(std::vector<Cheat>& all) {
+void add_open(std::vector<CheatRow>& all) {
     for (const std::string_view name : {"colluding-panel", "sybil-panel"}) {
-        Cheat panel = hashing(name,
-                              name == "sybil-panel"
-                                  ? "a lazy miner with two of three verifiers, one person under two owners"
-                                  : "a lazy miner with two of three verifiers",
-                              FalseUnits::kAll, CatchLaw::kNoneWhileColluding, 0.0);
+        CheatRow panel = hashing(name,
+                                 name == "sybil-panel"
+                                     ? "a lazy miner with two of three verifiers, one person under two owners"
+                                     : "a lazy miner with two of three verifiers",
+                                 FalseUnits::kAll, CatchLaw::kNoneWhileColluding, 0.0);
         panel.open = true;
         panel.rate_one = true;
         panel.colluding_verifiers = 2;
@@ -163,9 +164,9 @@ double share_of(std::uint64_t threshold) { return std::ldexp(static_cast<double>
 
 }  // namespace
 
-const std::vector<Cheat>& strategies() {
-    static const std::vector<Cheat> all = [] {
-        std::vector<Cheat> made;
+const std::vector<CheatRow>& strategies() {
+    static const std::vector<CheatRow> all = [] {
+        std::vector<CheatRow> made;
         made.push_back({.name = "honest",
                         .text = "everybody does what its role says",
                         .law = CatchLaw::kNever,
@@ -180,13 +181,14 @@ const std::vector<Cheat>& strategies() {
     return all;
 }
 
-const Cheat* find_strategy(std::string_view name) {
+const CheatRow* find_strategy(std::string_view name) {
     const auto& all = strategies();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Cheat& s) { return s.name == name; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const CheatRow& s) { return s.name == name; });
     return found == all.end() ? nullptr : &*found;
 }
 
-double predicted_rate(const Cheat& strategy) {
+double predicted_rate(const CheatRow& strategy) {
     const double q = strategy.rate_one ? 1.0 : share_of(kSegmentRate);
     const double finalise = strategy.rate_one ? 1.0 : share_of(kFinaliseRate);
     switch (strategy.law) {
@@ -204,7 +206,7 @@ double predicted_rate(const Cheat& strategy) {
     return 0;
 }
 
-WorldSetup setup_of(const Cheat& strategy, std::uint64_t seed, bool third) {
+WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
     WorldSetup setup{.seed = seed,
                      .parties = {{"mia", WorkRole::kMiner, {}}},
                      .slots = strategy.slots,

@@ -45,7 +45,7 @@ enum class CatchLaw : std::uint8_t {
     kNoneWhileColluding,
 };
 
-struct Cheat {
+struct CheatRow {
     std::string_view name;
     std::string_view text;  ///< what the party does, for people
     Trial trial = Trial::kSlot;
@@ -64,9 +64,9 @@ struct Cheat {
 };
 
 /// In the order of the report. "honest" comes first: nobody cheats.
-const std::vector<Cheat>& strategies();
+const std::vector<CheatRow>& strategies();
 /// Null: there is none of this name.
-const Cheat* find_strategy(std::string_view name);
+const CheatRow* find_strategy(std::string_view name);
 
 /// The rates at which strategies are measured: a quarter of the segments, half of `finalise`.
 inline constexpr std::uint64_t kSegmentRate = std::uint64_t{1} << 62;
@@ -74,11 +74,11 @@ inline constexpr std::uint64_t kFinaliseRate = std::uint64_t{1} << 63;
 inline constexpr std::uint32_t kSegments = 4;
 
 /// The rate at which the law finds the strategy.
-double predicted_rate(const Cheat& strategy);
+double predicted_rate(const CheatRow& strategy);
 
 /// A world with the strategy's cheat in it. With `third`, a coalition: one of the three verifiers, with a
 /// third of the locked stake, stands with the cheat.
-WorldSetup setup_of(const Cheat& strategy, std::uint64_t seed, bool third);
+WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third);
 
 /// Whether a party of setup_of() is honest.
 bool is_honest(const Player& party);
