@@ -24,22 +24,22 @@ enum class FalseUnits : std::uint8_t {
 };
 
 /// How a verifier's word about a unit comes about.
-enum class Word : std::uint8_t {
+enum class Verdicts : std::uint8_t {
     kComputed,
     kMadeUp,   ///< without computing
     kCoin,     ///< without computing, for every second slot
     kColludes  ///< the false roots of the miners that it stands with, else computed
 };
 
-struct Behaviour {
+struct Conduct {
     FalseUnits false_units = FalseUnits::kNone;
-    Word word = Word::kComputed;
-    bool trains = true;        ///< else its worker never answers
+    Verdicts verdicts = Verdicts::kComputed;
+    bool trains = true;  ///< else its worker never answers
     bool merges_false = false;
-    bool censors = false;      ///< its merges leave the last slot out
-    bool serves = true;        ///< else nobody gets a blob of it
+    bool censors = false;  ///< its merges leave the last slot out
+    bool serves = true;    ///< else nobody gets a blob of it
     bool serves_miners_alone = false;
-    std::set<Traffic> withholds;                 ///< blobs that it does not give for these uses
+    std::set<Traffic> withholds;  ///< blobs that it does not give for these uses
     std::set<contracts::TxType> never_sends;
 };
 

@@ -43,10 +43,8 @@ ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) c
     state.head.cursor = state.head.step * spec_.train.batch;
     std::vector<Bytes> arrays;
     for (const program::StateArray array : program::strategy_of(spec_).lane_arrays) {
-        const Hash256 own = base::Hasher("assay/sim/array")
-                                .add(content)
-                                .add_u64(static_cast<std::uint64_t>(array))
-                                .finish();
+        const Hash256 own =
+            base::Hasher("assay/sim/array").add(content).add_u64(static_cast<std::uint64_t>(array)).finish();
         arrays.push_back(file_of(own, sizes_.array));
         state.head.parts.push_back({array, content_of(arrays.back()), base::blob_id(arrays.back())});
     }

@@ -32,7 +32,7 @@ struct Tally {
 
 class Count {
 public:
-    Count(const Strategy& strategy, const World& world, double compute_share)
+    Count(const CheatRow& strategy, const World& world, double compute_share)
         : strategy_(strategy), world_(world), compute_share_(compute_share) {
         for (const auto& party : world.parties()) {
             if (is_honest(*party)) continue;
@@ -40,7 +40,7 @@ public:
             if (party->name == "cheat") cheat_ = party->node.public_key();
         }
         for (const auto& party : world.parties()) {
-            if (cheat_ || party->name != "moe" || strategy.law != Law::kNever) continue;
+            if (cheat_ || party->name != "moe" || strategy.law != CatchLaw::kNever) continue;
             cheat_ = party->node.public_key();  // of the honest world: the one that is looked at
         }
         wealth_ = wealth_now();
@@ -144,7 +144,7 @@ private:
         if (caught) ++tally_.caught;
     }
 
-    const Strategy& strategy_;
+    const CheatRow& strategy_;
     const World& world_;
     double compute_share_;
     std::uint64_t wealth_ = 0;  ///< of the cheat, after the last job
@@ -155,7 +155,7 @@ private:
     Tally tally_;
 };
 
-base::Outcome<Tally> play(const Strategy& strategy, const SimOptions& options, bool third,
+base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, bool third,
                           std::uint64_t trials) {
     constexpr std::uint64_t kIdleJobsMax = 64;
     Tally all;
@@ -184,10 +184,10 @@ base::Outcome<Tally> play(const Strategy& strategy, const SimOptions& options, b
 
 }  // namespace
 
-base::Outcome<SimRow> measure(const Strategy& strategy, const SimOptions& options) {
+base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options) {
     // A verifier of three has a third of the stake by itself, and a buyer has no panel to collude with.
-    const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot && strategy.colluding_verifiers == 0 &&
-                       strategy.law != Law::kNever;
+    const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot &&
+                       strategy.colluding_verifiers == 0 && strategy.law != CatchLaw::kNever;
     const std::uint64_t alone = twice ? (options.rounds + 1) / 2 : options.rounds;
     ASSAY_ASSIGN(const Tally one, play(strategy, options, false, std::max<std::uint64_t>(alone, 1)));
     Tally third = one;
@@ -200,19 +200,18 @@ base::Outcome<SimRow> measure(const Strategy& strategy, const SimOptions& option
     Tally all = one;
     if (twice) all.add(third);
     const Interval interval = wilson(all.caught, all.trials);
-    return SimRow{.strategy = std::string(strategy.name),
-                  .open = strategy.open,
-                  .seeds = options.seeds,
-                  .rounds = all.trials,
-                  .predicted = predicted_rate(strategy),
-                  .measured = all.trials == 0 ? 0.0
-                                              : static_cast<double>(all.caught) /
-                                                    static_cast<double>(all.trials),
-                  .low = interval.low,
-                  .high = interval.high,
-                  .profit_one = profit(one),
-                  .profit_third = profit(third),
-                  .honest_forfeits = all.honest_forfeits};
+    return SimRow{
+        .strategy = std::string(strategy.name),
+        .open = strategy.open,
+        .seeds = options.seeds,
+        .rounds = all.trials,
+        .predicted = predicted_rate(strategy),
+        .measured = all.trials == 0 ? 0.0 : static_cast<double>(all.caught) / static_cast<double>(all.trials),
+        .low = interval.low,
+        .high = interval.high,
+        .profit_one = profit(one),
+        .profit_third = profit(third),
+        .honest_forfeits = all.honest_forfeits};
 }
 
 }  // namespace assay::node::sim

@@ -13,8 +13,8 @@ namespace assay::node::sim {
 struct SimOptions {
     std::uint64_t rounds = 200;  ///< trials of each strategy, alone and in a coalition together
     std::uint64_t seed = 1;
-    std::uint32_t seeds = 1;      ///< worlds that the trials are spread over: seed, seed + 1, …
-    double compute_share = 0.9;   ///< what honest work costs, of its pay
+    std::uint32_t seeds = 1;     ///< worlds that the trials are spread over: seed, seed + 1, …
+    double compute_share = 0.9;  ///< what honest work costs, of its pay
 };
 
 /// A line of the report. Profits are for a trial, in pays of one slot.
@@ -50,6 +50,6 @@ struct SimRow {
 };
 
 /// kFailure when a role of the simulation ends or nothing moves any more.
-base::Outcome<SimRow> measure(const Strategy& strategy, const SimOptions& options);
+base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options);
 
 }  // namespace assay::node::sim

@@ -37,12 +37,11 @@ public:
         const auto found = values_.find(base::to_bytes(key));
         return found == values_.end() ? std::nullopt : std::optional(found->second);
     }
-    Outcome<void> scan(ByteView prefix,
-                       const std::function<void(ByteView, ByteView)>& visit) const override {
+    Outcome<void> scan(ByteView prefix, const std::function<void(ByteView, ByteView)>& visit) const override {
         const Bytes first = base::to_bytes(prefix);
         for (auto at = values_.lower_bound(first); at != values_.end(); ++at) {
-            const bool begins = at->first.size() >= first.size() &&
-                                std::equal(first.begin(), first.end(), at->first.begin());
+            const bool begins =
+                at->first.size() >= first.size() && std::equal(first.begin(), first.end(), at->first.begin());
             if (!begins) break;
             visit(at->first, at->second);
         }

@@ -9,9 +9,9 @@ base::SecretKey key_of(std::uint64_t seed, const std::string& name) {
     return base::SecretKey::from_seed(bytes.view());
 }
 
-Party::Party(std::string called, const std::string& owned_by, WorkRole role_kind, Behaviour behaves,
-             std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
-             StandInWorker::Accomplice accomplice)
+Player::Player(std::string called, const std::string& owned_by, WorkRole role_kind, Conduct behaves,
+               std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
+               StandInWorker::Accomplice accomplice)
     : name(std::move(called)),
       kind(role_kind),
       behaviour(std::move(behaves)),

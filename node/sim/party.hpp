@@ -18,15 +18,15 @@ namespace assay::node::sim {
 /// A key that follows from the world's seed and a name.
 base::SecretKey key_of(std::uint64_t seed, const std::string& name);
 
-struct Party {
+struct Player {
     /// `owned_by` is the name that the owner's key follows from.
-    Party(std::string called, const std::string& owned_by, WorkRole kind, Behaviour behaves,
-          std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
-          StandInWorker::Accomplice accomplice);
+    Player(std::string called, const std::string& owned_by, WorkRole kind, Conduct behaves,
+           std::uint64_t seed, SimClock& clock, const ledger::Genesis& genesis,
+           StandInWorker::Accomplice accomplice);
 
     std::string name;
     WorkRole kind;
-    Behaviour behaviour;
+    Conduct behaviour;
     base::SecretKey owner, node;
     SeededBytes random;
     TurnTimers timers;

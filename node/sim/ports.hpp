@@ -28,8 +28,7 @@ public:
     explicit SeededBytes(const base::Hash256& seed) : seed_(seed) {}
     void fill(std::span<std::uint8_t> out) override {
         for (std::size_t at = 0; at < out.size(); at += 32) {
-            const base::Hash256 next =
-                base::Hasher("assay/sim/random").add(seed_).add_u64(count_++).finish();
+            const base::Hash256 next = base::Hasher("assay/sim/random").add(seed_).add_u64(count_++).finish();
             std::copy_n(next.bytes.begin(), std::min<std::size_t>(32, out.size() - at),
                         out.begin() + static_cast<std::ptrdiff_t>(at));
         }

@@ -26,8 +26,7 @@ std::string_view nonce_of(FalseUnits units, std::uint32_t unit, Place place, con
         case FalseUnits::kAll: return finalise ? std::string_view() : kFalse;
         case FalseUnits::kFirst: return unit == 0 ? kFalse : std::string_view();
         case FalseUnits::kLast: return unit + 1 == plan.finalise() ? kFalse : std::string_view();
-        case FalseUnits::kOne:
-            return unit == chosen_segment(place, plan) ? kFalse : std::string_view();
+        case FalseUnits::kOne: return unit == chosen_segment(place, plan) ? kFalse : std::string_view();
         case FalseUnits::kFinalise: return finalise ? kFalse : std::string_view();
         case FalseUnits::kPlace: return {};
     }
@@ -63,10 +62,8 @@ void StandInWorker::give(RequestId request, Answer answer, bool last) {
         auto file = frames::memory_file("sim", bytes);
         if (!file.ok()) {
             // This machine has no descriptor or memory left: the role tries again, as with a real worker.
-            answered = {request,
-                        frames::Refusal{frames::RefusalReason::kInternal, file.error().what, {}},
-                        {},
-                        true};
+            answered = {
+                request, frames::Refusal{frames::RefusalReason::kInternal, file.error().what, {}}, {}, true};
             break;
         }
         answered.bulk.push_back(std::move(file).value());
@@ -79,10 +76,10 @@ void StandInWorker::work() {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     const bool opens = std::holds_alternative<frames::OpenJob>(next.message);
-    Answer answered = !opens && !job_
-                          ? Answer{frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}}, {}}
-                          : std::visit([&](const auto& message) { return answer(message, next); },
-                                       next.message);
+    Answer answered =
+        !opens && !job_
+            ? Answer{frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}}, {}}
+            : std::visit([&](const auto& message) { return answer(message, next); }, next.message);
     give(next.request, std::move(answered), true);
 }
 
@@ -107,7 +104,7 @@ StandInWorker::Answer StandInWorker::answer(const frames::Initial&, const Waitin
 }
 
 FalseUnits StandInWorker::falsifies(Place place) const {
-    return behaviour_.word == Word::kColludes ? accomplice_(place) : behaviour_.false_units;
+    return behaviour_.verdicts == Verdicts::kColludes ? accomplice_(place) : behaviour_.false_units;
 }
 
 StandInWorker::Answer StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
@@ -166,8 +163,8 @@ StandInWorker::Answer StandInWorker::compute(const frames::Replay& request, cons
     const program::RoundPlan& plan = job_->plan();
     const Place place{request.round, request.slot};
     std::string_view nonce = nonce_of(falsifies(place), request.unit, place, plan);
-    const bool heads = behaviour_.word == Word::kCoin && (request.slot + request.round) % 2 == 0;
-    if (behaviour_.word == Word::kMadeUp || heads) nonce = "made up";
+    const bool heads = behaviour_.verdicts == Verdicts::kCoin && (request.slot + request.round) % 2 == 0;
+    if (behaviour_.verdicts == Verdicts::kMadeUp || heads) nonce = "made up";
     if (plan.is_finalise(request.unit)) {
         Bytes update = job_->update(start, place, nonce);
         replayed.parts.update = HashChain::update_root(update);
@@ -181,8 +178,8 @@ StandInWorker::Answer StandInWorker::compute(const frames::Replay& request, cons
     }
     replayed.parts.end_root = end.root();
     replayed.parts.fingerprints = job_->fingerprints(request.unit, replayed.parts.end_root);
-    replayed.parts.unit_root = program::segment_unit_root(replayed.parts.end_root,
-                                                          replayed.parts.fingerprints, std::nullopt);
+    replayed.parts.unit_root =
+        program::segment_unit_root(replayed.parts.end_root, replayed.parts.fingerprints, std::nullopt);
     return {std::move(replayed), std::move(end.files)};
 }
 

@@ -15,10 +15,11 @@ namespace assay::node::sim {
 
 class StandInWorker final : public WorkerPort {
 public:
-    /// Whether a slot of the running round belongs to those that this party colludes with, and how they cheat.
+    /// Whether a slot of the running round belongs to those that this party colludes with, and how they
+    /// cheat.
     using Accomplice = std::function<FalseUnits(Place)>;
 
-    StandInWorker(const Behaviour& behaviour, Accomplice accomplice)
+    StandInWorker(const Conduct& behaviour, Accomplice accomplice)
         : behaviour_(behaviour), accomplice_(std::move(accomplice)) {}
 
     void submit(RequestId request, worker::Message message, std::vector<SharedDescriptor> bulk) override;
@@ -53,7 +54,7 @@ private:
     Answer compute(const worker::Replay& request, const Hash256& start, worker::Replayed replayed) const;
     [[nodiscard]] FalseUnits falsifies(Place place) const;
 
-    const Behaviour& behaviour_;
+    const Conduct& behaviour_;
     Accomplice accomplice_;
     std::optional<HashChain> job_;
     program::JobSpec spec_;

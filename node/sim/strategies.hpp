@@ -30,7 +30,7 @@ enum class Caught : std::uint8_t {
 };
 
 /// How often the law finds it.
-enum class Law : std::uint8_t {
+enum class CatchLaw : std::uint8_t {
     kNever,
     kAlways,
     kSegments,     ///< 1 - (1 - q)^segments: every segment is false, or what every segment begins with
@@ -40,32 +40,33 @@ enum class Law : std::uint8_t {
     kFinalise,     ///< q of `finalise`
     kNotFinalise,  ///< 1 - q of `finalise`: whoever recomputes it has the bytes
     kHalf,
-    /// A slot of which a unit is drawn, and of whose two verifiers one is honest: the rest of the two colludes.
+    /// A slot of which a unit is drawn, and of whose two verifiers one is honest: the rest of the two
+    /// colludes.
     kNoneWhileColluding,
 };
 
-struct Strategy {
+struct CheatRow {
     std::string_view name;
     std::string_view text;  ///< what the party does, for people
     Trial trial = Trial::kSlot;
     Caught caught = Caught::kForfeit;
-    Law law = Law::kSegments;
-    bool open = false;        ///< not defended yet
-    bool rate_one = false;    ///< measured where everything is drawn
-    double work = 0;          ///< share of the honest work that the cheat does
+    CatchLaw law = CatchLaw::kSegments;
+    bool open = false;      ///< not defended yet
+    bool rate_one = false;  ///< measured where everything is drawn
+    double work = 0;        ///< share of the honest work that the cheat does
     std::uint32_t slots = 16;
     int colluding_verifiers = 0;  ///< of three, beside the cheat
     WorkRole cheat = WorkRole::kMiner;
-    Behaviour behaviour;
+    Conduct behaviour;
     std::uint64_t gain_percent = 0;
     bool probation = false;  ///< miners are newcomers
     bool launders = false;   ///< the cheat sells work to itself between its cheats
 };
 
 /// In the order of the report. "honest" comes first: nobody cheats.
-const std::vector<Strategy>& strategies();
+const std::vector<CheatRow>& strategies();
 /// Null: there is none of this name.
-const Strategy* find_strategy(std::string_view name);
+const CheatRow* find_strategy(std::string_view name);
 
 /// The rates at which strategies are measured: a quarter of the segments, half of `finalise`.
 inline constexpr std::uint64_t kSegmentRate = std::uint64_t{1} << 62;
@@ -73,13 +74,13 @@ inline constexpr std::uint64_t kFinaliseRate = std::uint64_t{1} << 63;
 inline constexpr std::uint32_t kSegments = 4;
 
 /// The rate at which the law finds the strategy.
-double predicted_rate(const Strategy& strategy);
+double predicted_rate(const CheatRow& strategy);
 
 /// A world with the strategy's cheat in it. With `third`, a coalition: one of the three verifiers, with a
 /// third of the locked stake, stands with the cheat.
-WorldSetup setup_of(const Strategy& strategy, std::uint64_t seed, bool third);
+WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third);
 
 /// Whether a party of setup_of() is honest.
-bool is_honest(const Party& party);
+bool is_honest(const Player& party);
 
 }  // namespace assay::node::sim

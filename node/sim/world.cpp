@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kChain = "simulation";
 constexpr const char* kHome = "home";
 constexpr std::uint64_t kTurnNs = 2'000'000'000;
-constexpr int kTurnsMax = 4'000;    ///< of one job
-constexpr int kAnswersMax = 50'000; ///< between two blocks
+constexpr int kTurnsMax = 4'000;     ///< of one job
+constexpr int kAnswersMax = 50'000;  ///< between two blocks
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;
 constexpr base::Amount kPurse = base::units(20'000'000 * base::kUnitsPerToken);
 constexpr base::Amount kStake = base::units(10'000'000 * base::kUnitsPerToken);
@@ -81,10 +81,10 @@ base::Outcome<void> World::begin() {
     config.chain_id = kChain;
     config.params = params_of_world(setup_);
     for (const PartySetup& one : setup_.parties)
-        if (one.owner.empty()) config.balances.emplace_back(key_of(setup_.seed, one.name).public_key(), kPurse);
+        if (one.owner.empty())
+            config.balances.emplace_back(key_of(setup_.seed, one.name).public_key(), kPurse);
     std::sort(config.balances.begin(), config.balances.end());
-    config.validators = {
-        {key_of(setup_.seed, "sequencer's owner").public_key(), sequencer_->public_key()}};
+    config.validators = {{key_of(setup_.seed, "sequencer's owner").public_key(), sequencer_->public_key()}};
     genesis_ = {
         .chain_id = kChain, .validators = contracts::validators_of(config), .rules = base::encode(config)};
     ASSAY_TRY(ledger::write_genesis(disk_, ledger::Layout(kHome).genesis, genesis_));
@@ -94,10 +94,9 @@ base::Outcome<void> World::begin() {
         return found.ok() ? std::move(found).value() : std::nullopt;
     });
     for (const PartySetup& one : setup_.parties) {
-        parties_.push_back(std::make_unique<Party>(one.name, one.owner.empty() ? one.name : one.owner,
-                                                   one.role, one.behaviour, setup_.seed, clock_,
-                                                   genesis_,
-                                                   [this](Place place) { return cheat_of(place); }));
+        parties_.push_back(std::make_unique<Player>(one.name, one.owner.empty() ? one.name : one.owner,
+                                                    one.role, one.behaviour, setup_.seed, clock_, genesis_,
+                                                    [this](Place place) { return cheat_of(place); }));
         by_name_[one.name] = parties_.back().get();
     }
     for (const auto& party : parties_) ASSAY_TRY(register_party(*party));
@@ -125,7 +124,7 @@ void World::sign(const base::SecretKey& owner, contracts::Payload payload) {
     owners_.push_back(contracts::sign_transaction(body, owner, kChain));
 }
 
-base::Outcome<void> World::register_party(const Party& party) {
+base::Outcome<void> World::register_party(const Player& party) {
     const OnboardingWants wants{
         .role = party.kind,
         .owner = party.owner.public_key(),
@@ -144,7 +143,7 @@ base::Outcome<void> World::register_party(const Party& party) {
     return base::fail(base::ErrorKind::kFailure, "the ledger does not register " + party.name);
 }
 
-void World::start_role(Party& party) {
+void World::start_role(Player& party) {
     party.role->step(Started{});
     for (std::uint64_t at = party.seen + 1; at <= chain_->height(); ++at) {
         const auto block = chain_->block(at);
@@ -169,13 +168,12 @@ program::JobSpec World::next_spec() {
     spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
     spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
     spec.initial_root = HashChain::base_root(HashChain(spec).initial());
-    spec.security.gain_bound =
-        *kMaxPrice.times(setup_.gain_percent, 100, base::Rounding::kDown);
+    spec.security.gain_bound = *kMaxPrice.times(setup_.gain_percent, 100, base::Rounding::kDown);
     return spec;
 }
 
-base::Outcome<bool> World::submit_job(Party& party, const program::JobSpec& spec, JobOutcome& outcome) {
-    Party* const buyer = &party;
+base::Outcome<bool> World::submit_job(Player& party, const program::JobSpec& spec, JobOutcome& outcome) {
+    Player* const buyer = &party;
     buyer->blobs.put_bytes(token_file(spec));
     for (const char* text : {"tokenizer", "manifest"})
         buyer->blobs.put_bytes(base::to_bytes(base::as_bytes(text)));
@@ -201,7 +199,7 @@ base::Outcome<bool> World::submit_job(Party& party, const program::JobSpec& spec
 }
 
 base::Outcome<JobOutcome> World::run_job() {
-    std::vector<Party*> buyers;
+    std::vector<Player*> buyers;
     for (const auto& party : parties_)
         if (party->kind == WorkRole::kBuyer) buyers.push_back(party.get());
     if (buyers.empty()) return base::fail(base::ErrorKind::kFailure, "nobody buys");
@@ -215,13 +213,13 @@ base::Outcome<JobOutcome> World::run_job() {
     return outcome;
 }
 
-std::uint64_t World::wealth(const Party& party) const {
+std::uint64_t World::wealth(const Player& party) const {
     const contracts::Stake stake = contracts::read_stake(state(), party.node.public_key());
     return contracts::read_account(state(), party.owner.public_key()).balance.units() + stake.free.units() +
            stake.bonded.units();
 }
 
-base::Outcome<JobOutcome> World::sell(Party& buyer) {
+base::Outcome<JobOutcome> World::sell(Player& buyer) {
     JobOutcome outcome;
     ASSAY_ASSIGN(const bool taken, submit_job(buyer, next_spec(), outcome));
     if (!taken) return outcome;
@@ -277,7 +275,7 @@ base::Outcome<void> World::settle() {
     return {};
 }
 
-bool World::answer_one(Party& party) {
+bool World::answer_one(Player& party) {
     if (!party.runs()) return false;
     if (!party.network.wanted.empty()) {
         fetch(party);
@@ -290,14 +288,14 @@ bool World::answer_one(Party& party) {
     return false;
 }
 
-void World::fetch(Party& party) {
+void World::fetch(Player& party) {
     const WantedBlobs::Wanted wanted = party.network.wanted.front();
     party.network.wanted.pop_front();
     FetchEnd end = base::failed(FetchFailure({base::ErrorKind::kNotFound, "nobody serves it", {}}));
     for (const Endpoint& holder : wanted.holders) {
         const auto found = by_name_.find(holder.substr(0, holder.find(':')));
         if (found == by_name_.end()) continue;
-        const Behaviour& theirs = found->second->behaviour;
+        const Conduct& theirs = found->second->behaviour;
         if (!theirs.serves || theirs.withholds.contains(wanted.terms.traffic)) continue;
         if (theirs.serves_miners_alone && party.kind != WorkRole::kMiner) continue;
         const Bytes* const bytes = found->second->blobs.served(wanted.id);
@@ -315,13 +313,13 @@ void World::fetch(Party& party) {
 base::Outcome<void> World::make_block() {
     std::vector<Bytes> transactions = std::exchange(owners_, {});
     const std::size_t of_owners = transactions.size();
-    struct Sent {
-        Party* party;
+    struct Offered {
+        Player* party;
         RequestId request;
         base::Hash256 id;
     };
-    std::vector<Sent> sent;
-    std::vector<Sent> held_back;
+    std::vector<Offered> sent;
+    std::vector<Offered> held_back;
     for (const auto& party : parties_) {
         for (auto& [request, bytes] : std::exchange(party->mempool.offered, {})) {
             const auto decoded = contracts::check_static(kChain, bytes);
@@ -334,8 +332,8 @@ base::Outcome<void> World::make_block() {
             transactions.push_back(std::move(bytes));
         }
     }
-    ASSAY_ASSIGN(const ledger::Appended made,
-                 chain_->append(transactions, ledger::EmptyBlock::kMake, clock_.now / 1'000'000, *sequencer_));
+    ASSAY_ASSIGN(const ledger::Appended made, chain_->append(transactions, ledger::EmptyBlock::kMake,
+                                                             clock_.now / 1'000'000, *sequencer_));
     const std::uint64_t height = chain_->height();
     std::map<base::Hash256, std::uint16_t> refused;
     for (const auto& one : made.refused) refused[one.id] = static_cast<std::uint16_t>(one.code);
@@ -346,7 +344,7 @@ base::Outcome<void> World::make_block() {
         if (!decoded.ok() || found != refused.end())
             owners_refused_.push_back(found != refused.end() ? found->second : 0);
     }
-    for (const Sent& one : sent) {
+    for (const Offered& one : sent) {
         const auto found = refused.find(one.id);
         SubmitReply reply;
         reply.accepted = found == refused.end();
@@ -356,7 +354,7 @@ base::Outcome<void> World::make_block() {
         if (one.party->runs()) one.party->role->step(SubmitDone{one.request, reply});
     }
     // To its role, a message that the cheat holds back is one that will never be taken.
-    for (const Sent& one : held_back) {
+    for (const Offered& one : held_back) {
         SubmitReply reply;
         reply.reason = static_cast<std::uint32_t>(contracts::Reason::kMalformed);
         reply.reason_text = "held back";

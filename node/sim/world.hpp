@@ -22,7 +22,7 @@ namespace assay::node::sim {
 struct PartySetup {
     std::string name;
     WorkRole role = WorkRole::kMiner;
-    Behaviour behaviour;
+    Conduct behaviour;
     std::string owner = {};  ///< the party whose owner it has as well; empty: an owner of its own
 };
 
@@ -30,7 +30,7 @@ struct WorldSetup {
     std::uint64_t seed = 0;
     std::vector<PartySetup> parties;  ///< the first buyer among them buys every job
     std::uint32_t slots = 16;
-    std::uint64_t segment_rate = UINT64_MAX;   ///< thresholds of the draw
+    std::uint64_t segment_rate = UINT64_MAX;  ///< thresholds of the draw
     std::uint64_t finalise_rate = UINT64_MAX;
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
     std::uint64_t gain_percent = 0;
@@ -57,24 +57,24 @@ public:
     /// Sells one job of one round. Errors: a role ended, or nothing moves any more.
     base::Outcome<JobOutcome> run_job();
 
-    [[nodiscard]] const Party& party(const std::string& name) const { return *by_name_.at(name); }
-    [[nodiscard]] const std::vector<std::unique_ptr<Party>>& parties() const { return parties_; }
+    [[nodiscard]] const Player& party(const std::string& name) const { return *by_name_.at(name); }
+    [[nodiscard]] const std::vector<std::unique_ptr<Player>>& parties() const { return parties_; }
     /// Balance and stake of the party's owner and node.
-    [[nodiscard]] std::uint64_t wealth(const Party& party) const;
+    [[nodiscard]] std::uint64_t wealth(const Player& party) const;
     [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
 
 private:
     explicit World(WorldSetup setup);
     base::Outcome<void> begin();
-    base::Outcome<void> register_party(const Party& party);
-    base::Outcome<bool> submit_job(Party& buyer, const program::JobSpec& spec, JobOutcome& outcome);
-    base::Outcome<JobOutcome> sell(Party& buyer);
+    base::Outcome<void> register_party(const Player& party);
+    base::Outcome<bool> submit_job(Player& buyer, const program::JobSpec& spec, JobOutcome& outcome);
+    base::Outcome<JobOutcome> sell(Player& buyer);
     [[nodiscard]] program::JobSpec next_spec();
-    void start_role(Party& party);
+    void start_role(Player& party);
     base::Outcome<void> turn();
     base::Outcome<void> settle();
-    bool answer_one(Party& party);
-    void fetch(Party& party);
+    bool answer_one(Player& party);
+    void fetch(Player& party);
     base::Outcome<void> make_block();
     void sign(const base::SecretKey& owner, contracts::Payload payload);
     [[nodiscard]] FalseUnits cheat_of(Place place) const;
@@ -89,8 +89,8 @@ private:
     std::unique_ptr<ledger::Chain> chain_;
     std::optional<contracts::WithHistory> state_;
     SimClock clock_;
-    std::vector<std::unique_ptr<Party>> parties_;
-    std::map<std::string, Party*> by_name_;
+    std::vector<std::unique_ptr<Player>> parties_;
+    std::map<std::string, Player*> by_name_;
     std::vector<Bytes> owners_;  ///< signed by owners, for the next block
     std::vector<std::uint16_t> owners_refused_;
     std::uint64_t sold_ = 0;

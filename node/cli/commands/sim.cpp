@@ -37,9 +37,9 @@ base::Failed<base::Error> unusable(const std::string& what, const std::string& f
 }
 
 /// The named strategies in the order of the report; all of them for "all".
-Outcome<std::vector<const sim::Strategy*>> chosen(const std::vector<std::string>& names) {
+Outcome<std::vector<const sim::CheatRow*>> chosen(const std::vector<std::string>& names) {
     std::string known = "all";
-    for (const sim::Strategy& strategy : sim::strategies()) known += ", " + std::string(strategy.name);
+    for (const sim::CheatRow& strategy : sim::strategies()) known += ", " + std::string(strategy.name);
     bool every = false;
     for (const std::string& name : names) {
         every = every || name == "all";
@@ -47,8 +47,8 @@ Outcome<std::vector<const sim::Strategy*>> chosen(const std::vector<std::string>
             return unusable("there is no strategy '" + name + "'", "strategies are: " + known);
         }
     }
-    std::vector<const sim::Strategy*> found;
-    for (const sim::Strategy& strategy : sim::strategies()) {
+    std::vector<const sim::CheatRow*> found;
+    for (const sim::CheatRow& strategy : sim::strategies()) {
         const bool named = std::find(names.begin(), names.end(), strategy.name) != names.end();
         if (every || named) found.push_back(&strategy);
     }
@@ -98,7 +98,7 @@ Outcome<void> run(const Context& context, const SimFlags& flags) {
     ASSAY_TRY(check(flags.options));
     ASSAY_ASSIGN(const auto strategies, chosen(flags.names));
     SimReport report{.seed = flags.options.seed, .compute_share = flags.options.compute_share, .rows = {}};
-    for (const sim::Strategy* strategy : strategies) {
+    for (const sim::CheatRow* strategy : strategies) {
         ASSAY_ASSIGN(auto row, sim::measure(*strategy, flags.options));
         report.rows.push_back(std::move(row));
     }
