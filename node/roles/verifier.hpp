@@ -108,7 +108,7 @@ private:
     struct Audit {
         std::vector<contracts::AssignedSlot> slots;
         SealedAudit found;          ///< of the first slots, in order; not sealed yet
-        AuditedSlot at;               ///< the next one
+        AuditedSlot at;             ///< the next one
         bool given_up = false;      ///< it cannot be done here: this round's audit is left out
         bool starts_asked = false;  ///< every run's start was asked for once
 

@@ -33,7 +33,7 @@ Bytes HashChain::initial() const {
 
 Hash256 HashChain::base_root(ByteView file) { return base::hash("assay/sim/base", file); }
 
-Hash256 HashChain::first_root(const Hash256& base, Place place) const {
+Hash256 HashChain::first_root(const Hash256& base, SlotTurn place) const {
     return base::Hasher("assay/sim/start").add(base).add_u64(place.round).add_u64(place.slot).finish();
 }
 
@@ -53,7 +53,7 @@ ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) c
     return state;
 }
 
-ChainState HashChain::behind(std::uint32_t segment, const Hash256& start, Place place,
+ChainState HashChain::behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                              std::string_view nonce) const {
     return state_at(segment + 1, base::Hasher("assay/sim/segment")
                                      .add(start)
@@ -79,7 +79,7 @@ std::vector<program::Fingerprint> HashChain::fingerprints(std::uint32_t segment,
     return all;
 }
 
-Bytes HashChain::update(const Hash256& last, Place place, std::string_view nonce) const {
+Bytes HashChain::update(const Hash256& last, SlotTurn place, std::string_view nonce) const {
     return base::to_bytes(base::Hasher("assay/sim/update")
                               .add(last)
                               .add_u64(place.round)

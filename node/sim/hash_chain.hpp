@@ -20,7 +20,7 @@ using base::ByteView;
 using base::Hash256;
 
 /// Where work belongs.
-struct Place {
+struct SlotTurn {
     std::uint32_t round = 0;
     std::uint32_t slot = 0;
 };
@@ -42,13 +42,13 @@ public:
     [[nodiscard]] Bytes initial() const;
     [[nodiscard]] static Hash256 base_root(ByteView file);
     /// The slot's state at boundary 0.
-    [[nodiscard]] Hash256 first_root(const Hash256& base, Place place) const;
+    [[nodiscard]] Hash256 first_root(const Hash256& base, SlotTurn place) const;
     /// State behind the segment that begins at `start`. An honest segment has no nonce.
-    [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, Place place,
+    [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                                     std::string_view nonce) const;
     [[nodiscard]] std::vector<program::Fingerprint> fingerprints(std::uint32_t segment,
                                                                  const Hash256& end) const;
-    [[nodiscard]] Bytes update(const Hash256& last, Place place, std::string_view nonce) const;
+    [[nodiscard]] Bytes update(const Hash256& last, SlotTurn place, std::string_view nonce) const;
     [[nodiscard]] static Hash256 update_root(ByteView file);
     /// The state at this step: as it is served to one that asks what it is.
     [[nodiscard]] std::optional<program::StateHead> read_head(ByteView file) const;

@@ -12,13 +12,14 @@ namespace frames = worker;
 
 namespace {
 
-std::uint32_t chosen_segment(Place place, const program::RoundPlan& plan) {
+std::uint32_t chosen_segment(SlotTurn place, const program::RoundPlan& plan) {
     return (place.slot + place.round) % plan.segments();
 }
 
 }  // namespace
 
-std::string_view nonce_of(FalseUnits units, std::uint32_t unit, Place place, const program::RoundPlan& plan) {
+std::string_view nonce_of(FalseUnits units, std::uint32_t unit, SlotTurn place,
+                          const program::RoundPlan& plan) {
     constexpr std::string_view kFalse = "false";
     const bool finalise = plan.is_finalise(unit);
     switch (units) {
@@ -56,7 +57,7 @@ std::optional<WorkerAnswered> StandInWorker::take() {
     return answer;
 }
 
-void StandInWorker::give(RequestId request, Answer answer, bool last) {
+void StandInWorker::give(RequestId request, Answered answer, bool last) {
     WorkerAnswered answered{request, std::move(answer.message), {}, last};
     for (const Bytes& bytes : answer.bulk) {
         auto file = frames::memory_file("sim", bytes);
@@ -76,19 +77,19 @@ void StandInWorker::work() {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     const bool opens = std::holds_alternative<frames::OpenJob>(next.message);
-    Answer answered =
+    Answered answered =
         !opens && !job_
-            ? Answer{frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}}, {}}
+            ? Answered{frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}}, {}}
             : std::visit([&](const auto& message) { return answer(message, next); }, next.message);
     give(next.request, std::move(answered), true);
 }
 
 template <class Other>
-StandInWorker::Answer StandInWorker::answer(const Other&, const Waiting&) {
+StandInWorker::Answered StandInWorker::answer(const Other&, const Waiting&) {
     return {frames::Refusal{frames::RefusalReason::kBadRequest, "no request of a role", {}}, {}};
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::OpenJob& request, const Waiting&) {
+StandInWorker::Answered StandInWorker::answer(const frames::OpenJob& request, const Waiting&) {
     spec_ = request.spec;
     job_.emplace(request.spec);
     return {frames::Opened{.parameters = program::parameter_count(spec_.model),
@@ -97,19 +98,19 @@ StandInWorker::Answer StandInWorker::answer(const frames::OpenJob& request, cons
             {}};
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::Initial&, const Waiting&) {
+StandInWorker::Answered StandInWorker::answer(const frames::Initial&, const Waiting&) {
     Bytes file = job_->initial();
     const Hash256 root = HashChain::base_root(file);
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
 
-FalseUnits StandInWorker::falsifies(Place place) const {
+FalseUnits StandInWorker::falsifies(SlotTurn place) const {
     return behaviour_.verdicts == Verdicts::kColludes ? accomplice_(place) : behaviour_.false_units;
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
+StandInWorker::Answered StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
     const program::RoundPlan& plan = job_->plan();
-    const Place place{request.round, request.slot};
+    const SlotTurn place{request.round, request.slot};
     const FalseUnits lie = behaviour_.false_units;
     program::TraceRecord trace;
     Hash256 at = job_->first_root(HashChain::base_root(waiting.bulk.front()), place);
@@ -133,7 +134,7 @@ StandInWorker::Answer StandInWorker::answer(const frames::Train& request, const 
 
 std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, const Waiting& waiting,
                                                frames::Replayed& verdict) const {
-    const Place place{request.round, request.slot};
+    const SlotTurn place{request.round, request.slot};
     const program::UnitStart start = job_->plan().start(request.unit);
     if (!start.boundary) return job_->first_root(HashChain::base_root(waiting.bulk.front()), place);
     const std::size_t first = start.base ? 1 : 0;
@@ -158,10 +159,10 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
     return request.start_root;
 }
 
-StandInWorker::Answer StandInWorker::compute(const frames::Replay& request, const Hash256& start,
-                                             frames::Replayed replayed) const {
+StandInWorker::Answered StandInWorker::compute(const frames::Replay& request, const Hash256& start,
+                                               frames::Replayed replayed) const {
     const program::RoundPlan& plan = job_->plan();
-    const Place place{request.round, request.slot};
+    const SlotTurn place{request.round, request.slot};
     std::string_view nonce = nonce_of(falsifies(place), request.unit, place, plan);
     const bool heads = behaviour_.verdicts == Verdicts::kCoin && (request.slot + request.round) % 2 == 0;
     if (behaviour_.verdicts == Verdicts::kMadeUp || heads) nonce = "made up";
@@ -183,7 +184,7 @@ StandInWorker::Answer StandInWorker::compute(const frames::Replay& request, cons
     return {std::move(replayed), std::move(end.files)};
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::Replay& request, const Waiting& waiting) {
+StandInWorker::Answered StandInWorker::answer(const frames::Replay& request, const Waiting& waiting) {
     frames::Replayed replayed;
     replayed.nanoseconds = 1'000'000;
     const auto start = start_of(request, waiting, replayed);
@@ -191,7 +192,7 @@ StandInWorker::Answer StandInWorker::answer(const frames::Replay& request, const
     return compute(request, *start, std::move(replayed));
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::Merge& request, const Waiting& waiting) {
+StandInWorker::Answered StandInWorker::answer(const frames::Merge& request, const Waiting& waiting) {
     std::vector<Hash256> updates;
     for (const frames::Merge::Entry& entry : request.accepted) updates.push_back(entry.update_root);
     if (behaviour_.censors && !updates.empty()) updates.pop_back();
@@ -201,12 +202,12 @@ StandInWorker::Answer StandInWorker::answer(const frames::Merge& request, const 
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::Evaluate&, const Waiting& waiting) {
+StandInWorker::Answered StandInWorker::answer(const frames::Evaluate&, const Waiting& waiting) {
     const Hash256 root = HashChain::base_root(waiting.bulk.front());
     return {frames::Evaluated{0x3f800000U | root.bytes[0], 1}, {}};
 }
 
-StandInWorker::Answer StandInWorker::answer(const frames::Root& request, const Waiting& waiting) {
+StandInWorker::Answered StandInWorker::answer(const frames::Root& request, const Waiting& waiting) {
     if (request.kind == frames::BulkKind::kUpdate)
         return {frames::Rooted{HashChain::update_root(waiting.bulk.front())}, {}};
     if (request.kind == frames::BulkKind::kBaseState)

@@ -17,7 +17,7 @@ class StandInWorker final : public WorkerPort {
 public:
     /// Whether a slot of the running round belongs to those that this party colludes with, and how they
     /// cheat.
-    using Accomplice = std::function<FalseUnits(Place)>;
+    using Accomplice = std::function<FalseUnits(SlotTurn)>;
 
     StandInWorker(const Conduct& behaviour, Accomplice accomplice)
         : behaviour_(behaviour), accomplice_(std::move(accomplice)) {}
@@ -33,26 +33,26 @@ private:
         worker::Message message;
         std::vector<Bytes> bulk;
     };
-    struct Answer {
+    struct Answered {
         worker::Message message;
         std::vector<Bytes> bulk;
     };
     void work();
-    void give(RequestId request, Answer answer, bool last);
-    Answer answer(const worker::OpenJob& request, const Waiting& waiting);
-    Answer answer(const worker::Initial& request, const Waiting& waiting);
-    Answer answer(const worker::Train& request, const Waiting& waiting);
-    Answer answer(const worker::Replay& request, const Waiting& waiting);
-    Answer answer(const worker::Merge& request, const Waiting& waiting);
-    Answer answer(const worker::Evaluate& request, const Waiting& waiting);
-    Answer answer(const worker::Root& request, const Waiting& waiting);
+    void give(RequestId request, Answered answer, bool last);
+    Answered answer(const worker::OpenJob& request, const Waiting& waiting);
+    Answered answer(const worker::Initial& request, const Waiting& waiting);
+    Answered answer(const worker::Train& request, const Waiting& waiting);
+    Answered answer(const worker::Replay& request, const Waiting& waiting);
+    Answered answer(const worker::Merge& request, const Waiting& waiting);
+    Answered answer(const worker::Evaluate& request, const Waiting& waiting);
+    Answered answer(const worker::Root& request, const Waiting& waiting);
     template <class Other>
-    Answer answer(const Other& request, const Waiting& waiting);
+    Answered answer(const Other& request, const Waiting& waiting);
     /// The state from which a unit is computed; nothing and the verdict: none of the root, or of the place.
     std::optional<Hash256> start_of(const worker::Replay& request, const Waiting& waiting,
                                     worker::Replayed& verdict) const;
-    Answer compute(const worker::Replay& request, const Hash256& start, worker::Replayed replayed) const;
-    [[nodiscard]] FalseUnits falsifies(Place place) const;
+    Answered compute(const worker::Replay& request, const Hash256& start, worker::Replayed replayed) const;
+    [[nodiscard]] FalseUnits falsifies(SlotTurn place) const;
 
     const Conduct& behaviour_;
     Accomplice accomplice_;
@@ -63,6 +63,7 @@ private:
 };
 
 /// What a cheat mixes into the hash of a unit; empty: the unit is honest.
-std::string_view nonce_of(FalseUnits units, std::uint32_t unit, Place place, const program::RoundPlan& plan);
+std::string_view nonce_of(FalseUnits units, std::uint32_t unit, SlotTurn place,
+                          const program::RoundPlan& plan);
 
 }  // namespace assay::node::sim

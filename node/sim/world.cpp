@@ -96,7 +96,7 @@ base::Outcome<void> World::begin() {
     for (const PartySetup& one : setup_.parties) {
         parties_.push_back(std::make_unique<Player>(one.name, one.owner.empty() ? one.name : one.owner,
                                                     one.role, one.behaviour, setup_.seed, clock_, genesis_,
-                                                    [this](Place place) { return cheat_of(place); }));
+                                                    [this](SlotTurn place) { return cheat_of(place); }));
         by_name_[one.name] = parties_.back().get();
     }
     for (const auto& party : parties_) ASSAY_TRY(register_party(*party));
@@ -152,7 +152,7 @@ void World::start_role(Player& party) {
     party.seen = chain_->height();
 }
 
-FalseUnits World::cheat_of(Place place) const {
+FalseUnits World::cheat_of(SlotTurn place) const {
     const auto slot = contracts::read_slot(state(), running_, place.round, place.slot);
     if (!slot) return FalseUnits::kNone;
     for (const auto& party : parties_)

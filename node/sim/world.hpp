@@ -77,7 +77,7 @@ private:
     void fetch(Player& party);
     base::Outcome<void> make_block();
     void sign(const base::SecretKey& owner, contracts::Payload payload);
-    [[nodiscard]] FalseUnits cheat_of(Place place) const;
+    [[nodiscard]] FalseUnits cheat_of(SlotTurn place) const;
     [[nodiscard]] base::Outcome<void> nobody_ended() const;
     [[nodiscard]] const contracts::StateView& state() const { return *state_; }
 
