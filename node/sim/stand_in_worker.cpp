@@ -57,7 +57,7 @@ std::optional<WorkerAnswered> StandInWorker::take() {
     return answer;
 }
 
-void StandInWorker::give(RequestId request, Answered answer, bool last) {
+void StandInWorker::give(RequestId request, StandInAnswer answer, bool last) {
     WorkerAnswered answered{request, std::move(answer.message), {}, last};
     for (const Bytes& bytes : answer.bulk) {
         auto file = frames::memory_file("sim", bytes);
@@ -77,19 +77,19 @@ void StandInWorker::work() {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     const bool opens = std::holds_alternative<frames::OpenJob>(next.message);
-    Answered answered =
+    StandInAnswer answered =
         !opens && !job_
-            ? Answered{frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}}, {}}
+            ? StandInAnswer{frames::Refusal{frames::RefusalReason::kNoJob, "no job is open", {}}, {}}
             : std::visit([&](const auto& message) { return answer(message, next); }, next.message);
     give(next.request, std::move(answered), true);
 }
 
 template <class Other>
-StandInWorker::Answered StandInWorker::answer(const Other&, const Waiting&) {
+StandInWorker::StandInAnswer StandInWorker::answer(const Other&, const Waiting&) {
     return {frames::Refusal{frames::RefusalReason::kBadRequest, "no request of a role", {}}, {}};
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::OpenJob& request, const Waiting&) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::OpenJob& request, const Waiting&) {
     spec_ = request.spec;
     job_.emplace(request.spec);
     return {frames::Opened{.parameters = program::parameter_count(spec_.model),
@@ -98,7 +98,7 @@ StandInWorker::Answered StandInWorker::answer(const frames::OpenJob& request, co
             {}};
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::Initial&, const Waiting&) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Initial&, const Waiting&) {
     Bytes file = job_->initial();
     const Hash256 root = HashChain::base_root(file);
     return {frames::BaseStateFrame{root}, {std::move(file)}};
@@ -108,7 +108,7 @@ FalseUnits StandInWorker::falsifies(SlotTurn place) const {
     return behaviour_.verdicts == Verdicts::kColludes ? accomplice_(place) : behaviour_.false_units;
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
     const program::RoundPlan& plan = job_->plan();
     const SlotTurn place{request.round, request.slot};
     const FalseUnits lie = behaviour_.false_units;
@@ -159,8 +159,8 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
     return request.start_root;
 }
 
-StandInWorker::Answered StandInWorker::compute(const frames::Replay& request, const Hash256& start,
-                                               frames::Replayed replayed) const {
+StandInWorker::StandInAnswer StandInWorker::compute(const frames::Replay& request, const Hash256& start,
+                                                    frames::Replayed replayed) const {
     const program::RoundPlan& plan = job_->plan();
     const SlotTurn place{request.round, request.slot};
     std::string_view nonce = nonce_of(falsifies(place), request.unit, place, plan);
@@ -184,7 +184,7 @@ StandInWorker::Answered StandInWorker::compute(const frames::Replay& request, co
     return {std::move(replayed), std::move(end.files)};
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::Replay& request, const Waiting& waiting) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Replay& request, const Waiting& waiting) {
     frames::Replayed replayed;
     replayed.nanoseconds = 1'000'000;
     const auto start = start_of(request, waiting, replayed);
@@ -192,7 +192,7 @@ StandInWorker::Answered StandInWorker::answer(const frames::Replay& request, con
     return compute(request, *start, std::move(replayed));
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::Merge& request, const Waiting& waiting) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Merge& request, const Waiting& waiting) {
     std::vector<Hash256> updates;
     for (const frames::Merge::Entry& entry : request.accepted) updates.push_back(entry.update_root);
     if (behaviour_.censors && !updates.empty()) updates.pop_back();
@@ -202,12 +202,12 @@ StandInWorker::Answered StandInWorker::answer(const frames::Merge& request, cons
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::Evaluate&, const Waiting& waiting) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Evaluate&, const Waiting& waiting) {
     const Hash256 root = HashChain::base_root(waiting.bulk.front());
     return {frames::Evaluated{0x3f800000U | root.bytes[0], 1}, {}};
 }
 
-StandInWorker::Answered StandInWorker::answer(const frames::Root& request, const Waiting& waiting) {
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Root& request, const Waiting& waiting) {
     if (request.kind == frames::BulkKind::kUpdate)
         return {frames::Rooted{HashChain::update_root(waiting.bulk.front())}, {}};
     if (request.kind == frames::BulkKind::kBaseState)

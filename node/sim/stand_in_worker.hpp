@@ -33,25 +33,26 @@ private:
         worker::Message message;
         std::vector<Bytes> bulk;
     };
-    struct Answered {
+    struct StandInAnswer {
         worker::Message message;
         std::vector<Bytes> bulk;
     };
     void work();
-    void give(RequestId request, Answered answer, bool last);
-    Answered answer(const worker::OpenJob& request, const Waiting& waiting);
-    Answered answer(const worker::Initial& request, const Waiting& waiting);
-    Answered answer(const worker::Train& request, const Waiting& waiting);
-    Answered answer(const worker::Replay& request, const Waiting& waiting);
-    Answered answer(const worker::Merge& request, const Waiting& waiting);
-    Answered answer(const worker::Evaluate& request, const Waiting& waiting);
-    Answered answer(const worker::Root& request, const Waiting& waiting);
+    void give(RequestId request, StandInAnswer answer, bool last);
+    StandInAnswer answer(const worker::OpenJob& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Initial& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Train& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Replay& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Merge& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Evaluate& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Root& request, const Waiting& waiting);
     template <class Other>
-    Answered answer(const Other& request, const Waiting& waiting);
+    StandInAnswer answer(const Other& request, const Waiting& waiting);
     /// The state from which a unit is computed; nothing and the verdict: none of the root, or of the place.
     std::optional<Hash256> start_of(const worker::Replay& request, const Waiting& waiting,
                                     worker::Replayed& verdict) const;
-    Answered compute(const worker::Replay& request, const Hash256& start, worker::Replayed replayed) const;
+    StandInAnswer compute(const worker::Replay& request, const Hash256& start,
+                          worker::Replayed replayed) const;
     [[nodiscard]] FalseUnits falsifies(SlotTurn place) const;
 
     const Conduct& behaviour_;

@@ -55,7 +55,7 @@ public:
         for (const trainer::Target target : trainer::test::all_targets()) {
             for (const int threads : {1, 2, 3}) {
                 trainer::RunnerOptions options;
-                options.device.target = target;
+                options.device.cpu.target = target;
                 options.device.threads = threads;
                 options.micro_batch = static_cast<std::uint32_t>(threads % 3);
                 auto runner = JobRunner::create(spec_, {tokens_}, {}, options);

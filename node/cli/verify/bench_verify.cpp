@@ -203,7 +203,7 @@ private:
 
 Outcome<trainer::RunnerOptions> bench_runner_options() {
     trainer::RunnerOptions options;
-    ASSAY_ASSIGN(options.device.target, trainer::choose_target(trainer::targets_from_environment()));
+    ASSAY_ASSIGN(options.device.cpu.target, trainer::choose_target(trainer::targets_from_environment()));
     ASSAY_ASSIGN(options.device.threads, trainer::threads_from_environment());
     return options;
 }
@@ -244,7 +244,7 @@ Outcome<void> bench_verify(const BenchOptions& options, const BenchReport& repor
     for (const VerifyCase& job : verify_cases(options.large)) {
         for (const program::Profile profile : {program::Profile::kF32, program::Profile::kI16}) {
             BenchRow row{job.name, verify_shape(job.spec), std::string(program::to_text(profile)),
-                         std::string(trainer::to_text(runner.device.target)),
+                         std::string(trainer::to_text(runner.device.cpu.target)),
                          static_cast<unsigned>(runner.device.threads)};
             if ((row.name + " " + row.shape).find(options.only) == std::string::npos) continue;
             report.note(row.name + ", " + row.profile);
