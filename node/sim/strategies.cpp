@@ -70,6 +70,7 @@ void add_miners(std::vector<CheatRow>& all) {
     CheatRow squatter = silent("squatter", "wins slots and never commits", {}, CatchLaw::kAlways);
     squatter.caught = Caught::kUnpaid;
     squatter.work = 0;
+    squatter.rounds = 2;  // an absence costs from the second round in a row on
     squatter.behaviour.trains = false;
     all.push_back(std::move(squatter));
 }
@@ -112,8 +113,8 @@ void add_verifiers(std::vector<CheatRow>& all) {
     merge.behaviour.merges_false = true;
     merge.slots = 2;
     all.push_back(merge);
-    CheatRow censor =
-        judging("censored-merge", "leaves a slot out of its merge", Trial::kMerge, CatchLaw::kAlways);
+    CheatRow censor = judging("censored-merge", "leaves an update out of a merge that names it",
+                              Trial::kMerge, CatchLaw::kAlways);
     censor.behaviour.censors = true;
     censor.slots = 2;
     all.push_back(censor);
@@ -210,6 +211,7 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
     WorldSetup setup{.seed = seed,
                      .parties = {{"mia", WorkRole::kMiner, {}}},
                      .slots = strategy.slots,
+                     .rounds = strategy.rounds,
                      .gain_percent = strategy.gain_percent,
                      .probation = strategy.probation,
                      .launders = strategy.launders};

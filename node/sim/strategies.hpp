@@ -55,6 +55,7 @@ struct CheatRow {
     bool rate_one = false;  ///< measured where everything is drawn
     double work = 0;        ///< share of the honest work that the cheat does
     std::uint32_t slots = 16;
+    std::uint32_t rounds = 1;     ///< of each job
     int colluding_verifiers = 0;  ///< of three, beside the cheat
     WorkRole cheat = WorkRole::kMiner;
     Conduct behaviour;

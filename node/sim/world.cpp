@@ -47,7 +47,7 @@ program::JobSpec small_spec(const WorldSetup& setup) {
     program::JobSpec spec;
     spec.name = "simulated";
     spec.slots = setup.slots;
-    spec.rounds = 1;
+    spec.rounds = setup.rounds;
     spec.model = {program::Family::kGpt2, 1, 16, 1, 64, 64};
     spec.train.inner_steps = 16;
     spec.train.batch = 256;
@@ -233,9 +233,12 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     const auto job = contracts::read_job(state(), outcome.id);
     if (!job) return base::fail(base::ErrorKind::kFailure, "an ended job is not in the history");
     outcome.why = job->end_reason;
-    const auto round = contracts::read_round_progress(state(), outcome.id, 0);
-    outcome.rounds = round && round->phase == contracts::RoundPhase::kSettled ? 1 : 0;
-    outcome.lines = contracts::list_settlement(state(), outcome.id, 0);
+    for (std::uint32_t number = 0; number < job->round; ++number) {
+        const auto round = contracts::read_round_progress(state(), outcome.id, number);
+        if (round && round->phase == contracts::RoundPhase::kSettled) ++outcome.rounds;
+        for (auto& line : contracts::list_settlement(state(), outcome.id, number))
+            outcome.lines.push_back(std::move(line));
+    }
     for (const auto& party : parties_) party->blobs.evict();
     ASSAY_TRY(nobody_ended());
     return outcome;

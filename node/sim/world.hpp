@@ -30,6 +30,7 @@ struct WorldSetup {
     std::uint64_t seed = 0;
     std::vector<PartySetup> parties;  ///< the first buyer among them buys every job
     std::uint32_t slots = 16;
+    std::uint32_t rounds = 1;                 ///< of each job
     std::uint64_t segment_rate = UINT64_MAX;  ///< thresholds of the draw
     std::uint64_t finalise_rate = UINT64_MAX;
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
