@@ -151,7 +151,10 @@ TEST_CASE("a buyer that serves no verifier its data gets no audit, no work and n
             verifiers_wait = true;
             tell_verifiers(SIGSTOP);
         }
-        if (event.kind == EventKind::kJobSubmitted) {
+        const bool asks_are_sealed =
+            event.kind == EventKind::kJobPhase &&
+            event.number == static_cast<std::uint64_t>(contracts::JobPhase::kAskReveal);
+        if (asks_are_sealed) {  // miners have the data by then
             must(network.network().signal("buyer", SIGSTOP));
             tell_verifiers(SIGCONT);
         }

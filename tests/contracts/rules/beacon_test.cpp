@@ -199,6 +199,9 @@ TEST_CASE("with no link at all the beacon is made of the commits, and the round 
         CHECK(line.lost_burned == w.bond());
     }
     CHECK_FALSE(read_round(w.env.whole(), w.job, 0)->merged);
+    // Its miners opened no trace and are out; nobody takes their places.
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    w.env.let_deadline_pass();
     CHECK(read_job(w.env.whole(), w.job)->end_reason == Reason::kNoMiners);
 }
 
