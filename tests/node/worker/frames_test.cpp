@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "node/wire/channel.hpp"
@@ -142,14 +143,16 @@ std::size_t open_descriptors() {
 }  // namespace
 
 TEST_CASE("every kind of message decodes to what was encoded") {
+    std::set<FrameKind> kinds;
     for (const Message& message : all_kinds()) {
+        kinds.insert(kind_of(message));
         const base::Bytes payload = encode_message(message);
         const auto back = decode_message(static_cast<std::uint16_t>(kind_of(message)), payload);
         REQUIRE(back.ok());
         CHECK(kind_of(*back) == kind_of(message));
         CHECK(encode_message(*back) == payload);
     }
-    CHECK(all_kinds().size() == std::variant_size_v<Message>);
+    CHECK(kinds.size() == std::variant_size_v<Message>);
 }
 
 TEST_CASE("a truncated or lengthened message is refused") {
