@@ -184,9 +184,11 @@ struct JobSpec {
         constexpr std::uint8_t kFinaliseFollows = 0x80;
         constexpr std::uint8_t kNormBoundFollows = 0x40;
         const bool other_rate = self.security.finalise_threshold != UINT64_MAX;
+        // A bound that is out of its range is written all the same, and refused for that.
+        const bool any_bound = self.train.max_update_norm != Float32();
         auto terms = static_cast<std::uint8_t>(static_cast<std::uint8_t>(self.merge) |
                                                (other_rate ? kFinaliseFollows : 0) |
-                                               (self.has_norm_bound() ? kNormBoundFollows : 0));
+                                               (any_bound ? kNormBoundFollows : 0));
         visit(terms);
         if constexpr (!std::is_const_v<Self>) {
             const auto mode = static_cast<std::uint8_t>(terms & ~(kFinaliseFollows | kNormBoundFollows));
@@ -202,7 +204,7 @@ struct JobSpec {
             // Rate 1 and no bound have one spelling.
             const bool rate =
                 (terms & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
-            const bool bound = (terms & kNormBoundFollows) == 0 || self.has_norm_bound();
+            const bool bound = (terms & kNormBoundFollows) == 0 || self.train.max_update_norm != Float32();
             if (!rate || !bound) visit.refuse(base::DecodeError::kBadEnum);
         }
     }
