@@ -101,9 +101,10 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     const node::Participant& withholding = network.net().verifiers[0];
     const node::Participant& copying = network.net().verifiers[3];
     network.on_event([&](const node::Follower&, const contracts::Event& event) {
-        // It sees the others' links first, and then opens none of its own.
-        if (is_phase(event, 0, RoundPhase::kBeacon))
-            must(network.network().signal(withholding.name, SIGSTOP));
+        // While miners train a verifier has nothing to do: it sleeps from then on until its link is missed.
+        const bool rounds_begin = event.kind == EventKind::kJobPhase &&
+                                  event.number == static_cast<std::uint64_t>(contracts::JobPhase::kRounds);
+        if (rounds_begin) must(network.network().signal(withholding.name, SIGSTOP));
         if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
             must(network.network().signal(withholding.name, SIGCONT));
         if (event.kind == EventKind::kBeaconDrawn && event.round == 0)
