@@ -72,6 +72,7 @@ ledger::Genesis make_genesis(const Devnet& net) {
     contracts::GenesisConfig config;
     config.chain_id = "devnet-" + std::to_string(net.plan.seed);
     config.params = net.plan.params;
+    config.params.panel_owners_least = std::clamp(net.plan.verifiers, 2U, config.params.panel_owners_least);
     std::vector<std::pair<base::PublicKey, base::Amount>> balances{{net.sequencer.owner, kPurse},
                                                                    {net.buyer.owner, kPurse}};
     for (const Participant& miner : net.miners) balances.emplace_back(miner.owner, kPurse);

@@ -33,8 +33,9 @@ struct DevnetPlan {
     std::filesystem::path home;
     std::uint64_t seed = 0;  ///< of the chain's name only: keys are random
     std::vector<MinerPlan> miners;
-    std::uint32_t verifiers = 2;
+    std::uint32_t verifiers = 3;
     std::uint32_t copying_verifiers = 0;  ///< of them, the last ones
+    /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 80;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node

@@ -30,6 +30,7 @@ constexpr std::uint64_t kSeed = 7;
 
 contracts::Params quick_params() {
     contracts::Params params;
+    params.panel_owners_least = 2;
     // Nobody can know that all asks are in, so these two windows run to their end: two seconds each.
     params.ask_commit_window = 40 * kPatience;
     params.ask_reveal_window = 40 * kPatience;

@@ -14,9 +14,6 @@ constexpr std::size_t panel_size() { return 2; }
 /// With a third one, who is drawn when the two do not settle something.
 constexpr std::size_t panel_most() { return panel_size() + 1; }
 
-/// Owners among the eligible verifiers without whom no round begins (too_few_verifiers).
-constexpr std::size_t panel_owners_least() { return panel_size(); }
-
 /// How likely a panel decides what those want who hold `part` of `whole` of the weight it is drawn by, in
 /// parts of whole³: two of its three are theirs. Until disputes exist two equal roots decide, so that one
 /// honest verifier is not enough. REQUIRES part <= whole <= 10^6.

@@ -113,7 +113,7 @@ Reason obstacle(const Work& work, const Job& job) {
         owners.push_back(candidate.owner);
     std::sort(owners.begin(), owners.end());
     owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-    if (owners.size() < panel_owners_least()) return Reason::kTooFewVerifiers;
+    if (owners.size() < params_of(work.state, job).panel_owners_least) return Reason::kTooFewVerifiers;
     const auto cost =
         round_cost(params_of(work.state, job), job.spec, job.auction.clearing_price, job.slot_work);
     ASSAY_CHECK(cost.has_value());

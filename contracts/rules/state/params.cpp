@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/state/params.hpp"
 
+#include "contracts/rules/job/panel.hpp"
+
 namespace assay::contracts {
 
 namespace {
@@ -56,6 +58,9 @@ std::vector<ParamRange> make_ranges() {
                      "slots of a job whose verified work, in its class, ends a miner's probation there"),
         ASSAY_NUMBER(max_missed, 1, 1'000, "rounds missed in a row until a party is dropped from a job"),
         ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
+        // Two leave a round without a pair as soon as one withholds its link.
+        ASSAY_NUMBER(panel_owners_least, panel_size(), panel_most(),
+                     "owners among the eligible verifiers without whom no round begins (too_few_verifiers)"),
         // An audit never pays less than what it costs a miner to compute the same.
         ASSAY_NUMBER(audit_fee_ppm, kPartsPerMillion, 4 * kPartsPerMillion,
                      "of the clearing price, per recomputed work unit"),

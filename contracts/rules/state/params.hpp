@@ -53,6 +53,7 @@ struct Params {
     std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
     std::uint32_t max_missed = 2;         ///< rounds missed in a row before a party is dropped from a job
     std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
+    std::uint32_t panel_owners_least = 3;  ///< owners of verifiers without whom no round begins
 
     // Prices, as parts per million.
     std::uint64_t audit_fee_ppm = 1'000'000;  ///< of the clearing price, per recomputed work unit
@@ -75,8 +76,8 @@ struct Params {
               self.storage_window, self.merge_seal_window, self.merge_open_window, self.claim_window,
               self.unbonding_delay, self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond,
               self.verifier_penalty, self.link_penalty, self.job_byte_fee, self.job_slot_fee,
-              self.probation_rounds, self.max_missed, self.speed_window, self.audit_fee_ppm,
-              self.merge_fee_ppm, self.forfeit_buyer_ppm, self.no_commit_ppm, self.verifier_penalty_ppm,
+              self.probation_rounds, self.max_missed, self.speed_window, self.panel_owners_least,
+              self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm, self.no_commit_ppm, self.verifier_penalty_ppm,
               self.gain_bound_max_ppm, self.collusion_ppm);
     }
 };

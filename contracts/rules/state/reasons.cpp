@@ -130,7 +130,7 @@ constexpr std::array kRows = {
     Row{Reason::kNoAsks, kJobEnded, "no_asks",
         "No miner asked a price within the job's cap and its own stake."},
     Row{Reason::kTooFewVerifiers, kJobEnded, "too_few_verifiers",
-        "Fewer than two verifiers are left for the job."},
+        "Fewer owners of verifiers are left for the job than panel_owners_least asks for."},
     Row{Reason::kNoMiners, kJobEnded, "no_miners", "No miner is left that can hold a slot."},
     Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved", "In two rounds in a row no merge stood."},
     Row{Reason::kMergeDiverged, kJobEnded, "merge_diverged",

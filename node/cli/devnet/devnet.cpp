@@ -59,7 +59,7 @@ base::Outcome<void> demo(const Context& context, const DemoFlags& flags) {
 
 struct UpFlags {
     std::uint32_t miners = 3;
-    std::uint32_t verifiers = 2;
+    std::uint32_t verifiers = 3;
 };
 
 // A folder of its own, unless --home says otherwise: a participant's home is left alone.

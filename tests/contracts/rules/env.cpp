@@ -50,6 +50,7 @@ Params short_windows() {
     params.merge_open_window = 5;
     params.unbonding_delay = 20;
     params.probation_rounds = 3;
+    params.panel_owners_least = 2;
     return params;
 }
 

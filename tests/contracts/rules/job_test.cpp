@@ -13,7 +13,7 @@ struct BiddingMarket {
     Env env;
     Hash256 job;
 
-    explicit BiddingMarket(JobSpec spec = small_job()) {
+    explicit BiddingMarket(JobSpec spec = small_job(), Params params = short_windows()) : env(params) {
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         job = env.post(spec);
@@ -160,6 +160,22 @@ TEST_CASE("a job without two verifiers of different owners does not begin") {
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1"});
     CHECK(m.env.job(m.job).end_reason == Reason::kTooFewVerifiers);
     m.check_refunded();
+}
+
+TEST_CASE("a round begins with panel_owners_least owners of verifiers, and with no fewer") {
+    Params params = short_windows();
+    params.panel_owners_least = 3;
+    SECTION("three of them") {
+        BiddingMarket m(small_job(), params);
+        m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2", "v3"});
+        CHECK(m.env.job(m.job).phase == JobPhase::kRounds);
+    }
+    SECTION("two of them") {
+        BiddingMarket m(small_job(), params);
+        m.env.hold_auction(m.job, {{"m1", 1}, {"m2", 1}}, {"v1", "v2"});
+        CHECK(m.env.job(m.job).end_reason == Reason::kTooFewVerifiers);
+        m.check_refunded();
+    }
 }
 
 TEST_CASE("a job whose miners are all gone or ejected, and that nobody joins, ends") {

@@ -335,6 +335,7 @@ private:
         config.params.storage_window = 16;
         config.params.audit_open_window = config.params.merge_open_window = 8;
         config.params.claim_window = options_.claim_window;
+        config.params.panel_owners_least = 2;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,
                 .validators = contracts::validators_of(config),
