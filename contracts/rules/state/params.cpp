@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/state/params.hpp"
 
-#include "contracts/rules/job/panel.hpp"
-
 namespace assay::contracts {
 
 namespace {
@@ -59,7 +57,7 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(max_missed, 1, 1'000, "rounds missed in a row until a party is dropped from a job"),
         ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
         // Two leave a round without a pair as soon as one withholds its link.
-        ASSAY_NUMBER(panel_owners_least, panel_size(), panel_most(),
+        ASSAY_NUMBER(panel_owners_least, 2, 3,
                      "owners among the eligible verifiers without whom no round begins (too_few_verifiers)"),
         // An audit never pays less than what it costs a miner to compute the same.
         ASSAY_NUMBER(audit_fee_ppm, kPartsPerMillion, 4 * kPartsPerMillion,

@@ -50,9 +50,9 @@ struct Params {
     Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
     Amount job_byte_fee = base::units(10);         ///< burned for each byte of a submitted specification
     Amount job_slot_fee = base::units(1'000);      ///< burned for each slot of each of a job's rounds
-    std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
-    std::uint32_t max_missed = 2;         ///< rounds missed in a row before a party is dropped from a job
-    std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
+    std::uint32_t probation_rounds = 20;   ///< verified slot-rounds before the job's own audit rate applies
+    std::uint32_t max_missed = 2;          ///< rounds missed in a row before a party is dropped from a job
+    std::uint32_t speed_window = 3;        ///< recent rounds whose minimum is a miner's measured speed
     std::uint32_t panel_owners_least = 3;  ///< owners of verifiers without whom no round begins
 
     // Prices, as parts per million.
@@ -77,8 +77,8 @@ struct Params {
               self.unbonding_delay, self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond,
               self.verifier_penalty, self.link_penalty, self.job_byte_fee, self.job_slot_fee,
               self.probation_rounds, self.max_missed, self.speed_window, self.panel_owners_least,
-              self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm, self.no_commit_ppm, self.verifier_penalty_ppm,
-              self.gain_bound_max_ppm, self.collusion_ppm);
+              self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm, self.no_commit_ppm,
+              self.verifier_penalty_ppm, self.gain_bound_max_ppm, self.collusion_ppm);
     }
 };
 

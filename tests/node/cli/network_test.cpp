@@ -95,7 +95,7 @@ TEST_CASE("a node says what it serves: who takes part, and where the money is") 
                                                        "version", "miners", "verifiers", "jobs",
                                                        "jobs_active", "money"});
     CHECK(run.json().at("miners") == 2);
-    CHECK(run.json().at("verifiers") == 2);
+    CHECK(run.json().at("verifiers") == 3);
     CHECK(run.json().at("jobs_active") == 0);
     CHECK(run.json().at("money").at("supply_delta") == 0);
 }
