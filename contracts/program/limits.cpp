@@ -208,6 +208,15 @@ constexpr std::array kRules = {
                  return s.train.sum_exponent >= range.least && s.train.sum_exponent <= range.most;
              },
              [](const JobSpec& s) { return "codec " + std::string(row_of(s)->codec->word); }},
+    // The bound is a whole number of units; with none every update would count for nothing.
+    SpecRule{E::kNormBelowUnit, Part::kTrain, "train.max_update_norm",
+             [] { return std::string("max_update_norm is 0, for none, or at least 2^sum_exponent"); },
+             RuleOf::kArithmetic,
+             [](const JobSpec& s) {
+                 const int exponent = static_cast<int>(s.train.max_update_norm.bits >> 23) - 127;
+                 return !s.has_norm_bound() || exponent >= s.train.sum_exponent;
+             },
+             [](const JobSpec& s) { return "train.sum_exponent = " + std::to_string(s.train.sum_exponent); }},
     SpecRule{E::kHeadsDivideWidth, Part::kModel, "model.heads",
              [] { return std::string("heads divides width"); }, RuleOf::kProgram,
              [](const JobSpec& s) { return s.model.width % s.model.heads == 0; },

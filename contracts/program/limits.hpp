@@ -78,8 +78,9 @@ enum class SpecError : std::uint8_t {
     kFinaliseThreshold = 49,
     kFinaliseOfCarried = 50,
     kMaxUpdateNorm = 51,
+    kNormBelowUnit = 52,
 };
-inline constexpr SpecError kLastSpecError = SpecError::kMaxUpdateNorm;
+inline constexpr SpecError kLastSpecError = SpecError::kNormBelowUnit;
 
 /// Whose rule a limit is: what stops to work beyond it.
 enum class RuleOf : std::uint8_t {

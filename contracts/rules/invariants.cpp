@@ -233,6 +233,7 @@ void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int s
     if (state.get(active_job_key(id))) {
         const auto job = read_job(state, id);
         if (job) {
+            for (const RosterEntry& entry : job->roster) lock(entry.node, entry.locked);
             for (const EnlistedVerifier& verifier : job->verifiers) lock(verifier.node, verifier.bond);
             for (const BeaconMember& member : job->beacon)
                 if (member.role != BeaconRole::kBuyer) lock(member.node, member.bond);

@@ -160,9 +160,10 @@ private:
         const bool mismatch = line.reason == Reason::kMismatch;
         if (mismatch && (evidence.provers() < 2 || slot.fault_found == slot.fault_claimed))
             wrong(at, "forfeits a bond that two recomputations do not stand against");
-        // What votes take goes to nobody.
+        // What votes take goes to nobody, nor what absence costs.
+        const bool burned = mismatch || line.reason == Reason::kNoCommitAgain;
         expect(at, "the buyer's part", line.lost_to_buyer.units(),
-               mismatch ? 0 : share(line.lost.units(), params_.forfeit_buyer_ppm, kMillion));
+               burned ? 0 : share(line.lost.units(), params_.forfeit_buyer_ppm, kMillion));
         expect(at, "the part to the escrow", line.lost_to_escrow.units(), 0);
     }
 

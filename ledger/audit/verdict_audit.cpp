@@ -53,9 +53,8 @@ std::string quoted(Reason reason) { return std::string(contracts::to_text(reason
 
 // What the slot's round before left it to go on with; zero: nothing.
 Hash256 handed_on(const SlotEvidence& evidence) {
-    const auto verdict = evidence.before ? evidence.before->verdict : Reason::kNone;
-    const bool accepted = verdict == Reason::kPaid || verdict == Reason::kPaidUndecided;
-    if (!accepted || !evidence.reveal_before || !evidence.reveal_before->trace.carried) return {};
+    const bool known = evidence.merged_before && evidence.reveal_before;
+    if (!known || !evidence.reveal_before->trace.carried) return {};
     return evidence.reveal_before->trace.carried->out;
 }
 
@@ -237,6 +236,9 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
     if (program::carries_state(job.spec) && round.number > 0) {
         evidence.before = contracts::read_slot(state, job.id, round.number - 1, slot.slot);
         evidence.reveal_before = contracts::read_reveal(state, job.id, round.number - 1, slot.slot);
+        const auto merged = contracts::read_round_progress(state, job.id, round.number - 1);
+        evidence.merged_before = merged && std::find(merged->merged_slots.begin(), merged->merged_slots.end(),
+                                                     slot.slot) != merged->merged_slots.end();
     }
     evidence.held = slot.revealed && !slot.diverged && is_held(state, job, round, slot);
     for (std::size_t i = 0; !slot.drawn_units.empty() && i < slot.verifiers.size(); ++i) {

@@ -36,6 +36,7 @@ struct SlotEvidence {
     /// The same slot's record and reveal in the round before, in jobs that carry.
     std::optional<contracts::SlotRound> before;
     std::optional<contracts::Reveal> reveal_before;
+    bool merged_before = false;      ///< the merge of that round took the slot
     std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third; none where no unit was drawn
     bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
     /// Whether its miner missed the last round in which it held a slot, or had just joined (Attendance).

@@ -5,6 +5,7 @@
 
 #include "contracts/program/blob_sizes.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "node/roles/following_role.hpp"
 
 namespace assay::node {
@@ -219,6 +220,11 @@ std::optional<SharedDescriptor> JobBench::ready(const contracts::StateView& stat
     return prepare(state, job, Pin::kPinned);
 }
 
+std::optional<SharedDescriptor> JobBench::prepared(const contracts::StateView& state,
+                                                   const contracts::Job& job) {
+    return prepare(state, job, Pin::kEvictable);
+}
+
 bool JobBench::vouched(const contracts::StateView& state, const contracts::Job& job, Worker worker) {
     if (job.spec.initial_blob.is_zero() || initial_blobs_.contains(job.id)) return true;
     if (worker == Worker::kFree) return prepare(state, job, Pin::kEvictable).has_value();
@@ -352,7 +358,8 @@ void JobBench::tidy(const contracts::StateView& state, std::uint64_t height, con
         const bool in_rounds = job->phase == contracts::JobPhase::kRounds;
         // Whoever enlisted has promised to audit, before there is a round.
         if (takes_part(*job, me)) running.emplace_back(id, job->round);
-        const bool of_others = in_rounds && !takes_part(*job, me);
+        // A job with places left is one to join.
+        const bool of_others = in_rounds && !takes_part(*job, me) && contracts::open_places(state, *job) == 0;
         if (of_others || refused_.contains(id)) continue;
         for (const BlobId& blob : blobs_of(*job)) needed.insert(blob);
     }

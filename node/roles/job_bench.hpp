@@ -115,6 +115,9 @@ public:
     /// the worker.
     std::optional<SharedDescriptor> ready(const contracts::StateView& state, const contracts::Job& job);
 
+    /// As ready(), for a job that may go to others: nothing is pinned.
+    std::optional<SharedDescriptor> prepared(const contracts::StateView& state, const contracts::Job& job);
+
     /// The job's data, and the state that its round starts from unless that is computed from the seed: true
     /// when all of it is here, otherwise it is being fetched. The spec says how large each blob is; one that
     /// is described with another size is not taken. Leaves the worker alone.

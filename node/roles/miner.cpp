@@ -44,8 +44,8 @@ void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
     take_over_notes();
     if (training_request_) {
-        if (contracts::has_ended(state(), std::get<0>(*training_)))
-            parts().seams.worker.cancel(*training_request_);
+        const auto job = contracts::read_job_progress(state(), std::get<0>(*training_));
+        if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(*training_request_);
     }
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });

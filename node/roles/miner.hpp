@@ -84,8 +84,8 @@ private:
     void plan_round(const contracts::Job& job);
     /// Takes an open place of the job, once everything is here that its next round needs.
     void plan_join(const contracts::Job& job);
-    /// In a running round of any job, with nothing committed yet.
-    bool holds_slots();
+    /// Whether it is a member of another job that is not over, or asked to be one.
+    bool has_place_beside(const base::Hash256& id);
     void plan_slot(const contracts::Job& job, const contracts::Round& round,
                    const contracts::SlotRound& slot);
 
@@ -156,7 +156,8 @@ private:
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
     bool notes_taken_over_ = false;
     std::set<SlotKey> failed_;
-    std::set<base::Hash256> weighed_;  ///< jobs whose locks the log has named
+    std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
+    std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last
 };
 
 }  // namespace assay::node

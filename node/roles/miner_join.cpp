@@ -14,20 +14,22 @@ void MinerRole::plan_join(const contracts::Job& job) {
     if (job.auction.clearing_price < options_.ask || !locks_within_limits(job)) return;
     const contracts::Params params = contracts::params_of(state(), job);
     if (contracts::read_stake(state(), me()).free < contracts::bond_in(state(), params, job, me())) return;
-    // The worker of a miner that holds slots elsewhere is not free to look at another job.
-    if (training_ || making_base_ || holds_slots()) return;
-    if (bench_.ready(state(), job)) offer("join job " + job.id.brief(), contracts::JobJoin{.job = job.id});
+    // One worker works for one job at a time: whoever has a place, or asked for one, takes no second.
+    if (training_ || making_base_ || has_place_beside(job.id)) return;
+    if (!bench_.prepared(state(), job)) return;
+    joining_ = job.id;
+    offer("join job " + job.id.brief(), contracts::JobJoin{.job = job.id});
 }
 
-bool MinerRole::holds_slots() {
+bool MinerRole::has_place_beside(const base::Hash256& id) {
     const auto jobs = contracts::list_active_jobs(state());
-    return std::any_of(jobs.begin(), jobs.end(), [this](const base::Hash256& id) {
-        const auto progress = contracts::read_job_progress(state(), id);
-        if (!progress || progress->phase != contracts::JobPhase::kRounds) return false;
-        const auto slots = contracts::list_slots(state(), id, progress->round);
-        return std::any_of(slots.begin(), slots.end(), [this](const contracts::SlotRound& slot) {
-            return slot.assigned && slot.miner == me() && !slot.committed;
+    return std::any_of(jobs.begin(), jobs.end(), [&](const base::Hash256& other) {
+        const auto job = contracts::read_job(state(), other);
+        if (!job || other == id || contracts::is_over(job->phase)) return false;
+        const bool member = std::any_of(job->roster.begin(), job->roster.end(), [this](const auto& entry) {
+            return entry.node == me() && !entry.dropped;
         });
+        return member || (joining_ == other && contracts::open_places(state(), *job) > 0);
     });
 }
 

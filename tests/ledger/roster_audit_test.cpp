@@ -37,7 +37,7 @@ TEST_CASE(
     CHECK(audit_payouts(env.with_evidence()).ok());
     env.send(env.person("m3"), JobJoin{job});
     env.send(env.person("m4"), JobJoin{job});
-    play_round(env, job);
+    while (env.job(job).phase == JobPhase::kRefill) env.let_deadline_pass();
     play_round(env, job, {.miners = {{"m3", MinerManner::kAbsent}}});
     play_round(env, job, {.miners = {{"m4", MinerManner::kSilent}}});
     play_job(env, job);
@@ -77,6 +77,28 @@ TEST_CASE(
     entry.ask = amount(entry.ask.units() + 1);
     store(dearer, roster_key(job, entry.node), entry);
     CHECK_FALSE(audit_payouts(dearer).ok());
+}
+
+TEST_CASE("what a slot carries over a round without a merge is judged as the rules have it") {
+    Env env(short_windows());
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+    JobSpec spec = small_job();
+    spec.rounds = 4;
+    spec.inner_state = program::InnerState::kCarried;
+    const Hash256 job = env.post(spec);
+    env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+    play_round(env, job);
+    play_round(env, job, {.mergers = {{"v1", MergeManner::kCensors}, {"v2", MergeManner::kCensors}}});
+    REQUIRE(read_round(env.whole(), job, 1)->merged_slots.empty());
+    REQUIRE(read_slot(env.whole(), job, 1, 0)->verdict == Reason::kPaid);
+    CHECK_FALSE(carried_in(env.state(), job, 1, 0).nothing());
+    CHECK(carried_in(env.state(), job, 2, 0).nothing());
+    play_job(env, job);
+    REQUIRE(env.job(job).end_reason == Reason::kJobComplete);
+    const PayoutReport report = audit_payouts(env.with_evidence());
+    INFO(said(report));
+    CHECK(report.ok());
 }
 
 }  // namespace assay::ledger

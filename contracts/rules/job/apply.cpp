@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/program.hpp"
+#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -36,9 +37,9 @@ void join_beacon(Work& work, const Hash256& job, Bidding& bidding, BeaconMember 
 }
 
 /// Others may join for as long as asks are sealed, once somebody is there; nobody is waited for when no place
-/// is open.
+/// is open. A window that members' bonds wait for is not cut.
 void shorten_refill(Work& work, Job job) {
-    if (job.phase != JobPhase::kRefill) return;
+    if (job.phase != JobPhase::kRefill || !list_claims(work.state, job.id).empty()) return;
     const bool full = open_places(work.state, job) == 0;
     const std::uint64_t window = full ? 0 : params_of(work.state, job).ask_commit_window;
     const std::uint64_t last = later(work.block.height, window);
@@ -161,6 +162,9 @@ void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
+    const Job before = required(read_job(work.state, tx.job));
+    const Amount bond = bond_in(work.state, params_of(work.state, before), before, sent.sender);
+    lock_stake(work.state, sent.sender, bond);
     edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
         RosterEntry entry;
         entry.node = sent.sender;
@@ -168,6 +172,7 @@ void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
         entry.ask = bidding.auction.clearing_price;
         entry.missed = 1;  // it says that it is there: its first absence costs what a second one costs
         entry.place = bidding.auction.winners + bidding.joined++;
+        entry.locked = bond;
         store(work.state, roster_key(tx.job, entry.node), entry);
     });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});

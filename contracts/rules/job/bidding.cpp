@@ -87,6 +87,13 @@ void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline) {
     work.tell({.kind = EventKind::kJobPhase, .job = job.id, .number = static_cast<std::uint64_t>(phase)});
 }
 
+void release_joiners(State& state, Job& job) {
+    for (RosterEntry& entry : job.roster) {
+        if (!entry.locked.is_zero()) unlock_stake(state, entry.node, entry.locked);
+        entry.locked = {};
+    }
+}
+
 void list_as_active(State& state, const Hash256& id) {
     state.put(active_job_key(id), {});
     count_active(state, [](std::uint32_t& jobs) { ++jobs; });
@@ -133,6 +140,7 @@ void close_job(Work& work, Job& job) {
         ask.deposit = {};
         store(work.state, ask_key(job.id, ask.miner), ask);
     }
+    release_joiners(work.state, job);
     for (EnlistedVerifier& verifier : job.verifiers) {
         if (!verifier.bond.is_zero()) unlock_stake(work.state, verifier.node, verifier.bond);
         verifier.bond = {};

@@ -21,6 +21,9 @@ bool close_bidding_phase(Work& work, Job& job);
 /// Enters a phase; with a deadline unless it is kRounds, whose rounds have their own. Changes `job`.
 void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline);
 
+/// Unlocks what joiners have locked (RosterEntry::locked). Changes `job`, which the caller stores.
+void release_joiners(State& state, Job& job);
+
 /// Decides the end of a job. It ends at once, or, while claims of it are in their windows, waits for the last
 /// one: until then escrow, stakes and link bonds stay locked (close_job ends it). Changes `job`, which the
 /// caller stores. REQUIRES that its end was not decided before.

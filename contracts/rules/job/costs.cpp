@@ -95,7 +95,9 @@ BondLoss bond_loss(const Params& params, Reason verdict, Amount bond) {
     const bool repeated = verdict == Reason::kNoCommitAgain;
     if (!repeated && consequence(verdict) != Consequence::kForfeit) return {};
     const Amount lost = repeated ? part(bond, params.no_commit_ppm, Rounding::kUp) : bond;
-    if (verdict == Reason::kMismatch) return {lost, {}};
+    // Absence can be brought about: by a window that no machine meets, by whoever orders blocks. So it pays
+    // nobody.
+    if (repeated || verdict == Reason::kMismatch) return {lost, {}};
     return {lost, part(lost, params.forfeit_buyer_ppm, Rounding::kDown)};
 }
 

@@ -52,11 +52,12 @@ struct BeaconMember {
 struct EnlistedVerifier {
     PublicKey node;
     PublicKey owner;
-    Amount locked;             ///< at enlistment, until the job ends
-    Amount bond;               ///< what penalties have left of it
-    std::uint32_t missed = 0;  ///< rounds in a row with an audit, a bitmap or a merge missed
-    bool dropped = false;      ///< no longer drawn: missed too many, or its bond is below one penalty
-    std::uint32_t place = 0;   ///< in Job::verifiers
+    Amount locked;  ///< at enlistment, until the job ends
+    Amount bond;    ///< what penalties have left of it
+    /// Twice the rounds with an audit, a bitmap or a merge missed, less the other rounds; never below zero.
+    std::uint32_t missed = 0;
+    bool dropped = false;     ///< no longer drawn: missed too many, or its bond is below one penalty
+    std::uint32_t place = 0;  ///< in Job::verifiers
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped, self.place);
@@ -75,10 +76,12 @@ struct RosterEntry {
     /// Verified work units × 1000 per height between dealing and last commit, recent rounds, newest last.
     std::vector<std::uint64_t> speeds;
     std::uint32_t place = 0;  ///< in Job::roster
+    /// Of its stake, locked from a joining to the next dealing: the bond of one slot.
+    Amount locked;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.ask, self.missed, self.dropped, self.dropped_for,
-              self.dropped_round, self.speeds, self.place);
+              self.dropped_round, self.speeds, self.place, self.locked);
     }
     /// Minimum of the recent rounds; 0 before the first verified one.
     [[nodiscard]] std::uint64_t speed() const;

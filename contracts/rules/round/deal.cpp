@@ -38,10 +38,28 @@ bool waits_for_window(const StateView& state, const Job& job, const PublicKey& m
     });
 }
 
-/// Drops a joiner that cannot lock one slot's bond: it would hold a place for nothing. A winner could at the
-/// auction, and its stake comes back.
+/// Owners of the verifiers that may be drawn, ascending.
+std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job) {
+    std::vector<PublicKey> owners;
+    for (const EligibleVerifier& candidate : eligible_verifiers(state, job))
+        owners.push_back(candidate.owner);
+    std::sort(owners.begin(), owners.end());
+    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+    return owners;
+}
+
+/// Whether enough verifiers of other owners are there to judge work of this owner: a verifier of its own is
+/// never drawn for it.
+bool can_be_judged(const std::vector<PublicKey>& judges, const PublicKey& owner, const Params& params) {
+    const std::size_t own = std::binary_search(judges.begin(), judges.end(), owner) ? 1 : 0;
+    return judges.size() - own >= params.panel_owners_least;
+}
+
+/// Passes over a miner whom too few of others could judge. Drops a joiner that cannot hold a slot: it would
+/// have its place for nothing. A winner could lock a slot's bond at the auction, and its stake comes back.
 std::vector<Hand> hands_of(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
+    const std::vector<PublicKey> judges = owners_of_judges(work.state, job);
     std::vector<Hand> hands;
     for (RosterEntry& entry : job.roster) {
         if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
@@ -49,7 +67,8 @@ std::vector<Hand> hands_of(Work& work, Job& job) {
                   is_newcomer(work.state, params, entry.node, job)};
         const std::uint64_t free = read_stake(work.state, entry.node).free.units();
         const std::uint64_t fits = hand.bond.is_zero() ? job.spec.slots : free / hand.bond.units();
-        hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
+        if (can_be_judged(judges, entry.owner, params))
+            hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
         if (hand.capacity > 0) {
             hands.push_back(hand);
         } else if (is_joiner(job, entry) && !waits_for_window(work.state, job, entry.node)) {
@@ -108,14 +127,9 @@ Reason obstacle(const Work& work, const Job& job) {
     if (job.round >= job.spec.rounds) return Reason::kJobComplete;
     if (job.cancel_asked) return Reason::kJobCancelled;
     if (work.block.height >= job.deadline) return Reason::kJobDeadline;
-    std::vector<PublicKey> owners;
-    for (const EligibleVerifier& candidate : eligible_verifiers(work.state, job))
-        owners.push_back(candidate.owner);
-    std::sort(owners.begin(), owners.end());
-    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-    if (owners.size() < params_of(work.state, job).panel_owners_least) return Reason::kTooFewVerifiers;
-    const auto cost =
-        round_cost(params_of(work.state, job), job.spec, job.auction.clearing_price, job.slot_work);
+    const Params params = params_of(work.state, job);
+    if (owners_of_judges(work.state, job).size() < params.panel_owners_least) return Reason::kTooFewVerifiers;
+    const auto cost = round_cost(params, job.spec, job.auction.clearing_price, job.slot_work);
     ASSAY_CHECK(cost.has_value());
     // Escrow is never overdrawn: a round begins only when its dearest course is covered.
     return job.escrow < *cost ? Reason::kJobExhausted : Reason::kNone;
@@ -142,6 +156,7 @@ void start_round(Work& work, Job& job) {
     Reason stop = obstacle(work, job);
     std::vector<Hand> hands;
     if (stop == Reason::kNone) {
+        release_joiners(work.state, job);
         hands = hands_of(work, job);
         if (hands.empty() && job.phase != JobPhase::kRefill) return begin_refill(work, job);
         if (hands.empty()) stop = Reason::kNoMiners;

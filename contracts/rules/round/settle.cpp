@@ -251,15 +251,17 @@ void settle_claim(Settlement& s, const SlotRound& slot) {
     for (std::size_t i = 0; i < audits.size(); ++i) settle_audit(s, slot, audits[i], worths[i]);
 }
 
-/// Whoever has a say about a slot that is not stored, and posted no bitmap, is missing.
+/// Whoever has a say about a slot that is not stored, and posted no bitmap, is missing. Nobody has one about
+/// work of its own owner.
 void note_storage(Settlement& s) {
     const Round& round = s.running.round;
-    const auto& slots = s.running.slots;
-    const bool lacking = std::any_of(slots.begin(), slots.end(), [](const SlotRound& slot) {
-        return slot.revealed && !slot.diverged && !slot.stored;
-    });
-    if (!lacking) return;
     for (const Judge& judge : round.judges) {
+        const bool waited_for =
+            std::any_of(s.running.slots.begin(), s.running.slots.end(), [&](const SlotRound& slot) {
+                return slot.revealed && !slot.diverged && !slot.stored &&
+                       slot.owner != enlisted(s, judge.node).owner;
+            });
+        if (!waited_for) continue;
         bool& absent = s.absences[judge.node];
         absent = absent || !read_storage(s.state(), round.job, round.number, judge.node);
     }
@@ -277,7 +279,8 @@ void close_merge_claims(Settlement& s) {
     }
 }
 
-// Only where moments are carried: what each merged slot goes on with in the next round.
+// Only where moments are carried: what each merged slot goes on with in the next round. One whose update no
+// merge took starts from zero: its moments belong to parameters that the job does not have.
 void hand_on(Settlement& s) {
     const Round& round = s.running.round;
     for (const std::uint32_t number : round.merged_slots) {
@@ -371,8 +374,14 @@ void measure(Settlement& s) {
 void note_attendance(Settlement& s) {
     for (const auto& [node, absent] : s.absences) {
         EnlistedVerifier& verifier = enlisted(s, node);
-        verifier.missed = absent ? verifier.missed + 1 : 0;
-        if (verifier.missed < s.running.params.max_missed || verifier.dropped) continue;
+        // An absence weighs as much as two rounds of attendance: whoever stays away every second round, and
+        // has all others wait for a window to end, is dropped as well.
+        if (absent) {
+            verifier.missed += 2;
+        } else if (verifier.missed > 0) {
+            --verifier.missed;
+        }
+        if (verifier.missed < 2 * s.running.params.max_missed || verifier.dropped) continue;
         verifier.dropped = true;
         s.running.work.tell({.kind = EventKind::kDropped,
                              .job = s.job().id,

@@ -54,7 +54,10 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_AMOUNT(job_slot_fee, 0, kStakeMax, "burned at a job's submission, for each slot of each round"),
         ASSAY_NUMBER(probation_rounds, 0, 1'000'000,
                      "slots of a job whose verified work, in its class, ends a miner's probation there"),
-        ASSAY_NUMBER(max_missed, 1, 1'000, "rounds missed in a row until a party is dropped from a job"),
+        ASSAY_NUMBER(
+            max_missed, 1, 1'000,
+            "rounds missed in a row until a party is dropped from a job; of a verifier each round attended "
+            "makes up for half a missed one"),
         ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
         // Two leave a round without a pair as soon as one withholds its link.
         ASSAY_NUMBER(panel_owners_least, 2, 3,
@@ -66,8 +69,8 @@ std::vector<ParamRange> make_ranges() {
         // A part is always burned: what comes back to a cheat under another key deters nobody.
         ASSAY_NUMBER(
             forfeit_buyer_ppm, 0, 900'000,
-            "of what a miner loses without a vote (silence, repeated rounds without a commit), to the "
-            "buyer; the rest is burned, and what votes take is burned whole"),
+            "of what a miner loses by silence after the draw, to the buyer; the rest is burned, and what "
+            "votes and absences take is burned whole"),
         ASSAY_NUMBER(
             no_commit_ppm, 0, kPartsPerMillion,
             "of the slot's bond, for not committing in a second round in a row, or in the first after "

@@ -162,8 +162,7 @@ constexpr std::array kRows = {
         "The link comes too late: the try that waited for it is void."},
     Row{Reason::kNoCommitAgain, kPenalty, "no_commit_again",
         "No seal arrived before the beacon, again or right after joining: unpaid, and a part of the bond is "
-        "lost "
-        "to the buyer and to burning."},
+        "burned."},
     Row{Reason::kBadMerge, kRefused, "bad_merge",
         "The merge names no slot, one that may not be merged, or clips that the job does not have."},
     Row{Reason::kMergeAttested, kUnpaid, "merge_attested",

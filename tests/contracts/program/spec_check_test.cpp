@@ -79,6 +79,16 @@ const std::vector<Broken> kBroken = {
     {SpecError::kOuterLearningRate, [](JobSpec& s) { s.train.outer_learning_rate = kNan; }},
     {SpecError::kOuterMomentum, [](JobSpec& s) { s.train.outer_momentum = 1.0F; }},
     {SpecError::kMaxUpdateNorm, [](JobSpec& s) { s.train.max_update_norm = -1.0F; }},
+    {SpecError::kNormBelowUnit,
+     [](JobSpec& s) {
+         s.train.sum_exponent = 0;
+         s.train.max_update_norm = 0.5F;
+     }},
+    {SpecError::kNormBelowUnit,
+     [](JobSpec& s) {
+         s.train.sum_exponent = -24;
+         s.train.max_update_norm = 0x1.fffffep-25F;
+     }},
     {SpecError::kMaxUpdateNorm, [](JobSpec& s) { s.train.max_update_norm = kNan; }},
     {SpecError::kMaxUpdateNorm, [](JobSpec& s) { s.train.max_update_norm = kInfinity; }},
     {SpecError::kSumExponent, [](JobSpec& s) { s.train.sum_exponent = 1; }},

@@ -3,9 +3,11 @@
 // cheat's own sum: no number of skipped units brings more than it costs.
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "contracts/rules/job/deterrence.hpp"
 #include "contracts/rules/job/panel.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "tests/contracts/rules/env.hpp"
 #include "tests/support/properties.hpp"
 
@@ -43,6 +45,42 @@ TEST_CASE("a panel is captured by two of its three") {
         for (int b = 0; b < 30; ++b)
             for (int c = 0; c < 30; ++c) captured += (a < 10) + (b < 10) + (c < 10) >= 2 ? 1 : 0;
     CHECK(captured_panels(10, 30) == captured);
+}
+
+TEST_CASE("two of three owners decide, whatever they lock") {
+    const auto key = [](std::uint8_t number) {
+        PublicKey made;
+        made.bytes[0] = number;
+        return made;
+    };
+    const std::vector<EligibleVerifier> judges = {
+        {key(1), key(1), 1'000'000}, {key(2), key(2), 1}, {key(3), key(3), 1}};
+    for (std::uint32_t slot = 0; slot < 64; ++slot) {
+        const auto panel = draw_weighted(bytes_of("beacon"), "pair", slot, judges, panel_most());
+        CHECK(std::set<PublicKey>(panel.begin(), panel.end()) == std::set{key(1), key(2), key(3)});
+    }
+}
+
+TEST_CASE("a third of the stake under many names has more panels than a third of the seats") {
+    // Two honest owners with a third each; ten names share the last third.
+    std::vector<EligibleVerifier> judges;
+    for (std::uint8_t number = 1; number <= 12; ++number) {
+        PublicKey key;
+        key.bytes[0] = number;
+        judges.push_back({key, key, number <= 2 ? 100U : 10U});
+    }
+    constexpr std::uint32_t kPanels = 20'000;
+    std::uint32_t captured = 0;
+    for (std::uint32_t slot = 0; slot < kPanels; ++slot) {
+        int seats = 0;
+        for (const PublicKey& node : draw_weighted(bytes_of("beacon"), "pair", slot, judges, panel_most()))
+            seats += node.bytes[0] > 2 ? 1 : 0;
+        captured += seats >= 2 ? 1 : 0;
+    }
+    const double share = static_cast<double>(captured) / kPanels;
+    CHECK(share > 0.35);
+    CHECK(share < 0.39);
+    CHECK(share > static_cast<double>(captured_panels(1, 3)) / 27);
 }
 
 TEST_CASE(

@@ -89,6 +89,21 @@ TEST_CASE("of equal claims the first that was opened is paid, the others' bonds 
     }
 }
 
+TEST_CASE("a judge that leaves every second merge out is dropped: it has all others wait for the window") {
+    JobSpec spec = small_job();
+    spec.rounds = 12;
+    MergeWorld w(kThree, spec);
+    std::uint32_t round = 0;
+    const auto judge = [&] { return w.env.job(w.job).verifiers[2]; };
+    for (; round < 12 && !judge().dropped; ++round) {
+        const bool away = round % 2 == 0;
+        play_round(w.env, w.job, {.mergers = {{"v3", away ? MergeManner::kAbsent : MergeManner::kHonest}}});
+    }
+    CHECK(judge().dropped);
+    CHECK(round == 5);
+    CHECK_FALSE(w.env.job(w.job).verifiers[0].dropped);
+}
+
 TEST_CASE("a liar with the whole set loses to those who merged the same slots, as a wrong seal does") {
     MergeWorld w;
     const std::uint64_t stake = w.env.stake("v2");

@@ -110,6 +110,16 @@ TEST_CASE("a job from its seed is bid for at once") {
     CHECK(bench.worker.asked.empty());
 }
 
+TEST_CASE("what is fetched to look at a job that may go to others pins nothing") {
+    Bench bench(true);
+    CHECK_FALSE(bench.bench.prepared(bench.state, bench.job).has_value());
+    REQUIRE_FALSE(bench.blobs.asked.empty());
+    for (const auto& [request, id] : bench.blobs.asked)
+        CHECK(bench.blobs.terms.at(id).pin == Pin::kEvictable);
+    bench.serve();
+    for (const auto& [id, pin] : bench.store.here) CHECK(pin == Pin::kEvictable);
+}
+
 TEST_CASE("a job from given weights is bid for once they are here and have the root that the spec names") {
     Bench bench(true);
     bench.reach_check();
