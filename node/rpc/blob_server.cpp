@@ -2,6 +2,7 @@
 // BlobService over gRPC: conversions only.
 #include "assay.grpc.pb.h"
 #include "node/rpc/errors.hpp"
+#include "node/rpc/lend_call.hpp"
 #include "node/rpc/listener.hpp"
 #include "node/rpc/reactors.hpp"
 #include "node/rpc/wire.hpp"
@@ -52,7 +53,8 @@ private:
 
 class BlobCalls final : public v1::Blobs::CallbackService, public Adapter {
 public:
-    BlobCalls(BlobService& service, const ServerLimits& limits) : service_(service), calls_(limits) {}
+    BlobCalls(BlobService& service, const ServerLimits& limits, OutwardDesk* desk)
+        : service_(service), desk_(desk), calls_(limits) {}
 
     grpc::Service& service() override { return *this; }
     void stop() override { calls_.stop(); }
@@ -78,16 +80,24 @@ public:
         return (new FetchCall(calls_, readers_, service_, *context, *request))->start();
     }
 
+    grpc::ServerBidiReactor<v1::LendAnswer, v1::LendAsk>* Lend(
+        grpc::CallbackServerContext* context) override {
+        // Deletes itself when it is over.
+        return (new LendCall(calls_, desk_, *context))->start();
+    }
+
 private:
     BlobService& service_;
+    OutwardDesk* desk_;
     OpenCalls calls_;
     FairPool readers_{kBlobReaders};
 };
 
 }  // namespace
 
-base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options) {
-    return listen(std::make_unique<BlobCalls>(service, options.limits), options, "blobs");
+base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options,
+                                                      OutwardDesk* desk) {
+    return listen(std::make_unique<BlobCalls>(service, options.limits, desk), options, "blobs");
 }
 
 }  // namespace assay::node

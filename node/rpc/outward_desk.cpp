@@ -63,7 +63,8 @@ private:
     }
     base::Failed<FetchFailure> out_of_turn() {
         line_->cut();
-        return base::failed(FetchFailure(bad_answer(name_, "an answer that was not asked for").error));
+        return base::failed(
+            FetchFailure({base::ErrorKind::kVerification, name_ + " gave what was not asked for", "try another holder"}));
     }
 
     std::shared_ptr<OutwardLine> line_;
@@ -181,7 +182,7 @@ void OutwardDesk::open(const base::PublicKey& node, const std::shared_ptr<Outwar
     std::shared_ptr<OutwardLine> before;
     {
         const std::lock_guard lock(mutex_);
-        before = std::exchange(lines_[node], line);
+        before = admitted_.contains(node) ? std::exchange(lines_[node], line) : line;
     }
     if (before) before->cut();
 }
