@@ -9,6 +9,7 @@
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/limits.hpp"
+#include "node/roles/outward_peers.hpp"
 
 namespace assay::node {
 
@@ -48,6 +49,7 @@ void MinerRole::plan() {
     }
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    if (outward_node(parts().endpoint)) parts().seams.blobs.lend_to(outward_peers(state(), me()));
     forget_ended_jobs();
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }

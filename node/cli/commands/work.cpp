@@ -42,11 +42,13 @@ struct MinerFlags {
     std::string lock_slot = "20";
     std::string lock_job = "60";
     std::vector<std::string> drills;
+    bool outward = false;
 };
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
+    options.outward = flags.outward;
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
@@ -101,6 +103,8 @@ void add_work_commands(CLI::App& app, Context& context) {
                           [&context, miner] { return run_miner(context, *miner); });
     add_role_flags(mine, miner->role);
     add_peer_flags(mine, miner->role);
+    mine.add_flag("--outward", miner->outward,
+                  "Accept no connection: verifiers ask over calls that this miner opens to them");
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();

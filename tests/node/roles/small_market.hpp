@@ -100,6 +100,7 @@ struct MarketOptions {
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
+    std::set<std::string> outward;  ///< miners that accept no connection
     std::uint64_t luck = 0;  ///< another number, another job: other draws
 };
 
@@ -337,6 +338,9 @@ private:
         parties_[name] = std::make_unique<Party>(
             name, genesis_, clock_, folder_.path(),
             options_.quotas.contains(name) ? options_.quotas.at(name) : options_.quota);
+        if (options_.outward.contains(name)) {
+            parties_[name]->parts.endpoint = outward_endpoint(parties_[name]->node.public_key());
+        }
     }
     void make_block() {
         std::vector<Bytes> transactions = std::exchange(owners_, {});
@@ -388,6 +392,7 @@ private:
                         if (asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
                         continue;
                     }
+                    asker_ = one.get();
                     const auto fetched =
                         fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
                     if (fetched.ok())
@@ -429,7 +434,22 @@ private:
         Party& party_;
     };
 
+    /// Of a party that accepts no connection: those alone have its blobs to whom it opened a call, and who
+    /// take it.
+    Outcome<std::unique_ptr<BlobService>> over_its_own_call(const base::PublicKey& node) {
+        for (auto& [name, one] : parties_) {
+            if (one->node.public_key() != node) continue;
+            const OutwardPeer peer{asker_->node.public_key(), asker_->parts.endpoint};
+            const auto& lent = one->blobs.lent;
+            if (std::find(lent.begin(), lent.end(), peer) == lent.end()) break;
+            if (!asker_->blobs.admitted.contains(node) || !one->serves) break;
+            return std::unique_ptr<BlobService>(std::make_unique<Served>(*one));
+        }
+        return base::fail(base::ErrorKind::kUnreachable, "it accepts no connection");
+    }
+
     MarketOptions options_;
+    Party* asker_ = nullptr;  ///< of the fetch under way
     assay::test::TemporaryFolder folder_;
     HandClock clock_;
     const ledger::Genesis genesis_;
@@ -443,6 +463,7 @@ private:
     tests::TinyJob job_;
     std::map<std::string, std::unique_ptr<Party>> parties_;
     const ConnectHolder connect_ = [this](const Endpoint& at) -> Outcome<std::unique_ptr<BlobService>> {
+        if (const auto node = outward_node(at)) return over_its_own_call(*node);
         const auto found = parties_.find(at.substr(0, at.find(':')));
         if (found == parties_.end() || !found->second->serves) {
             return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
