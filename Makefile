@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-pairs exhaustive amx-emulated parity fuzz soak
+.PHONY: help setup build demo test bench bench-peers bench-record bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
 .PHONY: portability format lint clean
 .DEFAULT_GOAL := help
 
@@ -8,6 +8,7 @@
 export NINJA_STATUS := [%f/%t %es] 
 FUZZ_SECONDS ?= 60
 SOAK_RUNS ?= 20
+RECOMPUTES ?= 100000
 # make demo TEXT=file.txt SABOTAGE="miner=2,round=3,tensor=NAME,index=I,bit=B" (several: separated by spaces)
 demo_flags = $(if $(TEXT),--text "$(TEXT)") $(foreach fault,$(SABOTAGE),--sabotage "$(fault)") $(DEMO_FLAGS)
 
@@ -55,6 +56,9 @@ parity: ## hours: our profiles beside PyTorch on the same text; resumable; write
 	@cmake --build build --target assay assay_parity
 	@python3 tests/parity/run.py $(PARITY_FLAGS)
 
+sim: build ## every cheat against the real rules and roles, 10,000 trials each (an hour or more); SIM_FLAGS=…
+	@build/bin/assay sim run --strategies all $(or $(SIM_FLAGS),--rounds 10000 --seeds 10)
+
 exhaustive: ## errors of exp, tanh, … and equality of every vector lane at all 2^32 inputs (half an hour of one core)
 	@.ci/setup test
 	@cmake --preset release -DASSAY_TESTS=ON
@@ -81,6 +85,12 @@ soak: ## repeat the scenario tests SOAK_RUNS times, stop at the first failure
 	@cmake --preset release -DASSAY_TESTS=ON
 	@cmake --build build
 	@ctest --test-dir build --output-on-failure -L scenario --repeat until-fail:$(SOAK_RUNS)
+
+recomputes: ## a hundred thousand honest recomputes on mixed targets and threads; none may differ (an hour of one core)
+	@.ci/setup test
+	@cmake --preset release -DASSAY_TESTS=ON
+	@cmake --build build --target honest_recomputes
+	@build/bin/honest_recomputes $(RECOMPUTES)
 
 format: ## clang-format on every C++ file
 	@git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i

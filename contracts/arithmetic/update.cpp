@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "contracts/base/check.hpp"
 
@@ -86,16 +87,22 @@ void merge_cut(int sum_exponent, std::span<const WeightedUpdate> updates, std::u
                std::span<float> g) {
     ASSAY_CHECK(!updates.empty() && updates.size() <= 1024);
     std::uint64_t total = 0;
+    bool clipped = false;
     for (const WeightedUpdate& one : updates) {
         ASSAY_CHECK(first <= one.update.size() && g.size() <= one.update.size() - first);
-        ASSAY_CHECK(one.weight >= 1 && one.weight <= (1ULL << 32));
+        ASSAY_CHECK(one.weight >= 1 && one.weight <= (1ULL << 32) && one.clip <= kWholeClip);
         total += one.weight;
+        clipped = clipped || one.clip != kWholeClip;
     }
+    // Where nothing is clipped the factor of both sums goes.
+    std::vector<base::Int128> factors;
+    for (const WeightedUpdate& one : updates)
+        factors.push_back(static_cast<base::Int128>(one.weight) * (clipped ? one.clip : 1U));
+    if (clipped) total *= kWholeClip;
     for (std::size_t i = 0; i < g.size(); ++i) {
-        base::Int128 sum = 0;  // at most 2^10 · 2^32 · 2^62 in magnitude
-        for (const WeightedUpdate& one : updates) {
-            sum += static_cast<base::Int128>(one.update[first + i]) * static_cast<base::Int128>(one.weight);
-        }
+        base::Int128 sum = 0;  // at most 2^10 · 2^32 · 2^16 · 2^62 in magnitude
+        for (std::size_t k = 0; k < updates.size(); ++k)
+            sum += static_cast<base::Int128>(updates[k].update[first + i]) * factors[k];
         g[i] = merged_value(sum, total, sum_exponent);
     }
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "contracts/arithmetic/update_clip.hpp"
 #include "contracts/base/wide.hpp"
 
 namespace assay::arithmetic {
@@ -18,15 +19,16 @@ namespace assay::arithmetic {
 
 struct WeightedUpdate {
     std::span<const std::int64_t> update;
-    std::uint64_t weight = 0;  ///< 1 … 2^32
+    std::uint64_t weight = 0;         ///< 1 … 2^32
+    std::uint32_t clip = kWholeClip;  ///< at most that
 };
 
 /// RN32(sum · 2^sum_exponent / total_weight), rounded once. REQUIRES total_weight >= 1,
 /// −64 <= sum_exponent <= 0.
 float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponent);
 
-/// g[i] = merged_value(Σ weight·update[i], Σ weight): exact until the one rounding, so any order of the slots
-/// gives the same bits. REQUIRES 1 <= updates.size() <= 1024, sizes equal to g's.
+/// g[i] = merged_value(Σ weight·clip·update[i], Σ weight·kWholeClip): exact until the one rounding, so any
+/// order of the slots gives the same bits. REQUIRES 1 <= updates.size() <= 1024, sizes equal to g's.
 void merge_updates(int sum_exponent, std::span<const WeightedUpdate> updates, std::span<float> g);
 
 /// The same of a cut of the updates: g[i] of their numbers first + i. REQUIRES updates of at least

@@ -86,6 +86,9 @@ struct TrainConfig {
     Float32 outer_learning_rate = 0.7F;
     Float32 outer_momentum = 0.9F;
     std::int32_t sum_exponent = -40;  ///< updates are integers at 2^sum_exponent
+    /// Norm beyond which an update is scaled down to it in the merge (update_clip.hpp); 0: none is. Encoded
+    /// by JobSpec, behind its other fields, where it is not 0.
+    Float32 max_update_norm = 0.0F;
 
     friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
     template <class Self, class V>
@@ -146,8 +149,8 @@ struct SecurityConfig {
     }
 };
 
-/// Held-out loss of a round is the mean over the first so many held-out sequences: part of the definition,
-/// since two verifiers must find the same bits.
+/// Held-out loss of a round is the mean over so many held-out sequences, drawn by the round's beacon
+/// (held_out.hpp), or over all where there are fewer.
 inline constexpr std::uint64_t kHeldOutSequences = 64;
 
 struct JobSpec {
@@ -170,29 +173,39 @@ struct JobSpec {
     /// state is one of step 0 with zero outer momentum.
     Hash256 initial_blob;
 
+    /// Whether merges scale updates down (TrainConfig::max_update_norm).
+    [[nodiscard]] bool has_norm_bound() const { return train.max_update_norm.value() > 0.0F; }
+
     friend bool operator==(const JobSpec&, const JobSpec&) = default;
-    /// The byte of `merge` also says whether a rate of `finalise` follows the other fields.
+    /// The byte of `merge` also says whether a rate of `finalise` and a norm bound follow the other fields.
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.name, self.profile, self.engine, self.strategy, self.inner_state);
         constexpr std::uint8_t kFinaliseFollows = 0x80;
+        constexpr std::uint8_t kNormBoundFollows = 0x40;
         const bool other_rate = self.security.finalise_threshold != UINT64_MAX;
+        // A bound that is out of its range is written all the same, and refused for that.
+        const bool any_bound = self.train.max_update_norm != Float32();
         auto terms = static_cast<std::uint8_t>(static_cast<std::uint8_t>(self.merge) |
-                                               (other_rate ? kFinaliseFollows : 0));
+                                               (other_rate ? kFinaliseFollows : 0) |
+                                               (any_bound ? kNormBoundFollows : 0));
         visit(terms);
         if constexpr (!std::is_const_v<Self>) {
-            const auto mode = static_cast<std::uint8_t>(terms & ~kFinaliseFollows);
+            const auto mode = static_cast<std::uint8_t>(terms & ~(kFinaliseFollows | kNormBoundFollows));
             if (mode != static_cast<std::uint8_t>(MergeMode::kVerified)) {
                 visit.refuse(base::DecodeError::kBadEnum);
             }
         }
         visit(self.slots, self.rounds, self.seed, self.model, self.train, self.data, self.market,
               self.security, self.initial_root, self.initial_blob);
-        if ((terms & kFinaliseFollows) == 0) return;
-        visit(self.security.finalise_threshold);
+        if ((terms & kFinaliseFollows) != 0) visit(self.security.finalise_threshold);
+        if ((terms & kNormBoundFollows) != 0) visit(self.train.max_update_norm);
         if constexpr (!std::is_const_v<Self>) {
-            // Rate 1 has one spelling.
-            if (self.security.finalise_threshold == UINT64_MAX) visit.refuse(base::DecodeError::kBadEnum);
+            // Rate 1 and no bound have one spelling.
+            const bool rate =
+                (terms & kFinaliseFollows) == 0 || self.security.finalise_threshold != UINT64_MAX;
+            const bool bound = (terms & kNormBoundFollows) == 0 || self.train.max_update_norm != Float32();
+            if (!rate || !bound) visit.refuse(base::DecodeError::kBadEnum);
         }
     }
 };

@@ -119,6 +119,8 @@ constexpr std::array kLimits = {
           real(0.9999F), RuleOf::kArithmetic, in<kTrain, &T::outer_momentum>},
     Limit{E::kSumExponent, Part::kTrain, "train.sum_exponent", "sum_exponent", "powers of 2", Q::kWhole,
           negative(-64), negative(0), RuleOf::kArithmetic, in<kTrain, &T::sum_exponent>},
+    Limit{E::kMaxUpdateNorm, Part::kTrain, "train.max_update_norm", "max_update_norm", "", Q::kReal,
+          real(0.0F), real(1e12F), RuleOf::kArithmetic, in<kTrain, &T::max_update_norm>},
 
     Limit{E::kPrice, Part::kMarket, "market.max_price", "max_price", "base units a work unit", Q::kAmount,
           whole(1), whole(base::kAmountMax), RuleOf::kLedger, in<kMarket, &MarketConfig::max_price>},

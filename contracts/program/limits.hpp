@@ -77,8 +77,9 @@ enum class SpecError : std::uint8_t {
     kExponentOfCodec = 48,
     kFinaliseThreshold = 49,
     kFinaliseOfCarried = 50,
+    kMaxUpdateNorm = 51,
 };
-inline constexpr SpecError kLastSpecError = SpecError::kFinaliseOfCarried;
+inline constexpr SpecError kLastSpecError = SpecError::kMaxUpdateNorm;
 
 /// Whose rule a limit is: what stops to work beyond it.
 enum class RuleOf : std::uint8_t {

@@ -17,6 +17,11 @@ RoundSettings round_settings(const JobSpec& spec) {
             .outer_momentum = spec.train.outer_momentum.value()};
 }
 
+std::uint32_t update_clip(const JobSpec& spec, std::span<const std::int64_t> update) {
+    if (!spec.has_norm_bound()) return arithmetic::kWholeClip;
+    return arithmetic::update_clip(spec.train.sum_exponent, spec.train.max_update_norm.value(), update);
+}
+
 bool carries_state(const JobSpec& spec) {
     return spec.inner_state == InnerState::kCarried && !strategy_of(spec).carried_arrays.empty();
 }

@@ -3,6 +3,9 @@
 // replays, merges or judges.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/strategies/strategy.hpp"
 
@@ -13,6 +16,9 @@ const StrategyRow& strategy_of(const JobSpec& spec);
 
 /// What the row's functions need of the job.
 RoundSettings round_settings(const JobSpec& spec);
+
+/// The clip of a slot's update in the job's merges: kWholeClip in jobs without a norm bound.
+std::uint32_t update_clip(const JobSpec& spec, std::span<const std::int64_t> update);
 
 /// Whether a slot goes on with arrays of its last accepted round.
 bool carries_state(const JobSpec& spec);

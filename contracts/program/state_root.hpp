@@ -31,7 +31,8 @@ Hash256 update_root(const std::vector<TensorInfo>& tensors, std::span<const std:
                     base::BatchHash hash = base::hash_one_by_one);
 
 /// The components of a state, in the order of their leaves. An absent root is zero.
-/// Base state of a round: parameters, outer; step_count = round·inner_steps. Slot state inside a round:
+/// Base state of a round: parameters, outer; step_count = round·inner_steps of the round that follows the
+/// merge which made it. Slot state inside a round:
 /// parameters, moments; step_count = inner steps done in this round; data_cursor = round·inner_steps + those.
 struct StateRoots {
     Hash256 parameters;

@@ -2,10 +2,12 @@
 #include "contracts/program/trace.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "contracts/base/check.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/trace_tree.hpp"
 
 namespace assay::program {
 
@@ -107,6 +109,32 @@ TraceOpening open_leaf(const TraceRecord& trace, const JobSpec& spec, const Hash
     ASSAY_CHECK(index.has_value());
     return {make_leaf(trace, RoundPlan(spec), slot_salt, {kind, place}, *index),
             base::merkle_prove(leaf_hashes(trace, spec, slot_salt), *index)};
+}
+
+TraceTree::TraceTree(TraceRecord trace, const JobSpec& spec, const Hash256& slot_salt)
+    : trace_(std::move(trace)), spec_(spec), salt_(slot_salt) {
+    levels_.push_back(leaf_hashes(trace_, spec, slot_salt));
+    while (levels_.back().size() > 1) {
+        const std::vector<Hash256>& below = levels_.back();
+        std::vector<Hash256> level;
+        for (std::size_t i = 0; i + 1 < below.size(); i += 2) {
+            level.push_back(base::merkle_node(below[i], below[i + 1]));
+        }
+        if (below.size() % 2 != 0) level.push_back(below.back());
+        levels_.push_back(std::move(level));
+    }
+}
+
+TraceOpening TraceTree::open(TraceLeafKind kind, std::uint32_t place) const {
+    const auto index = trace_leaf_index(spec_, kind, place);
+    ASSAY_CHECK(index.has_value());
+    base::InclusionProof proof{.index = *index, .leaf_count = levels_.front().size(), .siblings = {}};
+    std::size_t at = *index;
+    for (const std::vector<Hash256>& level : levels_) {
+        if ((at ^ 1U) < level.size()) proof.siblings.push_back(level[at ^ 1U]);
+        at /= 2;
+    }
+    return {make_leaf(trace_, RoundPlan(spec_), salt_, {kind, place}, *index), std::move(proof)};
 }
 
 bool verify_leaf(const Hash256& root, const JobSpec& spec, const TraceOpening& opening) {

@@ -29,6 +29,12 @@ Checked check_lists(const AuditOpen& tx) {
     return fits ? Checked{} : failed(Reason::kListTooLong);
 }
 
+Checked check_lists(const MergeOpen& tx) {
+    const bool fits =
+        tx.claim.slots.size() <= program::kMaxSlots / 8 + 1 && tx.claim.clips.size() <= program::kMaxSlots;
+    return fits ? Checked{} : failed(Reason::kListTooLong);
+}
+
 template <class Payload>
 Checked check_lists(const Payload&) {
     return {};

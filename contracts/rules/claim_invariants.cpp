@@ -5,6 +5,7 @@
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
 #include "contracts/rules/tables.hpp"
@@ -17,42 +18,47 @@ bool equals(const Claim& claim, const std::optional<Claim>& expected) {
     return expected && base::encode(claim) == base::encode(*expected);
 }
 
-/// The claim of a slot that was dealt, with the window of the stored one. Nothing: its pay is no amount.
-std::optional<Claim> claim_of_slot(const Job& job, const SlotRound& slot, const Claim& found) {
+/// The claim of a slot that was dealt. Nothing: its pay is no amount.
+std::optional<Claim> claim_of_slot(const Params& params, const Job& job, const SlotRound& slot) {
     const auto pay = slot_pay(job.auction.clearing_price, job.slot_work);
     if (!pay) return std::nullopt;
-    return Claim{
-        .node = slot.miner, .owner = slot.owner, .bond = slot.bond, .held = *pay, .window = found.window};
+    return Claim{.node = slot.miner,
+                 .owner = slot.owner,
+                 .bond = slot.bond,
+                 .held = *pay,
+                 .window = params.claim_window};
 }
 
-/// The claim of a verifier drawn for the merge, whose bond came out of what `found`, the stored claim, left
-/// of its enlistment. Nothing: it is not enlisted, or its pay is no amount.
+/// The claim of a judge that may merge, whose bond came out of what `found`, the stored claim, left of its
+/// enlistment. Nothing: it is not enlisted.
 std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const std::vector<SlotRound>& slots,
                                     const PublicKey& node, const Claim& found) {
     const auto enlisted = std::find_if(job.verifiers.begin(), job.verifiers.end(),
                                        [&](const EnlistedVerifier& v) { return v.node == node; });
-    const auto pay = merge_fee(params, job.auction.clearing_price, job.slot_work);
-    if (enlisted == job.verifiers.end() || !pay) return std::nullopt;
+    if (enlisted == job.verifiers.end()) return std::nullopt;
     EnlistedVerifier before = *enlisted;
     before.bond = saturating_sum(before.bond, found.bond);
     return Claim{.node = node,
                  .owner = before.owner,
                  .bond = merge_bond(params, slots, before),
-                 .held = *pay,
-                 .window = found.window};
+                 .held = {},  // the fee is taken out when it is known whose it is
+                 .window = params.claim_window};
 }
 
 /// A settled claim stays for its window, is due at its end, and holds what its slot or its merge was given:
-/// its pay, less what its replays cost, or nothing, and the bond of a slot that lost none.
+/// its pay, less what its replays cost, or nothing, and what the slot did not lose of its bond.
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
-    if (claim.window == 0 || !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    if (claim.window == 0 || claim.window != params_of(state, job).claim_window ||
+        !state.get(deadline_key({end, DueKind::kWindows, job.id})))
+        return false;
     const Amount price = job.auction.clearing_price;
     if (id.kind == ClaimKind::kSlot) {
         const auto slot = read_slot(state, job.id, id.round, id.number);
         if (!slot || claim.node != slot->miner || claim.owner != slot->owner) return false;
-        const bool bond = claim.bond == slot->bond || claim.bond.is_zero();
-        return bond && claim.held <= slot_pay(price, job.slot_work);
+        const BondLoss loss = bond_loss(params_of(state, job), slot->verdict, slot->bond);
+        return claim.bond == difference(slot->bond, loss.lost) &&
+               claim.held <= slot_pay(price, job.slot_work);
     }
     const auto postings = list_merge_postings(state, job.id, id.round);
     if (id.number >= postings.size() || claim.node != postings[id.number].verifier) return false;
@@ -83,7 +89,7 @@ InvariantResult check_claims(const StateView& state, const Job& job) {
         if (!slot.assigned) continue;
         ++expected;
         const auto claim = read_claim(state, {job.id, job.round, ClaimKind::kSlot, slot.slot});
-        if (!claim || !equals(*claim, claim_of_slot(job, slot, *claim))) return differs();
+        if (!claim || !equals(*claim, claim_of_slot(params, job, slot))) return differs();
     }
     for (std::uint32_t place = 0; place < round->merges.size(); ++place) {
         ++expected;

@@ -65,7 +65,7 @@ bool in_their_places(const std::vector<T>& records, std::size_t expected) {
 /// Nobody is missing from the lists of a job.
 InvariantResult check_lists(const StateView& state, const Job& job) {
     const auto bidding = read_bidding(state, job.id);
-    const bool whole = in_their_places(job.roster, job.auction.winners) &&
+    const bool whole = in_their_places(job.roster, job.auction.winners + bidding->joined) &&
                        in_their_places(job.verifiers, bidding->verifiers) &&
                        in_their_places(job.beacon, bidding->members);
     return whole ? InvariantResult{} : broken("somebody is missing from job " + job.id.brief());
@@ -144,13 +144,11 @@ InvariantResult check_owners(const StateView& state) {
     return finding;
 }
 
-/// The height at which a job that has not left must be due, and as what; nothing while claims of an ended one
-/// are in their windows.
+/// The height at which a job that has not left must be due, and as what; nothing while its end waits for the
+/// windows of its claims.
 std::optional<Deadline> expected_deadline(const StateView& state, const Job& job) {
-    if (job.phase == JobPhase::kEnded) {
-        if (!list_claims(state, job.id).empty()) return std::nullopt;
-        return Deadline{job.due, DueKind::kLeaving, job.id};
-    }
+    if (job.phase == JobPhase::kClosing) return std::nullopt;
+    if (job.phase == JobPhase::kEnded) return Deadline{job.due, DueKind::kLeaving, job.id};
     const auto round = read_round_progress(state, job.id, job.round);
     const std::uint64_t last = job.phase == JobPhase::kRounds ? round->phase_deadline : job.phase_deadline;
     return Deadline{later(last, 1), DueKind::kJob, job.id};
@@ -171,9 +169,11 @@ InvariantResult check_job(const StateView& state, const Hash256& id) {
     ASSAY_TRY(check_lists(state, *job));
     ASSAY_TRY(check_claims(state, *job));
     const bool ended = job->phase == JobPhase::kEnded;
-    if (ended != (consequence(job->end_reason) == Consequence::kJobEnded)) {
+    if (is_over(job->phase) != (consequence(job->end_reason) == Consequence::kJobEnded)) {
         return broken("job " + id.brief() + " has ended without a reason, or not ended with one");
     }
+    if (is_over(job->phase) && ended != list_claims(state, id).empty())
+        return broken("job " + id.brief() + " does not end with its last claim");
     if (!read_param_set(state, job->params)) return broken("job " + id.brief() + " has no parameters");
     ASSAY_TRY(check_link_bonds(state, *job));
     if (ended && !job->escrow.is_zero()) return broken("job " + id.brief() + " kept escrow");

@@ -27,7 +27,7 @@ Hash256 transaction_id(ByteView body);
 using Payload = std::variant<Transfer, NodeRegister, NodeRevoke, MinerRegister, VerifierRegister,
                              StakeDeposit, StakeWithdraw, EndpointUpdate, JobSubmit, JobCancel, AskCommit,
                              AskReveal, VerifierEnlist, ValidatorEnlist, RoundCommit, BeaconOpen, RoundReveal,
-                             AuditSeal, AuditOpen, MergeSeal, MergeOpen, RoundServe, StorageBitmap>;
+                             AuditSeal, AuditOpen, MergeSeal, MergeOpen, RoundServe, StorageBitmap, JobJoin>;
 
 /// The job a payload is about; zero for those about none.
 Hash256 job_of(const Payload& payload);

@@ -29,8 +29,9 @@ namespace assay::worker {
 /// kUnsound. 4: Train says what the slot carries; Train and Replay may bring its file; a trace may hold what
 /// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
-/// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries.
-inline constexpr std::uint32_t kProtocolVersion = 7;
+/// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
+/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon.
+inline constexpr std::uint32_t kProtocolVersion = 8;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -148,9 +149,12 @@ struct Initial {
 struct BaseStateFrame {
     static constexpr FrameKind kKind = FrameKind::kBaseState;
     base::Hash256 root;
+    /// Of the merged slots, in the order of the request: program::update_clip. Empty where none was merged,
+    /// or the job has no norm bound.
+    std::vector<std::uint32_t> clips = {};
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.root);
+        visit(self.root, self.clips);
     }
 };
 
@@ -285,13 +289,15 @@ struct Merge {
     }
 };
 
-/// Mean loss over the first `max_sequences` held-out sequences (0: all). Descriptor: a base state.
+/// Mean loss over the held-out sequences that a round's beacon draws (program::drawn_held_out); without one
+/// over the first `max_sequences` (0: all). Descriptor: a base state.
 struct Evaluate {
     static constexpr FrameKind kKind = FrameKind::kEvaluate;
     std::uint64_t max_sequences = 0;
+    std::optional<base::Hash256> beacon = std::nullopt;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.max_sequences);
+        visit(self.max_sequences, self.beacon);
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "contracts/rules/job/auction.hpp"
 #include "contracts/rules/job/seals.hpp"
@@ -114,14 +115,20 @@ std::pair<contracts::Amount, Hash256> place_of(const Hash256& seed, contracts::A
     return {price, base::Hasher("assay/ask-tie/v2").add(seed).add(miner.view()).finish()};
 }
 
+// The roster without those who joined later.
+std::span<const contracts::RosterEntry> winners_of(const Job& job) {
+    return std::span(job.roster).first(std::min<std::size_t>(job.roster.size(), job.auction.winners));
+}
+
 // Whether the outcome treats an ask as covered by stake: winners were; of the others those were not that sort
 // before the last winner or that the clearing price passed over.
 bool treated_as_covered(const Job& job, const Hash256& seed, const contracts::Ask& ask) {
-    const bool won = std::any_of(job.roster.begin(), job.roster.end(),
+    const auto winners = winners_of(job);
+    const bool won = std::any_of(winners.begin(), winners.end(),
                                  [&](const auto& entry) { return entry.node == ask.miner; });
     if (won) return true;
-    if (!job.auction.first_rejected || job.roster.empty()) return false;
-    const contracts::RosterEntry& last = job.roster.back();
+    if (!job.auction.first_rejected || winners.empty()) return false;
+    const contracts::RosterEntry& last = winners.back();
     return ask.price >= job.auction.clearing_price &&
            place_of(seed, ask.price, ask.miner) > place_of(seed, last.ask, last.node);
 }
@@ -168,7 +175,11 @@ std::vector<std::string> audit_auction(const std::string& chain, const Job& job,
     const bool ties_known = std::none_of(asks.begin(), asks.end(), [](const contracts::Ask& ask) {
         return ask.revealed && ask.salt.is_zero();
     });
-    bool same = job.roster.size() == again.winners.size();
+    for (std::size_t i = winners_of(job).size(); i < job.roster.size(); ++i) {
+        if (job.roster[i].ask != recorded.clearing_price)
+            wrong.push_back("auction: " + job.roster[i].node.brief() + " joined at another price");
+    }
+    bool same = winners_of(job).size() == again.winners.size();
     for (std::size_t i = 0; same && i < again.winners.size(); ++i) {
         const contracts::Offer& offer = offers[again.winners[i]];
         same = job.roster[i].ask == offer.price && (!ties_known || job.roster[i].node == offer.miner);

@@ -129,11 +129,4 @@ std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, 
     return {"draw: the verifiers are not those that the beacon draws by locked stake"};
 }
 
-std::vector<std::string> audit_drawn_mergers(const Job& job, const Round& round) {
-    std::vector<PublicKey> nodes;
-    for (const auto& posting : round.merges) nodes.push_back(posting.verifier);
-    if (is_drawn_again(job, round, nodes, 0, {}, "merge", "merge-third")) return {};
-    return {"draw: the merging verifiers are not those that the beacon draws by locked stake"};
-}
-
 }  // namespace assay::ledger

@@ -41,7 +41,4 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const c
 std::vector<std::string> audit_drawn_judges(const contracts::Job& job, const contracts::Round& round,
                                             const contracts::SlotRound& slot);
 
-/// The verifiers drawn for the merge.
-std::vector<std::string> audit_drawn_mergers(const contracts::Job& job, const contracts::Round& round);
-
 }  // namespace assay::ledger

@@ -17,18 +17,39 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t saturated(Uint128 value) { return value > kMost ? kMost : static_cast<std::uint64_t>(value); }
 
+// rate · (1 − β² − 2β²(1 − β)): neither do both of the pair collude, nor one of it and the third.
+std::uint64_t honest_part(const contracts::Params& params, std::uint64_t rate) {
+    constexpr std::uint64_t kAll = kMillion * kMillion * kMillion;
+    const std::uint64_t pairs = params.collusion_ppm * params.collusion_ppm;
+    const std::uint64_t captured = pairs * kMillion + 2 * pairs * (kMillion - params.collusion_ppm);
+    return saturated(Uint128{rate} * (kAll - captured) / kAll);
+}
+
+std::uint64_t divided_up(std::uint64_t value, std::uint64_t by, std::uint64_t divisor) {
+    return saturated((Uint128{value} * by + divisor - 1) / divisor);
+}
+
 std::uint64_t bond_at(const contracts::Params& params, const contracts::Job& job, contracts::Amount price,
                       bool always_audited) {
     const Uint128 pay = Uint128{price.units()} * job.slot_work;
     // The gain bound counts up to so many times the pay; where that is no amount, any bound is below it.
     const Uint128 highest = pay > kMost ? Uint128{kMost} : pay * params.gain_bound_max_ppm / kMillion;
     const Uint128 gain = std::min(Uint128{job.spec.security.gain_bound.units()}, highest);
-    // Saturated before the division by q, so that its product stays below 2^128.
-    const std::uint64_t stake = saturated(pay + gain);
-    const std::uint64_t threshold =
-        std::min(job.spec.security.audit_threshold, job.spec.security.finalise_threshold);
-    if (always_audited || threshold == 0) return stake;
-    return saturated((Uint128{stake} * kMost + threshold - 1) / threshold);
+    const std::uint64_t q =
+        always_audited ? kMost
+                       : std::min(job.spec.security.audit_threshold, job.spec.security.finalise_threshold);
+    // (1 − q)^n, each product rounded up; n: the segments and `finalise`.
+    std::uint64_t undrawn = kMost;
+    for (std::uint32_t left = program::RoundPlan(job.spec).units(); left > 0; --left) {
+        undrawn = saturated((Uint128{undrawn} * (kMost - q) + kMost - 1) / kMost);
+    }
+    const std::uint64_t burned = kMillion - params.forfeit_buyer_ppm;
+    const std::uint64_t any = honest_part(params, kMost - undrawn);
+    const std::uint64_t one = honest_part(params, q);
+    if (burned == 0 || any == 0 || one == 0) return kMost;
+    const std::uint64_t work = divided_up(saturated(pay), kMost, any);
+    const std::uint64_t outside = divided_up(saturated(gain), kMost, one);
+    return divided_up(saturated(Uint128{work} + outside), kMillion, burned);
 }
 
 }  // namespace
@@ -41,6 +62,8 @@ std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job
                       const contracts::SlotRound& slot) {
     return bond_at(params, job, job.auction.clearing_price, slot.newcomer);
 }
+
+std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm) { return divided_up(amount, ppm, kMillion); }
 
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
     const Uint128 part = (Uint128{bond} * params.verifier_penalty_ppm + kMillion - 1) / kMillion;

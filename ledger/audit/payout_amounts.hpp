@@ -16,10 +16,13 @@ inline constexpr std::uint64_t kMillion = 1'000'000;
 /// floor(a · b / c). REQUIRES c > 0.
 std::uint64_t share(std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
-/// The bond of a held slot: work and gain at stake; for a proven miner, audited at the job's rate q, that
-/// much over q, rounded up.
+/// The bond of a held slot: of which the burned part outweighs the work that a cheat saves and what it gains
+/// outside, at the rate at which it is found although a part of the verifiers colludes. Rounded up.
 std::uint64_t bond_of(const contracts::Params& params, const contracts::Job& job,
                       const contracts::SlotRound& slot);
+
+/// ceil(amount · ppm / 10^6).
+std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm);
 
 /// What a verifier loses for a wrong or unopened word about a slot with this bond.
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);

@@ -36,17 +36,21 @@ std::string place_of(const Job& job, std::uint32_t round, std::uint32_t slot) {
 class RoundAudit {
 public:
     RoundAudit(const contracts::StateView& state, const Job& job, const contracts::Params& params,
-               const contracts::Round& round, LockedStake& locked, JobPayouts& sums, PayoutReport& report)
+               const contracts::Round& round, LockedStake& locked, Attendance& attendance, JobPayouts& sums,
+               PayoutReport& report)
         : state_(state),
           job_(job),
           round_(round),
           params_(params),
           locked_(locked),
+          attendance_(attendance),
           sums_(sums),
           report_(report),
           lines_(contracts::list_settlement(state, job.id, round.number)) {
         for (const SlotRound& slot : contracts::list_slots(state, job.id, round.number))
             slots_.emplace(slot.slot, gather_evidence(state, job, round, slot));
+        for (auto& [number, evidence] : slots_)
+            evidence.absent_before = attendance.absent_before(evidence.slot.miner);
     }
 
     void run() {
@@ -55,7 +59,6 @@ public:
         const std::string chain = contracts::read_meta(state_).chain_id;
         const std::string whole = place_of(job_, round_.number);
         report(whole, audit_judges(state_, job_, round_, locked_));
-        if (drawn) report(whole, audit_drawn_mergers(job_, round_));
         if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
@@ -65,8 +68,10 @@ public:
         for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
         if (settled) {
             report(audit_completeness(round_, slots_, lines_));
-            report(audit_merge(job_, round_, slots_));
+            report(audit_mergers(round_, slots_));
+            report(audit_merge(job_, round_, slots_, is_unmerged_before(state_, job_, round_.number)));
         }
+        attendance_.note(slots_);
         sums_.lines += lines_.size();
         report_.lines += lines_.size();
     }
@@ -109,8 +114,7 @@ private:
             expect(at, "the part from a slot's pay", line.from_slot.units(), 0);
         if (line.kind != LineKind::kSlot) expect(at, "what replays cost", line.replays.units(), 0);
         expect(at, "what was lost", line.lost.units(),
-               line.lost_to_buyer.units() + line.lost_to_escrow.units() + line.lost_to_verifiers.units() +
-                   line.lost_burned.units());
+               line.lost_to_buyer.units() + line.lost_to_escrow.units() + line.lost_burned.units());
         if (line.kind != LineKind::kLink)
             expect(at, "the price", line.price.units(), job_.auction.clearing_price.units());
         switch (line.kind) {
@@ -143,21 +147,22 @@ private:
         expect(at, "the slot's pay", line.paid.units(), paid ? slot_pay() - replays : 0);
         expect(at, "the part from the registration fee", line.from_prepaid.units(), 0);
         expect(at, "the bond", slot.bond.units(), slot.assigned ? bond_of(params_, job_, slot) : 0);
-        expect(at, "the forfeited bond", line.lost.units(), forfeit ? slot.bond.units() : 0);
-        if (forfeit) check_forfeit(at, line, found->second);
+        const bool again = slot.assigned && line.reason == Reason::kNoCommitAgain;
+        expect(at, "the lost bond", line.lost.units(),
+               forfeit ? slot.bond.units()
+               : again ? part_up(slot.bond.units(), params_.no_commit_ppm)
+                       : 0);
+        check_forfeit(at, line, found->second);
     }
 
     void check_forfeit(std::size_t at, const SettlementLine& line, const SlotEvidence& evidence) {
         const SlotRound& slot = evidence.slot;
         const bool mismatch = line.reason == Reason::kMismatch;
-        const std::uint64_t provers = mismatch ? evidence.provers() : 0;
-        if (mismatch && (provers < 2 || slot.fault_found == slot.fault_claimed))
+        if (mismatch && (evidence.provers() < 2 || slot.fault_found == slot.fault_claimed))
             wrong(at, "forfeits a bond that two recomputations do not stand against");
-        const std::uint64_t pot = share(slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
+        // What votes take goes to nobody.
         expect(at, "the buyer's part", line.lost_to_buyer.units(),
-               share(slot.bond.units(), params_.forfeit_buyer_ppm, kMillion));
-        expect(at, "the verifiers' part", line.lost_to_verifiers.units(),
-               provers == 0 ? 0 : pot / provers * provers);
+               mismatch ? 0 : share(line.lost.units(), params_.forfeit_buyer_ppm, kMillion));
         expect(at, "the part to the escrow", line.lost_to_escrow.units(), 0);
     }
 
@@ -196,10 +201,7 @@ private:
         std::uint64_t left = slot_pay();
         for (Worth& worth : worths) {
             if (!nobody_served || worth.reason != Reason::kPaidAudit) continue;
-            const std::uint64_t at_cost = std::min<std::uint64_t>(params_.audit_fee_ppm, kMillion);
-            const std::uint64_t cost =
-                share(share(job_.auction.clearing_price.units(), worth.replay, 1), at_cost, kMillion);
-            worth.from_slot = std::min(left, cost);
+            worth.from_slot = std::min(left, share(job_.auction.clearing_price.units(), worth.replay, 1));
             left -= worth.from_slot;
         }
         return worths;
@@ -224,10 +226,6 @@ private:
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
         check_penalty(at, line, penalty_of(params_, evidence.slot.bond.units()));
         expect(at, "the burned penalty", line.lost_burned.units(), line.lost.units());
-        const bool proves = evidence.slot.verdict == Reason::kMismatch && evidence.proves(*mine);
-        const std::uint64_t pot = share(evidence.slot.bond.units(), params_.forfeit_verifier_ppm, kMillion);
-        expect(at, "the share of the forfeited bond", line.share.units(),
-               proves ? pot / evidence.provers() : 0);
     }
 
     // A word shown wrong or kept back costs the penalty, as far as stake is left.
@@ -247,16 +245,11 @@ private:
     void check_merge(std::size_t at, const SettlementLine& line) {
         const auto posting = std::find_if(round_.merges.begin(), round_.merges.end(),
                                           [&](const auto& one) { return one.verifier == line.node; });
-        if (posting == round_.merges.end()) return wrong(at, "was not drawn for the merge");
+        if (posting == round_.merges.end()) return wrong(at, "is of nobody who could merge");
         check_receiver(at, line);
-        const bool any = std::any_of(round_.merges.begin(), round_.merges.end(),
-                                     [&](const auto& one) { return agreeing(round_, one) >= 2; });
-        const bool right = agreeing(round_, *posting) >= 2;
-        expect_reason(at, line.reason,
-                      !posting->opened ? (posting->sealed ? Reason::kMergeUnopened : Reason::kMergeSilent)
-                      : !any           ? Reason::kMergeUndecided
-                      : right          ? Reason::kPaidMerge
-                                       : Reason::kMergeWrong);
+        const Reason reason = judge_merges(round_).reason_of(*posting);
+        const bool right = reason == Reason::kPaidMerge;
+        expect_reason(at, line.reason, reason);
         expect(at, "the merge fee", line.paid.units(),
                right ? share(slot_pay(), params_.merge_fee_ppm, kMillion) : 0);
         expect(at, "the part from a registration fee", line.from_prepaid.units(), 0);
@@ -285,6 +278,7 @@ private:
     const contracts::Round& round_;
     const contracts::Params& params_;  // of the job
     LockedStake& locked_;
+    Attendance& attendance_;
     JobPayouts& sums_;
     PayoutReport& report_;
     std::vector<SettlementLine> lines_;
@@ -330,13 +324,14 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
     }
     for (const std::string& what : audit_enlistments(job, *params)) wrong(what);
     LockedStake locked(job);
+    Attendance attendance(job);
     std::vector<contracts::Round> rounds;
     while (auto round = contracts::read_round(state, job.id, static_cast<std::uint32_t>(rounds.size())))
         rounds.push_back(std::move(*round));
     for (const RoundFailure& failure : audit_beacons(state, job, rounds))
         report.failures.push_back({place_of(job, failure.round), failure.what, 0, job.id});
     for (const contracts::Round& round : rounds)
-        RoundAudit(state, job, *params, round, locked, sums, report).run();
+        RoundAudit(state, job, *params, round, locked, attendance, sums, report).run();
     sums.rounds = rounds.size();
 
     const std::uint64_t paid = sums.to_miners + sums.to_verifiers;

@@ -2,7 +2,9 @@
 #include "ledger/audit/settlement_audit.hpp"
 
 #include <algorithm>
+#include <bit>
 
+#include "contracts/base/wide.hpp"
 #include "contracts/program/mean_loss.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/round/draws.hpp"
@@ -70,11 +72,78 @@ std::uint64_t cost_of_rate_one(const contracts::Params& params, const contracts:
     return cost;
 }
 
-std::size_t agreeing(const contracts::Round& round, const contracts::MergePosting& posting) {
-    if (!posting.opened) return 0;
-    return static_cast<std::size_t>(
-        std::count_if(round.merges.begin(), round.merges.end(),
-                      [&](const auto& one) { return one.opened && one.claim == posting.claim; }));
+namespace {
+
+std::size_t slots_of(const contracts::MergePosting& posting) {
+    std::size_t count = 0;
+    for (const std::uint8_t byte : posting.claim.slots)
+        count += static_cast<std::size_t>(std::popcount(byte));
+    return count;
+}
+
+bool is_accepted(const SlotEvidence& evidence) {
+    const Reason verdict = evidence.slot.verdict;
+    return verdict == Reason::kPaid || verdict == Reason::kPaidUndecided;
+}
+
+/// Why an opened claim could not have been opened; empty: it could.
+std::string fault_of(const contracts::MergeClaim& claim, bool clips, const SlotsEvidence& slots) {
+    std::size_t named = 0;
+    for (const auto& [number, evidence] : slots) {
+        const std::size_t byte = number / 8;
+        if (byte >= claim.slots.size()) return "its bitmap is too short";
+        if (((claim.slots[byte] >> (number % 8)) & 1U) == 0) continue;
+        ++named;
+        if (!is_accepted(evidence))
+            return "it names slot " + std::to_string(number) + ", which is not accepted";
+    }
+    const std::size_t expected = clips && !claim.diverged() ? named : 0;
+    if (claim.clips.size() != expected) return "it has another number of clips than slots";
+    return named == 0 ? "it names no slot" : "";
+}
+
+}  // namespace
+
+MergeOpinion judge_merges(const contracts::Round& round) {
+    MergeOpinion opinion;
+    for (const auto& posting : round.merges) {
+        if (posting.opened) opinion.most = std::max(opinion.most, slots_of(posting));
+    }
+    for (const auto& posting : round.merges) {
+        if (!posting.opened || slots_of(posting) != opinion.most) continue;
+        base::Uint128 all = 0;
+        base::Uint128 alike = 0;
+        const contracts::MergePosting* first = &posting;
+        for (const contracts::Judge& judge : round.judges) {
+            all += judge.weight.units();
+            for (const auto& other : round.merges) {
+                if (other.verifier != judge.node || !other.opened || other.claim != posting.claim) continue;
+                alike += judge.weight.units();
+                if (other.order < first->order) first = &other;
+            }
+        }
+        if (alike > all - alike) opinion.paid = first;
+    }
+    return opinion;
+}
+
+Reason MergeOpinion::reason_of(const contracts::MergePosting& posting) const {
+    if (!posting.opened) return posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
+    if (slots_of(posting) < most) return Reason::kMergeFewerSlots;
+    if (paid == nullptr || posting.claim.slots != paid->claim.slots) return Reason::kMergeUndecided;
+    if (posting.claim != paid->claim) return Reason::kMergeWrong;
+    return posting.verifier == paid->verifier ? Reason::kPaidMerge : Reason::kMergeAttested;
+}
+
+std::vector<SlotFailure> audit_mergers(const contracts::Round& round, const SlotsEvidence& slots) {
+    const bool any =
+        std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return is_accepted(slot.second); });
+    const std::size_t expected = any ? round.judges.size() : 0;
+    bool right = round.merges.size() == expected;
+    for (std::size_t place = 0; right && place < expected; ++place)
+        right = round.merges[place].verifier == round.judges[place].node;
+    if (right) return {};
+    return {{{}, "merge: those who may merge are not the judges of the round"}};
 }
 
 namespace {
@@ -93,24 +162,41 @@ std::vector<std::uint32_t> audited_losses(const contracts::Job& job, const SlotE
 }
 }  // namespace
 
+bool is_unmerged_before(const contracts::StateView& state, const contracts::Job& job, std::uint32_t round) {
+    while (round-- > 0) {
+        const auto before = contracts::read_round_progress(state, job.id, round);
+        if (!before || before->merged) return false;
+        for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round)) {
+            if (slot.committed) return true;
+        }
+    }
+    return false;
+}
+
 std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts::Round& round,
-                                     const SlotsEvidence& slots) {
+                                     const SlotsEvidence& slots, bool unmerged_before) {
     std::vector<SlotFailure> wrong;
     const auto say = [&](const char* what) { wrong.push_back({{}, std::string("merge: ") + what}); };
-    const auto agreed = std::find_if(round.merges.begin(), round.merges.end(),
-                                     [&](const auto& posting) { return agreeing(round, posting) >= 2; });
-    const bool decided = agreed != round.merges.end();
-    // Two that found the merged model not finite agree, but on no model.
-    const bool merged = decided && !agreed->claim.diverged();
+    const MergeOpinion opinion = judge_merges(round);
+    const bool decided = opinion.paid != nullptr;
+    // One that stands and found the merged model not finite gives no model.
+    const bool merged = decided && !opinion.paid->claim.diverged();
     if (round.merged != merged) say("whether the round was merged is not what the opened merges show");
-    if (decided && round.result != agreed->claim) say("its result is not the one that two verifiers opened");
+    if (decided && round.result != opinion.paid->claim) say("its result is not the claim that stands");
+    for (const auto& posting : round.merges) {
+        if (!posting.opened) continue;
+        const std::string fault = fault_of(posting.claim, job.spec.has_norm_bound(), slots);
+        if (!fault.empty())
+            wrong.push_back({{}, "merge: the claim by " + posting.verifier.brief() + ": " + fault});
+    }
     std::vector<std::uint32_t> right;
     for (const auto& [number, evidence] : slots) {
-        const Reason verdict = evidence.slot.verdict;
-        const bool accepted = verdict == Reason::kPaid || verdict == Reason::kPaidUndecided;
-        if (merged && accepted) right.push_back(number);
+        const std::size_t byte = number / 8;
+        const bool named = merged && byte < opinion.paid->claim.slots.size() &&
+                           ((opinion.paid->claim.slots[byte] >> (number % 8)) & 1U) != 0;
+        if (named) right.push_back(number);
     }
-    if (round.merged_slots != right) say("the merged slots are not those accepted");
+    if (round.merged_slots != right) say("the merged slots are not those that the standing claim names");
     std::vector<std::uint32_t> losses;
     for (const std::uint32_t slot : right) {
         const auto drawn = audited_losses(job, slots.at(slot));
@@ -119,10 +205,18 @@ std::vector<SlotFailure> audit_merge(const contracts::Job& job, const contracts:
     const std::uint32_t loss = losses.empty() ? 0 : program::mean_loss(losses);
     if (round.train_loss != loss || round.train_steps != losses.size())
         say("its training loss is not the mean of the audited steps");
-    if (!merged) {
-        const Reason end = decided ? Reason::kMergeDiverged : Reason::kMergeUnresolved;
-        if (job.end_reason != end) say("the job did not end as a round without a merge ends it");
-    }
+    const bool ends_here = contracts::is_over(job.phase) && job.round == round.number + 1;
+    if (decided && !merged && job.end_reason != Reason::kMergeDiverged)
+        say("the job did not end as a merge that is not finite ends it");
+    if (ends_here && job.end_reason == Reason::kMergeDiverged && (merged || !decided))
+        say("the job ended as if the merge were not finite");
+    const bool second =
+        !decided && unmerged_before &&
+        std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return slot.second.slot.committed; });
+    if (ends_here && job.end_reason == Reason::kMergeUnresolved && !second)
+        say("the job ended as if no merge had stood in two rounds in a row");
+    if (second && job.end_reason != Reason::kMergeUnresolved)
+        say("the job did not end when no merge had stood in two rounds in a row");
     return wrong;
 }
 

@@ -114,9 +114,10 @@ void check_fault(const SlotRound& slot, const Verdict& verdict, std::vector<std:
 }
 
 // What a slot without a reveal comes to.
-Reason unrevealed(const SlotRound& slot) {
-    if (!slot.assigned) return Reason::kNotAssigned;
-    return slot.committed ? Reason::kSilentAfterDraw : Reason::kNoCommit;
+Reason unrevealed(const SlotEvidence& evidence) {
+    if (!evidence.slot.assigned) return Reason::kNotAssigned;
+    if (evidence.slot.committed) return Reason::kSilentAfterDraw;
+    return evidence.missed() && evidence.absent_before ? Reason::kNoCommitAgain : Reason::kNoCommit;
 }
 
 std::string listed(const std::vector<std::uint32_t>& units) {
@@ -165,6 +166,24 @@ std::optional<Hash256> SlotEvidence::decided_for(const DrawnAudit& audit, std::u
                own->second == *root;
     });
     return alike ? root : std::nullopt;
+}
+
+bool SlotEvidence::missed() const {
+    if (!slot.assigned || slot.committed) return false;
+    return handed_on(*this).is_zero() || before->miner == slot.miner;
+}
+
+Attendance::Attendance(const contracts::Job& job) {
+    for (std::size_t i = job.auction.winners; i < job.roster.size(); ++i) absent_.insert(job.roster[i].node);
+}
+
+void Attendance::note(const std::map<std::uint32_t, SlotEvidence>& slots) {
+    for (const auto& [number, evidence] : slots) {
+        if (evidence.slot.assigned) absent_.erase(evidence.slot.miner);
+    }
+    for (const auto& [number, evidence] : slots) {
+        if (evidence.missed()) absent_.insert(evidence.slot.miner);
+    }
 }
 
 bool SlotEvidence::is_drawn(std::uint32_t unit) const {
@@ -240,7 +259,7 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
         check_claims(evidence, wrong);
         verdict = judge_again(job, evidence);
     } else {
-        verdict.reason = unrevealed(slot);
+        verdict.reason = unrevealed(evidence);
     }
     if (slot.verdict != verdict.reason)
         wrong.push_back("verdict: recorded as " + quoted(slot.verdict) + ", the records show " +

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct SlotEvidence {
     std::optional<contracts::Reveal> reveal_before;
     std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third; none where no unit was drawn
     bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
+    /// Whether its miner missed the last round in which it held a slot, or had just joined (Attendance).
+    bool absent_before = false;
 
     [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;
     /// The root that at least two drawn verifiers computed for a unit. Of three votes only one root can.
@@ -48,9 +51,25 @@ struct SlotEvidence {
     /// The drawn units, and the others that two replays decided, ascending.
     [[nodiscard]] std::vector<std::uint32_t> judged_units() const;
     [[nodiscard]] bool is_drawn(std::uint32_t unit) const;
+    /// No commit came, and nobody but the miner withheld what the slot had to go on with.
+    [[nodiscard]] bool missed() const;
     /// True when this audit found the recorded fault.
     [[nodiscard]] bool proves(const DrawnAudit& audit) const;
     [[nodiscard]] std::uint64_t provers() const;
+};
+
+/// Who missed what, round by round in their order.
+class Attendance {
+public:
+    explicit Attendance(const contracts::Job& job);
+    [[nodiscard]] bool absent_before(const contracts::PublicKey& miner) const {
+        return absent_.contains(miner);
+    }
+    /// A miner was absent when one of its slots was missed.
+    void note(const std::map<std::uint32_t, SlotEvidence>& slots);
+
+private:
+    std::set<contracts::PublicKey> absent_;
 };
 
 SlotEvidence gather_evidence(const contracts::StateView& state, const contracts::Job& job,

@@ -18,7 +18,7 @@ using base::PublicKey;
 
 /// Names the law too: hashes, arithmetic and formats. What began under another one cannot be recomputed, so
 /// there is no reading of older versions.
-inline constexpr std::uint32_t kGenesisVersion = 3;
+inline constexpr std::uint32_t kGenesisVersion = 4;
 
 struct Genesis {
     std::uint32_t version = kGenesisVersion;

@@ -10,6 +10,7 @@
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/tensors.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/deterrence.hpp"
 
 namespace assay::node {
 
@@ -19,17 +20,36 @@ using base::fail;
 
 namespace {
 
+constexpr std::uint64_t kAlwaysDrawn = std::numeric_limits<std::uint64_t>::max();
+
 /// A threshold as the probability that a 64-bit draw falls below it.
 double rate_of(std::uint64_t threshold) {
     if (threshold == std::numeric_limits<std::uint64_t>::max()) return 1.0;
     return std::ldexp(static_cast<double>(threshold), -64);
 }
 
-std::int64_t cheat_gain(Amount saved, Amount gain, Amount pay, Amount bond, double rate) {
-    const double units = static_cast<double>(saved.units()) + static_cast<double>(gain.units()) -
-                         rate * (static_cast<double>(pay.units()) + static_cast<double>(bond.units()));
+/// What skipping all units of a slot brings on average to a coalition that holds Params::collusion_ppm of the
+/// verifiers' stake: found or not, it has no work; found, it loses the pay and what of the bond is burned.
+std::int64_t cheat_gain(const contracts::Params& params, Amount pay, Amount gain, Amount bond, double found) {
+    const double lost = static_cast<double>(bond.units()) *
+                        static_cast<double>(contracts::lost_for_good_ppm(params)) /
+                        static_cast<double>(contracts::kPartsPerMillion);
+    const double units = static_cast<double>(pay.units()) + static_cast<double>(gain.units()) -
+                         found * (static_cast<double>(pay.units()) + lost);
     constexpr double kLimit = 9e18;
     return static_cast<std::int64_t>(std::clamp(std::ceil(units), -kLimit, kLimit));
+}
+
+/// The same, of one unit instead of all, or of all, whichever brings more.
+std::int64_t cheat_gain_most(const contracts::Params& params, const JobPlan& plan,
+                             const program::JobSpec& spec, Amount bond, double rate) {
+    const std::uint32_t units = program::RoundPlan(spec).units();
+    const double honest = rate_of(contracts::deterring_rate(kAlwaysDrawn, params));
+    const Amount unit_pay = plan.slot_pay.times(1, units, base::Rounding::kUp).value_or(plan.slot_pay);
+    const Amount gain = spec.security.gain_bound;
+    const std::int64_t one = cheat_gain(params, unit_pay, gain, bond, honest * rate);
+    return std::max(
+        one, cheat_gain(params, plan.slot_pay, gain, bond, honest * (1.0 - std::pow(1.0 - rate, units))));
 }
 
 constexpr std::uint64_t kVerifiers = 2;
@@ -116,8 +136,9 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     const auto covered = contracts::check_budget(*quote, spec.market);
     if (!covered.ok() && covered.error() == contracts::Reason::kAmountOverflow) {
         return fail(ErrorKind::kUsage,
-                    "market.budget = " + base::to_text(budget) + " and the link bond of " +
-                        base::to_text(quote->link_bond) + " are more than the largest amount of money",
+                    "market.budget = " + base::to_text(budget) + ", the link bond of " +
+                        base::to_text(quote->link_bond) + " and the fee of " + base::to_text(quote->job_fee) +
+                        " are more than the largest amount of money",
                     "lower market.budget");
     }
     if (!covered.ok()) {
@@ -138,6 +159,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.bond_newcomer = quote->bond_newcomer;
     plan.bond_proven = quote->bond_proven;
     plan.link_bond = quote->link_bond;
+    plan.job_fee = quote->job_fee;
     const std::uint64_t affordable =
         cost.is_zero() ? spec.rounds : std::min<std::uint64_t>(spec.rounds, budget.units() / cost.units());
     plan.rounds_covered = static_cast<std::uint32_t>(affordable);
@@ -145,10 +167,14 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.spend_max = std::min(plan.spend_max, budget);
     plan.audit_rate = rate_of(spec.security.audit_threshold);
     plan.finalise_rate = rate_of(spec.security.finalise_threshold);
-    plan.cheat_gain_newcomer =
-        cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay, plan.bond_newcomer, 1.0);
-    plan.cheat_gain_proven = cheat_gain(plan.slot_pay, spec.security.gain_bound, plan.slot_pay,
-                                        plan.bond_proven, std::min(plan.audit_rate, plan.finalise_rate));
+    const double least_rate = std::min(plan.audit_rate, plan.finalise_rate);
+    plan.collusion = static_cast<double>(params.collusion_ppm) / contracts::kPartsPerMillion;
+    plan.lost_for_good =
+        static_cast<double>(contracts::lost_for_good_ppm(params)) / contracts::kPartsPerMillion;
+    plan.deterring_rate_newcomer = rate_of(contracts::deterring_rate(kAlwaysDrawn, params));
+    plan.deterring_rate_proven = rate_of(contracts::deterring_rate(spec.security.least_threshold(), params));
+    plan.cheat_gain_newcomer = cheat_gain_most(params, plan, spec, plan.bond_newcomer, 1.0);
+    plan.cheat_gain_proven = cheat_gain_most(params, plan, spec, plan.bond_proven, least_rate);
     plan.bytes = plan_bytes(spec);
     return plan;
 }

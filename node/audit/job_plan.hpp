@@ -46,11 +46,18 @@ struct JobPlan {
     base::Amount bond_newcomer;        ///< locked per slot, until its probation is over
     base::Amount bond_proven;
     base::Amount link_bond;    ///< locked beside the budget until the job ends
+    base::Amount job_fee;      ///< burned at submission, beside both
     double audit_rate = 0;     ///< of proven miners: the probability that one bad segment is recomputed
     double finalise_rate = 0;  ///< of proven miners: the probability that `finalise` is
-    /// What cheating a slot brings over doing the work, on average, in base units: all pay saved and the gain
-    /// bound, less, when it is found, the pay and the bond. Rounded up. Below zero: it
-    /// does not pay.
+    double collusion = 0;      ///< share of the verifiers' stake that bonds assume to collude
+    double lost_for_good = 0;  ///< share of a forfeited bond that comes back to nobody
+    /// The probability that one bad unit is drawn and one of its verifiers does not collude.
+    double deterring_rate_newcomer = 0;
+    double deterring_rate_proven = 0;
+    /// What cheating in one unit of a slot, or in all, whichever is more, brings on average over doing the
+    /// work, in base units, to a miner that owns the colluding verifiers and the buyer: the work saved and
+    /// the gain bound, less, when it is found, that pay and what of the bond is burned. Rounded up. Below
+    /// zero: it does not pay.
     std::int64_t cheat_gain_newcomer = 0;
     std::int64_t cheat_gain_proven = 0;
     PlannedBytes bytes;

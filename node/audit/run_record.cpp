@@ -9,12 +9,12 @@ RunRecord run_record(const contracts::StateView& state, const contracts::Job& jo
     RunRecord record{.job_id = job.id.hex(), .slots = job.spec.slots, .rounds = {}};
     for (std::uint32_t number = 0; number < job.spec.rounds; ++number) {
         const auto round = contracts::read_round(state, job.id, number);
-        if (!round || !round->merged) break;
+        if (!round || round->phase != contracts::RoundPhase::kSettled) break;
         RecordRound row{.round = number,
                         .base_root = round->base_root,
                         .accepted = {},
                         .clip_bits = std::nullopt,
-                        .result_root = round->result.base_root};
+                        .result_root = round->merged ? round->result.base_root : round->base_root};
         for (const std::uint32_t slot : round->merged_slots) {
             row.accepted.push_back({.slot = slot, .weight = 1});
             if (program::carries_state(job.spec)) {
@@ -23,6 +23,8 @@ RunRecord run_record(const contracts::StateView& state, const contracts::Job& jo
         }
         record.rounds.push_back(std::move(row));
     }
+    // Behind the last merge nothing changes the model.
+    while (!record.rounds.empty() && record.rounds.back().accepted.empty()) record.rounds.pop_back();
     return record;
 }
 

@@ -8,7 +8,8 @@
 
 namespace assay::node {
 
-/// Rounds that were merged, in order; a round that was not ends the record.
+/// Rounds up to the last one that was merged, in order; one that was not accepts nothing and leaves the
+/// state.
 RunRecord run_record(const contracts::StateView& state, const contracts::Job& job);
 
 /// Tokens of the updates that were merged, repetitions counted.

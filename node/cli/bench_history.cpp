@@ -125,7 +125,7 @@ void add_round(contracts::State& state, const contracts::Job& job, std::uint32_t
     for (const auto& member : job.beacon) round.links.push_back({member.node, true, member.tip});
     round.beacon = job.last_beacon;
     round.merged = true;
-    round.result = {job.base_root, job.base_blob, 1};
+    round.result = {{}, {}, job.base_root, job.base_blob, 1};
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
         add_slot(state, job, number, slot);
         round.merged_slots.push_back(slot);
@@ -137,7 +137,7 @@ void add_round(contracts::State& state, const contracts::Job& job, std::uint32_t
               contracts::LogPlace{made_up("audit", slot), number, made_up("opening", slot)});
         store(state, contracts::audit_key(job.id, number, posting.stage, posting.verifier), posting);
         round.merges.push_back(
-            {posting.verifier, posting.stage, true, true, made_up("merge seal", slot), round.result});
+            {posting.verifier, true, true, made_up("merge seal", slot), round.result, slot, slot});
     }
     add_lines(state, job, number);
     round.lines = 4 * kSlots;

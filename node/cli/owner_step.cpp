@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -123,6 +124,18 @@ base::Outcome<base::Hash256> hash_in(const std::string& said, const std::string&
         object.is_object() ? base::parse_hash(object.value(member, std::string())) : std::nullopt;
     if (!hash) return fail(ErrorKind::kFailure, "the owner's step names no " + member);
     return *hash;
+}
+
+base::Outcome<base::Amount> amount_in(const std::string& said, const std::string& member) {
+    const auto object = nlohmann::json::parse(said, nullptr, false);
+    const std::string text = object.is_object() ? object.value(member, std::string()) : std::string();
+    std::uint64_t units = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), units);
+    const auto amount = text.empty() || end.ec != std::errc{} || end.ptr != text.data() + text.size()
+                            ? std::nullopt
+                            : base::Amount::of(units);
+    if (!amount) return fail(ErrorKind::kFailure, "the owner's step names no " + member);
+    return *amount;
 }
 
 }  // namespace assay::node

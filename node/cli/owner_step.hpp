@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "contracts/base/amount.hpp"
 #include "contracts/base/hash.hpp"
 #include "node/cli/context.hpp"
 
@@ -28,5 +29,7 @@ base::Outcome<std::string> run_owner_step(const Context& context, const OwnerSte
 
 /// The hash that a step printed as this member; kFailure when it printed none.
 base::Outcome<base::Hash256> hash_in(const std::string& said, const std::string& member);
+/// The same of an amount.
+base::Outcome<base::Amount> amount_in(const std::string& said, const std::string& member);
 
 }  // namespace assay::node

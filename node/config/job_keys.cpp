@@ -296,6 +296,9 @@ void add_train(Section keys) {
                  put_float<kTrain, &T::outer_momentum>, get_float<kTrain, &T::outer_momentum>);
     keys.limited("sum_exponent", Type::kWhole, whole(-40), "updates are summed as integers at 2^sum_exponent",
                  put_whole<kTrain, &T::sum_exponent>, get_whole<kTrain, &T::sum_exponent>);
+    keys.limited("max_update_norm", Type::kNumber, 0.0,
+                 "norm beyond which a slot's update is scaled down to it in the merge; 0: none is",
+                 put_float<kTrain, &T::max_update_norm>, get_float<kTrain, &T::max_update_norm>);
     keys.choice("codec", words_of(codec_word),
                 "how an update is rounded and sent: whole numbers of 8 bytes, or FP16 of 2 bytes",
                 put_row<rename_codec>, get_row<codec_word>);

@@ -229,7 +229,8 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
         ASSAY_ASSIGN(initial, worker::open_file(path.string()));
     }
     ASSAY_ASSIGN(const StateFile before, initial_state(*worker, initial));
-    ASSAY_ASSIGN(const HeldOutLoss first, evaluate_state(*worker, before.bytes, program::kHeldOutSequences));
+    // Over the sequences of the last merge's loss, to be compared with it.
+    ASSAY_ASSIGN(const HeldOutLoss first, evaluate_state(*worker, before.bytes, 0, job.last_beacon));
     report.loss.held_out_first = first.loss_bits;
     frames::SharedDescriptor after = before.bytes;
     base::Bytes bytes;

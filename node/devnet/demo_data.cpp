@@ -79,7 +79,7 @@ program::JobSpec demo_job(const DemoOptions& options) {
     spec.train.outer_momentum = 0.5F;
     spec.security.segment_steps = 4;
     spec.security.audit_threshold = UINT64_MAX / 10;  // newcomers are audited at rate 1 all the same
-    spec.security.gain_bound = base::units(1'000'000);
+    spec.security.gain_bound = base::units(400'000);
     spec.market.max_price = base::units(2'000);
     spec.market.budget = base::units(50 * base::kUnitsPerToken);
     spec.market.deadline_blocks = 100'000;

@@ -2,6 +2,7 @@
 #include "node/devnet/network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <deque>
 #include <fstream>
@@ -122,6 +123,11 @@ RelayCounts Network::relayed_to_blobs() const {
     return sum;
 }
 
+namespace {
+// All of them are on one machine: what a worker checks when it starts is enough for it.
+const std::array<std::string, 2> kOneCheck{"--self-check", "0"};
+}  // namespace
+
 base::Outcome<Network> Network::start(const Devnet& net) {
     Network network;
     network.net_ = &net;
@@ -153,8 +159,13 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     ASSAY_TRY(wait_until_healthy(client, 20s));
     network.told_address_ = network.node_address_;
     if (net.plan.metered) ASSAY_TRY(network.set_up_meters());
-    for (const Participant& verifier : net.verifiers) {
+    for (std::size_t i = 0; i < net.verifiers.size(); ++i) {
+        const Participant& verifier = net.verifiers[i];
         std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
+        if (i + net.plan.copying_verifiers >= net.verifiers.size()) {
+            arguments.insert(arguments.end(), {"--drill", "copy"});
+        }
+        arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
         const auto flags = network.common_flags(verifier);
         arguments.insert(arguments.end(), flags.begin(), flags.end());
         ASSAY_TRY(network.spawn(verifier.name, verifier.home, std::move(arguments)));
@@ -166,6 +177,8 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         for (const PlannedDrill& drill : plan.drills) {
             arguments.insert(arguments.end(), {"--drill", to_text(drill)});
         }
+        arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
+        if (plan.withholds_starts) arguments.insert(arguments.end(), {"--drill", "withhold"});
         const auto flags = network.common_flags(net.miners[i]);
         arguments.insert(arguments.end(), flags.begin(), flags.end());
         ASSAY_TRY(network.spawn(net.miners[i].name, net.miners[i].home, std::move(arguments)));

@@ -22,6 +22,7 @@ struct MinerPlan {
     Behaviour behaviour = Behaviour::kHonest;
     base::Amount ask;
     std::vector<PlannedDrill> drills;
+    bool withholds_starts = false;
 };
 
 /// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party
@@ -33,6 +34,7 @@ struct DevnetPlan {
     std::uint64_t seed = 0;  ///< of the chain's name only: keys are random
     std::vector<MinerPlan> miners;
     std::uint32_t verifiers = 2;
+    std::uint32_t copying_verifiers = 0;  ///< of them, the last ones
     contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 80;
     std::string listen = "127.0.0.1:0";  ///< of the ledger node

@@ -57,14 +57,14 @@ bool set_up(const Socket& socket) {
 /// has gone.
 class RelayedStream {
 public:
-    enum class State : std::uint8_t { kOpen, kEnded, kBroken };
+    enum class Flow : std::uint8_t { kOpen, kEnded, kBroken };
 
     RelayedStream(int from, int to, std::atomic<std::uint64_t>& passed)
         : from_(from), to_(to), passed_(passed) {}
 
-    [[nodiscard]] bool wants_to_read() const { return state_ == State::kOpen && waiting() == 0; }
+    [[nodiscard]] bool wants_to_read() const { return state_ == Flow::kOpen && waiting() == 0; }
     [[nodiscard]] bool wants_to_write() const { return waiting() > 0; }
-    [[nodiscard]] State state() const { return state_; }
+    [[nodiscard]] Flow state() const { return state_; }
 
     void read() {
         const ssize_t got = ::recv(from_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
@@ -74,7 +74,7 @@ public:
             return write();
         }
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        state_ = got == 0 ? State::kEnded : State::kBroken;
+        state_ = got == 0 ? Flow::kEnded : Flow::kBroken;
         if (got == 0) ::shutdown(to_, SHUT_WR);
     }
 
@@ -82,7 +82,7 @@ public:
         const ssize_t sent = ::send(to_, buffer_.data() + first_, waiting(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
         if (sent < 0) {
-            state_ = State::kBroken;
+            state_ = Flow::kBroken;
             first_ = last_;
             return;
         }
@@ -99,7 +99,7 @@ private:
     std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{256} << 10);
     std::size_t first_ = 0;
     std::size_t last_ = 0;
-    State state_ = State::kOpen;
+    Flow state_ = Flow::kOpen;
 };
 
 /// A caller and the target that is called for it. The call may take long, and holds up nobody else.
@@ -114,10 +114,10 @@ struct RelayedConnection {
           back(target.number(), caller.number(), from_target) {}
 
     [[nodiscard]] bool over() const {
-        using State = RelayedStream::State;
-        const bool broken = there.state() == State::kBroken || back.state() == State::kBroken;
+        using Flow = RelayedStream::Flow;
+        const bool broken = there.state() == Flow::kBroken || back.state() == Flow::kBroken;
         return call == Call::kFailed || broken ||
-               (there.state() == State::kEnded && back.state() == State::kEnded);
+               (there.state() == Flow::kEnded && back.state() == Flow::kEnded);
     }
     [[nodiscard]] pollfd watched_caller() const {
         if (call != Call::kAnswered) return {-1, 0, 0};

@@ -52,7 +52,7 @@ void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateV
         for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
             for (const auto& line : contracts::list_settlement(state, job.id, round)) {
                 if (line.node != who.node) continue;
-                verifier.paid = sum(verifier.paid, sum(line.paid, line.share));
+                verifier.paid = sum(verifier.paid, line.paid);
             }
         }
         if (const auto record = contracts::read_verifier(state, who.node)) {

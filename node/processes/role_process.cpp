@@ -15,6 +15,7 @@
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/log.hpp"
 #include "node/runtime/loop.hpp"
+#include "node/worker/self_check.hpp"
 
 namespace assay::node {
 
@@ -107,6 +108,9 @@ base::Outcome<void> RoleProcess::State::open_store_and_worker() {
     // Before the owner is asked to stake: whoever has staked is asked to work within seconds.
     if (options.needs_worker == NeedsWorker::kYes) {
         ASSAY_ASSIGN(worker, WorkerProcess::start(options.worker));
+        if (options.self_check) {
+            ASSAY_TRY(check_targets(options.worker, worker->hello().targets, stop));
+        }
     }
     return {};
 }
@@ -202,6 +206,11 @@ void RoleProcess::State::take_apart() {
 base::Outcome<void> RoleProcess::State::run(Role& role) {
     loop->attach(role);
     const std::stop_callback on_stop(stop, [this] { loop->post(RoleEvent{StopRequested{}}); });
+    std::optional<SelfCheck> check;
+    if (worker != nullptr && options.self_check) {
+        check.emplace(options.worker, worker->hello().targets, *options.self_check,
+                      [this](const base::Error& why) { loop->post([this, why] { parts->finish(why); }); });
+    }
     loop->run();
     if (error) return base::failed(*error);
     return {};

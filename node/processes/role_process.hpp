@@ -3,6 +3,7 @@
 // worker, strand.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -34,6 +35,9 @@ struct RoleProcessOptions {
     PassphraseSource passphrase;
     NeedsWorker needs_worker = NeedsWorker::kYes;
     WorkerOptions worker;
+    /// How often every kernel target is checked: before open() is done, and while the role runs. Nothing:
+    /// never; the worker checks the target that it uses when it starts.
+    std::optional<std::chrono::milliseconds> self_check;
 };
 
 /// Everything a role stands on, in two phases. After open() everything is at hand and nobody can reach the
@@ -58,7 +62,8 @@ public:
     [[nodiscard]] BlobStore& blobs();
     [[nodiscard]] WorkerProcess* worker();
 
-    /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop. REQUIRES serve().
+    /// Runs `role` until it is done or stopped. Without an error: done, or asked to stop. kPreflight when a
+    /// kernel target fails its check meanwhile: the role stops where it is. REQUIRES serve().
     base::Outcome<void> run(Role& role);
 
 private:

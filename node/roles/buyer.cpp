@@ -55,7 +55,7 @@ void BuyerRole::plan() {
 void BuyerRole::serve(const contracts::Job& job) {
     if (!secret_) secret_ = beacon_secret(parts().node_key, base::encode(job.spec));
     // Started again on another port: whoever needs the data is told where it is now.
-    if (job.phase != contracts::JobPhase::kEnded && job.buyer_endpoint != parts().endpoint) {
+    if (!contracts::is_over(job.phase) && job.buyer_endpoint != parts().endpoint) {
         offer("update endpoint", contracts::EndpointUpdate{.endpoint = parts().endpoint, .job = job.id});
     }
     keep_beacon(state(), job, me(), *secret_, [this](const std::string& name, contracts::Payload payload) {

@@ -140,7 +140,7 @@ void FollowingRole::plan_jobs(const std::function<void(const contracts::Job&)>& 
         auto job = contracts::read_job(state(), id);
         if (job->phase == contracts::JobPhase::kRounds) {
             round(*job);
-        } else {
+        } else if (!contracts::is_over(job->phase)) {
             offered.push_back(std::move(*job));
         }
     }

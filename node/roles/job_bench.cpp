@@ -248,7 +248,7 @@ std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {
 }
 
 std::optional<BlobId> JobBench::stored_base(const contracts::Job& job, const BlobId& named) const {
-    // What a merge made, two verifiers have agreed on. A first state is asked for, or checked, here.
+    // What a merge made, a majority of the stake has attested. A first state is asked for, or checked, here.
     if (named != job.spec.initial_blob) return named;
     const auto found = initial_blobs_.find(job.id);
     if (found == initial_blobs_.end()) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/trace_tree.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
@@ -55,12 +56,13 @@ void MinerRole::plan() {
 }
 
 bool MinerRole::checked_before_asking(const contracts::Job& job) {
-    if (job.spec.initial_blob.is_zero()) return true;
     // What the ledger would refuse is not worth a download.
     if (job.auction.asks_sealed >= contracts::kMaxAsks ||
         contracts::read_stake(state(), me()).free < contracts::params_of(state(), job).ask_deposit) {
         return false;
     }
+    // Without the data it would pay for rounds in which it cannot train.
+    if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
     return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
 }
 
@@ -85,6 +87,7 @@ bool MinerRole::locks_within_limits(const contracts::Job& job) {
 }
 
 void MinerRole::plan_bidding(const contracts::Job& job) {
+    if (job.phase == contracts::JobPhase::kRefill) return plan_join(job);
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
@@ -124,6 +127,7 @@ void MinerRole::plan_bidding(const contracts::Job& job) {
 void MinerRole::plan_round(const contracts::Job& job) {
     const auto round = contracts::read_round(state(), job.id, job.round);
     if (!round) return;
+    plan_join(job);
     note_updates(job, *round);
     if (training_ && (std::get<0>(*training_) != job.id || std::get<1>(*training_) != job.round ||
                       round->phase != contracts::RoundPhase::kCommit)) {
@@ -320,10 +324,11 @@ bool MinerRole::serve_state(const contracts::Job& job, const BlobId& head,
 
 void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
     const program::RoundPlan plan(job.spec);
+    const program::TraceTree tree(work.trace, job.spec, work.salt);
     contracts::RoundServe message{.job = job.id,
                                   .round = job.round,
                                   .slot = slot.slot,
-                                  .trace_root = program::trace_root(work.trace, job.spec, work.salt),
+                                  .trace_root = tree.root(),
                                   .salt = contracts::commit_salt(work.salt),
                                   .diverged_unit = std::nullopt,
                                   .starts = {}};
@@ -336,10 +341,9 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
         if (run.from_base()) continue;
         // A unit begins at the boundary of its own number; the state at the first is the base.
         const BlobId& head = work.boundary_blobs[run.first - 1];
-        if (!serve_state(job, head, plan.start(run.first).arrays)) return;
+        if (!options_.withholds_starts && !serve_state(job, head, plan.start(run.first).arrays)) return;
         const program::LeafName leaf = program::start_leaf(job.spec, run.first);
-        message.starts.push_back(
-            {program::open_leaf(work.trace, job.spec, work.salt, leaf.kind, leaf.place), head});
+        message.starts.push_back({tree.open(leaf.kind, leaf.place), head});
     }
     offer("serve " + round_name(job.id, job.round) + " slot " + std::to_string(slot.slot),
           std::move(message));

@@ -24,6 +24,8 @@ struct PlannedDrill {
 struct MinerOptions {
     base::Amount ask;  ///< the least it works for, base units per work unit
     std::vector<PlannedDrill> drills;
+    bool withholds_starts =
+        false;  ///< a drill: opens its starts on the ledger and serves none of their bytes
     /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
     /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
@@ -80,6 +82,10 @@ private:
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
+    /// Takes an open place of the job, once everything is here that its next round needs.
+    void plan_join(const contracts::Job& job);
+    /// In a running round of any job, with nothing committed yet.
+    bool holds_slots();
     void plan_slot(const contracts::Job& job, const contracts::Round& round,
                    const contracts::SlotRound& slot);
 

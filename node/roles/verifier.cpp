@@ -80,10 +80,8 @@ void VerifierRole::keep_own(std::set<BlobId>& needed) {
     // After a restart a sealed merge is known from its note alone.
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        for (const Stage stage : {Stage::kPair, Stage::kThird}) {
-            const auto sealed = kept<SealedMerge>(merge_file(id, job->round, stage));
-            if (sealed) needed.insert(sealed->claim.base_blob);
-        }
+        const auto sealed = kept<SealedMerge>(merge_file(id, job->round));
+        if (sealed) needed.insert(sealed->claim.base_blob);
         // Whoever goes on with what was stored here in the round before asks for it here.
         for (std::uint32_t slot = 0; slot < job->spec.slots; ++slot) {
             const contracts::CarriedIn carried = carried_in(*job, slot);
@@ -95,6 +93,7 @@ void VerifierRole::keep_own(std::set<BlobId>& needed) {
 void VerifierRole::plan_bidding(const contracts::Job& job) {
     // What the audits need stays from the promise on: another job's data does not take its room.
     if (takes_part(job, me())) return static_cast<void>(bench_.gather(state(), job));
+    if (job.phase == contracts::JobPhase::kRefill) return;  // nobody enlists any more
     const auto lock = lock_for(job);
     if (!lock || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());
@@ -121,10 +120,8 @@ void VerifierRole::plan_round(const contracts::Job& job) {
         case RoundPhase::kThirdSeal: return plan_audit(job, Stage::kThird);
         case RoundPhase::kThirdOpen: return open_audit(job, Stage::kThird);
         case RoundPhase::kStore: return plan_storage(job, *round);
-        case RoundPhase::kMergeSeal: return plan_merge(job, *round, Stage::kPair);
-        case RoundPhase::kMergeOpen: return open_merge(job, Stage::kPair);
-        case RoundPhase::kMergeThirdSeal: return plan_merge(job, *round, Stage::kThird);
-        case RoundPhase::kMergeThirdOpen: return open_merge(job, Stage::kThird);
+        case RoundPhase::kMergeSeal: return plan_merge(job, *round);
+        case RoundPhase::kMergeOpen: return open_merge(job, *round);
         default: break;
     }
     // While miners train, have what the audit needs here already.
@@ -132,9 +129,8 @@ void VerifierRole::plan_round(const contracts::Job& job) {
     forget_old_rounds(job);
 }
 
-std::string merge_file(const base::Hash256& job, std::uint32_t round, Stage stage) {
-    return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round) +
-           (stage == Stage::kPair ? "-pair" : "-third");
+std::string merge_file(const base::Hash256& job, std::uint32_t round) {
+    return "merge-" + job.hex().substr(0, 16) + "-" + std::to_string(round);
 }
 
 template <class Record>

@@ -46,6 +46,8 @@ struct VerifierOptions {
     /// What the file of a finding says, in the form that the process gives records. Null: findings are
     /// logged and not kept.
     std::function<std::string(const Finding&)> finding_text;
+    /// A drill: it computes no unit, and says of each what others have posted or opened already.
+    bool copies = false;
 };
 
 /// What a verifier computed of one slot: of claimed_units(), in that order.
@@ -84,7 +86,7 @@ private:
     /// Which audit: job, round, stage.
     using AuditKey = std::tuple<base::Hash256, std::uint32_t, contracts::Stage>;
     /// The slot at hand. A start that is not served makes it a replay from the round's base.
-    struct SlotAudit {
+    struct AuditedSlot {
         bool begun = false;
         bool replayed = false;
         std::vector<std::uint32_t> units;      ///< claimed_units()
@@ -106,7 +108,7 @@ private:
     struct Audit {
         std::vector<contracts::AssignedSlot> slots;
         SealedAudit found;          ///< of the first slots, in order; not sealed yet
-        SlotAudit at;               ///< the next one
+        AuditedSlot at;             ///< the next one
         bool given_up = false;      ///< it cannot be done here: this round's audit is left out
         bool starts_asked = false;  ///< every run's start was asked for once
 
@@ -126,8 +128,10 @@ private:
         std::set<std::uint32_t> elsewhere;       ///< slots whose update training here does not give
         std::set<std::uint32_t> false_files;     ///< slots whose named blob is not the accepted update
         std::optional<SharedDescriptor> base;    ///< merged
+        base::Bytes slots;                       ///< whose updates are in it
+        std::vector<std::uint32_t> clips;        ///< of each of them, where the job has a norm bound
         base::Hash256 root;                      ///< of it
-        std::optional<std::uint32_t> loss_bits;  ///< of `base` over the held-out text
+        std::optional<std::uint32_t> loss_bits;  ///< of `base` over the drawn held-out text
         std::optional<contracts::MergeClaim> claim;
         bool given_up = false;  ///< it cannot be done here: this round's merge is left out
     };
@@ -155,7 +159,7 @@ private:
     void on_misplaced(Audit& audit, const contracts::Job& job, const worker::Replayed& replayed);
     /// What is known of the next unit without computing it: behind a divergence, or in a run whose start
     /// cannot stand at its place.
-    static bool follows_without_work(SlotAudit& at, const program::JobSpec& spec);
+    static bool follows_without_work(AuditedSlot& at, const program::JobSpec& spec);
     /// Begins the slot at hand again, from the round's base.
     void replay_slot(Audit& audit, const contracts::Job& job, const std::string& why);
     static void finish_slot(Audit& audit);
@@ -182,6 +186,9 @@ private:
                                      const base::PublicKey& owed_by, std::uint64_t window) const;
     /// The start has not the root that was opened: the miner's doing, unless our own disk changed it since.
     void on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why);
+    /// What a verifier that computes nothing can say of a slot (VerifierOptions::copies).
+    [[nodiscard]] contracts::SlotClaim copied(const contracts::Job& job,
+                                              const contracts::AssignedSlot& slot) const;
     [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
     void ask_for_starts(const contracts::Job& job, Audit& audit);
     /// Once the traces are open: says where those differ that are not what was computed here.
@@ -193,7 +200,7 @@ private:
     void forget_old_rounds(const contracts::Job& job);
     void forget_ended_jobs();
 
-    void plan_merge(const contracts::Job& job, const contracts::Round& round, contracts::Stage stage);
+    void plan_merge(const contracts::Job& job, const contracts::Round& round);
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
     /// Once everything is sealed and opened: what was computed here is served to those who merge or go on
     /// from it. Before, whoever asks for it would learn what this verifier is about to say.
@@ -231,12 +238,11 @@ private:
     };
     void train_again(const MergeKey& key, std::uint32_t slot, const Retraining& roots,
                      std::vector<SharedDescriptor> start);
-    void evaluate(const contracts::Job& job, const SharedDescriptor& merged);
+    /// Over the held-out sequences that the round's beacon draws.
+    void evaluate(const contracts::Job& job, const base::Hash256& beacon, const SharedDescriptor& merged);
     /// Stores the merged state and claims it; nothing while the store does not take it.
     void claim_merge(const contracts::Job& job, MergeWork& work);
-    /// Claims that the merged state is not finite.
-    static contracts::MergeClaim diverged_merge() { return {}; }
-    void open_merge(const contracts::Job& job, contracts::Stage stage);
+    void open_merge(const contracts::Job& job, const contracts::Round& round);
 
     template <class Record>
     std::optional<Record> kept(const std::string& file);
@@ -269,6 +275,6 @@ private:
 };
 
 /// The note that holds a sealed merge.
-std::string merge_file(const base::Hash256& job, std::uint32_t round, contracts::Stage stage);
+std::string merge_file(const base::Hash256& job, std::uint32_t round);
 
 }  // namespace assay::node

@@ -88,6 +88,7 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     Audit& audit = audits_[key];
     if (audit.given_up) return;
     if (audit.slots.empty()) audit.slots = slots;
+    while (options_.copies && !audit.complete()) audit.found.claims.push_back(copied(job, audit.slot()));
     advance(audit, job.spec);
     if (audit.complete()) {
         audit.found.salt = random_hash();
@@ -98,13 +99,29 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 
+contracts::SlotClaim VerifierRole::copied(const contracts::Job& job,
+                                          const contracts::AssignedSlot& slot) const {
+    for (const contracts::AuditPosting& posting : contracts::list_audits(state(), job.id, job.round)) {
+        for (const contracts::SlotClaim& claim : posting.claims) {
+            if (claim.slot == slot.slot) return claim;
+        }
+    }
+    // Before anybody has opened there are the starts of runs alone: none is the end of a drawn unit.
+    const auto serve = contracts::read_serve(state(), job.id, job.round, slot.slot);
+    const base::Hash256 known = serve && !serve->starts.empty() ? serve->starts.front().root : job.base_root;
+    contracts::SlotClaim claim{.slot = slot.slot, .replayed = slot.needs_start && !slot.served, .roots = {}};
+    const std::size_t units = contracts::claimed_units(slot.units, claim.replayed).size();
+    claim.roots.assign(units, program::segment_unit_root(known, {}, std::nullopt));
+    return claim;
+}
+
 contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::uint32_t slot) const {
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
 void VerifierRole::advance(Audit& audit, const program::JobSpec& spec) {
     while (!audit.complete()) {
-        SlotAudit& at = audit.at;
+        AuditedSlot& at = audit.at;
         if (!at.begun) {
             at.begun = true;
             at.replayed = audit.slot().needs_start && !audit.slot().served;
@@ -117,7 +134,7 @@ void VerifierRole::advance(Audit& audit, const program::JobSpec& spec) {
     }
 }
 
-bool VerifierRole::follows_without_work(SlotAudit& at, const program::JobSpec& spec) {
+bool VerifierRole::follows_without_work(AuditedSlot& at, const program::JobSpec& spec) {
     if (!at.goes_on()) {
         // What the run before ended with is no start of this one.
         if (at.misplaced || at.diverged) at.start.reset();
@@ -163,7 +180,7 @@ void VerifierRole::ask_for_starts(const contracts::Job& job, Audit& audit) {
 }
 
 bool VerifierRole::has_start(const contracts::Job& job, Audit& audit) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     if (at.goes_on()) return true;
     const std::uint32_t slot = audit.slot().slot;
     at.start.reset();
@@ -193,7 +210,7 @@ void VerifierRole::audit_next(const contracts::Job& job, const AuditKey& key, co
 
 void VerifierRole::replay(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base) {
     const Audit& audit = audits_.at(key);
-    const SlotAudit& at = audit.at;
+    const AuditedSlot& at = audit.at;
     std::vector<SharedDescriptor> bulk;
     const program::UnitStart start = program::RoundPlan(job.spec).start(at.unit());
     if (start.base) bulk.push_back(base);
@@ -240,7 +257,7 @@ void VerifierRole::on_replayed(const AuditKey& key, const WorkerAnswered& answer
 
 void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const WorkerAnswered& answer,
                                const worker::UnitParts& parts) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     const program::RoundPlan plan(job.spec);
     const std::uint32_t unit = at.unit();
     const std::tuple place{job.id, job.round, audit.slot().slot};
@@ -257,7 +274,7 @@ void VerifierRole::on_computed(Audit& audit, const contracts::Job& job, const Wo
 }
 
 void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const frames::Replayed& replayed) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     const auto slot = contracts::read_slot(state(), job.id, job.round, audit.slot().slot);
     if (!slot) return;
     record_finding({.job = job.id,
@@ -272,7 +289,7 @@ void VerifierRole::on_misplaced(Audit& audit, const contracts::Job& job, const f
 }
 
 void VerifierRole::on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why) {
-    SlotAudit& at = audit.at;
+    AuditedSlot& at = audit.at;
     const auto start = start_of(job, audit.slot().slot, at.unit());
     for (const BlobId& blob : start ? known_files(*start, job.spec) : std::vector<BlobId>{}) {
         if (parts().files.is_intact(blob)) continue;
@@ -374,10 +391,9 @@ void VerifierRole::forget_notes() {
     std::set<std::string> needed;
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
-        for (const Stage stage : {Stage::kPair, Stage::kThird}) {
+        for (const Stage stage : {Stage::kPair, Stage::kThird})
             needed.insert(audit_file(id, job->round, stage));
-            needed.insert(merge_file(id, job->round, stage));
-        }
+        needed.insert(merge_file(id, job->round));
     }
     for (const char* kind : {"audit-", "merge-"}) {
         const auto names = parts().seams.disk.names(kind);

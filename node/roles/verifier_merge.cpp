@@ -8,42 +8,37 @@
 
 namespace assay::node {
 
-using contracts::Stage;
 namespace frames = worker;
 
 namespace {
-const contracts::MergePosting* posting_of(const contracts::Round& round, const base::PublicKey& verifier,
-                                          Stage stage) {
-    const auto found = std::find_if(round.merges.begin(), round.merges.end(), [&](const auto& posting) {
-        return posting.verifier == verifier && posting.stage == stage;
-    });
+const contracts::MergePosting* posting_of(const contracts::Round& round, const base::PublicKey& verifier) {
+    const auto found = std::find_if(round.merges.begin(), round.merges.end(),
+                                    [&](const auto& posting) { return posting.verifier == verifier; });
     return found == round.merges.end() ? nullptr : &*found;
 }
 }  // namespace
 
-void VerifierRole::plan_merge(const contracts::Job& job, const contracts::Round& round, Stage stage) {
-    const contracts::MergePosting* posting = posting_of(round, me(), stage);
+void VerifierRole::plan_merge(const contracts::Job& job, const contracts::Round& round) {
+    const contracts::MergePosting* posting = posting_of(round, me());
     if (posting == nullptr || posting->sealed) return;
-    if (const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round, stage))) {
+    if (const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round))) {
         offer("merge seal of " + round_name(job.id, job.round),
               contracts::MergeSeal{.job = job.id,
                                    .round = job.round,
-                                   .stage = stage,
-                                   .seal = contracts::merge_seal(chain_id(), job.id, job.round, stage, me(),
+                                   .seal = contracts::merge_seal(chain_id(), job.id, job.round, me(),
                                                                  sealed->claim, sealed->salt)});
         return;
     }
     MergeWork& work = merges_[{job.id, job.round}];
     if (work.claim) {
-        (void)keep(merge_file(job.id, job.round, stage),
-                   SealedMerge{.claim = *work.claim, .salt = random_hash()});
+        (void)keep(merge_file(job.id, job.round), SealedMerge{.claim = *work.claim, .salt = random_hash()});
         return;
     }
     if (work.given_up || computing_) return;
     if (work.loss_bits) return claim_merge(job, work);
     const auto base = bench_.ready(state(), job);
     if (!base) return;
-    if (work.base) return evaluate(job, *work.base);
+    if (work.base) return evaluate(job, round.beacon, *work.base);
     merge_next(job, *base);
 }
 
@@ -51,12 +46,15 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
     const MergeKey key{job.id, job.round};
     frames::Merge request{.round = job.round, .accepted = {}};
     std::vector<SharedDescriptor> bulk{base};
-    for (const std::uint32_t slot : contracts::merge_slots(state(), job.id, job.round)) {
+    // Every one of them, whoever else names fewer: a claim with fewer slots than another counts for nothing.
+    const auto slots = contracts::merge_slots(state(), job.id, job.round);
+    for (const std::uint32_t slot : slots) {
         if (missing_update(job, slot, base)) return;
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
         request.accepted.push_back({.slot = slot, .weight = 1, .update_root = reveal->trace.update});
         bulk.push_back(merges_[key].updates.at(slot));
     }
+    merges_[key].slots = contracts::storage_bits(job.spec.slots, slots);
     computing_ = true;
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
         if (!answer.last) return;
@@ -66,11 +64,12 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
             merged != nullptr && !answer.bulk.empty()) {
             work.base = answer.bulk.front();
             work.root = merged->root;
+            work.clips = merged->clips;
             return;
         }
         const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
         if (refusal != nullptr && refusal->reason == frames::RefusalReason::kDiverged) {
-            work.claim = diverged_merge();
+            work.claim = contracts::MergeClaim{.slots = work.slots};
             return;
         }
         on_not_done(key.first, "round " + std::to_string(key.second) + " is not merged", answer,
@@ -187,7 +186,8 @@ void VerifierRole::train_again(const MergeKey& key, std::uint32_t slot, const Re
                                 std::move(start));
 }
 
-void VerifierRole::evaluate(const contracts::Job& job, const SharedDescriptor& merged) {
+void VerifierRole::evaluate(const contracts::Job& job, const base::Hash256& beacon,
+                            const SharedDescriptor& merged) {
     computing_ = true;
     const MergeKey key{job.id, job.round};
     const RequestId id = requests().on_worker([this, key](const WorkerAnswered& answer) {
@@ -205,27 +205,28 @@ void VerifierRole::evaluate(const contracts::Job& job, const SharedDescriptor& m
         }
         found->second.loss_bits = evaluated != nullptr ? evaluated->loss_bits : program::kNoLoss;
     });
-    parts().seams.worker.submit(id, frames::Evaluate{.max_sequences = program::kHeldOutSequences}, {merged});
+    parts().seams.worker.submit(id, frames::Evaluate{.beacon = beacon}, {merged});
 }
 
 void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
     // A state that the store does not take is not vouched for: the next round could not be begun from it.
     const auto blob = bench_.wants().put(*work.base, "the merged state of " + round_name(job.id, job.round));
     if (!blob) return;
-    work.claim =
-        contracts::MergeClaim{.base_root = work.root, .base_blob = *blob, .held_out_loss = *work.loss_bits};
+    work.claim = contracts::MergeClaim{.slots = work.slots,
+                                       .clips = work.clips,
+                                       .base_root = work.root,
+                                       .base_blob = *blob,
+                                       .held_out_loss = *work.loss_bits};
 }
 
-void VerifierRole::open_merge(const contracts::Job& job, Stage stage) {
-    const auto round = contracts::read_round(state(), job.id, job.round);
-    const contracts::MergePosting* posting = posting_of(*round, me(), stage);
+void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round& round) {
+    const contracts::MergePosting* posting = posting_of(round, me());
     if (posting == nullptr || !posting->sealed || posting->opened) return;
-    const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round, stage));
+    const auto sealed = kept<SealedMerge>(merge_file(job.id, job.round));
     if (!sealed) return;
-    offer(
-        "merge opening of " + round_name(job.id, job.round),
-        contracts::MergeOpen{
-            .job = job.id, .round = job.round, .stage = stage, .claim = sealed->claim, .salt = sealed->salt});
+    offer("merge opening of " + round_name(job.id, job.round),
+          contracts::MergeOpen{
+              .job = job.id, .round = job.round, .claim = sealed->claim, .salt = sealed->salt});
 }
 
 }  // namespace assay::node

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "contracts/rules/escrow.hpp"
+#include "contracts/rules/job/costs.hpp"
 
 namespace assay::node {
 
@@ -43,6 +44,10 @@ JobList jobs_of(const contracts::StateView& state) {
     return list;
 }
 
+std::optional<base::Amount> fee_of(const contracts::StateView& state, const contracts::JobTerms& job) {
+    return contracts::job_fee(contracts::params_of(state, job), job.spec);
+}
+
 JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     JobView view{.summary = summary_of(state, job),
                  .buyer = job.buyer,
@@ -53,7 +58,11 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
                  .seed = job.spec.seed,
                  .work_units = job.slot_work,
                  .clearing_price = job.auction.clearing_price,
+                 .fee = fee_of(state, job).value_or(base::Amount{}),
                  .base_root = job.base_root};
+    // The ledger takes no job whose link bond is beyond an amount.
+    view.link_bond = contracts::link_bond(contracts::params_of(state, job), job.spec, job.slot_work)
+                         .value_or(base::Amount());
     if (!job.spec.initial_blob.is_zero()) view.initial_blob = job.spec.initial_blob;
     for (const contracts::RosterEntry& entry : job.roster)
         view.roster.push_back({entry.node, entry.ask, entry.dropped, entry.dropped_for});

@@ -98,6 +98,8 @@ struct JobView {
     std::uint64_t seed = 0;
     std::uint64_t work_units = 0;  ///< of a slot's round
     base::Amount clearing_price;   ///< of a work unit
+    base::Amount fee;              ///< burned at its submission
+    base::Amount link_bond;        ///< of each member of its beacon
     base::Hash256 base_root;
     std::optional<base::Hash256> initial_blob;  ///< nothing: it started from its seed
     std::vector<RosterView> roster;
@@ -114,6 +116,8 @@ struct JobView {
         visit("slots", slots);
         visit("work_units_per_slot_round", work_units);
         visit("clearing_price", clearing_price);
+        visit("fee", fee);
+        visit("link_bond", link_bond);
         visit("base_root", base_root);
         visit("initial_blob", initial_blob);
         visit("roster", roster);
@@ -121,6 +125,9 @@ struct JobView {
         visit("slot_rounds", slot_rounds);
     }
 };
+
+/// What was burned for the job's bytes and slots when it was submitted.
+std::optional<base::Amount> fee_of(const contracts::StateView& state, const contracts::JobTerms& job);
 
 JobSummary summary_of(const contracts::StateView& state, const contracts::Job& job);
 /// Of a job whose records have left the state.

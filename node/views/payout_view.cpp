@@ -24,7 +24,6 @@ PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& fi
                                        .from_prepaid = line.from_prepaid,
                                        .from_slot = line.from_slot,
                                        .replays = line.replays,
-                                       .share = line.share,
                                        .lost = line.lost});
             }
         }

@@ -21,7 +21,7 @@ struct PayoutLine {
     base::Amount price, paid, from_escrow, from_prepaid;
     base::Amount from_slot;  ///< an audit's: out of the pay of the slot that had to be replayed
     base::Amount replays;    ///< a slot's: of its pay, what went to those who had to replay it
-    base::Amount share, lost;
+    base::Amount lost;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -38,7 +38,6 @@ struct PayoutLine {
         visit("from_prepaid", from_prepaid);
         visit("from_slot", from_slot);
         visit("replays", replays);
-        visit("share", share);
         visit("lost", lost);
     }
 };

@@ -127,6 +127,7 @@ private:
         }
         // A slot that was not accepted starts from nothing in the next round.
         handed_on_ = std::move(handed_on);
+        if (merge.accepted.empty()) return state;  // nothing is merged: the state stays
         ASSAY_ASSIGN(auto merged,
                      call_for<frames::BaseStateFrame>(worker_, std::move(merge), std::move(bulk)));
         return StateFile{merged.first.root, merged.second.front()};
@@ -213,9 +214,9 @@ Outcome<StateFile> initial_state(WorkerClient& worker, const frames::SharedDescr
 }
 
 Outcome<HeldOutLoss> evaluate_state(WorkerClient& worker, const frames::SharedDescriptor& base_state,
-                                    std::uint64_t max_sequences) {
+                                    std::uint64_t max_sequences, const std::optional<base::Hash256>& beacon) {
     ASSAY_ASSIGN(const auto evaluated,
-                 call_for<frames::Evaluated>(worker, frames::Evaluate{max_sequences}, {base_state}));
+                 call_for<frames::Evaluated>(worker, frames::Evaluate{max_sequences, beacon}, {base_state}));
     const std::uint32_t bits = evaluated.first.loss_bits;
     return HeldOutLoss{std::bit_cast<float>(bits), bits, evaluated.first.tokens};
 }

@@ -51,7 +51,8 @@ struct HeldOutLoss {
 };
 /// Mean held-out loss of the open job's model with a base state's parameters. 0 sequences: all.
 base::Outcome<HeldOutLoss> evaluate_state(WorkerClient& worker, const frames::SharedDescriptor& base_state,
-                                          std::uint64_t max_sequences);
+                                          std::uint64_t max_sequences,
+                                          const std::optional<base::Hash256>& beacon = std::nullopt);
 
 /// One row of the loss curve: after how many inner steps of the job. `train` is the mean, over accepted slots
 /// and the round's steps, of the losses the slots saw; none before the first round.

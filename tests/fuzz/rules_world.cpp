@@ -7,6 +7,7 @@
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -95,9 +96,9 @@ Params RulesWorld::some_params() {
         else if (chance(3))
             range.set(params, std::min(values[choose_(4)], range.maximum));
     }
-    params.forfeit_buyer_ppm =
-        std::min(params.forfeit_buyer_ppm, kPartsPerMillion - params.forfeit_verifier_ppm);
-    // Else hardly any miner is ever past its probation.
+    // Else hardly any miner can lock a bond, or is ever past its probation.
+    if (chance(2)) params.collusion_ppm = Params{}.collusion_ppm;
+    if (chance(2)) params.forfeit_buyer_ppm = Params{}.forfeit_buyer_ppm;
     if (chance(2)) params.probation_rounds = static_cast<std::uint32_t>(choose_(2));
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
     return check_params(params) ? Params{} : params;
@@ -125,6 +126,7 @@ JobSpec RulesWorld::some_spec() {
             std::array<std::uint64_t, 4>{1, UINT64_MAX / 3, UINT64_MAX / 2, UINT64_MAX - 1}[choose_(4)];
     }
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
+    if (chance(4)) spec.train.max_update_norm = 1.0F;
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
     if (chance(4)) spec.initial_blob = some_hash();
     const auto cost =
@@ -144,7 +146,7 @@ void RulesWorld::move() {
     if (kind < 13 && !active.empty()) {
         const auto job = read_job(state_, active[choose_(active.size())]);
         if (job) {
-            if (chance(12)) give_window(*job);
+            note_windows(*job);
             return help(*job);
         }
     }
@@ -179,24 +181,31 @@ void RulesWorld::pass_to(std::uint64_t height) {
 
 void RulesWorld::help(const Job& job) {
     if (job.phase == JobPhase::kRounds) {
+        if (open_places(state_, job) > 0) send(people_[1 + choose_(kFirstVerifier - 1)], JobJoin{job.id});
+        if (chance(100)) leave(job);
         if (const auto round = read_round(state_, job.id, job.round)) help_round(job, *round);
         return;
     }
+    if (job.phase == JobPhase::kRefill) return help_refill(job);
+    if (is_over(job.phase)) return pass_heights();  // it waits for windows
     help_bidding(job);
 }
 
-/// No rule opens a claim with a window today: it is given to one of the running round, as a rule would when
-/// it opens it.
-void RulesWorld::give_window(const Job& job) {
-    std::vector<std::pair<ClaimId, Claim>> running;
+void RulesWorld::note_windows(const Job& job) {
     for (const auto& [id, claim] : list_claims(state_, job.id))
-        if (id.round == job.round && claim.window == 0) running.emplace_back(id, claim);
-    if (running.empty() || job.phase != JobPhase::kRounds) return;
-    auto [id, claim] = running[choose_(running.size())];
-    claim.window = chance(8) ? UINT64_MAX - choose_(3) : 1 + choose_(60);
-    store(state_, claim_key(id), claim);
-    ++reached_.windows;
-    check();
+        if (id.round < job.round) ++reached_.windows;
+}
+
+/// A member of the roster goes, and its place is open.
+void RulesWorld::leave(const Job& job) {
+    if (job.roster.empty()) return;
+    const PublicKey node = job.roster[choose_(job.roster.size())].node;
+    if (Person* who = by_node(node)) send(*who, NodeRevoke{node});
+}
+
+void RulesWorld::help_refill(const Job& job) {
+    for (std::size_t i = 1; i < kFirstVerifier; ++i) send(people_[i], JobJoin{job.id});
+    if (!chance(4)) pass_to(job.phase_deadline);
 }
 
 void RulesWorld::ask(const Job& job, Person& who) {
@@ -228,6 +237,8 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
     switch (round.phase) {
         case RoundPhase::kCommit: return commit(job, slot);
         case RoundPhase::kBeacon:
+            // Now and then the try's deadline comes while links are missing.
+            if (chance(24)) return pass_to(round.phase_deadline);
             if (!round.links.empty()) link(job, one_of(round.links).node);
             return;
         case RoundPhase::kServe: return serve(job, slot);
@@ -243,14 +254,7 @@ void RulesWorld::help_round(const Job& job, const Round& round) {
         }
         case RoundPhase::kMergeSeal:
         case RoundPhase::kMergeOpen:
-        case RoundPhase::kMergeThirdSeal:
-        case RoundPhase::kMergeThirdOpen: {
-            if (round.merges.empty()) return;
-            const bool third = round.phase > RoundPhase::kMergeOpen;
-            const bool open =
-                round.phase == RoundPhase::kMergeOpen || round.phase == RoundPhase::kMergeThirdOpen;
-            return merge(job, third ? Stage::kThird : Stage::kPair, one_of(round.merges).verifier, open);
-        }
+            return merge(job, one_of(round.merges).verifier, round.phase == RoundPhase::kMergeOpen);
         case RoundPhase::kSettled: return;
     }
 }
@@ -359,14 +363,13 @@ void RulesWorld::audit(const Job& job, Stage stage, const PublicKey& verifier, b
     send(*who, AuditOpen{job.id, job.round, stage, std::move(claims), salt});
 }
 
-void RulesWorld::merge(const Job& job, Stage stage, const PublicKey& verifier, bool open) {
+void RulesWorld::merge(const Job& job, const PublicKey& verifier, bool open) {
     Person* who = by_node(verifier);
     if (who == nullptr) return;
     const MergeClaim claim = merge_of(job, verifier);
     const Hash256 salt = derived("merge salt", job.id, verifier, job.round);
-    if (open) return send(*who, MergeOpen{job.id, job.round, stage, claim, salt});
-    send(*who, MergeSeal{job.id, job.round, stage,
-                         merge_seal(kChain, job.id, job.round, stage, verifier, claim, salt)});
+    if (open) return send(*who, MergeOpen{job.id, job.round, claim, salt});
+    send(*who, MergeSeal{job.id, job.round, merge_seal(kChain, job.id, job.round, verifier, claim, salt)});
 }
 
 void RulesWorld::anything() {
@@ -377,7 +380,7 @@ void RulesWorld::anything() {
     const auto round = static_cast<std::uint32_t>(choose_(4));
     const auto slot = static_cast<std::uint32_t>(choose_(4));
     const Stage stage = chance(2) ? Stage::kPair : Stage::kThird;
-    switch (choose_(26)) {
+    switch (choose_(27)) {
         case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
         case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
         case 2:
@@ -403,11 +406,12 @@ void RulesWorld::anything() {
         case 17: return send(who, RoundReveal{job, round, slot, {}, some_hash(), {}, {}});
         case 18: return send(who, AuditSeal{job, round, stage, some_hash()});
         case 19: return send(who, AuditOpen{job, round, stage, {}, some_hash()});
-        case 20: return send(who, MergeSeal{job, round, stage, some_hash()});
-        case 21: return send(who, MergeOpen{job, round, stage, {}, some_hash()});
+        case 20: return send(who, MergeSeal{job, round, some_hash()});
+        case 21: return send(who, MergeOpen{job, round, {}, some_hash()});
         case 22: return send(who, RoundServe{job, round, slot, some_hash(), some_hash(), {}, {}});
         case 23: return send(who, StorageBitmap{job, round, {static_cast<std::uint8_t>(choose_(256))}});
-        case 24: {
+        case 24: return send(who, JobJoin{job});
+        case 25: {
             base::Bytes noise(choose_(200), 0);
             for (auto& byte : noise) byte = static_cast<std::uint8_t>(choose_(256));
             return hand_in(noise, TxType::kTransfer);
@@ -471,6 +475,8 @@ void RulesWorld::note(const Events& events) {
         if (event.kind == EventKind::kVerdict && event.reason == Reason::kNotStored) ++reached_.unstored;
         if (event.kind == EventKind::kVerdict) count_replays(event);
         if (event.kind == EventKind::kThirdDrawn) ++reached_.thirds;
+        if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
+            ++reached_.withheld_links;
     }
 }
 

@@ -22,15 +22,16 @@ using Choose = std::function<std::uint64_t(std::uint64_t count)>;
 
 /// What was reached, over all worlds of a run.
 struct Reached {
-    std::array<std::uint64_t, 24> applied{};  ///< by number of the transaction's type
+    std::array<std::uint64_t, 25> applied{};  ///< by number of the transaction's type
     std::set<contracts::Reason> refusals;
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;
     std::uint64_t merges = 0;
     std::uint64_t thirds = 0;
-    std::uint64_t windows = 0;  ///< given to claims
+    std::uint64_t windows = 0;  ///< of settled claims, met while open
     std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
     std::uint64_t unstored = 0;
+    std::uint64_t withheld_links = 0;  ///< whose link bond was lost
     std::uint64_t moves = 0;
 };
 
@@ -64,7 +65,9 @@ private:
     /// What the job waits for; by the party that it waits for.
     void help(const contracts::Job& job);
     void help_bidding(const contracts::Job& job);
-    void give_window(const contracts::Job& job);
+    void note_windows(const contracts::Job& job);
+    void leave(const contracts::Job& job);
+    void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();
 
@@ -75,7 +78,7 @@ private:
     void hold(const contracts::Job& job, const base::PublicKey& verifier);
     void link(const contracts::Job& job, const base::PublicKey& node);
     void audit(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
-    void merge(const contracts::Job& job, contracts::Stage stage, const base::PublicKey& verifier, bool open);
+    void merge(const contracts::Job& job, const base::PublicKey& verifier, bool open);
 
     contracts::TraceRecord trace_of(const contracts::Job& job, std::uint32_t slot,
                                     const base::PublicKey& miner);
@@ -84,7 +87,7 @@ private:
     /// A hash that follows from a word, a job, a key and a number.
     static base::Hash256 derived(const std::string& tag, const base::Hash256& first,
                                  const base::PublicKey& key, std::uint64_t number = 0);
-    static contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
+    contracts::MergeClaim merge_of(const contracts::Job& job, const base::PublicKey& verifier);
 
     void send(Person& who, Payload payload);
     void hand_in(const base::Bytes& bytes, contracts::TxType type);

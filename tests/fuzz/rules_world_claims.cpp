@@ -61,10 +61,18 @@ std::vector<SlotClaim> RulesWorld::claims_of(const Job& job, Stage stage, const 
 
 MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
     const std::uint8_t manner = derived("merge", job.id, verifier, job.round).bytes[0];
-    if (manner < 12) return {};
-    const PublicKey who = manner < 40 ? verifier : PublicKey{};
-    return {derived("base", job.id, who, job.round), derived("base blob", job.id, who, job.round),
-            manner < 24 ? 1U : 2U};
+    auto slots = merge_slots(state_, job.id, job.round);
+    if (manner >= 40 && manner < 56 && slots.size() > 1) slots.erase(slots.begin());
+    if (manner >= 56 && manner < 60) slots.push_back(job.spec.slots - 1);
+    MergeClaim claim;
+    claim.slots = storage_bits(job.spec.slots, slots);
+    if (manner < 12) return claim;
+    const PublicKey who = manner < 24 ? verifier : PublicKey{};
+    if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), manner < 240 ? 65'536U : 1U);
+    claim.base_root = derived("base", job.id, who, job.round);
+    claim.base_blob = derived("base blob", job.id, who, job.round);
+    claim.held_out_loss = manner < 20 ? 1U : 2U;
+    return claim;
 }
 
 }  // namespace assay::fuzz

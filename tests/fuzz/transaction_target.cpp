@@ -42,6 +42,26 @@ base::Bytes body(contracts::Payload payload) {
     return contracts::encode_body({owner().public_key(), 0, 1000, std::move(payload)});
 }
 
+/// Two openings of one trace, with all that they take.
+contracts::RoundServe served() {
+    contracts::JobSpec spec;
+    spec.train.inner_steps = 6;
+    spec.security.segment_steps = 2;
+    program::TraceRecord trace;
+    for (std::uint8_t i = 0; i < 4; ++i) trace.boundaries.push_back(base::hash("fuzz", base::Bytes(1, i)));
+    for (std::uint32_t i = 0; i < 6; ++i) trace.fingerprints.push_back({i, i});
+    trace.update = base::hash("fuzz", {});
+    contracts::RoundServe serve;
+    serve.trace_root = program::trace_root(trace, spec, trace.update);
+    serve.diverged_unit = 2;
+    for (const std::uint32_t unit : {1U, 2U}) {
+        const program::LeafName leaf = program::start_leaf(spec, unit);
+        serve.starts.push_back(
+            {program::open_leaf(trace, spec, trace.update, leaf.kind, leaf.place), trace.update});
+    }
+    return serve;
+}
+
 void apply(base::ByteView transaction) {
     contracts::MemoryState state = start();
     const auto result = ledger::rules_machine().apply(state, {kChain, 1}, transaction);
@@ -66,7 +86,9 @@ std::vector<base::Bytes> seeds() {
         body(RoundReveal{}),
         body(AuditOpen{}),
         body(RoundServe{.starts = {ServedStart{}}}),
+        body(served()),
         body(StorageBitmap{}),
+        body(StorageBitmap{.round = 3, .bits = base::Bytes(32, 0x5a)}),
     };
 }
 

@@ -171,6 +171,9 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
         {.holders = {{"v1", HolderManner::kAbsent}, {"v2", HolderManner::kEmpty}}},
         {.lost_updates = {1}},
         {.mergers = {{"v1", MergeManner::kLies}, {"v2", MergeManner::kAbsent}}},
+        {.mergers = {{"v3", MergeManner::kLies}}},
+        {.mergers = {{"v1", MergeManner::kCensors}, {"v2", MergeManner::kCensors}}},
+        {.lost_updates = {0, 1}},
         {.miners = {{"m2", MinerManner::kFeignsDivergence}}},
         {.mergers = {{"v1", MergeManner::kDiverged},
                      {"v2", MergeManner::kDiverged},
@@ -205,14 +208,10 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                 INFO("seed " << seed << " play " << i << "\n" << listing(midway));
                 CHECK(midway.ok());
                 play_links(env, job, plays[i]);
-                if (env.round(job).phase == RoundPhase::kBeacon)
-                    env.advance_to(env.round(job).phase_deadline + 1);
                 while (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round) {
                     const RoundPhase before = env.round(job).phase;
                     play_verdicts(env, job, plays[i]);
-                    play_merges(env, job, plays[i], Stage::kPair);
-                    if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round)
-                        play_merges(env, job, plays[i], Stage::kThird);
+                    play_merges(env, job, plays[i]);
                     if (env.job(job).phase == JobPhase::kRounds && env.job(job).round == round &&
                         env.round(job).phase == before)
                         env.let_deadline_pass();
@@ -250,9 +249,9 @@ TEST_CASE("a changed settlement line is reported with job, round, slot and rule"
         1, cheat, [](SettlementLine& l) { l.lost = {}; }, "slot payment");
     s.expect_line(
         1, cheat, [](SettlementLine& l) { more(l.lost_to_buyer); }, "slot payment");
-    const std::uint32_t share = s.line(1, [](const SettlementLine& l) { return !l.share.is_zero(); });
+    // What votes took goes to nobody, not even where the parts still add up.
     s.expect_line(
-        1, share, [](SettlementLine& l) { more(l.share); }, "audit payment");
+        1, cheat, [](SettlementLine& l) { std::swap(l.lost_to_buyer, l.lost_burned); }, "slot payment");
     const std::uint32_t silent =
         s.line(2, [](const SettlementLine& l) { return l.reason == Reason::kAuditSilent; });
     s.expect_line(
@@ -369,11 +368,14 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
         0, 0, [](SlotRound& x) { x.verifiers[1] = x.verifiers[0]; }, "draw");
     s.expect_slot(
         0, 0, [](SlotRound& x) { x.verifiers[1] = x.miner; }, "draw");
-    // Another pair than the beacon draws by what each had locked.
     s.expect_slot(
         0, 0, [](SlotRound& x) { std::swap(x.verifiers[0], x.verifiers[1]); }, "draw");
     s.expect_round(
-        0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "draw");
+        0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "merge");
+    s.expect_round(
+        0, [](Round& r) { r.merges[0].claim.slots = {0x80}; }, "merge");
+    s.expect_round(
+        0, [](Round& r) { r.merged = false; }, "merge");
     s.expect_round(
         0, [](Round& r) { more(r.judges[0].weight); }, "judges");
     s.expect_round(
@@ -478,10 +480,9 @@ TEST_CASE("payouts are judged by the parameters of the job, not by those that ar
     const Settled w;
     MemoryState state = w.env.with_evidence();
     Params other;
-    other.audit_fee_ppm = 1;
+    other.audit_fee_ppm = 2'000'000;
     other.merge_fee_ppm = 1;
     other.forfeit_buyer_ppm = 1;
-    other.forfeit_verifier_ppm = 1;
     set_current_params(state, other);
     const PayoutReport report = audit_payouts(state);
     INFO(listing(report));

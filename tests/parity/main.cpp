@@ -41,7 +41,7 @@ Json head(const ParityJob& job) {
               {"batch", job.spec.train.batch},
               {"context", job.spec.model.context},
               {"parameters", program::parameter_count(job.spec.model)},
-              {"target", trainer::to_text(job.runner.device.target)},
+              {"target", trainer::to_text(job.runner.device.cpu.target)},
               {"threads", job.runner.device.threads}}}};
 }
 

@@ -120,7 +120,7 @@ base::Outcome<ParityJob> parse_job(std::span<char* const> arguments) {
     ASSAY_ASSIGN(job.held_out_sequences, number<std::uint32_t>(words, "held_out"));
     ASSAY_ASSIGN(job.runner.device.threads, number<int>(words, "threads"));
     ASSAY_ASSIGN(job.runner.micro_batch, number<std::uint32_t>(words, "micro_batch"));
-    ASSAY_ASSIGN(job.runner.device.target, trainer::choose_target(trainer::targets_from_environment()));
+    ASSAY_ASSIGN(job.runner.device.cpu.target, trainer::choose_target(trainer::targets_from_environment()));
     const std::uint32_t vocabulary = job.spec.model.vocabulary;
     ASSAY_ASSIGN(job.train_tokens, trainer::read_token_file(job.data / "train.bin", vocabulary));
     ASSAY_ASSIGN(job.held_out_tokens, trainer::read_token_file(job.data / "held_out.bin", vocabulary));

@@ -207,7 +207,7 @@ bool check(const Lines& golden, trainer::Arena* arena) {
             if (!by_definition && word != trainer::machine_targets().front()) continue;
             const auto& [threads, in_turn] = kSplits[split++ % kSplits.size()];
             const std::uint32_t micro_batch = spec.train.batch == kWideBatch ? 1 : in_turn;
-            const trainer::DeviceOptions device{"cpu", threads, *target, arena};
+            const trainer::DeviceOptions device{"cpu", threads, {*target, arena}};
             const auto lines = trainer_lines(spec, {device, micro_batch});
             sound &= same(mine, lines,
                           name + ", " + word + ", threads " + std::to_string(threads) + ", micro-batch " +

@@ -204,7 +204,7 @@ TEST_CASE("the files alone tell why the cheat was not paid") {
     }();
     CHECK(keys == std::set<std::string>{"job", "round", "kind", "slot", "reason", "explanation", "work_units",
                                         "price", "paid", "from_escrow", "from_prepaid", "from_slot",
-                                        "replays", "share", "lost"});
+                                        "replays", "lost"});
     CHECK(why.at("lines").at(0).at("reason") == "mismatch");
     const json paid =
         must_run({"payout", "explain", "--miner", cheater.substr(0, 12), "--round", "0", "--offline"});

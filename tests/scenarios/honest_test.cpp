@@ -73,7 +73,15 @@ TEST_CASE("an honest run pays every slot, loses nothing and checks from its file
         CHECK(line.paid.units() > 0);
     }
     for (const auto& line : network.lines(LineKind::kAudit)) CHECK(line.reason == Reason::kPaidAudit);
-    for (const auto& line : network.lines(LineKind::kMerge)) CHECK(line.reason == Reason::kPaidMerge);
+    // Each round pays whoever opened the merge first; the others attest it.
+    std::set<std::uint32_t> merged;
+    for (const auto& line : network.lines(LineKind::kMerge)) {
+        if (line.reason == Reason::kPaidMerge)
+            CHECK(merged.insert(line.round).second);
+        else
+            CHECK(line.reason == Reason::kMergeAttested);
+    }
+    CHECK(merged.size() == job.spec.rounds);
     CHECK(network.lines(LineKind::kLink).empty());
     for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
     for (const auto& who : network.net().verifiers) {

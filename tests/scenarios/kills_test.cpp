@@ -124,17 +124,18 @@ TEST_CASE("a ledger node killed in the middle of a round comes back with everyth
         const auto reply = network.submit_as_owner(network.net().sequencer, follower.state(),
                                                    contracts::Transfer{.to = to, .amount = gift});
         const auto ledger = network.ledger();
-        const std::uint64_t height = must(ledger->status()).height;
+        const std::uint64_t height = insist([&] { return ledger->status(); }).height;
         CHECK(height >= reply.height);
         std::vector<base::Bytes> blocks;
-        for (std::uint64_t h = 1; h <= height; ++h) blocks.push_back(must(ledger->block(h)));
+        for (std::uint64_t h = 1; h <= height; ++h)
+            blocks.push_back(insist([&] { return ledger->block(h); }));
         must(network.network().restart("node"));
         must(node::wait_until_healthy({.address = network.network().node_address(), .tls = {}}, 60s));
         const auto again = network.ledger();
-        CHECK(must(again->status()).height >= height);
+        CHECK(insist([&] { return again->status(); }).height >= height);
         for (std::uint64_t h = 1; h <= height; ++h) {
             INFO("block " << h);
-            REQUIRE(must(again->block(h)) == blocks[h - 1]);
+            REQUIRE(insist([&] { return again->block(h); }) == blocks[h - 1]);
         }
         killed = true;
     });
@@ -161,7 +162,7 @@ TEST_CASE("a verifier killed between its seal and its opening opens that seal wh
         const auto ledger = network.ledger();
         const auto key = contracts::audit_key(job, 0, contracts::Stage::kPair, victim.node);
         wait_until("the seal of verifier-1", 30s, [&] {
-            const auto value = must(ledger->get(key));
+            const auto value = insist([&] { return ledger->get(key); });
             if (!value.value) return false;
             const auto posting = base::decode<contracts::AuditPosting>(*value.value);
             REQUIRE(posting.ok());

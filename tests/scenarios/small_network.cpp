@@ -170,6 +170,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.seed = kSeed;
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
+    devnet.copying_verifiers = plan.copying_verifiers;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");
@@ -195,7 +196,8 @@ node::SubmitReply SmallNetwork::submit_as_owner(const node::Participant& who,
                                  .nonce = contracts::next_nonce(state, who.owner),
                                  .expiry = 1'000'000,
                                  .payload = std::move(payload)};
-    const auto reply = must(ledger()->submit(contracts::sign_transaction(body, key, net_.genesis.chain_id)));
+    const base::Bytes signed_bytes = contracts::sign_transaction(body, key, net_.genesis.chain_id);
+    const auto reply = insist([&] { return ledger()->submit(signed_bytes); });
     INFO(reply.reason_text);
     REQUIRE(reply.accepted);
     return reply;
@@ -251,7 +253,7 @@ std::uint64_t SmallNetwork::paid_to(const node::Participant& who) const {
     std::uint64_t sum = 0;
     for (const LineKind kind : {LineKind::kSlot, LineKind::kAudit, LineKind::kMerge}) {
         for (const auto& line : lines(kind)) {
-            if (line.node == who.node) sum += line.paid.units() + line.share.units();
+            if (line.node == who.node) sum += line.paid.units();
         }
     }
     return sum;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
@@ -37,6 +38,7 @@ contracts::Params with_patience(contracts::Params params);
 struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
     std::uint32_t verifiers = 2;
+    std::uint32_t copying_verifiers = 0;  ///< of them, the last ones
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.
@@ -125,6 +127,20 @@ template <class T>
 T must(base::Outcome<T> outcome) {
     if (!outcome.ok()) fail_scenario(outcome.error());
     return std::move(outcome).value();
+}
+
+/// The value of a call to a node, made again for a minute while the node is not reached or has no room: all
+/// roles of a network on one machine are one caller to it. Then as must().
+template <class Call>
+auto insist(Call&& call) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1) * kPatience;
+    auto outcome = call();
+    while (!outcome.ok() && outcome.error().kind == base::ErrorKind::kUnreachable &&
+           std::chrono::steady_clock::now() < give_up) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        outcome = call();
+    }
+    return must(std::move(outcome));
 }
 
 /// Asks `happened` every 5 ms; a failed test when it says no for longer than `patience`.

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A type's name has one meaning in the whole tree. A name that a header declares at namespace scope (class, struct,
 union, enum, using) is declared nowhere else: not in another header, not in a source file's anonymous namespace,
-whatever the namespaces are called, and not inside a function. Nor do two source files of the programs declare one at
-namespace scope. Free are nested types, which are qualified by the type that holds them; aliases of the same type;
-the source files of tests among themselves, and types of their functions; and the `-inl.hpp` files among themselves,
-of which each target compiles one. `--root DIR` checks another tree."""
+whatever the namespaces are called, and not inside a function or a type. Nor do two source files of the programs
+declare one at namespace scope. Free are nested types among themselves, which are qualified by the type that holds
+them; aliases of the same type; the source files of tests among themselves, and what their functions and types hold;
+and the `-inl.hpp` files among themselves, of which each target compiles one. `--root DIR` checks another tree."""
 import argparse
 import re
 import sys
@@ -23,9 +23,9 @@ ALIAS = re.compile(r"^(?:template\s*<.*>\s*)?using\s+(\w+)\s*=\s*(.*)$", re.DOTA
 
 
 class Declared:
-    def __init__(self, file, line, name, is_public, target=None, in_function=False):
+    def __init__(self, file, line, name, is_public, target=None, is_held=False):
         self.file, self.line, self.name, self.is_public, self.target = file, line, name, is_public, target
-        self.in_function = in_function
+        self.is_held = is_held
 
     def __str__(self):
         return f"{self.file}:{self.line}"
@@ -41,7 +41,7 @@ def kind_of(head):
 
 
 def declarations(file, text):
-    """Every type and alias that a file declares at namespace scope, and every type that a function does."""
+    """Every type and alias that a file declares at namespace scope, and every type that functions and types hold."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
     code = DIRECTIVE.sub(blank, LITERAL.sub(blank, text))
@@ -60,8 +60,8 @@ def declarations(file, text):
             kind, name = kind_of(before)
             if kind == "type" and at_namespace:
                 yield Declared(file, line, name, is_named and not file.endswith("-inl.hpp"))
-            elif kind == "type" and name and all(one in ("namespace", "other") for one, _ in opened):
-                yield Declared(file, line, name, False, in_function=True)
+            elif kind == "type" and name:  # of a function or of a type
+                yield Declared(file, line, name, False, is_held=True)
             opened.append((kind, name))
         elif char == "}":
             if opened:
@@ -80,7 +80,7 @@ def is_same(one, other):
 
 
 def is_program(one):
-    return not one.in_function and one.file.endswith((".cpp", ".cu")) and not one.file.startswith("tests/")
+    return not one.is_held and one.file.endswith((".cpp", ".cu")) and not one.file.startswith("tests/")
 
 
 def check(root):
@@ -88,7 +88,7 @@ def check(root):
     by_name = {}
     for file in files:
         for found in declarations(file, (root / file).read_text(encoding="utf-8")):
-            if not (found.in_function and file.startswith("tests/")):
+            if not (found.is_held and file.startswith("tests/")):
                 by_name.setdefault(found.name, []).append(found)
     wrong = []
     for name, all_of_it in sorted(by_name.items()):

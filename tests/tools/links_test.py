@@ -18,7 +18,7 @@ def main() -> int:
             problems += 1
             continue
         for line in listed.stdout.splitlines():
-            library = line.split("=>")[0].strip()  # what follows is a path and an address
+            library = (line.split() or [""])[0]  # what follows is a path, or an address, which may hold any digits
             if any(word in library for word in words):
                 print(f"{path} links {library}")
                 problems += 1

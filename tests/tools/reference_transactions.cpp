@@ -105,6 +105,9 @@ void add_bidding(Rows& rows) {
     add<contracts::ValidatorEnlist>(
         rows, {ASSAY_FIELD(ValidatorEnlist, job), ASSAY_FIELD(ValidatorEnlist, beacon_tip)}, "bidding",
         {kUnknownJob, kJobOver, kWrongPhase, kNotValidator, kAlreadyDone, kInsufficientStake});
+    add<contracts::JobJoin>(
+        rows, {ASSAY_FIELD(JobJoin, job)}, "job phases `rounds` and `refill`, a place is open",
+        {kUnknownJob, kJobOver, kWrongPhase, kNotMiner, kAlreadyDone, kRosterFull, kInsufficientStake});
 }
 
 // What every transaction of a round can be refused with, and `own`.
@@ -159,15 +162,15 @@ void add_audits(Rows& rows) {
          ASSAY_FIELD(AuditOpen, claims), ASSAY_FIELD(AuditOpen, salt)},
         "`audit_open`, `third_open`",
         with_list(in_round({kNotDrawn, kNoSeal, kAlreadyDone, kWrongClaims, kSealMismatch})));
-    add<contracts::MergeSeal>(rows,
-                              {ASSAY_FIELD(MergeSeal, job), ASSAY_FIELD(MergeSeal, round),
-                               ASSAY_FIELD(MergeSeal, stage), ASSAY_FIELD(MergeSeal, seal)},
-                              "`merge_seal`, `merge_third_seal`", in_round({kNotDrawn, kAlreadyDone}));
+    add<contracts::MergeSeal>(
+        rows, {ASSAY_FIELD(MergeSeal, job), ASSAY_FIELD(MergeSeal, round), ASSAY_FIELD(MergeSeal, seal)},
+        "`merge_seal`", in_round({kNotParticipant, kAlreadyDone}));
     add<contracts::MergeOpen>(
         rows,
-        {ASSAY_FIELD(MergeOpen, job), ASSAY_FIELD(MergeOpen, round), ASSAY_FIELD(MergeOpen, stage),
-         ASSAY_FIELD(MergeOpen, claim), ASSAY_FIELD(MergeOpen, salt)},
-        "`merge_open`, `merge_third_open`", in_round({kNotDrawn, kNoSeal, kAlreadyDone, kSealMismatch}));
+        {ASSAY_FIELD(MergeOpen, job), ASSAY_FIELD(MergeOpen, round), ASSAY_FIELD(MergeOpen, claim),
+         ASSAY_FIELD(MergeOpen, salt)},
+        "`merge_open`",
+        with_list(in_round({kNotParticipant, kNoSeal, kAlreadyDone, kBadMerge, kSealMismatch})));
 }
 
 }  // namespace

@@ -312,11 +312,16 @@ class Types(unittest.TestCase):
         self.refused("node/c.cpp", "namespace assay::node {\nvoid f() {\n    struct Job {\n    };\n}\n}\n",
                      "node/c.cpp:3: Job is")
 
+    def test_a_type_of_a_type_with_a_headers_name(self):
+        self.refused("node/c.hpp", "namespace assay::node {\nstruct Purchase {\n    struct Job {\n    };\n};\n}\n",
+                     "node/c.hpp:3: Job is")
+
     def test_an_alias_of_a_nested_type_by_its_last_name(self):
         self.refused("node/c.cpp", "namespace assay::node {\nusing Job = Purchase::Job;\n}\n", "node/c.cpp:2: Job is")
 
     def test_what_is_qualified_or_the_same_passes(self):
-        for text in ("struct Purchase {\n    struct Job {\n    };\n    using Job2 = int;\n};\n",
+        for text in ("struct Purchase {\n    struct Part {\n    };\n    using Job2 = int;\n};\n"
+                     "struct Sale {\n    struct Part {\n    };\n};\n",
                      "void f() {\n    struct Own {\n    };\n}\n", "using Job = contracts::Job;\n",
                      "// struct Job {\nconst char* a = \"struct Job {\";\n"):
             self.passes("node/c.hpp", "namespace assay::node {\n" + text + "}\n")

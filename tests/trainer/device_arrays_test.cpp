@@ -13,6 +13,7 @@
 
 #include "contracts/program/state_root.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/properties.hpp"
 #include "tests/trainer/executor_machine.hpp"
 #include "trainer/devices/devices.hpp"
 #include "trainer/step/adopted.hpp"
@@ -202,7 +203,7 @@ TEST_CASE("a merge has the bits of every strategy's law on every device", "[trai
         for (const std::size_t count : kLengths) {
             const auto one = update_of(*row, count, 1), two = update_of(*row, count, 3);
             const auto three = update_of(*row, count, 5);
-            const std::vector<Contribution> all = {{one, 1}, {two, 1ULL << 32}, {three, 3}};
+            const std::vector<Contribution> all = {{one, 1}, {two, 1ULL << 32, 60'000}, {three, 3, 0}};
             for (const std::size_t slots : {1U, 3U}) {
                 const auto some = std::span(all).first(slots);
                 std::vector<float> parameters = drawn_numbers(count, 7), momentum = drawn_numbers(count, 8);
@@ -219,45 +220,64 @@ TEST_CASE("a merge has the bits of every strategy's law on every device", "[trai
     }
 }
 
+namespace {
+
+/// Matrices of these sizes, one behind the other, as a program lays out its tensors.
+std::vector<TensorInfo> tensors_of(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& shapes) {
+    std::vector<TensorInfo> tensors;
+    std::uint64_t count = 0;
+    for (const auto& [rows, cols] : shapes) {
+        tensors.push_back({"tensor " + std::to_string(tensors.size()), rows, cols, count});
+        count += rows * cols;
+    }
+    return tensors;
+}
+
+/// Whether a device gives the law's roots of three arrays and an update that are cut so.
+bool roots_are_right(Device& device, const std::vector<TensorInfo>& tensors, unsigned seed) {
+    const std::uint64_t count = tensors.back().offset + tensors.back().rows * tensors.back().cols;
+    const auto a = drawn_numbers(count, seed), b = drawn_numbers(count, 200), c = drawn_numbers(count, 300);
+    std::mt19937 random(seed);
+    std::vector<std::int64_t> update(count);
+    for (std::int64_t& value : update) value = static_cast<std::int64_t>(random()) - (1LL << 31);
+    std::vector<base::Hash256> expected;
+    for (const auto* array : {&a, &b, &c}) expected.push_back(program::array_root(tensors, *array));
+    const AdoptedReadOnly on_a(device, a), on_b(device, b), on_c(device, c);
+    const std::vector<DeviceView> arrays = {on_a.array(), on_b.array(), on_c.array()};
+    return device.roots(tensors, arrays).value() == expected &&
+           device.roots(tensors, std::span(arrays).first(1)).value() ==
+               std::vector<base::Hash256>{expected.front()} &&
+           device.roots(tensors, {}).value().empty() &&
+           device.update_root(tensors, update).value() == program::update_root(tensors, update);
+}
+
+}  // namespace
+
 TEST_CASE("roots of arrays and updates are those of the law on every device", "[trainer][device][arrays]") {
     auto devices = every_device();
-    std::mt19937 random(11);
-    for (int turn = 0; turn < 24; ++turn) {
-        std::vector<TensorInfo> tensors;
-        std::uint64_t count = 0;
-        const std::size_t how_many = 1 + random() % 4;
-        for (std::size_t i = 0; i < how_many; ++i) {
-            // In the first turns the smallest matrices, then whole tiles and tails.
-            const std::uint64_t rows = turn < 4 ? 1 : 1 + random() % 70;
-            const std::uint64_t cols = turn == 0 ? 1 : 1 + random() % 70;
-            tensors.push_back({"tensor " + std::to_string(i), rows, cols, count});
-            count += rows * cols;
-        }
-        const auto a = drawn_numbers(count, 100 + static_cast<unsigned>(turn)), b = drawn_numbers(count, 200),
-                   c = drawn_numbers(count, 300);
-        std::vector<std::int64_t> update(count);
-        for (std::int64_t& value : update) value = static_cast<std::int64_t>(random()) - (1LL << 31);
-        std::vector<base::Hash256> expected;
-        for (const auto* array : {&a, &b, &c}) expected.push_back(program::array_root(tensors, *array));
-        for (const NamedDevice& one : devices) {
-            INFO(one.name << ", " << how_many << " tensors, " << count << " numbers");
-            Device& device = *one.device;
-            const AdoptedReadOnly on_a(device, a), on_b(device, b), on_c(device, c);
-            const std::vector<DeviceView> arrays = {on_a.array(), on_b.array(), on_c.array()};
-            CHECK(device.roots(tensors, arrays).value() == expected);
-            CHECK(device.roots(tensors, std::span(arrays).first(1)).value() ==
-                  std::vector<base::Hash256>{expected.front()});
-            CHECK(device.roots(tensors, {}).value().empty());
-            CHECK(device.update_root(tensors, update).value() == program::update_root(tensors, update));
-        }
+    for (const NamedDevice& one : devices) {
+        INFO(one.name);
+        CHECK(roots_are_right(*one.device, tensors_of({{1, 1}}), 100));
+        CHECK(roots_are_right(*one.device, tensors_of({{1, 70}, {1, 16}, {1, 17}}), 101));
     }
+    // Whole tiles and tails.
+    tests::check_property(24, [&] {
+        const auto side = tests::between<std::uint64_t>(1, 70);
+        const auto how_many = *tests::between<std::size_t>(1, 4);
+        const auto tensors =
+            tensors_of(*rc::gen::container<std::vector<std::pair<std::uint64_t, std::uint64_t>>>(
+                how_many, rc::gen::pair(side, side)));
+        const auto seed = *tests::between<unsigned>(0, 1000);
+        for (const NamedDevice& one : devices) {
+            if (!roots_are_right(*one.device, tensors, seed)) RC_FAIL(one.name);
+        }
+    });
 }
 
 TEST_CASE("a number that is not finite is found wherever it is, by every device",
           "[trainer][device][arrays]") {
     const float bad[] = {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(),
                          std::bit_cast<float>(0xff800001U)};
-    std::mt19937 random(3);
     for (const NamedDevice& one : every_device()) {
         INFO(one.name);
         for (const std::size_t count : {0U, 1U, 2U, 7U, 16U, 33U, 67U}) {
@@ -275,24 +295,24 @@ TEST_CASE("a number that is not finite is found wherever it is, by every device"
         }
         std::vector<float> values = drawn_numbers(3 * (1U << 14) + 5, 4);
         const std::size_t last = values.size() - 1;
-        std::vector<std::size_t> places = {0, (1U << 14) - 1, 1U << 14, (1U << 15) + 1, last - 4, last};
-        for (int i = 0; i < 50; ++i) places.push_back(random() % values.size());
-        for (const std::size_t at : places) {
-            INFO("place " << at);
+        const auto is_found = [&](std::size_t at) {
             const float good = std::exchange(values[at], bad[at % 4]);
-            REQUIRE_FALSE(finite_on(*one.device, values));
+            const bool found = !finite_on(*one.device, values);
             values[at] = good;
-            REQUIRE(finite_on(*one.device, values));
+            return found && finite_on(*one.device, values);
+        };
+        for (const std::size_t at : std::initializer_list<std::size_t>{0, (1U << 14) - 1, 1U << 14,
+                                                                       (1U << 15) + 1, last - 4, last}) {
+            INFO("place " << at);
+            REQUIRE(is_found(at));
         }
+        tests::check_property(50, [&] { RC_ASSERT(is_found(*tests::between<std::size_t>(0, last))); });
     }
 }
 
 TEST_CASE("what is out of range or no longer finite shows wherever it is, on every device",
           "[trainer][device][arrays]") {
     constexpr std::size_t kCount = 8195;
-    std::mt19937 random(9);
-    std::vector<std::size_t> places = {0, 4095, 4096, 8191, 8192, kCount - 1};
-    for (int i = 0; i < 6; ++i) places.push_back(random() % kCount);
     auto devices = every_device();
     for (const program::StrategyRow* row : program::strategies()) {
         const auto update = update_of(*row, kCount, 1);
@@ -301,27 +321,31 @@ TEST_CASE("what is out of range or no longer finite shows wherever it is, on eve
         for (const NamedDevice& on : devices) {
             INFO(row->codec->word << " on " << on.name);
             std::vector<std::int64_t> found(kCount);
-            for (const std::size_t at : places) {
-                INFO("place " << at);
-                for (const float value : {kInfinity, 3e38F}) {
-                    auto broken = end;
-                    broken[at] = value;
-                    REQUIRE_FALSE(finalise_on(*on.device, *row, start, broken, found).value());
-                    REQUIRE_FALSE(finalise_on(*on.device, *row, broken, end, found).value());
-                }
-                // An infinity that was there, and a sum that becomes one.
+            const auto finalise_shows = [&](std::size_t at, float value) {
+                auto broken = end;
+                broken[at] = value;
+                return !finalise_on(*on.device, *row, start, broken, found).value() &&
+                       !finalise_on(*on.device, *row, broken, end, found).value();
+            };
+            const auto merge_shows = [&](std::size_t at, float parameter, float momentum) {
                 std::vector<float> w = start, m = end;
-                w[at] = -kInfinity;
-                REQUIRE_FALSE(merge_on(*on.device, *row, one, w, m).value());
-                w = start;
-                m[at] = std::numeric_limits<float>::quiet_NaN();
-                REQUIRE_FALSE(merge_on(*on.device, *row, one, w, m).value());
-                w = start;
-                m = end;
-                w[at] = std::numeric_limits<float>::max();
-                m[at] = -std::numeric_limits<float>::max();
-                REQUIRE_FALSE(merge_on(*on.device, *row, one, w, m).value());
+                w[at] = parameter;
+                m[at] = momentum;
+                return !merge_on(*on.device, *row, one, w, m).value();
+            };
+            const auto shows = [&](std::size_t at) {
+                constexpr float kMost = std::numeric_limits<float>::max();
+                // In a merge: an infinity that was there, a NaN, and a sum that becomes infinite.
+                return finalise_shows(at, kInfinity) && finalise_shows(at, 3e38F) &&
+                       merge_shows(at, -kInfinity, end[at]) &&
+                       merge_shows(at, start[at], std::numeric_limits<float>::quiet_NaN()) &&
+                       merge_shows(at, kMost, -kMost);
+            };
+            for (const std::size_t at : {0UL, 4095UL, 4096UL, 8191UL, 8192UL, kCount - 1}) {
+                INFO("place " << at);
+                REQUIRE(shows(at));
             }
+            tests::check_property(6, [&] { RC_ASSERT(shows(*tests::between<std::size_t>(0, kCount - 1))); });
         }
     }
 }

@@ -75,7 +75,7 @@ inline std::vector<Target> all_targets() {
 inline RunnerOptions on_cpu(int threads, Target target, std::uint32_t micro_batch = 0) {
     RunnerOptions options;
     options.device.threads = threads;
-    options.device.target = target;
+    options.device.cpu.target = target;
     options.micro_batch = micro_batch;
     return options;
 }

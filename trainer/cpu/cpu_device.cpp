@@ -21,7 +21,9 @@ CpuDevice::CpuDevice(Target target, int threads, Arena* arena)
       kernels_(kernels(target)),
       pool_(threads),
       own_arena_(arena == nullptr ? make_heap_arena() : nullptr),
-      arena_(arena == nullptr ? *own_arena_ : *arena) {}
+      arena_(arena == nullptr ? *own_arena_ : *arena) {
+    if (product_checks_are_on()) guard_.emplace(make_product_guard());
+}
 
 PlanHints CpuDevice::hints() const {
     // Enough for a product to run at full speed; more only takes memory.
@@ -29,6 +31,12 @@ PlanHints CpuDevice::hints() const {
 }
 
 base::Outcome<void> CpuDevice::check() {
+    if (guard_ && guard_->wrong() > 0) {
+        return base::fail(base::ErrorKind::kPreflight,
+                          "a product of integers came out wrong on target " + std::string(to_text(target_)) +
+                              ": a core or the memory of this machine is faulty",
+                          "test this machine's memory and processor; until then let it compute nothing");
+    }
     // A library may change the mode of any thread at any time.
     return refuse_floating_point(floating_point_faults() | pool_.take_faults());
 }
@@ -139,6 +147,11 @@ std::optional<std::uint32_t> CpuDevice::wait(std::span<const float* const> scala
     for (std::size_t i = 0; i < scalars.size(); ++i) values[i] = *scalars[i];
     const std::uint32_t index = diverged_;
     return index == kNone ? std::nullopt : std::optional<std::uint32_t>(index);
+}
+
+bool CpuDevice::multiply(Product& product) {
+    product.guard = guard_ ? &*guard_ : nullptr;
+    return products_->product(product, pool_);
 }
 
 void CpuDevice::note(std::uint32_t index, bool finite) {

@@ -7,8 +7,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "trainer/cpu/integer/guard.hpp"
 #include "trainer/cpu/kernels/kernels.hpp"
 #include "trainer/host/arena.hpp"
 #include "trainer/host/scratch.hpp"
@@ -27,6 +29,7 @@ public:
     [[nodiscard]] std::string_view name() const override { return "cpu"; }
     [[nodiscard]] PlanHints hints() const override;
     /// The floating-point mode: of the calling thread now, and of every thread of the pool while it worked.
+    /// And whether every product that the guard has checked was right (integer/guard.hpp).
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override;
@@ -113,6 +116,8 @@ private:
         return call.tensors[one.outputs[i]];
     }
     [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program_->tensors[id].cols; }
+    // One product of profile i16 or f32, guarded.
+    [[nodiscard]] bool multiply(Product& product);
     [[nodiscard]] std::uint64_t row_count() const { return sequences_ * context_; }
     // Calls work(slot, item) for every item in [0, count): slots run at the same time, each a part of
     // scratch.
@@ -122,6 +127,7 @@ private:
     Target target_;
     const Kernels& kernels_;
     const ProductKernels* products_ = nullptr;
+    std::optional<ProductGuard> guard_;
     ThreadPool pool_;
     std::unique_ptr<Arena> own_arena_;
     Arena& arena_;

@@ -32,7 +32,7 @@ void CpuDevice::head(const GroupCall& call) {
         product.b.data = weight;
         product.c = logits;
         use_packed_weight(place_of(group, Kind::kHead), product);
-        note(place_of(group, Kind::kHead), products_->product(product, pool_));
+        note(place_of(group, Kind::kHead), multiply(product));
         pool_.split(count, kRows, [&](std::size_t first, std::size_t last) {
             const auto targets = std::span<const std::uint32_t>(targets_).subspan(
                 first_ * context_ + at + first, last - first);
@@ -49,12 +49,12 @@ void CpuDevice::head(const GroupCall& call) {
         down.b.data = weight;
         down.c = out(call, *input_gradient, 0) + at * w;
         use_packed_weight(place_of(group, Kind::kHeadInputGradient), down);
-        note(place_of(group, Kind::kHeadInputGradient), products_->product(down, pool_));
+        note(place_of(group, Kind::kHeadInputGradient), multiply(down));
         Product across = shape_of(*program_, *weight_gradient, count);
         across.a.data = logits;
         across.b.data = h;
         across.c = out(call, *weight_gradient, 0);
-        note(place_of(group, Kind::kHeadWeightGradient), products_->product(across, pool_));
+        note(place_of(group, Kind::kHeadWeightGradient), multiply(across));
     }
     for (std::uint64_t s = 0; s < sequences_; ++s) {
         loss_total_ = arithmetic::loss_total_carry(view(losses + s * context_, context_), loss_total_);
@@ -72,7 +72,7 @@ void CpuDevice::logits(const GroupCall& call) {
     product.b.data = in(call, one, 1);
     product.c = call.scratch;
     use_packed_weight(index, product);
-    note(index, products_->product(product, pool_));
+    note(index, multiply(product));
 }
 
 }  // namespace assay::trainer

@@ -80,7 +80,7 @@ void CpuDevice::linear(const GroupCall& call) {
     product.c = out(call, one, 0);
     if (one.kind == Kind::kLinear && one.operands.size() > 2) product.bias = in(call, one, 2);
     use_packed_weight(index, product);
-    note(index, products_->product(product, pool_));
+    note(index, multiply(product));
     rows(call, 1);
 }
 
@@ -92,7 +92,7 @@ void CpuDevice::weight_gradient(const GroupCall& call) {
     product.a.data = in(call, one, left);
     product.b.data = in(call, one, 1 - left);
     product.c = out(call, one, 0);
-    note(index, products_->product(product, pool_));
+    note(index, multiply(product));
 }
 
 void CpuDevice::column_gradient(const GroupCall& call) {

@@ -16,15 +16,22 @@ constexpr int kMaxThreads = 256;
 struct NamedDevice {
     std::string_view name;
     std::unique_ptr<Device> (*open)(const DeviceOptions& options);
+    /// Null: the device has no products of its own to time.
+    std::function<void()> (*make_gemm)(const DeviceOptions& options, program::Profile profile,
+                                       GemmShape shape, GemmKind kind);
 };
 
 constexpr NamedDevice kDevices[] = {
     {"cpu",
      [](const DeviceOptions& options) -> std::unique_ptr<Device> {
-         return std::make_unique<CpuDevice>(options.target, options.threads, options.arena);
+         return std::make_unique<CpuDevice>(options.cpu.target, options.threads, options.cpu.arena);
+     },
+     [](const DeviceOptions& options, program::Profile profile, GemmShape shape, GemmKind kind) {
+         return make_cpu_gemm(options.cpu.target, options.threads, profile, shape, kind);
      }},
     {"reference",
-     [](const DeviceOptions&) -> std::unique_ptr<Device> { return std::make_unique<ReferenceDevice>(); }},
+     [](const DeviceOptions&) -> std::unique_ptr<Device> { return std::make_unique<ReferenceDevice>(); },
+     nullptr},
 };
 
 std::string names() {
@@ -60,7 +67,7 @@ base::Outcome<std::unique_ptr<Device>> open_device(const DeviceOptions& options)
 base::Outcome<std::function<void()>> make_gemm_bench(const DeviceOptions& options, program::Profile profile,
                                                      GemmShape shape, GemmKind kind) {
     ASSAY_ASSIGN(const NamedDevice* entry, find(options));
-    if (entry->name == "cpu") return make_cpu_gemm(options.target, options.threads, profile, shape, kind);
+    if (entry->make_gemm != nullptr) return entry->make_gemm(options, profile, shape, kind);
     return base::fail(ErrorKind::kPreflight,
                       "device '" + options.name + "' has no products of its own to time", "use cpu");
 }

@@ -9,20 +9,16 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/program/job_spec.hpp"
-#include "trainer/host/targets.hpp"
+#include "trainer/cpu/cpu_options.hpp"
 #include "trainer/step/device.hpp"
 #include "trainer/step/gemm.hpp"
 
 namespace assay::trainer {
 
-class Arena;
-
 struct DeviceOptions {
     std::string name = "cpu";  ///< "cpu"; "reference": the scalar law, one thread, slow
     int threads = 1;           ///< of the host, 1 … 256
-    // Of the cpu alone.
-    Target target = Target::kScalar;  ///< its kernels; REQUIRES one that this machine has
-    Arena* arena = nullptr;           ///< memory of steps; must outlive the device. Null: the heap
+    CpuOptions cpu = {};       ///< of the processor alone; each device has options of its own type
 };
 
 /// The device, ready to work. kPreflight when this build has none of that name, when it is not there, or when

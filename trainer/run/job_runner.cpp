@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <numeric>
 #include <string>
 #include <utility>
 
+#include "contracts/program/held_out.hpp"
 #include "contracts/program/initial.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/spec_check.hpp"
@@ -248,7 +250,7 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
                       base.outer_momentum.size() == impl_->parameters && accepted.size() <= kMaxUpdates;
     const bool each_fits = std::all_of(accepted.begin(), accepted.end(), [&](const AcceptedUpdate& one) {
         return one.update != nullptr && one.update->values.size() == impl_->parameters && one.weight >= 1 &&
-               one.weight <= kMaxWeight;
+               one.weight <= kMaxWeight && one.clip <= arithmetic::kWholeClip;
     });
     if (!fits || !each_fits) {
         return base::fail(ErrorKind::kFailure, "merge: a base state or update is not one of this job",
@@ -258,7 +260,8 @@ base::Outcome<BaseState> JobRunner::merge(const BaseState& base, std::span<const
     next.step = base.step + impl_->spec.train.inner_steps;
     if (accepted.empty()) return next;
     std::vector<program::Contribution> contributions;
-    for (const AcceptedUpdate& one : accepted) contributions.push_back({one.update->values, one.weight});
+    for (const AcceptedUpdate& one : accepted)
+        contributions.push_back({one.update->values, one.weight, one.clip});
     ASSAY_TRY(impl_->device->check());
     ASSAY_ASSIGN(const bool finite, impl_->merge(contributions, next));
     ASSAY_TRY(impl_->device->check());
@@ -285,30 +288,52 @@ base::Outcome<bool> JobRunner::Impl::merge(std::span<const program::Contribution
 
 base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters, TokenView tokens,
                                               std::uint64_t max_sequences, const Watch& watch) {
-    const std::uint32_t context = impl_->spec.model.context;
-    std::uint64_t count = program::sequence_count(tokens.tokens.size(), context);
+    std::uint64_t count = program::sequence_count(tokens.tokens.size(), impl_->spec.model.context);
     if (max_sequences != 0) count = std::min(count, max_sequences);
-    count = std::min<std::uint64_t>(count, program::kMaxStepTokens / context);
-    if (count == 0 || parameters.size() != impl_->parameters) {
+    count = std::min<std::uint64_t>(count, program::kMaxStepTokens / impl_->spec.model.context);
+    std::vector<std::uint64_t> first(count);
+    std::iota(first.begin(), first.end(), std::uint64_t{0});
+    return impl_->evaluate(parameters, tokens, first, watch);
+}
+
+base::Outcome<Evaluation> JobRunner::evaluate_held_out(std::span<const float> parameters,
+                                                       std::uint64_t max_sequences, const Watch& watch) {
+    return evaluate(parameters, impl_->held_out, max_sequences, watch);
+}
+
+base::Outcome<Evaluation> JobRunner::evaluate_drawn(std::span<const float> parameters,
+                                                    const base::Hash256& beacon, const Watch& watch) {
+    const TokenView& held_out = impl_->held_out;
+    const auto available = program::sequence_count(held_out.tokens.size(), impl_->spec.model.context);
+    return impl_->evaluate(parameters, held_out, program::drawn_held_out(beacon, available), watch);
+}
+
+base::Outcome<Evaluation> JobRunner::Impl::evaluate(std::span<const float> given, TokenView from,
+                                                    std::span<const std::uint64_t> sequences,
+                                                    const Watch& watch) {
+    const std::uint32_t context = spec.model.context;
+    const std::uint64_t count = sequences.size();
+    if (count == 0 || given.size() != parameters) {
         return base::fail(ErrorKind::kUsage,
                           "evaluation: fewer tokens than one sequence, or parameters of another model",
                           "give at least " + std::to_string(context + 1) + " tokens and this job's model");
     }
-    ASSAY_TRY(check_tokens(tokens, impl_->spec.model.vocabulary, "evaluation"));
-    ASSAY_TRY(impl_->device->check());
+    ASSAY_TRY(check_tokens(from, spec.model.vocabulary, "evaluation"));
+    ASSAY_TRY(device->check());
     try {
-        const AdoptedReadOnly adopted(*impl_->device, parameters);
-        if (!impl_->device->is_finite(adopted.array())) {
+        const AdoptedReadOnly adopted(*device, given);
+        if (!device->is_finite(adopted.array())) {
             return base::fail(ErrorKind::kRejected, "evaluation: a parameter is not finite",
                               "this model has diverged; use an earlier one");
         }
-        const auto loss = impl_->evaluator().evaluate(
+        const auto loss = evaluator().evaluate(
             adopted.at(), count,
             [&](std::uint64_t index, std::span<std::uint32_t> out) {
-                for (std::size_t t = 0; t < out.size(); ++t) out[t] = tokens.tokens[index * context + t];
+                for (std::size_t t = 0; t < out.size(); ++t)
+                    out[t] = from.tokens[sequences[index] * context + t];
             },
             [&] { return watch.cancelled(); });
-        ASSAY_TRY(impl_->device->check());
+        ASSAY_TRY(device->check());
         if (loss) return Evaluation{program::Float32(*loss), count * context, count};
     } catch (const std::bad_alloc&) {
         return out_of_memory();
@@ -316,11 +341,6 @@ base::Outcome<Evaluation> JobRunner::evaluate(std::span<const float> parameters,
     if (watch.cancelled()) return base::fail(ErrorKind::kInterrupted, "the evaluation was cancelled");
     return base::fail(ErrorKind::kRejected, "evaluation: the loss is not finite",
                       "this model has diverged; use an earlier one");
-}
-
-base::Outcome<Evaluation> JobRunner::evaluate_held_out(std::span<const float> parameters,
-                                                       std::uint64_t max_sequences, const Watch& watch) {
-    return evaluate(parameters, impl_->held_out, max_sequences, watch);
 }
 
 }  // namespace assay::trainer

@@ -116,6 +116,7 @@ struct AcceptedUpdate {
     std::uint32_t slot = 0;
     std::uint64_t weight = 1;  ///< 1 … 2^32
     const Update* update = nullptr;
+    std::uint32_t clip = arithmetic::kWholeClip;  ///< program::update_clip of it
 };
 
 struct Evaluation {
@@ -221,7 +222,11 @@ public:
     /// and those tokens only. kRejected when it or a parameter is not finite.
     base::Outcome<Evaluation> evaluate(std::span<const float> parameters, TokenView tokens,
                                        std::uint64_t max_sequences, const Watch& watch);
-    /// The same over the held-out tokens given to create().
+    /// The same over those sequences of the held-out tokens given to create() that the beacon draws
+    /// (program::drawn_held_out).
+    base::Outcome<Evaluation> evaluate_drawn(std::span<const float> parameters, const base::Hash256& beacon,
+                                             const Watch& watch);
+    /// The same over the first of them.
     base::Outcome<Evaluation> evaluate_held_out(std::span<const float> parameters,
                                                 std::uint64_t max_sequences, const Watch& watch);
 

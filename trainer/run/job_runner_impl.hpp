@@ -36,6 +36,9 @@ struct JobRunner::Impl {
     /// The work of JobRunner::finalise and merge, on arrays that it adopts.
     base::Outcome<std::optional<Update>> finalise(std::span<const float> start, std::span<const float> end);
     base::Outcome<bool> merge(std::span<const program::Contribution> contributions, BaseState& next);
+    /// Over the sequences of these numbers, in this order.
+    base::Outcome<Evaluation> evaluate(std::span<const float> given, TokenView from,
+                                       std::span<const std::uint64_t> sequences, const Watch& watch);
 
     /// What is wrong with the sizes, the step or the cursor of a state at a boundary; empty: nothing.
     [[nodiscard]] std::string misplaced(const SlotState& state, std::uint32_t round, std::uint32_t boundary,

@@ -11,7 +11,9 @@
 
 namespace assay::trainer {
 
-/// What a round starts from: θ_r and the outer optimizer's momentum. `step` = round · inner_steps.
+/// What a round starts from: θ_r and the outer optimizer's momentum. `step` = round · inner_steps, of the
+/// round behind the merge that made it: where rounds were settled without one, less than that of the round at
+/// hand.
 struct BaseState {
     std::uint64_t step = 0;
     std::vector<float> parameters;

@@ -95,7 +95,8 @@ bool HostDevice::merge_on_threads(const RoundLaw& law, std::span<const program::
                                   DeviceArray parameters, DeviceArray outer_momentum) {
     std::vector<arithmetic::WeightedUpdate> updates;
     updates.reserve(contributions.size());
-    for (const program::Contribution& one : contributions) updates.push_back({one.update, one.weight});
+    for (const program::Contribution& one : contributions)
+        updates.push_back({one.update, one.weight, one.clip});
     const arithmetic::OuterCoefficients outer = program::outer_coefficients(law.settings);
     std::atomic<bool> finite = true;
     share_out(parameters.size(), kRowCut, [&](std::size_t first, std::size_t last) {

@@ -14,7 +14,7 @@ void merge_nesterov(const RoundSettings& settings, std::span<const Contribution>
                     std::span<float> parameters, std::span<float> outer_momentum) {
     std::vector<arithmetic::WeightedUpdate> updates;
     updates.reserve(contributions.size());
-    for (const Contribution& one : contributions) updates.push_back({one.update, one.weight});
+    for (const Contribution& one : contributions) updates.push_back({one.update, one.weight, one.clip});
     std::vector<float> mean(parameters.size());
     arithmetic::merge_updates(settings.sum_exponent, updates, mean);
     arithmetic::outer_nesterov(outer_coefficients(settings), mean, parameters, outer_momentum);

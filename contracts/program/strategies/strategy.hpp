@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "contracts/arithmetic/update_clip.hpp"
 #include "contracts/base/codec.hpp"
 
 namespace assay::program {
@@ -86,7 +87,8 @@ struct UpdateCodec {
 /// A slot's accepted update in a merge.
 struct Contribution {
     std::span<const std::int64_t> update;
-    std::uint64_t weight = 1;  ///< 1 to 2^32
+    std::uint64_t weight = 1;                     ///< 1 to 2^32
+    std::uint32_t clip = arithmetic::kWholeClip;  ///< update_clip() where the job has a norm bound
 };
 
 /// How the accepted updates change the base state. Its numbers are the job's (RoundSettings).

@@ -39,8 +39,8 @@ struct Claim {
     PublicKey owner;  ///< who is paid
     Amount bond;      ///< part of the node's bonded stake: lost when the claim is defeated
     Amount held;      ///< pay, out of the job's escrow: to the owner, or back
-    /// Heights that it stays open once its round is settled: its bond stays locked and its pay held. Zero: it
-    /// is closed by the settlement, as all are that the rules open today.
+    /// Heights that it stays open once its round is settled: its bond stays locked and its pay held
+    /// (Params::claim_window). Zero: it is closed by the settlement.
     std::uint64_t window = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {

@@ -4,6 +4,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/phases.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -32,6 +33,19 @@ void join_beacon(Work& work, const Hash256& job, Bidding& bidding, BeaconMember 
         lock_stake(work.state, member.node, member.bond);
     }
     store(work.state, beacon_member_key(job, member.node), member);
+}
+
+/// Others may join for as long as asks are sealed, once somebody is there; nobody is waited for when no place
+/// is open.
+void shorten_refill(Work& work, Job job) {
+    if (job.phase != JobPhase::kRefill) return;
+    const bool full = open_places(work.state, job) == 0;
+    const std::uint64_t window = full ? 0 : params_of(work.state, job).ask_commit_window;
+    const std::uint64_t last = later(work.block.height, window);
+    if (last >= job.phase_deadline) return;
+    job.phase_deadline = last;
+    schedule(work.state, job.id, job, last);
+    write_job(work.state, job);
 }
 
 BeaconMember member_of(const PublicKey& node, const PublicKey& owner, BeaconRole role, const Hash256& tip) {
@@ -81,6 +95,9 @@ void carry_out(Work& work, const Sent& sent, const JobSubmit& tx) {
     store(work.state, job_progress_key(id), progress);
     store(work.state, buyer_endpoint_key(id), tx.endpoint);
     charge_balance(work.state, sent.owner, progress.escrow, &Supply::escrow);
+    const auto fee = job_fee(params, tx.spec);
+    ASSAY_CHECK(fee.has_value());  // the check of the same transaction added it up
+    charge_balance(work.state, sent.owner, *fee, &Supply::burned);
     list_as_active(work.state, id);
     work.tell({.kind = EventKind::kJobSubmitted, .job = id, .node = tx.node, .amount = progress.escrow});
     Bidding bidding;
@@ -141,6 +158,20 @@ void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx) {
                     member_of(sent.sender, sent.owner, BeaconRole::kValidator, tx.beacon_tip));
     });
     work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+}
+
+void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
+    edit<Bidding>(work, bidding_key(tx.job), [&](Bidding& bidding) {
+        RosterEntry entry;
+        entry.node = sent.sender;
+        entry.owner = sent.owner;
+        entry.ask = bidding.auction.clearing_price;
+        entry.missed = 1;  // it says that it is there: its first absence costs what a second one costs
+        entry.place = bidding.auction.winners + bidding.joined++;
+        store(work.state, roster_key(tx.job, entry.node), entry);
+    });
+    work.tell({.kind = EventKind::kEnlisted, .job = tx.job, .node = sent.sender});
+    shorten_refill(work, required(read_job(work.state, tx.job)));
 }
 
 }  // namespace assay::contracts

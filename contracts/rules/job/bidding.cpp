@@ -26,13 +26,6 @@ void count_active(State& state, Change change) {
     store(state, meta_key(), meta);
 }
 
-void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline) {
-    job.phase = phase;
-    job.phase_deadline = deadline;
-    if (phase != JobPhase::kRounds) schedule(work.state, job.id, job, deadline);
-    work.tell({.kind = EventKind::kJobPhase, .job = job.id, .number = static_cast<std::uint64_t>(phase)});
-}
-
 void burn_unrevealed(Work& work, const Job& job, const std::vector<Ask>& asks) {
     for (Ask ask : asks) {
         if (ask.revealed) continue;
@@ -87,6 +80,13 @@ void schedule(State& state, const Hash256& id, JobProgress& job, std::uint64_t l
     state.put(deadline_key({job.due, DueKind::kJob, id}), {});
 }
 
+void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline) {
+    job.phase = phase;
+    job.phase_deadline = deadline;
+    if (phase != JobPhase::kRounds) schedule(work.state, job.id, job, deadline);
+    work.tell({.kind = EventKind::kJobPhase, .job = job.id, .number = static_cast<std::uint64_t>(phase)});
+}
+
 void list_as_active(State& state, const Hash256& id) {
     state.put(active_job_key(id), {});
     count_active(state, [](std::uint32_t& jobs) { ++jobs; });
@@ -114,7 +114,19 @@ bool close_bidding_phase(Work& work, Job& job) {
 }
 
 void end_job(Work& work, Job& job, Reason reason) {
-    ASSAY_CHECK(job.phase != JobPhase::kEnded);
+    ASSAY_CHECK(!is_over(job.phase));
+    job.end_reason = reason;
+    job.phase = JobPhase::kClosing;
+    job.phase_deadline = 0;
+    unschedule(work.state, job.id, job);
+    if (list_claims(work.state, job.id).empty()) return close_job(work, job);
+    work.tell({.kind = EventKind::kJobPhase,
+               .job = job.id,
+               .number = static_cast<std::uint64_t>(JobPhase::kClosing)});
+}
+
+void close_job(Work& work, Job& job) {
+    ASSAY_CHECK(job.phase == JobPhase::kClosing);
     for (Ask ask : list_asks(work.state, job.id)) {
         if (ask.deposit.is_zero()) continue;  // a job that ends while bidding owes the deposits
         give_free(work.state, ask.miner, ask.deposit, &Supply::deposits);
@@ -139,13 +151,8 @@ void end_job(Work& work, Job& job, Reason reason) {
     job.refunded = refund;
     pay_balance(work.state, job.buyer, refund, &Supply::escrow);
     job.phase = JobPhase::kEnded;
-    job.phase_deadline = 0;
-    job.end_reason = reason;
     job.ended_at = work.block.height;
-    unschedule(work.state, job.id, job);
-    // While a claim is in its window the job stays: its last one schedules that (round/windows.cpp).
-    if (list_claims(work.state, job.id).empty())
-        schedule_leaving(work.state, job.id, job, later(work.block.height, 1));
+    schedule_leaving(work.state, job.id, job, later(work.block.height, 1));
     work.state.erase(active_job_key(job.id));
     count_active(work.state, [](std::uint32_t& jobs) { --jobs; });
     work.tell({.kind = EventKind::kRefunded,
@@ -153,7 +160,7 @@ void end_job(Work& work, Job& job, Reason reason) {
                .round = job.round,
                .node = job.buyer_node,
                .amount = refund});
-    work.tell({.kind = EventKind::kJobEnded, .job = job.id, .round = job.round, .reason = reason});
+    work.tell({.kind = EventKind::kJobEnded, .job = job.id, .round = job.round, .reason = job.end_reason});
 }
 
 }  // namespace assay::contracts

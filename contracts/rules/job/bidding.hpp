@@ -18,8 +18,17 @@ void list_as_active(State& state, const Hash256& id);
 /// caller stores.
 bool close_bidding_phase(Work& work, Job& job);
 
-/// Ends a job: refunds what is left of the escrow, releases what is locked, and schedules that its records
-/// leave the state. Changes `job`, which the caller stores. REQUIRES that it has not ended.
+/// Enters a phase; with a deadline unless it is kRounds, whose rounds have their own. Changes `job`.
+void set_phase(Work& work, Job& job, JobPhase phase, std::uint64_t deadline);
+
+/// Decides the end of a job. It ends at once, or, while claims of it are in their windows, waits for the last
+/// one: until then escrow, stakes and link bonds stay locked (close_job ends it). Changes `job`, which the
+/// caller stores. REQUIRES that its end was not decided before.
 void end_job(Work& work, Job& job, Reason reason);
+
+/// Ends a job whose end is decided: refunds what is left of the escrow, releases what is locked, and
+/// schedules that its records leave the state. Changes `job`, which the caller stores. REQUIRES that no claim
+/// is open.
+void close_job(Work& work, Job& job);
 
 }  // namespace assay::contracts

@@ -6,6 +6,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/phases.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/limits.hpp"
@@ -18,13 +19,14 @@ namespace {
 Result<JobProgress, Reason> running_job(const Case& c, const Hash256& id) {
     auto job = read_job_progress(c.state, id);
     if (!job) return failed(reason_of_absence(c.state, id));
-    if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
+    if (is_over(job->phase)) return failed(Reason::kJobOver);
     return *job;
 }
 
 Checked check_bidding(const Case& c, const Hash256& id) {
     ASSAY_ASSIGN(const JobProgress job, running_job(c, id));
-    return job.phase == JobPhase::kRounds ? Checked(failed(Reason::kWrongPhase)) : Checked{};
+    const bool bidding = job.phase == JobPhase::kAskCommit || job.phase == JobPhase::kAskReveal;
+    return bidding ? Checked{} : Checked(failed(Reason::kWrongPhase));
 }
 
 JobTerms terms_of(const Case& c, const Hash256& id) {
@@ -67,10 +69,8 @@ Checked check(const Case& c, const JobSubmit& tx) {
         return failed(Reason::kInsufficientBalance);
     // Counting the work is the dear part: only for whoever could pay.
     ASSAY_ASSIGN(const JobQuote quote, quote_job(read_current_params(c.state), spec));
-    ASSAY_TRY(check_budget(quote, spec.market));
-    const auto whole = spec.market.budget.plus(quote.link_bond);
-    if (!whole || read_account(c.state, c.owner).balance < *whole)
-        return failed(Reason::kInsufficientBalance);
+    ASSAY_ASSIGN(const Amount whole, check_budget(quote, spec.market));
+    if (read_account(c.state, c.owner).balance < whole) return failed(Reason::kInsufficientBalance);
     return {};
 }
 
@@ -126,6 +126,20 @@ Checked check(const Case& c, const ValidatorEnlist& tx) {
     if (read_validators(c.state).power_of(c.sender) == 0) return failed(Reason::kNotValidator);
     if (read_beacon_member(c.state, tx.job, c.sender)) return failed(Reason::kAlreadyDone);
     if (read_stake(c.state, c.sender).free < link_bond_of(c, terms_of(c, tx.job)))
+        return failed(Reason::kInsufficientStake);
+    return {};
+}
+
+Checked check(const Case& c, const JobJoin& tx) {
+    ASSAY_ASSIGN(const JobProgress progress, running_job(c, tx.job));
+    if (progress.phase != JobPhase::kRounds && progress.phase != JobPhase::kRefill)
+        return failed(Reason::kWrongPhase);
+    if (!read_miner(c.state, c.sender)) return failed(Reason::kNotMiner);
+    if (c.state.get(roster_key(tx.job, c.sender))) return failed(Reason::kAlreadyDone);
+    const auto job = read_job(c.state, tx.job);
+    ASSAY_CHECK(job.has_value());
+    if (open_places(c.state, *job) == 0 || job->roster.size() >= kMaxAsks) return failed(Reason::kRosterFull);
+    if (read_stake(c.state, c.sender).free < bond_in(c.state, params_of(c.state, *job), *job, c.sender))
         return failed(Reason::kInsufficientStake);
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/deterrence.hpp"
 #include "contracts/rules/job/panel.hpp"
 
 namespace assay::contracts {
@@ -26,10 +27,8 @@ std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_
     return whole->times(params.audit_fee_ppm, kPartsPerMillion, Rounding::kDown);
 }
 
-std::optional<Amount> replay_fee(const Params& params, Amount price, std::uint64_t work) {
-    const auto whole = price.times(work, 1, Rounding::kDown);
-    if (!whole) return std::nullopt;
-    return whole->times(std::min(params.audit_fee_ppm, kPartsPerMillion), kPartsPerMillion, Rounding::kDown);
+std::optional<Amount> replay_fee(Amount price, std::uint64_t work) {
+    return price.times(work, 1, Rounding::kDown);
 }
 
 std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work) {
@@ -59,10 +58,9 @@ std::optional<Amount> round_cost(const Params& params, const program::JobSpec& s
     const auto merge = merge_fee(params, price, slot_work);
     if (!pay || !audits || !merge) return std::nullopt;
     const auto slots = pay->times(spec.slots, 1, Rounding::kUp);
-    const auto merges = merge->times(panel_most(), 1, Rounding::kUp);
-    if (!slots || !merges) return std::nullopt;
+    if (!slots) return std::nullopt;
     const auto work = slots->plus(*audits);
-    return work ? work->plus(*merges) : std::nullopt;
+    return work ? work->plus(*merge) : std::nullopt;
 }
 
 std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
@@ -71,10 +69,11 @@ std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& sp
     const auto highest = gain_bound_max(params, price, slot_work);
     // Without a largest value every one is below it.
     const Amount gain = highest ? std::min(spec.security.gain_bound, *highest) : spec.security.gain_bound;
-    const auto at_stake = pay ? pay->plus(gain) : std::nullopt;
-    if (!at_stake || audited == Audited::kAlways) return at_stake;
-    return at_stake->times(std::numeric_limits<std::uint64_t>::max(), spec.security.least_threshold(),
-                           Rounding::kUp);
+    if (!pay) return std::nullopt;
+    const CheatStake stake{*pay, program::RoundPlan(spec).units(), gain};
+    return deterring_bond(params, stake,
+                          audited == Audited::kAlways ? std::numeric_limits<std::uint64_t>::max()
+                                                      : spec.security.least_threshold());
 }
 
 std::optional<MinerLock> most_locked(const Params& params, const program::JobSpec& spec,
@@ -87,6 +86,23 @@ std::optional<MinerLock> most_locked(const Params& params, const program::JobSpe
 std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work) {
     const auto pay = slot_pay(price, slot_work);
     return pay ? pay->times(params.gain_bound_max_ppm, kPartsPerMillion, Rounding::kDown) : std::nullopt;
+}
+
+BondLoss bond_loss(const Params& params, Reason verdict, Amount bond) {
+    const auto part = [](Amount of, std::uint64_t ppm, Rounding rounding) {
+        return *of.times(ppm, kPartsPerMillion, rounding);  // at most the whole
+    };
+    const bool repeated = verdict == Reason::kNoCommitAgain;
+    if (!repeated && consequence(verdict) != Consequence::kForfeit) return {};
+    const Amount lost = repeated ? part(bond, params.no_commit_ppm, Rounding::kUp) : bond;
+    if (verdict == Reason::kMismatch) return {lost, {}};
+    return {lost, part(lost, params.forfeit_buyer_ppm, Rounding::kDown)};
+}
+
+std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec) {
+    const auto bytes = params.job_byte_fee.times(base::encode(spec).size(), 1, Rounding::kUp);
+    const auto slots = params.job_slot_fee.times(std::uint64_t{spec.slots} * spec.rounds, 1, Rounding::kUp);
+    return bytes && slots ? bytes->plus(*slots) : std::nullopt;
 }
 
 Amount word_penalty(const Params& params, Amount bond) {
@@ -115,19 +131,21 @@ Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec&
     const auto newcomer = slot_bond(params, spec, price, work, Audited::kAlways);
     const auto proven = slot_bond(params, spec, price, work, Audited::kAtRate);
     const auto link = link_bond(params, spec, work);
-    if (!pay || !cost || !newcomer || !proven || !link || !enlistment_minimum(params, spec, work)) {
+    const auto fee = job_fee(params, spec);
+    if (!pay || !cost || !newcomer || !proven || !link || !fee || !enlistment_minimum(params, spec, work)) {
         return failed(Reason::kAmountOverflow);
     }
     // Without a largest value every one is below it.
     const auto highest = gain_bound_max(params, price, work);
     if (highest && spec.security.gain_bound > *highest) return failed(Reason::kGainBoundTooHigh);
-    return JobQuote{work, *pay, *cost, *newcomer, *proven, *link};
+    return JobQuote{work, *pay, *cost, *newcomer, *proven, *link, *fee};
 }
 
-Result<void, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market) {
+Result<Amount, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market) {
     if (quote.round_cost > market.budget) return failed(Reason::kBudgetTooSmall);
-    if (!market.budget.plus(quote.link_bond)) return failed(Reason::kAmountOverflow);
-    return {};
+    const auto locked = market.budget.plus(quote.link_bond);
+    const auto whole = locked ? locked->plus(quote.job_fee) : std::nullopt;
+    return whole ? Result<Amount, Reason>(*whole) : failed(Reason::kAmountOverflow);
 }
 
 }  // namespace assay::contracts

@@ -22,11 +22,10 @@ std::uint64_t unit_work(const program::JobSpec& spec, std::uint64_t slot_work, s
 /// Fee of one verifier for recomputing `work` work units.
 std::optional<Amount> audit_fee(const Params& params, Amount price, std::uint64_t work);
 
-/// What recomputing `work` work units costs, without a margin: the fee, and never more than the clearing
-/// price.
-std::optional<Amount> replay_fee(const Params& params, Amount price, std::uint64_t work);
+/// What recomputing `work` work units costs, without a margin: the clearing price, as for a miner.
+std::optional<Amount> replay_fee(Amount price, std::uint64_t work);
 
-/// Fee of one verifier for recomputing the merge of a round.
+/// Fee of the merge that stands in a round.
 std::optional<Amount> merge_fee(const Params& params, Amount price, std::uint64_t slot_work);
 
 /// Fees of a round in which every unit of every slot is recomputed by as many verifiers as can be drawn for
@@ -39,12 +38,12 @@ std::optional<Amount> full_audit_cost(const Params& params, const program::JobSp
 std::optional<Amount> link_bond(const Params& params, const program::JobSpec& spec, std::uint64_t slot_work);
 
 /// The most that one round can take from escrow: every slot paid, every unit of every slot audited by three
-/// verifiers, the merge by three.
+/// verifiers, one merge.
 std::optional<Amount> round_cost(const Params& params, const program::JobSpec& spec, Amount price,
                                  std::uint64_t slot_work);
 
-/// L of protocol.md §7 for a window of one unit: (Δ + gain bound) / q, with the slot's whole pay as the
-/// saving Δ. A newcomer is audited always, so that q = 1.
+/// What a miner locks for a slot: deterring_bond (deterrence.hpp), with the slot's whole pay as what its
+/// units save, at the rate of the unit that is drawn least. A newcomer is audited always, so that q = 1.
 enum class Audited : std::uint8_t { kAlways, kAtRate };
 /// The gain bound counts up to gain_bound_max() at this price, whatever the job's cap was.
 std::optional<Amount> slot_bond(const Params& params, const program::JobSpec& spec, Amount price,
@@ -63,6 +62,18 @@ std::optional<MinerLock> most_locked(const Params& params, const program::JobSpe
 /// bond far above what a slot pays is a trap: whoever can have one slot judged wrongly takes more from its
 /// miner than the whole job costs. Nothing: above the largest amount.
 std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work);
+
+/// What a miner loses of a slot's bond for the slot's verdict, and how much of that goes to the buyer; the
+/// rest is burned. What two equal roots take is burned whole: nobody who votes, or brings voters, wins by it.
+struct BondLoss {
+    Amount lost;
+    Amount to_buyer;
+};
+BondLoss bond_loss(const Params& params, Reason verdict, Amount bond);
+
+/// Burned when a job is submitted: for each byte of its encoded specification, and for each slot of each
+/// round.
+std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec);
 
 /// What a verifier loses for a sealed word about a slot with this bond, or about a merge of such slots, that
 /// was shown wrong or not opened: part of what was at stake, rounded up, never below
@@ -86,6 +97,7 @@ struct JobQuote {
     Amount bond_newcomer;
     Amount bond_proven;
     Amount link_bond;  ///< of each member of the beacon, the buyer among them, beside the budget
+    Amount job_fee;    ///< burned at submission, beside both
 };
 
 /// REQUIRES a spec that check_spec accepts. kAmountOverflow when one of the amounts, or what a verifier would
@@ -93,8 +105,8 @@ struct JobQuote {
 /// Builds small programs of the job's kind to count its work.
 Result<JobQuote, Reason> quote_job(const Params& params, const program::JobSpec& spec);
 
-/// kBudgetTooSmall when the budget does not cover the dearest course of one round; kAmountOverflow when what
-/// the buyer locks, budget and link bond, is above the largest amount.
-Result<void, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market);
+/// What the buyer's balance must hold: budget, link bond and fee. kBudgetTooSmall when the budget does not
+/// cover the dearest course of one round; kAmountOverflow when the sum is above the largest amount.
+Result<Amount, Reason> check_budget(const JobQuote& quote, const program::MarketConfig& market);
 
 }  // namespace assay::contracts

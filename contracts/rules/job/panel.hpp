@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace assay::contracts {
 
-/// Verifiers drawn for a slot, and for the merge, of as many owners. Two until disputes exist: two equal
+/// Verifiers drawn for a slot, of as many owners. Two until disputes exist: two equal
 /// roots decide.
 constexpr std::size_t panel_size() { return 2; }
 
@@ -15,5 +16,12 @@ constexpr std::size_t panel_most() { return panel_size() + 1; }
 
 /// Owners among the eligible verifiers without whom no round begins (too_few_verifiers).
 constexpr std::size_t panel_owners_least() { return panel_size(); }
+
+/// How likely a panel decides what those want who hold `part` of `whole` of the weight it is drawn by, in
+/// parts of whole³: two of its three are theirs. Until disputes exist two equal roots decide, so that one
+/// honest verifier is not enough. REQUIRES part <= whole <= 10^6.
+constexpr std::uint64_t captured_panels(std::uint64_t part, std::uint64_t whole) {
+    return part * part * (3 * whole - 2 * part);
+}
 
 }  // namespace assay::contracts

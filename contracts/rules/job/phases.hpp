@@ -16,6 +16,7 @@ Checked check(const Case& c, const AskCommit& tx);
 Checked check(const Case& c, const AskReveal& tx);
 Checked check(const Case& c, const VerifierEnlist& tx);
 Checked check(const Case& c, const ValidatorEnlist& tx);
+Checked check(const Case& c, const JobJoin& tx);
 
 // apply.cpp
 void carry_out(Work& work, const Sent& sent, const EndpointUpdate& tx);
@@ -25,5 +26,6 @@ void carry_out(Work& work, const Sent& sent, const AskCommit& tx);
 void carry_out(Work& work, const Sent& sent, const AskReveal& tx);
 void carry_out(Work& work, const Sent& sent, const VerifierEnlist& tx);
 void carry_out(Work& work, const Sent& sent, const ValidatorEnlist& tx);
+void carry_out(Work& work, const Sent& sent, const JobJoin& tx);
 
 }  // namespace assay::contracts

@@ -9,6 +9,8 @@ std::string_view to_text(JobPhase phase) {
         case JobPhase::kAskReveal: return "ask_reveal";
         case JobPhase::kRounds: return "rounds";
         case JobPhase::kEnded: return "ended";
+        case JobPhase::kRefill: return "refill";
+        case JobPhase::kClosing: return "closing";
     }
     return "unknown";
 }

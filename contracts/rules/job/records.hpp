@@ -23,8 +23,12 @@ enum class JobPhase : std::uint8_t {
     kAskReveal = 2,  ///< asks opened, enlistments
     kRounds = 3,     ///< see Job::round
     kEnded = 4,      ///< see Job::end_reason
+    kRefill = 5,     ///< between two rounds, nobody can hold a slot: registered miners may join
+    kClosing = 6,    ///< its end is decided, and waits for the windows of its claims
 };
 std::string_view to_text(JobPhase phase);
+/// Nobody may do anything for the job any more: it has ended, or its end is decided.
+constexpr bool is_over(JobPhase phase) { return phase == JobPhase::kEnded || phase == JobPhase::kClosing; }
 
 enum class BeaconRole : std::uint8_t { kBuyer = 1, kVerifier = 2, kValidator = 3 };
 
@@ -59,12 +63,12 @@ struct EnlistedVerifier {
     }
 };
 
-/// A miner that won the auction.
+/// A miner that won the auction, or took a place that was left (is_joiner).
 struct RosterEntry {
     PublicKey node;
     PublicKey owner;
     Amount ask;
-    std::uint32_t missed = 0;            ///< rounds in a row without a commit
+    std::uint32_t missed = 0;            ///< rounds in a row without a commit; one for who just joined
     bool dropped = false;                ///< missed too many, or ejected
     Reason dropped_for = Reason::kNone;  ///< kDropped, kMismatch or kSilentAfterDraw
     std::uint32_t dropped_round = 0;
@@ -115,12 +119,12 @@ struct JobTerms {
 /// Where the job stands, and where its money is. Written when a phase ends.
 struct JobProgress {
     JobPhase phase = JobPhase::kAskCommit;
-    std::uint64_t phase_deadline = 0;  ///< last height of the bidding phase; 0 in the others
+    std::uint64_t phase_deadline = 0;  ///< last height of a bidding phase or of a refill; 0 in the others
     /// Height of its entry among the deadlines. Once it has ended, that at which its records leave; 0 while
-    /// claims of it are in their windows.
+    /// its end waits for the windows of its claims.
     std::uint64_t due = 0;
     bool cancel_asked = false;
-    Reason end_reason = Reason::kNone;
+    Reason end_reason = Reason::kNone;  ///< once its end is decided
     std::uint64_t ended_at = 0;
 
     Amount escrow;  ///< what is left of the budget, but for what open claims hold
@@ -129,6 +133,7 @@ struct JobProgress {
 
     std::uint32_t round = 0;        ///< the running round, or the number of rounds when ended
     std::uint32_t rounds_done = 0;  ///< settled with a merge
+    std::uint32_t unmerged = 0;     ///< rounds in a row, those without a commit left out, that had no merge
     Hash256 last_beacon;
     Hash256 base_root;  ///< of the state that the running round starts from
     /// Its blob id. Until a round was merged it is JobSpec::initial_blob: the buyer's word alone, so whoever
@@ -137,8 +142,8 @@ struct JobProgress {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.phase, self.phase_deadline, self.due, self.cancel_asked, self.end_reason, self.ended_at,
-              self.escrow, self.spent, self.refunded, self.round, self.rounds_done, self.last_beacon,
-              self.base_root, self.base_blob);
+              self.escrow, self.spent, self.refunded, self.round, self.rounds_done, self.unmerged,
+              self.last_beacon, self.base_root, self.base_blob);
     }
 };
 
@@ -147,9 +152,10 @@ struct Bidding {
     AuctionOutcome auction;
     std::uint32_t verifiers = 0;  ///< enlisted
     std::uint32_t members = 0;    ///< whose links feed the beacons
+    std::uint32_t joined = 0;     ///< miners that took a place of the roster after the auction
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.auction, self.verifiers, self.members);
+        visit(self.auction, self.verifiers, self.members, self.joined);
     }
 };
 
@@ -159,7 +165,8 @@ struct Job : JobTerms, JobProgress {
     Hash256 id;
     std::string buyer_endpoint;
     AuctionOutcome auction;
-    std::vector<RosterEntry> roster;          ///< ascending by ask, then by tie-break
+    /// The auction's winners, ascending by ask, then by tie-break; behind them those who joined later.
+    std::vector<RosterEntry> roster;
     std::vector<EnlistedVerifier> verifiers;  ///< in order of enlistment
     std::vector<BeaconMember> beacon;         ///< buyer first, then in order of enlistment
 };
@@ -181,6 +188,6 @@ struct Ask {
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::JobPhase, kAskCommit, kEnded);
+ASSAY_ENUM_RANGE(contracts::JobPhase, kAskCommit, kClosing);
 ASSAY_ENUM_RANGE(contracts::BeaconRole, kBuyer, kValidator);
 }  // namespace assay::base

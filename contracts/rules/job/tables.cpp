@@ -96,7 +96,8 @@ void write_job(State& state, const Job& job) {
     store_changed(state, job_progress_key(job.id), static_cast<const JobProgress&>(job));
     store_changed(state, bidding_key(job.id),
                   Bidding{job.auction, static_cast<std::uint32_t>(job.verifiers.size()),
-                          static_cast<std::uint32_t>(job.beacon.size())});
+                          static_cast<std::uint32_t>(job.beacon.size()),
+                          static_cast<std::uint32_t>(job.roster.size() - job.auction.winners)});
     store_changed(state, buyer_endpoint_key(job.id), job.buyer_endpoint);
     write_places(state, Table::kRoster, job.id, job.roster);
     write_places(state, Table::kPanel, job.id, job.verifiers);

@@ -99,4 +99,15 @@ struct ValidatorEnlist {
     }
 };
 
+/// node (miner), job phases kRounds and kRefill. Takes a place of the job's roster that nobody holds, at the
+/// clearing price: it is dealt slots from the next round on. A round without its commit costs it at once.
+struct JobJoin {
+    static constexpr TxType kType = TxType::kJobJoin;
+    Hash256 job;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job);
+    }
+};
+
 }  // namespace assay::contracts

@@ -10,11 +10,11 @@ namespace {
 
 /// One change of phase, if one is due.
 bool advance_once(Work& work, Job& job) {
-    if (job.phase == JobPhase::kEnded) return false;
+    if (is_over(job.phase)) return false;
     if (job.phase == JobPhase::kRounds) return advance_round(work, job);
-    // Nobody can know that all asks are in, so the windows of the bidding run to their end.
+    // Nobody can know that all asks are in, nor all who would join: these windows run to their end.
     if (work.block.height <= job.phase_deadline) return false;
-    if (close_bidding_phase(work, job)) start_round(work, job);
+    if (job.phase == JobPhase::kRefill || close_bidding_phase(work, job)) start_round(work, job);
     return true;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a round: record it, then let the round go on if it was the last one awaited.
+#include <algorithm>
+
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/archive.hpp"
@@ -20,7 +22,7 @@ void change_slot(Work& work, const Hash256& job, std::uint32_t round, std::uint3
 
 template <class Tx, class Change>
 void change_merge(Work& work, const Sent& sent, const Tx& tx, Change change) {
-    const Bytes key = merge_posting_key(tx.job, tx.round, tx.stage, sent.sender);
+    const Bytes key = merge_posting_key(tx.job, tx.round, sent.sender);
     auto posting = required(load<MergePosting>(work.state, key));
     change(posting);
     store(work.state, key, posting);
@@ -125,9 +127,13 @@ void carry_out(Work& work, const Sent& sent, const MergeSeal& tx) {
 }
 
 void carry_out(Work& work, const Sent& sent, const MergeOpen& tx) {
+    const auto postings = list_merge_postings(work.state, tx.job, tx.round);
+    const auto before = std::count_if(postings.begin(), postings.end(),
+                                      [](const MergePosting& posting) { return posting.opened; });
     change_merge(work, sent, tx, [&](MergePosting& posting) {
         posting.opened = true;
         posting.claim = tx.claim;
+        posting.order = static_cast<std::uint32_t>(before);
     });
     advance_job(work, tx.job);
 }

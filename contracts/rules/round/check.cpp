@@ -6,6 +6,7 @@
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/round/phases.hpp"
 #include "contracts/rules/round/tables.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 Checked check_running(const Case& c, const Hash256& id, std::uint32_t number, RoundPhase phase) {
     const auto job = read_job_progress(c.state, id);
     if (!job) return failed(reason_of_absence(c.state, id));
-    if (job->phase == JobPhase::kEnded) return failed(Reason::kJobOver);
+    if (is_over(job->phase)) return failed(Reason::kJobOver);
     if (job->phase != JobPhase::kRounds) return failed(Reason::kWrongPhase);
     if (job->round != number) return failed(Reason::kWrongRound);
     const auto round = read_round_progress(c.state, id, number);
@@ -36,8 +37,8 @@ Result<SlotRound, Reason> own_slot(const Case& c, const Tx& tx) {
 
 template <class Tx>
 Result<MergePosting, Reason> own_merge(const Case& c, const Tx& tx) {
-    const auto posting = read_merge_posting(c.state, tx.job, tx.round, tx.stage, c.sender);
-    if (!posting) return failed(Reason::kNotDrawn);
+    const auto posting = read_merge_posting(c.state, tx.job, tx.round, c.sender);
+    if (!posting) return failed(Reason::kNotParticipant);
     return *posting;
 }
 
@@ -186,20 +187,20 @@ Checked check(const Case& c, const AuditOpen& tx) {
 }
 
 Checked check(const Case& c, const MergeSeal& tx) {
-    const auto phase = tx.stage == Stage::kPair ? RoundPhase::kMergeSeal : RoundPhase::kMergeThirdSeal;
-    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kMergeSeal));
     ASSAY_ASSIGN(const MergePosting posting, own_merge(c, tx));
     return posting.sealed ? Checked(failed(Reason::kAlreadyDone)) : Checked{};
 }
 
 Checked check(const Case& c, const MergeOpen& tx) {
-    const auto phase = tx.stage == Stage::kPair ? RoundPhase::kMergeOpen : RoundPhase::kMergeThirdOpen;
-    ASSAY_TRY(check_running(c, tx.job, tx.round, phase));
+    ASSAY_TRY(check_running(c, tx.job, tx.round, RoundPhase::kMergeOpen));
     ASSAY_ASSIGN(const MergePosting posting, own_merge(c, tx));
     if (!posting.sealed) return failed(Reason::kNoSeal);
     if (posting.opened) return failed(Reason::kAlreadyDone);
-    const Hash256 seal =
-        merge_seal(c.block.chain_id, tx.job, tx.round, tx.stage, c.sender, tx.claim, tx.salt);
+    const auto terms = read_job_terms(c.state, tx.job);
+    ASSAY_CHECK(terms.has_value());
+    if (!may_claim(c.state, terms->spec, tx)) return failed(Reason::kBadMerge);
+    const Hash256 seal = merge_seal(c.block.chain_id, tx.job, tx.round, c.sender, tx.claim, tx.salt);
     return seal == posting.seal ? Checked{} : failed(Reason::kSealMismatch);
 }
 

@@ -8,6 +8,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/panel.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -29,22 +30,42 @@ struct Hand {
     bool newcomer = false;
 };
 
-std::vector<Hand> hands_of(const Work& work, const Job& job) {
+/// Whether claims of this job hold bonds of the miner, in their windows.
+bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner) {
+    const auto claims = list_claims(state, job.id);
+    return std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
+        return claim.second.node == miner && !claim.second.bond.is_zero();
+    });
+}
+
+/// Drops a joiner that cannot lock one slot's bond: it would hold a place for nothing. A winner could at the
+/// auction, and its stake comes back.
+std::vector<Hand> hands_of(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     std::vector<Hand> hands;
-    for (const RosterEntry& entry : job.roster) {
+    for (RosterEntry& entry : job.roster) {
         if (entry.dropped || read_node_key(work.state, entry.node)->revoked) continue;
-        Hand hand{&entry, {}, 0, is_newcomer(work.state, params, entry.node, job)};
-        const auto bond = slot_bond(params, job.spec, job.auction.clearing_price, job.slot_work,
-                                    hand.newcomer ? Audited::kAlways : Audited::kAtRate);
-        ASSAY_CHECK(bond.has_value());
-        hand.bond = *bond;
+        Hand hand{&entry, bond_in(work.state, params, job, entry.node), 0,
+                  is_newcomer(work.state, params, entry.node, job)};
         const std::uint64_t free = read_stake(work.state, entry.node).free.units();
-        const std::uint64_t fits = bond->is_zero() ? job.spec.slots : free / bond->units();
+        const std::uint64_t fits = hand.bond.is_zero() ? job.spec.slots : free / hand.bond.units();
         hand.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, job.spec.slots));
-        if (hand.capacity > 0) hands.push_back(hand);
+        if (hand.capacity > 0) {
+            hands.push_back(hand);
+        } else if (is_joiner(job, entry) && !waits_for_window(work.state, job, entry.node)) {
+            drop(work, job, entry, Reason::kDropped, job.round);
+        }
     }
     return hands;
+}
+
+/// Nobody can hold a slot. Whoever joins has to fetch what a round starts from first, so that it may take as
+/// long as storing that; members whose bonds are in windows are waited for.
+void begin_refill(Work& work, Job& job) {
+    const Params params = params_of(work.state, job);
+    const bool open = open_places(work.state, job) > 0;
+    const std::uint64_t window = open ? params.storage_window : params.ask_commit_window;
+    set_phase(work, job, JobPhase::kRefill, later(work.block.height, std::max(window, params.claim_window)));
 }
 
 /// One each while nobody is measured; then by measured speed, with the unmeasured at the slowest's.
@@ -122,9 +143,11 @@ void start_round(Work& work, Job& job) {
     std::vector<Hand> hands;
     if (stop == Reason::kNone) {
         hands = hands_of(work, job);
+        if (hands.empty() && job.phase != JobPhase::kRefill) return begin_refill(work, job);
         if (hands.empty()) stop = Reason::kNoMiners;
     }
     if (stop != Reason::kNone) return end_job(work, job, stop);
+    if (job.phase != JobPhase::kRounds) set_phase(work, job, JobPhase::kRounds, 0);
 
     Round round;
     round.job = job.id;
@@ -157,7 +180,7 @@ void start_round(Work& work, Job& job) {
             lock_stake(work.state, slot.miner, slot.bond);
             const Amount pay = set_aside(job, slot_pay(job.auction.clearing_price, job.slot_work));
             open_claim(work.state, {job.id, round.number, ClaimKind::kSlot, number},
-                       {slot.miner, slot.owner, slot.bond, pay});
+                       {slot.miner, slot.owner, slot.bond, pay, params_of(work.state, job).claim_window});
         }
         store(work.state, slot_key(job.id, round.number, number), slot);
     }

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "contracts/program/round_plan.hpp"
-#include "contracts/rules/claim/claims.hpp"
-#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/round/draws.hpp"
@@ -28,19 +26,6 @@ std::vector<EligibleVerifier> judges_but(const RunningRound& running,
         candidates.push_back({judge.node, owner, judge.weight.units()});
     }
     return candidates;
-}
-
-/// Part of what the verifier locked for the job moves from its enlistment to the claim, and comes back when
-/// the claim is closed, before any penalty is taken.
-void open_merge_claim(RunningRound& running, const PublicKey& node) {
-    Job& job = running.job;
-    EnlistedVerifier& verifier = enlisted_verifier(job, node);
-    const Amount bond = merge_bond(running.params, running.slots, verifier);
-    verifier.bond = difference(verifier.bond, bond);
-    const Amount pay = set_aside(job, merge_fee(running.params, job.auction.clearing_price, job.slot_work));
-    const auto place = static_cast<std::uint32_t>(running.round.merges.size());
-    open_claim(running.work.state, {job.id, running.round.number, ClaimKind::kMerge, place},
-               {node, verifier.owner, bond, pay});
 }
 
 /// Candidates for a slot: nobody judges work of its own owner, nor twice.
@@ -73,22 +58,10 @@ void draw_beacon(RunningRound& running) {
         slot.verifiers =
             draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), panel_size());
     }
-    draw_merge(running, Stage::kPair, panel_size());
     running.work.tell({.kind = EventKind::kBeaconDrawn,
                        .job = running.job.id,
                        .round = running.round.number,
                        .number = drawn});
-}
-
-Amount largest_bond(const std::vector<SlotRound>& slots) {
-    Amount largest;
-    for (const SlotRound& slot : slots) largest = std::max(largest, slot.bond);
-    return largest;
-}
-
-Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
-                  const EnlistedVerifier& verifier) {
-    return smaller(word_penalty(params, largest_bond(slots)), verifier.bond);
 }
 
 bool draw_third(RunningRound& running, SlotRound& slot) {
@@ -101,21 +74,6 @@ bool draw_third(RunningRound& running, SlotRound& slot) {
                        .slot = slot.slot,
                        .node = third.front()});
     return true;
-}
-
-void draw_merge(RunningRound& running, Stage stage, std::size_t count) {
-    std::vector<PublicKey> excluded = withholders(running);
-    for (const MergePosting& posting : running.round.merges)
-        excluded.push_back(owner_of(running.job, posting.verifier));
-    const std::string_view label = stage == Stage::kPair ? "merge" : "merge-third";
-    for (const PublicKey& node :
-         draw_weighted(running.round.beacon, label, 0, judges_but(running, excluded), count)) {
-        MergePosting posting;
-        posting.verifier = node;
-        posting.stage = stage;
-        open_merge_claim(running, node);
-        running.round.merges.push_back(posting);
-    }
 }
 
 }  // namespace assay::contracts

@@ -6,6 +6,7 @@
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/round/archive.hpp"
 #include "contracts/rules/round/beacon.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -21,9 +22,8 @@ void save(RunningRound& running) {
 namespace {
 
 /// True when every posting of the stage that can still be sealed, or opened, is.
-template <class Posting>
-bool all_posted(const std::vector<Posting>& postings, Stage stage, bool opening) {
-    return std::all_of(postings.begin(), postings.end(), [&](const Posting& posting) {
+bool all_posted(const std::vector<AuditPosting>& postings, Stage stage, bool opening) {
+    return std::all_of(postings.begin(), postings.end(), [&](const AuditPosting& posting) {
         if (posting.stage != stage) return true;
         return opening ? posting.opened || !posting.sealed : posting.sealed;
     });
@@ -38,8 +38,9 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
     const auto audits = [&](Stage stage, bool opening) {
         return all_posted(list_audits(state, job, number), stage, opening);
     };
-    const auto merges = [&](Stage stage, bool opening) {
-        return all_posted(list_merge_postings(state, job, number), stage, opening);
+    const auto merges = [&](auto condition) {
+        const auto postings = list_merge_postings(state, job, number);
+        return std::all_of(postings.begin(), postings.end(), condition);
     };
     switch (phase) {
         case RoundPhase::kCommit:
@@ -58,14 +59,16 @@ bool is_complete(const StateView& state, const Hash256& job, std::uint32_t numbe
         case RoundPhase::kReveal:
             return every_slot([](const SlotRound& slot) { return slot.revealed || !slot.committed; });
         case RoundPhase::kStore: return is_storage_settled(state, job, number);
-        case RoundPhase::kMergeSeal: return merges(Stage::kPair, false);
-        case RoundPhase::kMergeOpen: return merges(Stage::kPair, true);
-        case RoundPhase::kMergeThirdSeal: return merges(Stage::kThird, false);
-        case RoundPhase::kMergeThirdOpen: return merges(Stage::kThird, true);
+        case RoundPhase::kMergeSeal: return merges([](const MergePosting& one) { return one.sealed; });
+        case RoundPhase::kMergeOpen:
+            return merges([](const MergePosting& one) { return one.opened || !one.sealed; });
         case RoundPhase::kSettled: return false;
     }
     ASSAY_CHECK(false);
 }
+
+/// Rounds in a row without a merge that end a job (protocol.md §4).
+constexpr std::uint32_t kUnmergedMost = 2;
 
 void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
     running.round.phase = phase;
@@ -77,13 +80,20 @@ void enter(RunningRound& running, RoundPhase phase, std::uint64_t window) {
                        .number = static_cast<std::uint64_t>(phase)});
 }
 
-void begin_merge(RunningRound& running) {
-    conclude(running);
-    enter(running, RoundPhase::kMergeSeal, running.params.merge_seal_window);
+/// Counts the rounds in a row in which no merge stood. One in which nobody committed is no word about merges:
+/// who is absent is dropped, and others take the places.
+void count_unmerged(RunningRound& running) {
+    const bool any = std::any_of(running.slots.begin(), running.slots.end(),
+                                 [](const SlotRound& slot) { return slot.committed; });
+    if (running.round.merged)
+        running.job.unmerged = 0;
+    else if (any)
+        ++running.job.unmerged;
 }
 
-/// The next round, or the job's end when the merge stayed open or came to no finite state: verified slots
-/// were paid, the rest of the escrow goes back.
+/// The next round, from the merged state or, where no merge stands, from the same one; or the job's end, when
+/// no merge stood in two rounds in a row, or the one that stands came to no finite state. Slots were paid
+/// either way, the rest of the escrow goes back.
 void finish(RunningRound& running) {
     settle(running);
     settle_links(running);
@@ -94,27 +104,24 @@ void finish(RunningRound& running) {
     Job& job = running.job;
     archive_round(running.work.state, job.id, running.round.number);
     ++job.round;
-    if (running.round.merged) {
-        start_round(running.work, job);
-    } else {
-        // An agreed merge that is none: both verifiers found the state not finite.
-        const bool diverged = agreed_merge(running.round).has_value();
-        end_job(running.work, job, diverged ? Reason::kMergeDiverged : Reason::kMergeUnresolved);
-    }
+    count_unmerged(running);
+    if (running.round.merged) return start_round(running.work, job);
+    if (standing_merge(running.round)) return end_job(running.work, job, Reason::kMergeDiverged);
+    if (job.unmerged >= kUnmergedMost) return end_job(running.work, job, Reason::kMergeUnresolved);
+    start_round(running.work, job);
+}
+
+void begin_merge(RunningRound& running) {
+    conclude(running);
+    // With zero slots there is nothing to merge.
+    if (!call_mergers(running)) return finish(running);
+    enter(running, RoundPhase::kMergeSeal, running.params.merge_seal_window);
 }
 
 void close_audits(RunningRound& running) {
     if (!draw_thirds(running)) return enter(running, RoundPhase::kReveal, running.params.reveal_window);
     call_audits(running, Stage::kThird);
     enter(running, RoundPhase::kThirdSeal, running.params.audit_seal_window);
-}
-
-void close_merges(RunningRound& running) {
-    if (agreed_merge(running.round)) return finish(running);
-    const std::size_t before = running.round.merges.size();
-    draw_merge(running, Stage::kThird, 1);
-    if (running.round.merges.size() == before) return finish(running);
-    enter(running, RoundPhase::kMergeThirdSeal, running.params.merge_seal_window);
 }
 
 void close_phase(RunningRound& running) {
@@ -135,10 +142,7 @@ void close_phase(RunningRound& running) {
         case RoundPhase::kReveal: return enter(running, RoundPhase::kStore, params.storage_window);
         case RoundPhase::kStore: return begin_merge(running);
         case RoundPhase::kMergeSeal: return enter(running, RoundPhase::kMergeOpen, params.merge_open_window);
-        case RoundPhase::kMergeOpen: return close_merges(running);
-        case RoundPhase::kMergeThirdSeal:
-            return enter(running, RoundPhase::kMergeThirdOpen, params.merge_open_window);
-        case RoundPhase::kMergeThirdOpen: return finish(running);
+        case RoundPhase::kMergeOpen: return finish(running);
         case RoundPhase::kSettled: break;
     }
     ASSAY_CHECK(false);

@@ -29,7 +29,8 @@ bool is_phase_over(const Work& work, const Hash256& job, std::uint32_t number);
 bool advance_round(Work& work, Job& job);
 
 // deal.cpp
-/// Deals the slots of round job.round, or ends the job when it may not or cannot go on.
+/// Deals the slots of round job.round, or ends the job when it may not or cannot go on. When no member of the
+/// roster can hold a slot, others may join first (JobPhase::kRefill).
 void start_round(Work& work, Job& job);
 /// Takes the pay of one claim out of what the job may spend. REQUIRES an amount: the round began because its
 /// dearest course is covered.
@@ -54,8 +55,6 @@ void save(RunningRound& running);
 EnlistedVerifier& enlisted_verifier(Job& job, const PublicKey& node);
 /// Ends the beacon phase: the beacon, the drawn units and verifiers.
 void draw_beacon(RunningRound& running);
-/// Draws `count` more verifiers for the merge, and opens a claim for each.
-void draw_merge(RunningRound& running, Stage stage, std::size_t count);
 /// Draws a third verifier for `slot`; false when nobody is left.
 bool draw_third(RunningRound& running, SlotRound& slot);
 
@@ -92,8 +91,9 @@ void call_audits(RunningRound& running, Stage stage);
 bool draw_thirds(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.
 void conclude(RunningRound& running);
-/// The claim that two drawn verifiers opened alike.
-std::optional<MergeClaim> agreed_merge(const Round& round);
+/// Whether the slot's miner sent no commit though it could have: nobody else withheld what the slot goes on
+/// with.
+bool is_missed(const StateView& state, const Job& job, std::uint32_t round, const SlotRound& slot);
 
 // loss.cpp
 /// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
@@ -113,12 +113,6 @@ bool is_stored(const StateView& state, const Job& job, const Round& round, const
 /// Whether no bitmap that can still come changes what is_stored says of any slot.
 bool is_storage_settled(const StateView& state, const Hash256& job, std::uint32_t round);
 
-/// What stands behind the dearest slot of the round: a merge is about all of them.
-Amount largest_bond(const std::vector<SlotRound>& slots);
-/// What of a verifier's bond stands behind its merge: what a wrong word could take of it.
-Amount merge_bond(const Params& params, const std::vector<SlotRound>& slots,
-                  const EnlistedVerifier& verifier);
-
 // windows.cpp
 /// A settled claim with a window stays: what it still holds is due to its owner, and what it has locked is
 /// free, once the heights of its window have passed. Changes nothing else.
@@ -126,7 +120,7 @@ void keep_open(Work& work, const ClaimId& id, const Claim& claim);
 /// The height at which the window of a settled claim is over; nothing when its round is not settled.
 std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId& id, const Claim& claim);
 /// Closes the claims of a job whose windows are over: pays what they held, frees what they had locked. The
-/// last one of an ended job lets its records leave.
+/// last one of a job whose end is decided ends it.
 void close_windows(Work& work, const Deadline& deadline);
 
 // settle.cpp

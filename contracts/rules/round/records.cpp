@@ -16,8 +16,6 @@ std::string_view to_text(RoundPhase phase) {
         case RoundPhase::kStore: return "store";
         case RoundPhase::kMergeSeal: return "merge_seal";
         case RoundPhase::kMergeOpen: return "merge_open";
-        case RoundPhase::kMergeThirdSeal: return "merge_third_seal";
-        case RoundPhase::kMergeThirdOpen: return "merge_third_open";
         case RoundPhase::kSettled: return "settled";
     }
     return "unknown";

@@ -14,8 +14,8 @@
 
 namespace assay::contracts {
 
-/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The four "third" phases
-/// are entered only when a pair of verifiers did not settle something. Nothing of a trace is opened before
+/// Order of phases (docs/concepts/round.md). The draw happens at the end of kBeacon. The two "third" phases
+/// are entered only when a pair of verifiers did not settle a unit. Nothing of a trace is opened before
 /// kReveal but the starts of drawn runs.
 enum class RoundPhase : std::uint8_t {
     kCommit = 1,
@@ -29,9 +29,7 @@ enum class RoundPhase : std::uint8_t {
     kStore = 9,
     kMergeSeal = 10,
     kMergeOpen = 11,
-    kMergeThirdSeal = 12,
-    kMergeThirdOpen = 13,
-    kSettled = 14,
+    kSettled = 12,
 };
 std::string_view to_text(RoundPhase phase);
 
@@ -50,18 +48,18 @@ struct BeaconLink {
     }
 };
 
-/// One drawn verifier's sealed and opened merge.
+/// A judge's sealed and opened merge.
 struct MergePosting {
     PublicKey verifier;
-    Stage stage = Stage::kPair;
     bool sealed = false;
     bool opened = false;
     Hash256 seal;
     MergeClaim claim;
     std::uint32_t place = 0;  ///< in Round::merges
+    std::uint32_t order = 0;  ///< how many of the round were opened before it
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claim, self.place);
+        visit(self.verifier, self.sealed, self.opened, self.seal, self.claim, self.place, self.order);
     }
 };
 
@@ -85,8 +83,8 @@ struct RoundProgress {
     Hash256 base_blob;
     bool link_missing = false;  ///< then every slot is audited at rate 1
     Hash256 beacon;             ///< zero until drawn
-    /// Result of the merge; merged_slots are those whose updates went in (weight 1 each), ascending. An
-    /// agreed divergence is no merge: `merged` stays false.
+    /// The claim that stands, and the slots that it names (weight 1 each), ascending. One that stands and
+    /// says that the state is not finite is no merge: `merged` stays false, and so it does where none stands.
     bool merged = false;
     MergeClaim result;
     std::vector<std::uint32_t> merged_slots;
@@ -112,7 +110,7 @@ struct Round : RoundProgress {
     /// changes no draw of this round.
     std::vector<Judge> judges;
     std::vector<BeaconLink> links;     ///< in the order of the job's members
-    std::vector<MergePosting> merges;  ///< the drawn pair, then the third if there is one
+    std::vector<MergePosting> merges;  ///< of every judge, in their order, once something can be merged
 };
 
 /// One slot in one round.
@@ -254,18 +252,15 @@ struct SettlementLine {
     Amount from_prepaid;   ///< from the audited newcomer's registration fee
     Amount from_slot;      ///< kAudit: from the pay of the slot that had to be replayed
     Amount replays;        ///< kSlot: what of its pay went to verifiers that had to replay it
-    Amount share;          ///< kAudit: this verifier's share of the slot's forfeited bond
     Amount lost;           ///< bond forfeited or penalty taken from the party
-    Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + to_verifiers + burned
+    Amount lost_to_buyer;  ///< `lost` = to_buyer + to_escrow + burned
     Amount lost_to_escrow;
-    Amount lost_to_verifiers;
     Amount lost_burned;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.kind, self.slot, self.node, self.owner, self.reason, self.work_units,
               self.price, self.paid, self.from_escrow, self.from_prepaid, self.from_slot, self.replays,
-              self.share, self.lost, self.lost_to_buyer, self.lost_to_escrow, self.lost_to_verifiers,
-              self.lost_burned);
+              self.lost, self.lost_to_buyer, self.lost_to_escrow, self.lost_burned);
     }
 };
 

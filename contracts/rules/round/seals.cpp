@@ -23,9 +23,9 @@ Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t rou
     return seal_of("assay/seal/audit/v2", chain, job, round, stage, verifier, claims, salt);
 }
 
-Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
-                   const PublicKey& verifier, const MergeClaim& claim, const Hash256& salt) {
-    return seal_of("assay/seal/merge/v1", chain, job, round, stage, verifier, claim, salt);
+Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, const PublicKey& verifier,
+                   const MergeClaim& claim, const Hash256& salt) {
+    return seal_of("assay/seal/merge/v2", chain, job, round, verifier, claim, salt);
 }
 
 Hash256 next_link(const Hash256& link) { return base::hash("assay/beacon-link/v1", link.view()); }

@@ -65,33 +65,37 @@ struct SlotClaim {
 /// replay every unit up to the last of them.
 std::vector<std::uint32_t> claimed_units(const std::vector<std::uint32_t>& drawn, bool replayed);
 
-/// The first pair of verifiers of a slot or merge, or the one drawn when those two do not settle it.
+/// The first pair of verifiers of a slot, or the one drawn when those two do not settle it.
 enum class Stage : std::uint8_t { kPair = 1, kThird = 2 };
 
 Hash256 audit_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
                    const PublicKey& verifier, const std::vector<SlotClaim>& claims, const Hash256& salt);
 
-/// What the merge of a round gives. A loss is binary32 bits. All three zero claim that θ_{r+1} is not finite:
-/// nothing can start from it, so that agreement on it pays the round and ends the job (kMergeDiverged).
+/// What the merge of some slots gives. A loss is binary32 bits. A claim without a root says that θ_{r+1} is
+/// not finite: nothing can start from it, so that such a claim, if it stands, pays the round and ends the
+/// job (kMergeDiverged).
 struct MergeClaim {
-    Hash256 base_root;                ///< of θ_{r+1}
-    Hash256 base_blob;                ///< blob id of the base state file
-    std::uint32_t held_out_loss = 0;  ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
+    Bytes slots;                       ///< whose updates went in, as storage_bits() writes them
+    std::vector<std::uint32_t> clips;  ///< of each of them, ascending by slot: program::update_clip; empty
+                                       ///< in jobs without a norm bound
+    Hash256 base_root;                 ///< of θ_{r+1}: parameters, outer state and step count
+    Hash256 base_blob;                 ///< blob id of the base state file
+    std::uint32_t held_out_loss = 0;   ///< of θ_{r+1} on the held-out file; program::kNoLoss when not finite
 
     [[nodiscard]] bool diverged() const { return base_root.is_zero(); }
-    /// False for a diverged claim that names a blob or a loss: equal findings have one spelling.
+    /// False for a diverged claim that names a blob, a loss or clips: equal findings have one spelling.
     [[nodiscard]] bool is_well_formed() const {
-        return !diverged() || (base_blob.is_zero() && held_out_loss == 0);
+        return !diverged() || (base_blob.is_zero() && held_out_loss == 0 && clips.empty());
     }
 
     friend auto operator<=>(const MergeClaim&, const MergeClaim&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.base_root, self.base_blob, self.held_out_loss);
+        visit(self.slots, self.clips, self.base_root, self.base_blob, self.held_out_loss);
     }
 };
-Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, Stage stage,
-                   const PublicKey& verifier, const MergeClaim& claim, const Hash256& salt);
+Hash256 merge_seal(std::string_view chain, const Hash256& job, std::uint32_t round, const PublicKey& verifier,
+                   const MergeClaim& claim, const Hash256& salt);
 
 /// The most members that the beacon of a job can have.
 inline constexpr std::uint32_t kMaxBeaconMembers = 1 + kMaxVerifiers + kMaxValidators;

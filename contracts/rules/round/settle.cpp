@@ -7,8 +7,10 @@
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/round/worth.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -71,26 +73,6 @@ struct Settlement {
 
 EnlistedVerifier& enlisted(Settlement& s, const PublicKey& node) { return enlisted_verifier(s.job(), node); }
 
-RosterEntry& rostered(Settlement& s, const PublicKey& node) {
-    auto& all = s.job().roster;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const RosterEntry& e) { return e.node == node; });
-    ASSAY_CHECK(found != all.end());
-    return *found;
-}
-
-void drop(Settlement& s, RosterEntry& entry, Reason reason) {
-    if (entry.dropped) return;
-    entry.dropped = true;
-    entry.dropped_for = reason;
-    entry.dropped_round = s.running.round.number;
-    s.running.work.tell({.kind = EventKind::kDropped,
-                         .job = s.job().id,
-                         .round = s.running.round.number,
-                         .node = entry.node,
-                         .reason = reason});
-}
-
 void pay_from_escrow(Settlement& s, const PublicKey& owner, Amount amount) {
     s.job().escrow = difference(s.job().escrow, amount);
     s.job().spent = saturating_sum(s.job().spent, amount);
@@ -134,43 +116,21 @@ void record_earning(Settlement& s, const PublicKey& node, std::uint64_t units, A
     store(s.state(), verifier_key(node), record);
 }
 
-/// Verifiers whose recomputation stands behind the verdict that the slot is wrong.
-std::vector<PublicKey> provers_of(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
-    std::vector<PublicKey> provers;
-    if (slot.verdict != Reason::kMismatch) return provers;
-    for (const SlotAudit& audit : audits) {
-        const auto root = audit.roots.find(slot.fault_unit);
-        const bool proved = root != audit.roots.end() && root->second == slot.fault_found;
-        if (proved) provers.push_back(audit.verifier);
-    }
-    return provers;
-}
-
-/// Splits a forfeited bond: buyer, provers in equal parts, the rest burned. Never all to the accuser.
-Amount forfeit(Settlement& s, const SlotRound& slot, SettlementLine& line,
-               const std::vector<PublicKey>& provers) {
-    const Params& params = s.running.params;
-    const auto part = [&](std::uint64_t ppm) {
-        return *slot.bond.times(ppm, kPartsPerMillion, Rounding::kDown);
-    };
-    Amount each;
-    if (!provers.empty()) each = *part(params.forfeit_verifier_ppm).times(1, provers.size(), Rounding::kDown);
-    line.lost = slot.bond;
-    line.lost_to_buyer = part(params.forfeit_buyer_ppm);
-    line.lost_to_verifiers = *each.times(provers.size(), 1, Rounding::kDown);
-    line.lost_burned = difference(difference(line.lost, line.lost_to_buyer), line.lost_to_verifiers);
+/// Takes what the verdict costs out of the slot's bond.
+void forfeit(Settlement& s, const SlotRound& slot, SettlementLine& line) {
+    const BondLoss loss = bond_loss(s.running.params, slot.verdict, slot.bond);
+    line.lost = loss.lost;
+    line.lost_to_buyer = loss.to_buyer;
+    line.lost_burned = difference(loss.lost, loss.to_buyer);
+    if (loss.lost.is_zero()) return;
     take_bonded(s.state(), slot.miner, line.lost_burned, &Supply::burned);
-    const auto to_balance = [&](const PublicKey& owner, Amount amount) {
-        if (amount.is_zero()) return;
-        take_bonded(s.state(), slot.miner, amount, &Supply::balances);
-        pay_balance(s.state(), owner, amount, &Supply::balances);
-    };
-    to_balance(s.job().buyer, line.lost_to_buyer);
-    for (const PublicKey& prover : provers) {
-        to_balance(read_verifier(s.state(), prover)->owner, each);
-        record_earning(s, prover, 0, each);
+    if (!loss.to_buyer.is_zero()) {
+        take_bonded(s.state(), slot.miner, loss.to_buyer, &Supply::balances);
+        pay_balance(s.state(), s.job().buyer, loss.to_buyer, &Supply::balances);
     }
-    return each;
+    Miner miner = *read_miner(s.state(), slot.miner);
+    miner.forfeited = saturating_sum(miner.forfeited, loss.lost);
+    store(s.state(), miner_key(slot.miner), miner);
 }
 
 /// Before anything is credited: no other slot of the same round carries a miner over what it lost here.
@@ -208,9 +168,8 @@ void refund_fees(Settlement& s) {
     }
 }
 
-/// The miner's line. Returns what each prover got of a forfeited bond.
-Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<PublicKey>& provers, Claim claim,
-                   Amount replays) {
+/// The miner's line.
+void settle_slot(Settlement& s, const SlotRound& slot, Claim claim, Amount replays) {
     SettlementLine line;
     line.kind = LineKind::kSlot;
     line.slot = slot.slot;
@@ -221,14 +180,11 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
     line.price = s.price();
     line.replays = replays;
     claim.held = difference(claim.held, replays);
-    Amount share;
+    forfeit(s, slot, line);
+    claim.bond = difference(claim.bond, line.lost);
     if (consequence(slot.verdict) == Consequence::kForfeit) {
-        share = forfeit(s, slot, line, provers);
-        claim.bond = {};
-        Miner miner = *read_miner(s.state(), slot.miner);
-        miner.forfeited = saturating_sum(miner.forfeited, slot.bond);
-        store(s.state(), miner_key(slot.miner), miner);
-        drop(s, rostered(s, slot.miner), slot.verdict);
+        drop(s.running.work, s.job(), roster_entry(s.job(), slot.miner), slot.verdict,
+             s.running.round.number);
     }
     if (consequence(slot.verdict) == Consequence::kPaid) {
         line.paid = line.from_escrow = claim.held;
@@ -238,7 +194,6 @@ Amount settle_slot(Settlement& s, const SlotRound& slot, const std::vector<Publi
     }
     fulfil(s, ClaimKind::kSlot, slot.slot, claim);
     add_line(s.running, std::move(line));
-    return share;
 }
 
 /// The line of a slot that nobody held.
@@ -259,8 +214,7 @@ void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
     line.lost_burned = line.lost;
 }
 
-void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, const AuditWorth& worth,
-                  Amount share) {
+void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, const AuditWorth& worth) {
     bool& absent = s.absences[audit.verifier];
     absent = absent || !audit.opened;
     SettlementLine line;
@@ -271,7 +225,6 @@ void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, 
     line.reason = worth.reason;
     line.work_units = worth.work;
     line.price = s.price();
-    line.share = share;
     if (worth.reason == Reason::kPaidAudit) {
         pay_fee(s, slot, line, *audit_fee(s.running.params, s.price(), worth.work));
         line.from_slot = worth.from_slot;
@@ -294,12 +247,8 @@ void settle_claim(Settlement& s, const SlotRound& slot) {
     const auto worths = weigh_audits(s.running, audits, find_units(slot, audits), claim.held);
     Amount replays;
     for (const AuditWorth& worth : worths) replays = sum(replays, worth.from_slot);
-    const std::vector<PublicKey> provers = provers_of(slot, audits);
-    const Amount share = settle_slot(s, slot, provers, claim, replays);
-    for (std::size_t i = 0; i < audits.size(); ++i) {
-        const bool proved = std::find(provers.begin(), provers.end(), audits[i].verifier) != provers.end();
-        settle_audit(s, slot, audits[i], worths[i], proved ? share : Amount{});
-    }
+    settle_slot(s, slot, claim, replays);
+    for (std::size_t i = 0; i < audits.size(); ++i) settle_audit(s, slot, audits[i], worths[i]);
 }
 
 /// Whoever has a say about a slot that is not stored, and posted no bitmap, is missing.
@@ -342,7 +291,7 @@ void hand_on(Settlement& s) {
 
 void settle_merge(Settlement& s) {
     Round& round = s.running.round;
-    const auto agreed = agreed_merge(round);
+    const auto standing = standing_merge(round);
     for (std::uint32_t place = 0; place < round.merges.size(); ++place) {
         const MergePosting& posting = round.merges[place];
         Claim& claim = s.merge_claims[place];
@@ -353,38 +302,30 @@ void settle_merge(Settlement& s) {
         line.node = posting.verifier;
         line.owner = enlisted(s, posting.verifier).owner;
         line.price = s.price();
-        if (!posting.opened) {
-            line.reason = posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
-        } else if (!agreed) {
-            line.reason = Reason::kMergeUndecided;
-        } else if (posting.claim == *agreed) {
-            line.reason = Reason::kPaidMerge;
+        line.reason = merge_reason(round, standing, posting);
+        if (line.reason == Reason::kPaidMerge) {
+            claim.held = set_aside(s.job(), merge_fee(s.running.params, s.price(), s.job().slot_work));
             line.paid = line.from_escrow = claim.held;
             record_earning(s, posting.verifier, 0, line.paid);
-        } else {
-            line.reason = Reason::kMergeWrong;
         }
-        if (line.reason != Reason::kPaidMerge) return_held(s, claim);
         fulfil(s, ClaimKind::kMerge, place, claim);
         if (consequence(line.reason) == Consequence::kPenalty) {
             penalise(s, line, word_penalty(s.running.params, largest_bond(s.running.slots)));
         }
         add_line(s.running, std::move(line));
     }
-    if (!agreed) return;
-    round.result = *agreed;
-    if (agreed->diverged()) return;
+    if (!standing) return;
+    round.result = *standing;
+    if (standing->diverged()) return;
     round.merged = true;
-    for (const SlotRound& slot : s.running.slots) {
-        if (is_merged(slot.verdict)) round.merged_slots.push_back(slot.slot);
-    }
+    round.merged_slots = slots_in(standing->slots);
     hand_on(s);
     const AuditedLoss loss =
         audited_loss(s.state(), s.job().id, s.job().spec, round.number, round.merged_slots);
     round.train_loss = loss.bits;
     round.train_steps = loss.steps;
-    s.job().base_root = agreed->base_root;
-    s.job().base_blob = agreed->base_blob;
+    s.job().base_root = standing->base_root;
+    s.job().base_blob = standing->base_blob;
     ++s.job().rounds_done;
     s.running.work.tell({.kind = EventKind::kMerged,
                          .job = s.job().id,
@@ -406,17 +347,15 @@ void measure(Settlement& s) {
         Tally& tally = tallies[slot.miner];
         ++tally.held;
         if (slot.verdict == Reason::kPaid || slot.verdict == Reason::kPaidDiverged) ++tally.right;
-        // Whoever could not go on because another withheld what the slot carries has missed nothing.
-        const CarriedIn carried = carried_in(s.state(), s.job().id, s.running.round.number, slot.slot);
-        const bool absent = !slot.committed && (carried.nothing() || carried.holder == slot.miner);
-        tally.missed = tally.missed || absent;
+        tally.missed = tally.missed || is_missed(s.state(), s.job(), s.running.round.number, slot);
         tally.last_commit = std::max(tally.last_commit, slot.committed_at);
     }
     const Params& params = s.running.params;
     for (const auto& [node, tally] : tallies) {
-        RosterEntry& entry = rostered(s, node);
+        RosterEntry& entry = roster_entry(s.job(), node);
         entry.missed = tally.missed ? entry.missed + 1 : 0;
-        if (entry.missed >= params.max_missed) drop(s, entry, Reason::kDropped);
+        if (entry.missed >= params.max_missed)
+            drop(s.running.work, s.job(), entry, Reason::kDropped, s.running.round.number);
         if (tally.right < tally.held) continue;
         // Only work found right counts, and only for the time that heights show.
         const std::uint64_t heights =

@@ -55,8 +55,8 @@ Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
     return of_verifier(Table::kAudit, job, round, stage, verifier);
 }
-Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
-    return of_verifier(Table::kMergePosting, job, round, stage, verifier);
+Bytes merge_posting_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier) {
+    return KeyBuilder(Table::kMergePosting).add(job.view()).add_number(round, 4).add(verifier.view()).take();
 }
 Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kRevealPlace).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
@@ -92,8 +92,8 @@ std::optional<BeaconLink> read_beacon_link(const StateView& state, const Hash256
     return load<BeaconLink>(state, beacon_link_key(job, round, node));
 }
 std::optional<MergePosting> read_merge_posting(const StateView& state, const Hash256& job,
-                                               std::uint32_t round, Stage stage, const PublicKey& verifier) {
-    return load<MergePosting>(state, merge_posting_key(job, round, stage, verifier));
+                                               std::uint32_t round, const PublicKey& verifier) {
+    return load<MergePosting>(state, merge_posting_key(job, round, verifier));
 }
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot) {
@@ -147,8 +147,7 @@ void write_round(State& state, const Round& round) {
     place = 0;
     for (MergePosting posting : round.merges) {
         posting.place = place++;
-        store_changed(state, merge_posting_key(round.job, round.number, posting.stage, posting.verifier),
-                      posting);
+        store_changed(state, merge_posting_key(round.job, round.number, posting.verifier), posting);
     }
 }
 
@@ -195,6 +194,15 @@ Bytes storage_bits(std::uint32_t slots, const std::vector<std::uint32_t>& held) 
 
 bool has_bit(const Bytes& bits, std::uint32_t slot) {
     return slot / 8 < bits.size() && ((bits[slot / 8] >> (slot % 8)) & 1U) != 0;
+}
+
+std::vector<std::uint32_t> slots_in(const Bytes& bits) {
+    std::vector<std::uint32_t> slots;
+    const auto end = static_cast<std::uint32_t>(8 * bits.size());
+    for (std::uint32_t slot = 0; slot < end; ++slot) {
+        if (has_bit(bits, slot)) slots.push_back(slot);
+    }
+    return slots;
 }
 
 bool is_merged(Reason verdict) { return verdict == Reason::kPaid || verdict == Reason::kPaidUndecided; }

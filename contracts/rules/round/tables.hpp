@@ -16,7 +16,7 @@ namespace assay::contracts {
 Bytes round_key(const Hash256& job, std::uint32_t round);
 Bytes judges_key(const Hash256& job, std::uint32_t round);
 Bytes beacon_link_key(const Hash256& job, std::uint32_t round, const PublicKey& node);
-Bytes merge_posting_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
+Bytes merge_posting_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier);
 Bytes slot_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes serve_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes storage_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier);
@@ -34,7 +34,7 @@ std::optional<RoundProgress> read_round_progress(const StateView& state, const H
 std::optional<BeaconLink> read_beacon_link(const StateView& state, const Hash256& job, std::uint32_t round,
                                            const PublicKey& node);
 std::optional<MergePosting> read_merge_posting(const StateView& state, const Hash256& job,
-                                               std::uint32_t round, Stage stage, const PublicKey& verifier);
+                                               std::uint32_t round, const PublicKey& verifier);
 std::optional<SlotRound> read_slot(const StateView& state, const Hash256& job, std::uint32_t round,
                                    std::uint32_t slot);
 /// Until the round is settled.
@@ -86,12 +86,14 @@ std::optional<std::vector<std::uint32_t>> storable_slots(const StateView& state,
 /// Bytes of a bitmap over so many slots, and its bits. REQUIRES slots below the count.
 Bytes storage_bits(std::uint32_t slots, const std::vector<std::uint32_t>& held);
 bool has_bit(const Bytes& bits, std::uint32_t slot);
+/// The slots that a bitmap names, ascending.
+std::vector<std::uint32_t> slots_in(const Bytes& bits);
 
 /// Whether the update of a slot with this verdict goes into the merge.
 bool is_merged(Reason verdict);
 
-/// The slots whose updates the merge of this round sums, weight 1 each, ascending: revealed, not shown wrong,
-/// stored and not diverged. Final once the round is past kStore.
+/// The slots that a merge of this round may name, and that a whole one names, weight 1 each, ascending:
+/// revealed, not shown wrong, stored and not diverged. Final once the round is past kStore.
 std::vector<std::uint32_t> merge_slots(const StateView& state, const Hash256& job, std::uint32_t round);
 
 /// What a slot goes on with in a round: what it handed on in the round before, if that merged its update;

@@ -131,30 +131,28 @@ struct AuditOpen {
     }
 };
 
-/// node (verifier drawn for the merge), round phase kMergeSeal (kPair) or kMergeThirdSeal (kThird).
+/// node (a judge of the round), round phase kMergeSeal.
 struct MergeSeal {
     static constexpr TxType kType = TxType::kMergeSeal;
     Hash256 job;
     std::uint32_t round = 0;
-    Stage stage = Stage::kPair;
     Hash256 seal;  ///< merge_seal(...)
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.stage, self.seal);
+        visit(self.job, self.round, self.seal);
     }
 };
 
-/// node (verifier drawn for the merge), round phase kMergeOpen or kMergeThirdOpen.
+/// node (a judge of the round), round phase kMergeOpen. What it names must be among merge_slots().
 struct MergeOpen {
     static constexpr TxType kType = TxType::kMergeOpen;
     Hash256 job;
     std::uint32_t round = 0;
-    Stage stage = Stage::kPair;
     MergeClaim claim;
     Hash256 salt;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.stage, self.claim, self.salt);
+        visit(self.job, self.round, self.claim, self.salt);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -133,13 +134,30 @@ void judge(RunningRound& running, SlotRound& slot) {
 
 }  // namespace
 
+bool is_missed(const StateView& state, const Job& job, std::uint32_t round, const SlotRound& slot) {
+    if (!slot.assigned || slot.committed) return false;
+    const CarriedIn carried = carried_in(state, job.id, round, slot.slot);
+    return carried.nothing() || carried.holder == slot.miner;
+}
+
+namespace {
+
+/// The first absence in a row is free; a joiner has none that is.
+Reason uncommitted(RunningRound& running, const SlotRound& slot) {
+    const bool missed = is_missed(running.work.state, running.job, running.round.number, slot);
+    const bool again = missed && roster_entry(running.job, slot.miner).missed > 0;
+    return again ? Reason::kNoCommitAgain : Reason::kNoCommit;
+}
+
+}  // namespace
+
 void conclude(RunningRound& running) {
     for (SlotRound& slot : running.slots) {
         slot.stored = is_stored(running.work.state, running.job, running.round, slot);
         if (!slot.assigned) {
             slot.verdict = Reason::kNotAssigned;
         } else if (!slot.committed) {
-            slot.verdict = Reason::kNoCommit;
+            slot.verdict = uncommitted(running, slot);
         } else if (!slot.revealed) {
             slot.verdict = Reason::kSilentAfterDraw;
         } else {
@@ -152,14 +170,6 @@ void conclude(RunningRound& running) {
                            .node = slot.miner,
                            .reason = slot.verdict});
     }
-}
-
-std::optional<MergeClaim> agreed_merge(const Round& round) {
-    std::map<MergeClaim, int> votes;
-    for (const MergePosting& posting : round.merges) {
-        if (posting.opened && ++votes[posting.claim] == 2) return posting.claim;
-    }
-    return std::nullopt;
 }
 
 }  // namespace assay::contracts

@@ -2,7 +2,7 @@
 // What settled claims still hold, until their windows are over.
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
-#include "contracts/rules/job/leaving.hpp"
+#include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -32,10 +32,11 @@ void close_windows(Work& work, const Deadline& deadline) {
         if (!claim.bond.is_zero()) unlock_stake(state, claim.node, claim.bond);
         pay_balance(state, claim.owner, claim.held, &Supply::escrow);
     }
-    JobProgress progress = required(read_job_progress(state, job));
-    if (progress.phase != JobPhase::kEnded || !list_claims(state, job).empty()) return;
-    schedule_leaving(state, job, progress, later(work.block.height, 1));
-    store(state, job_progress_key(job), progress);
+    const JobProgress progress = required(read_job_progress(state, job));
+    if (progress.phase != JobPhase::kClosing || !list_claims(state, job).empty()) return;
+    Job whole = required(read_job(state, job));
+    close_job(work, whole);
+    write_job(state, whole);
 }
 
 }  // namespace assay::contracts

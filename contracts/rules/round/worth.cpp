@@ -43,7 +43,7 @@ std::vector<AuditWorth> weigh_audits(const RunningRound& running, const std::vec
     if (!all_replayed) return worths;
     for (AuditWorth& worth : worths) {
         if (worth.reason != Reason::kPaidAudit) continue;
-        const auto cost = replay_fee(running.params, running.job.auction.clearing_price, worth.replay);
+        const auto cost = replay_fee(running.job.auction.clearing_price, worth.replay);
         ASSAY_CHECK(cost.has_value());  // the round began because auditing everything has a cost
         worth.from_slot = smaller(*cost, held);
         held = difference(held, worth.from_slot);

@@ -37,6 +37,9 @@ std::vector<ParamRange> make_ranges() {
                      "fetching updates and carried states, saying which slots' bytes are held"),
         ASSAY_NUMBER(merge_seal_window, 1, kWindowMax, "merging, evaluating, sealing the result"),
         ASSAY_NUMBER(merge_open_window, 1, kWindowMax, "opening it"),
+        ASSAY_NUMBER(
+            claim_window, 0, kWindowMax,
+            "from a settlement on, pay is held and bonds stay locked so long; a job's end waits for it"),
         ASSAY_NUMBER(unbonding_delay, 1, kWindowMax, "from a withdrawal of stake to its arrival"),
         ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
         ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),
@@ -46,22 +49,33 @@ std::vector<ParamRange> make_ranges() {
                      "least for a slot or merge judged wrongly, or sealed and not opened; at most the bond"),
         ASSAY_AMOUNT(link_penalty, 0, kStakeMax,
                      "least that a beacon member locks as its link bond, all of which a withheld link costs"),
+        ASSAY_AMOUNT(job_byte_fee, 0, kStakeMax,
+                     "burned at a job's submission, for each byte of its specification"),
+        ASSAY_AMOUNT(job_slot_fee, 0, kStakeMax, "burned at a job's submission, for each slot of each round"),
         ASSAY_NUMBER(probation_rounds, 0, 1'000'000,
                      "slots of a job whose verified work, in its class, ends a miner's probation there"),
         ASSAY_NUMBER(max_missed, 1, 1'000, "rounds missed in a row until a party is dropped from a job"),
         ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
-        ASSAY_NUMBER(audit_fee_ppm, 0, 4 * kPartsPerMillion,
+        // An audit never pays less than what it costs a miner to compute the same.
+        ASSAY_NUMBER(audit_fee_ppm, kPartsPerMillion, 4 * kPartsPerMillion,
                      "of the clearing price, per recomputed work unit"),
         ASSAY_NUMBER(merge_fee_ppm, 0, kPartsPerMillion, "of a slot's pay, for recomputing the merge"),
-        ASSAY_NUMBER(forfeit_buyer_ppm, 0, kPartsPerMillion, "of a forfeited bond, to the buyer"),
-        // Never all to the accuser: at most half.
-        ASSAY_NUMBER(forfeit_verifier_ppm, 0, kPartsPerMillion / 2,
-                     "of a forfeited bond, to the verifiers that proved it; the rest is burned"),
+        // A part is always burned: what comes back to a cheat under another key deters nobody.
+        ASSAY_NUMBER(
+            forfeit_buyer_ppm, 0, 900'000,
+            "of what a miner loses without a vote (silence, repeated rounds without a commit), to the "
+            "buyer; the rest is burned, and what votes take is burned whole"),
+        ASSAY_NUMBER(
+            no_commit_ppm, 0, kPartsPerMillion,
+            "of the slot's bond, for not committing in a second round in a row, or in the first after "
+            "joining"),
         ASSAY_NUMBER(verifier_penalty_ppm, 0, kPartsPerMillion,
                      "of the slot's bond, for a wrong or unopened word about it, where that is more than "
                      "`verifier_penalty`"),
         ASSAY_NUMBER(gain_bound_max_ppm, 0, 1'000 * kPartsPerMillion,
                      "of a slot's pay at the cap: the highest gain bound that a job may have"),
+        ASSAY_NUMBER(collusion_ppm, 0, 900'000,
+                     "of the stake locked for a job: the share whose verifiers a bond assumes to collude"),
     };
 }
 
@@ -81,9 +95,6 @@ std::optional<std::string> check_params(const Params& params) {
     for (const ParamRange& range : param_ranges()) {
         const std::uint64_t value = range.get(params);
         if (value < range.minimum || value > range.maximum) return std::string(range.name);
-    }
-    if (params.forfeit_buyer_ppm + params.forfeit_verifier_ppm > kPartsPerMillion) {
-        return "forfeit_buyer_ppm + forfeit_verifier_ppm";
     }
     if (params.verifier_penalty > params.verifier_bond) return "verifier_penalty above verifier_bond";
     return std::nullopt;

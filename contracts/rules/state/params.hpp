@@ -35,6 +35,9 @@ struct Params {
     std::uint64_t storage_window = 10'000;  ///< from the last reveal to the last bitmap
     std::uint64_t merge_seal_window = 100'000;
     std::uint64_t merge_open_window = 1'000;
+    /// From a settlement on a claim stays open: its pay is held and its bond locked. None until disputes
+    /// exist: nothing can be said against a settled claim.
+    std::uint64_t claim_window = 0;
     std::uint64_t unbonding_delay = 100;  ///< from a withdrawal of stake to its arrival
 
     // Identities.
@@ -45,30 +48,36 @@ struct Params {
     Amount verifier_penalty =
         base::units(2'000'000);                    ///< least for a slot or merge judged wrongly or not opened
     Amount link_penalty = base::units(1'000'000);  ///< least locked as a link bond
+    Amount job_byte_fee = base::units(10);         ///< burned for each byte of a submitted specification
+    Amount job_slot_fee = base::units(1'000);      ///< burned for each slot of each of a job's rounds
     std::uint32_t probation_rounds = 20;  ///< verified slot-rounds before the job's own audit rate applies
     std::uint32_t max_missed = 2;         ///< rounds missed in a row before a party is dropped from a job
     std::uint32_t speed_window = 3;       ///< recent rounds whose minimum is a miner's measured speed
 
     // Prices, as parts per million.
-    std::uint64_t audit_fee_ppm = 500'000;         ///< of the clearing price, per recomputed work unit
-    std::uint64_t merge_fee_ppm = 20'000;          ///< of a slot's pay, for recomputing the merge
-    std::uint64_t forfeit_buyer_ppm = 400'000;     ///< of a forfeited bond, to the buyer
-    std::uint64_t forfeit_verifier_ppm = 200'000;  ///< to the verifiers that proved it; the rest is burned
+    std::uint64_t audit_fee_ppm = 1'000'000;  ///< of the clearing price, per recomputed work unit
+    std::uint64_t merge_fee_ppm = 20'000;     ///< of a slot's pay, for recomputing the merge
+    /// Of what a miner loses without any vote, to the buyer; the rest is burned. What votes take is burned
+    /// whole.
+    std::uint64_t forfeit_buyer_ppm = 400'000;
+    std::uint64_t no_commit_ppm = 200'000;  ///< of the slot's bond, for a repeated round without a commit
     std::uint64_t verifier_penalty_ppm =
         500'000;  ///< of the slot's bond, where that is more than verifier_penalty
     std::uint64_t gain_bound_max_ppm =
-        20'000'000;  ///< of a slot's pay at the cap: a job's highest gain bound
+        20'000'000;                         ///< of a slot's pay at the cap: a job's highest gain bound
+    std::uint64_t collusion_ppm = 333'333;  ///< share of a job's verifiers that bonds assume to collude
 
     friend bool operator==(const Params&, const Params&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.ask_commit_window, self.ask_reveal_window, self.commit_window, self.beacon_window,
               self.serve_window, self.audit_seal_window, self.audit_open_window, self.reveal_window,
-              self.storage_window, self.merge_seal_window, self.merge_open_window, self.unbonding_delay,
-              self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond, self.verifier_penalty,
-              self.link_penalty, self.probation_rounds, self.max_missed, self.speed_window,
-              self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm, self.forfeit_verifier_ppm,
-              self.verifier_penalty_ppm, self.gain_bound_max_ppm);
+              self.storage_window, self.merge_seal_window, self.merge_open_window, self.claim_window,
+              self.unbonding_delay, self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond,
+              self.verifier_penalty, self.link_penalty, self.job_byte_fee, self.job_slot_fee,
+              self.probation_rounds, self.max_missed, self.speed_window, self.audit_fee_ppm,
+              self.merge_fee_ppm, self.forfeit_buyer_ppm, self.no_commit_ppm, self.verifier_penalty_ppm,
+              self.gain_bound_max_ppm, self.collusion_ppm);
     }
 };
 
@@ -86,8 +95,8 @@ struct ParamRange {
 };
 const std::vector<ParamRange>& param_ranges();
 
-/// The name of the first parameter outside its range, or of a combination that cannot be (the two forfeit
-/// shares exceed one); nothing when all is well.
+/// The name of the first parameter outside its range, or of a combination that cannot be; nothing when all is
+/// well.
 std::optional<std::string> check_params(const Params& params);
 
 }  // namespace assay::contracts

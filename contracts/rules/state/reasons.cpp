@@ -67,7 +67,7 @@ constexpr std::array kRows = {
     Row{Reason::kWrongPhase, kRefused, "wrong_phase", "The job or round is not in the phase for this."},
     Row{Reason::kWrongRound, kRefused, "wrong_round", "This is not the job's running round."},
     Row{Reason::kAlreadyDone, kRefused, "already_done", "This was done before and is done once."},
-    Row{Reason::kRosterFull, kRefused, "roster_full", "The job takes no more asks or verifiers."},
+    Row{Reason::kRosterFull, kRefused, "roster_full", "The job takes no more asks, miners or verifiers."},
     Row{Reason::kNotParticipant, kRefused, "not_participant", "The node key takes no part in this job."},
     Row{Reason::kNoSuchSlot, kRefused, "no_such_slot", "The job has no slot with this number."},
     Row{Reason::kNotYourSlot, kRefused, "not_your_slot", "The slot was dealt to someone else, or to nobody."},
@@ -83,10 +83,12 @@ constexpr std::array kRows = {
     Row{Reason::kPaidDiverged, kPaid, "paid_diverged",
         "The training diverged as claimed; the work was right and paid, its update is left out."},
     Row{Reason::kPaidAudit, kPaid, "paid_audit", "The recomputation was right and paid."},
-    Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge was recomputed rightly and paid."},
+    Row{Reason::kPaidMerge, kPaid, "paid_merge", "The merge stands and was opened first: paid."},
     Row{Reason::kNotAssigned, kUnpaid, "not_assigned", "Nobody could be dealt this slot."},
     Row{Reason::kNoCommit, kUnpaid, "no_commit",
-        "No seal arrived before the beacon: unpaid without loss, the slot is dealt again."},
+        "No seal arrived before the beacon, for the first time in a row: unpaid without loss, the slot is "
+        "dealt "
+        "again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
         "No two verifiers decided the unit in which the training is said to have diverged: unpaid without "
         "forfeit."},
@@ -98,8 +100,9 @@ constexpr std::array kRows = {
         "No two verifiers agreed on a drawn unit, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
         "No majority formed: nobody can say that the audit was right."},
-    Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The drawn verifier posted no merge in time."},
-    Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided", "No two verifiers agreed on the merge."},
+    Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The verifier posted no merge in time."},
+    Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided",
+        "No more than half of the locked stake attested a merge with the most slots."},
     Row{Reason::kDropped, kUnpaid, "dropped",
         "It missed too many rounds in a row and takes no further part in the job."},
     Row{Reason::kAskNotRevealed, kPenalty, "ask_not_revealed",
@@ -111,11 +114,15 @@ constexpr std::array kRows = {
     Row{Reason::kAuditWrong, kPenalty, "audit_wrong",
         "A majority of recomputations shows that this audit was wrong."},
     Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
-        "A majority of recomputations shows that this merge was wrong."},
+        "More than half of the locked stake merged the same slots to another result."},
     Row{Reason::kMismatch, kForfeit, "mismatch",
-        "Recomputation gave other bits than the miner claimed: unpaid, the bond is forfeited."},
+        "Recomputation by two verifiers gave other bits than the miner claimed: unpaid, the bond is "
+        "forfeited and "
+        "burned whole."},
     Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
-        "The sealed work was not opened after the draw: unpaid, the bond is forfeited as for a mismatch."},
+        "The sealed work was not opened after the draw: unpaid, the bond is forfeited, a part to the buyer "
+        "and "
+        "the rest burned."},
     Row{Reason::kJobComplete, kJobEnded, "job_complete", "All rounds were done."},
     Row{Reason::kJobCancelled, kJobEnded, "job_cancelled", "The buyer cancelled the job."},
     Row{Reason::kJobExhausted, kJobEnded, "job_exhausted", "The budget does not cover a further round."},
@@ -125,8 +132,7 @@ constexpr std::array kRows = {
     Row{Reason::kTooFewVerifiers, kJobEnded, "too_few_verifiers",
         "Fewer than two verifiers are left for the job."},
     Row{Reason::kNoMiners, kJobEnded, "no_miners", "No miner is left that can hold a slot."},
-    Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved",
-        "No two verifiers agreed on the merged model."},
+    Row{Reason::kMergeUnresolved, kJobEnded, "merge_unresolved", "In two rounds in a row no merge stood."},
     Row{Reason::kMergeDiverged, kJobEnded, "merge_diverged",
         "The merged model is not finite: verified slots were paid, no further round can start from it."},
     Row{Reason::kNonceWaiting, kRefused, "nonce_waiting",
@@ -154,6 +160,16 @@ constexpr std::array kRows = {
         "The bitmap has another length, or names a slot that this verifier has no say about."},
     Row{Reason::kVoidTry, kRefused, "void_try",
         "The link comes too late: the try that waited for it is void."},
+    Row{Reason::kNoCommitAgain, kPenalty, "no_commit_again",
+        "No seal arrived before the beacon, again or right after joining: unpaid, and a part of the bond is "
+        "lost "
+        "to the buyer and to burning."},
+    Row{Reason::kBadMerge, kRefused, "bad_merge",
+        "The merge names no slot, one that may not be merged, or clips that the job does not have."},
+    Row{Reason::kMergeAttested, kUnpaid, "merge_attested",
+        "The merge is the one that stands; the first who opened it is paid."},
+    Row{Reason::kMergeFewerSlots, kUnpaid, "merge_fewer_slots",
+        "The merge names fewer slots than another, and loses nothing."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

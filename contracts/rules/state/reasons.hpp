@@ -126,8 +126,15 @@ enum class Reason : std::uint16_t {
     kBadBitmap = 82,
     // Refused: a link.
     kVoidTry = 83,
+    // Part of a bond lost.
+    kNoCommitAgain = 84,
+    // Refused: a merge.
+    kBadMerge = 85,
+    // Not paid, nothing lost.
+    kMergeAttested = 86,
+    kMergeFewerSlots = 87,
 };
-inline constexpr Reason kLastReason = Reason::kVoidTry;
+inline constexpr Reason kLastReason = Reason::kMergeFewerSlots;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -138,5 +145,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kVoidTry);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeFewerSlots);
 }  // namespace assay::base

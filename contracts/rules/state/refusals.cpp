@@ -28,6 +28,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kWrongCarried:
         case Reason::kBadOpening:
         case Reason::kBadBitmap:
+        case Reason::kBadMerge:
         case Reason::kWrongClaims:
         // A key is registered, and revoked, once and for ever; the validators are the genesis file's.
         case Reason::kNeedsOwnerKey:
@@ -75,6 +76,7 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kPaidMerge:
         case Reason::kNotAssigned:
         case Reason::kNoCommit:
+        case Reason::kNoCommitAgain:
         case Reason::kUnresolved:
         case Reason::kNotStored:
         case Reason::kAuditSilent:
@@ -82,6 +84,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kAuditUndecided:
         case Reason::kMergeSilent:
         case Reason::kMergeUndecided:
+        case Reason::kMergeAttested:
+        case Reason::kMergeFewerSlots:
         case Reason::kDropped:
         case Reason::kAskNotRevealed:
         case Reason::kLinkWithheld:

@@ -20,7 +20,7 @@ namespace assay::contracts {
 using base::Hash256;
 
 /// Grows with every change of a layout or of a record; migration.hpp brings older states here.
-inline constexpr std::uint32_t kSchemaVersion = 5;
+inline constexpr std::uint32_t kSchemaVersion = 6;
 
 /// First byte of a key.
 enum class Table : std::uint8_t {
@@ -54,7 +54,7 @@ enum class Table : std::uint8_t {
     kSettlement = 0x34,     // job, round, line number -> SettlementLine
     kJudges = 0x35,         // job, round -> list of Judge
     kBeaconLink = 0x36,     // job, round, node key -> BeaconLink
-    kMergePosting = 0x37,   // job, round, stage, verifier -> MergePosting
+    kMergePosting = 0x37,   // job, round, verifier -> MergePosting
     kRevealPlace = 0x38,    // job, round, slot -> LogPlace
     kAuditPlace = 0x39,     // job, round, stage, verifier -> LogPlace
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry

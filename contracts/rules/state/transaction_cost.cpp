@@ -43,6 +43,7 @@ constexpr std::array kTypeCosts = {
     TypeCost{TxType::kMergeOpen, kRound},
     TypeCost{TxType::kRoundServe, kProgram},
     TypeCost{TxType::kStorageBitmap, kRound},
+    TypeCost{TxType::kJobJoin, kRound},
 };
 
 constexpr bool every_type_once() {

@@ -30,6 +30,7 @@ std::string_view to_text(TxType type) {
         case TxType::kMergeOpen: return "merge_open";
         case TxType::kRoundServe: return "round_serve";
         case TxType::kStorageBitmap: return "storage_bitmap";
+        case TxType::kJobJoin: return "job_join";
     }
     return "unknown";
 }
@@ -58,7 +59,8 @@ Signer signer_of(TxType type) {
         case TxType::kMergeSeal:
         case TxType::kMergeOpen:
         case TxType::kRoundServe:
-        case TxType::kStorageBitmap: return Signer::kNode;
+        case TxType::kStorageBitmap:
+        case TxType::kJobJoin: return Signer::kNode;
     }
     ASSAY_CHECK(false);
 }

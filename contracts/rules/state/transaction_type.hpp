@@ -36,6 +36,7 @@ enum class TxType : std::uint16_t {
     kMergeOpen = 21,
     kRoundServe = 22,
     kStorageBitmap = 23,
+    kJobJoin = 24,
 };
 std::string_view to_text(TxType type);
 
@@ -46,5 +47,5 @@ Signer signer_of(TxType type);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kStorageBitmap);
+ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kJobJoin);
 }  // namespace assay::base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay bench gemm|train|state
+// assay bench gemm|train|state|verify
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +15,7 @@
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
+#include "node/cli/verify/bench_verify.hpp"
 #include "node/views/json.hpp"
 #include "trainer/host/targets.hpp"
 
@@ -72,7 +73,7 @@ void print_table(const Context& context, const std::vector<BenchRow>& rows) {
 base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (flags.kinds.empty()) {
         return base::fail(base::ErrorKind::kUsage, "kinds: nothing to measure is named",
-                          "name one or more of gemm, train and state, or run `assay bench comm`");
+                          "name one or more of gemm, train, state and verify, or run `assay bench comm`");
     }
     end_on_interrupt(context);
     BenchOptions options = flags.options;
@@ -86,6 +87,7 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (kinds.contains("gemm")) ASSAY_TRY(bench_products(options, report));
     if (kinds.contains("train")) ASSAY_TRY(bench_steps(options, report));
     if (kinds.contains("state")) ASSAY_TRY(bench_state(options, report));
+    if (kinds.contains("verify")) ASSAY_TRY(bench_verify(options, report));
     if (!context.json()) {
         print_table(context, rows);
         context.out << "machine: " << cpu_name() << ", targets";
@@ -138,8 +140,8 @@ void add_bench_commands(CLI::App& app, Context& context) {
         .add_option("kinds", flags->kinds,
                     "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
                     "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
-                    "a role's start")
-        ->check(CLI::IsMember({"gemm", "train", "state"}));
+                    "a role's start. verify: what tracing, storing and replaying a slot's round cost")
+        ->check(CLI::IsMember({"gemm", "train", "state", "verify"}));
     command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
         ->check(CLI::Range(1.0, 36000.0))
         ->capture_default_str();

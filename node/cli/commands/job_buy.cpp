@@ -8,6 +8,7 @@
 #include "node/cli/owner_session.hpp"
 #include "node/processes/purchase.hpp"
 #include "node/roles/buyer.hpp"
+#include "node/views/job_view.hpp"
 #include "node/views/json.hpp"
 
 namespace assay::node {
@@ -116,14 +117,18 @@ base::Outcome<void> buy(const Context& context, const BuyFlags& flags) {
     ASSAY_TRY(create_home(context.home()));
     ASSAY_ASSIGN(const auto session, OwnerSession::connect(context, std::move(options)));
     ASSAY_ASSIGN(const base::Hash256 job, buy_once(*session, spec, flags.endpoint));
+    const auto terms = contracts::read_job_terms(session->state(), job);
+    const base::Amount fee =
+        terms ? fee_of(session->state(), *terms).value_or(base::Amount{}) : base::Amount{};
     if (context.json()) {
         JsonFields body;
         body("job", job);
         body("node", session->node());
+        body("fee", fee);
         context.print_json("assay.job.buy/v1", body.take());
         return {};
     }
-    context.out << "job " << job.hex() << "\n";
+    context.out << "job " << job.hex() << "\nfee " << base::to_text(fee) << ", burned\n";
     return {};
 }
 

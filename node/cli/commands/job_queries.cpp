@@ -60,6 +60,8 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                                {"started from", job.initial_blob ? "weights " + job.initial_blob->brief()
                                                                  : "seed " + std::to_string(job.seed)},
                                {"price a work unit", base::to_text(job.clearing_price)},
+                               {"fee", base::to_text(job.fee)},
+                               {"link bond", base::to_text(job.link_bond)},
                                {"escrow", base::to_text(job.summary.escrow)},
                                {"spent", base::to_text(job.summary.spent)},
                                {"refunded", base::to_text(job.summary.refunded)},

@@ -23,6 +23,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job submit"));
     std::shared_ptr<const Passphrase> passphrase = process.passphrase.read;
+    base::Amount fee;
     const auto buy = [&](const program::JobSpec& spec,
                          const std::string& endpoint) -> base::Outcome<base::Hash256> {
         OwnerStep step{.words = {"job", "buy", flags.file, "--endpoint", endpoint, "--initial-root",
@@ -33,6 +34,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         const auto said = run_owner_step(context, step, *passphrase, stop);
         passphrase.reset();  // wiped before anybody can reach this process
         if (!said.ok()) return base::failed(said.error());
+        ASSAY_ASSIGN(fee, amount_in(*said, "fee"));
         return hash_in(*said, "job");
     };
     ASSAY_ASSIGN(const contracts::Job job,
@@ -42,6 +44,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         bought("job", job.id);
         bought("rounds", job.rounds_done);
         bought("reason", job.end_reason);
+        bought("fee", fee);
         bought("spent", job.spent);
         bought("refunded", job.refunded);
         bought("model_root", job.base_root);
@@ -51,7 +54,8 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     context.out << "job " << job.id.hex() << "\n"
                 << contracts::explain(job.end_reason) << "\n"
                 << job.rounds_done << " rounds, spent " << base::to_text(job.spent) << ", refunded "
-                << base::to_text(job.refunded) << "\n";
+                << base::to_text(job.refunded) << "\n"
+                << "fee " << base::to_text(fee) << ", burned at its submission\n";
     return {};
 }
 

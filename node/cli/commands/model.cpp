@@ -108,7 +108,8 @@ Outcome<void> train_model(const Context& context, const ModelFlags& flags) {
     LocalTrainingOptions options;
     ASSAY_ASSIGN(options.initial, initial_file(job));
     options.rounds = flags.rounds;
-    options.held_out_sequences = program::kHeldOutSequences;  // as the network measures it
+    options.held_out_sequences =
+        program::kHeldOutSequences;  // the first ones: the network draws as many a round
     std::string job_id;
     if (!flags.record.empty()) {
         ASSAY_ASSIGN(auto record, read_record(flags.record));

@@ -130,7 +130,8 @@ Outcome<base::Hash256> state_after(const contracts::StateView& state, const cont
     bool reached = false;
     for (std::uint32_t number = 0; number < job.spec.rounds && !reached; ++number) {
         const auto record = contracts::read_round(state, job.id, number);
-        if (!record || !record->merged) break;
+        if (!record) break;
+        if (!record->merged) continue;
         blob = record->result.base_blob;
         provenance.rounds = number + 1;
         provenance.tokens += tokens_of_round(job.spec, record->merged_slots.size());

@@ -111,9 +111,13 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("deadline_blocks", spec.market.deadline_blocks);
     body("bond", ByStanding<Amount>{plan.bond_newcomer, plan.bond_proven});
     body("link_bond", plan.link_bond);
+    body("job_fee", plan.job_fee);
     body("audit_rate", ByStanding<double>{1.0, plan.audit_rate});
     body("finalise_rate", ByStanding<double>{1.0, plan.finalise_rate});
     body("bad_segment_found", ByStanding<double>{1.0, plan.audit_rate});
+    body("collusion", plan.collusion);
+    body("bond_lost_for_good", plan.lost_for_good);
+    body("deterring_rate", ByStanding<double>{plan.deterring_rate_newcomer, plan.deterring_rate_proven});
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
     body("bytes", QuotedBytes{plan.bytes});
@@ -169,6 +173,7 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"link bond", base::to_text(plan.link_bond) +
                           " beside the budget, and from each verifier; back when the job ends, lost for a "
                           "withheld beacon link"},
+        {"fee", base::to_text(plan.job_fee) + " at submission, for the bytes and slots of the job; burned"},
         {"rounds covered", std::to_string(plan.rounds_covered) + " of " + std::to_string(spec.rounds) +
                                " if every round costs its most"},
         {"deadline", std::to_string(spec.market.deadline_blocks) + " blocks after submission"},
@@ -191,6 +196,10 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",
          base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},
+        {"a bond assumes",
+         percent(plan.collusion) + " of the verifiers' stake colludes, " + percent(plan.lost_for_good) +
+             " of a forfeit is burned: a bad unit costs with " + percent(plan.deterring_rate_newcomer) +
+             " (newcomer), " + percent(plan.deterring_rate_proven) + " (proven)"},
         {"a cheat's profit",
          signed_money(plan.cheat_gain_newcomer) + " (newcomer), " + signed_money(plan.cheat_gain_proven) +
              " (proven) a slot, on average: " + (pays ? "CHEATING PAYS" : "cheating does not pay")}};

@@ -11,6 +11,7 @@
 #include "node/roles/verifier.hpp"
 #include "node/runtime/shutdown.hpp"
 #include "node/views/json.hpp"
+#include "node/worker/self_check.hpp"
 
 namespace assay::node {
 
@@ -35,6 +36,16 @@ base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& 
     return stop.stop_requested() ? base::Outcome<void>() : process.serve();
 }
 
+// Faults of a role in words, beside those of its worker (drill_spec.hpp).
+constexpr std::string_view kWithhold = "withhold";
+constexpr std::string_view kCopy = "copy";
+
+base::Outcome<void> check_drills(const std::vector<std::string>& drills, const RoleProcess& process) {
+    if (drills.empty() || process.genesis().chain_id.starts_with("devnet")) return {};
+    return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
+                "this home belongs to " + process.genesis().chain_id);
+}
+
 struct MinerFlags {
     RoleFlags role;
     std::string ask = "1000u";
@@ -43,12 +54,14 @@ struct MinerFlags {
     std::string lock_job = "60";
     std::vector<std::string> drills;
     bool outward = false;
+    unsigned self_check = kSelfCheckInterval.count();
 };
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
+    if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     MinerOptions miner_options;
     ASSAY_ASSIGN(miner_options.ask, amount_flag("--ask", flags.ask));
@@ -56,14 +69,15 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
     ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
+        if (text == kWithhold) {
+            miner_options.withholds_starts = true;
+            continue;
+        }
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
         miner_options.drills.push_back(drill.planned);
     }
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
-    if (!miner_options.drills.empty() && !process->genesis().chain_id.starts_with("devnet")) {
-        return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
-                    "this home belongs to " + process->genesis().chain_id);
-    }
+    ASSAY_TRY(check_drills(flags.drills, *process));
     ASSAY_TRY(register_and_serve(context, flags.role, "miner", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
     MinerRole miner(process->parts(), std::move(miner_options));
@@ -74,16 +88,21 @@ struct VerifierFlags {
     RoleFlags role;
     std::string stake = "100";
     std::string lock = "20";
+    std::vector<std::string> drills;
+    unsigned self_check = kSelfCheckInterval.count();
 };
 
 base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "verifier run"));
+    if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
+    verifier_options.copies = !flags.drills.empty();
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
+    ASSAY_TRY(check_drills(flags.drills, *process));
     ASSAY_TRY(
         register_and_serve(context, flags.role, "verifier", stake, *process, std::move(passphrase), stop));
     if (stop.stop_requested()) return {};
@@ -92,6 +111,13 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     };
     VerifierRole verifier(process->parts(), std::move(verifier_options));
     return process->run(verifier);
+}
+
+void add_self_check_flag(CLI::App& verb, unsigned& minutes) {
+    verb.add_option("--self-check", minutes,
+                    "Minutes between checks of all kernel targets (0: only the one in use, at the start)")
+        ->check(CLI::Range(0U, 60U * 24U * 7U))
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -112,8 +138,10 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     mine.add_option("--lock-job", miner->lock_job, "Most stake that a job may lock in all")
         ->capture_default_str();
-    mine.add_option("--drill", miner->drills,
-                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy");
+    add_self_check_flag(mine, miner->self_check);
+    mine.add_option(
+        "--drill", miner->drills,
+        "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy; withhold: serve no start");
 
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
@@ -126,6 +154,11 @@ void add_work_commands(CLI::App& app, Context& context) {
     verify
         .add_option("--lock", verifier->lock, "Stake locked for each job; a job that asks more is left alone")
         ->capture_default_str();
+    verify
+        .add_option("--drill", verifier->drills,
+                    "Plant a fault (devnet only). copy: compute nothing, say what others have posted")
+        ->check(CLI::IsMember({std::string(kCopy)}));
+    add_self_check_flag(verify, verifier->self_check);
 }
 
 }  // namespace assay::node

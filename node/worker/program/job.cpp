@@ -121,7 +121,7 @@ Result<std::unique_ptr<WorkerJob>, Refusal> WorkerJob::open(const frames::OpenJo
                                              spec.data.held_out_tokens, spec.model.vocabulary));
     job->arena_ = std::move(arena);
     trainer::RunnerOptions runner_options = options;
-    runner_options.device.arena = job->arena_.get();
+    runner_options.device.cpu.arena = job->arena_.get();
     auto runner = trainer::JobRunner::create(spec, {job->train_}, {job->held_out_}, runner_options);
     if (!runner.ok()) return failed(to_refusal(runner.error()));
     job->runner_ = std::move(runner).value();
@@ -151,6 +151,15 @@ Result<void, Refusal> WorkerJob::check_place(std::uint32_t round, std::uint32_t 
 
 Result<trainer::BaseState, Refusal> WorkerJob::base_state(const RequestContext& context) const {
     return read_bulk(context.bulk[0], runner_->parameter_count(), trainer::decode_base_state);
+}
+
+Result<trainer::BaseState, Refusal> WorkerJob::base_of(std::uint32_t round,
+                                                       const RequestContext& context) const {
+    ASSAY_ASSIGN(auto state, base_state(context));
+    // Rounds without a merge leave the state as it is, and counters go on.
+    const std::uint64_t steps = std::uint64_t{round} * runner_->spec().train.inner_steps;
+    if (state.step % runner_->spec().train.inner_steps == 0) state.step = std::max(state.step, steps);
+    return state;
 }
 
 Result<trainer::BaseState, Refusal> WorkerJob::given_initial(const frames::SharedDescriptor& file) const {
@@ -284,7 +293,7 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
     if (std::string fault = drill_fault(*runner_, request.drills); !fault.empty()) {
         return refuse(RefusalReason::kBadRequest, std::move(fault));
     }
-    ASSAY_ASSIGN(const auto base, base_state(context));
+    ASSAY_ASSIGN(const auto base, base_of(request.round, context));
     std::size_t at = 1;  // after the base state
     ASSAY_ASSIGN(const auto carried, carried_state(request, context, at));
     const trainer::CarriedState* const goes_on = carried ? &*carried : nullptr;
@@ -326,7 +335,7 @@ Result<void, Refusal> WorkerJob::read_replay(const frames::Replay& request, cons
     const program::UnitStart start = plan.start(request.unit);
     std::size_t at = 0;
     if (start.base) {
-        ASSAY_ASSIGN(input.base, base_state(context));
+        ASSAY_ASSIGN(input.base, base_of(request.round, context));
         ++at;
     }
     if (start.carried && !request.carried_in.is_zero()) {
@@ -372,7 +381,7 @@ Answered WorkerJob::answer(const frames::Replay& request, const RequestContext& 
 }
 
 Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& context) {
-    ASSAY_ASSIGN(const auto base, base_state(context));
+    ASSAY_ASSIGN(const auto base, base_of(request.round, context));
     std::vector<trainer::Update> updates;
     updates.reserve(request.accepted.size());
     std::vector<trainer::AcceptedUpdate> accepted;
@@ -390,19 +399,26 @@ Answered WorkerJob::answer(const frames::Merge& request, const RequestContext& c
                                                         entry.update_root.brief() + ")");
         }
         updates.push_back(std::move(update));
-        accepted.push_back({entry.slot, entry.weight, &updates.back()});
+        const std::uint32_t clip = program::update_clip(runner_->spec(), updates.back().values);
+        accepted.push_back({entry.slot, entry.weight, &updates.back(), clip});
     }
     const auto merged = runner_->merge(base, accepted);
     if (!merged.ok()) return refuse_work(merged.error());
     ASSAY_ASSIGN(auto file, bulk_file("base state", trainer::encode_base_state(*merged)));
-    return WorkerAnswer{frames::BaseStateFrame{runner_->base_root(*merged)}, {std::move(file)}};
+    frames::BaseStateFrame answer{.root = runner_->base_root(*merged)};
+    if (runner_->spec().has_norm_bound()) {
+        for (const trainer::AcceptedUpdate& one : accepted) answer.clips.push_back(one.clip);
+    }
+    return WorkerAnswer{std::move(answer), {std::move(file)}};
 }
 
 Answered WorkerJob::answer(const frames::Evaluate& request, const RequestContext& context) {
     ASSAY_ASSIGN(const auto base, base_state(context));
     Watch watch;
     watch.cancel = context.cancel;
-    const auto evaluation = runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
+    const auto evaluation = request.beacon
+                                ? runner_->evaluate_drawn(base.parameters, *request.beacon, watch)
+                                : runner_->evaluate_held_out(base.parameters, request.max_sequences, watch);
     if (!evaluation.ok()) return refuse_work(evaluation.error());
     return WorkerAnswer{frames::Evaluated{evaluation->loss.bits, evaluation->tokens}, {}};
 }

@@ -57,6 +57,9 @@ private:
     WorkerJob() = default;
     base::Result<void, frames::Refusal> check_place(std::uint32_t round, std::uint32_t slot) const;
     base::Result<trainer::BaseState, frames::Refusal> base_state(const RequestContext& context) const;
+    /// The base state of a round: the given one, at the step at which the round begins.
+    base::Result<trainer::BaseState, frames::Refusal> base_of(std::uint32_t round,
+                                                              const RequestContext& context) const;
     base::Result<trainer::BaseState, frames::Refusal> given_initial(
         const frames::SharedDescriptor& file) const;
     base::Result<std::optional<trainer::CarriedState>, frames::Refusal> carried_state(

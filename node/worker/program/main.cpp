@@ -30,7 +30,7 @@ base::Outcome<verifier::WorkerServerOptions> read_options(const std::string& dev
     const std::string restriction = trainer::targets_from_environment();
     verifier::WorkerServerOptions options;
     options.runner.device.name = device;
-    ASSAY_ASSIGN(options.runner.device.target, trainer::choose_target(restriction));
+    ASSAY_ASSIGN(options.runner.device.cpu.target, trainer::choose_target(restriction));
     ASSAY_ASSIGN(options.runner.device.threads, trainer::threads_from_environment());
     ASSAY_ASSIGN(options.runner.memory, trainer::memory_from_environment());
     ASSAY_TRY(trainer::open_device(options.runner.device));

@@ -6,6 +6,7 @@
 
 #include "contracts/base/merkle.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/trace_tree.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::program {
@@ -51,6 +52,8 @@ TEST_CASE("every leaf of a trace is opened alone, under one root, at its own pla
     const TraceRecord trace = whole_trace(spec);
     const Hash256 salt = words("salt");
     const Hash256 root = trace_root(trace, spec, salt);
+    const TraceTree tree(trace, spec, salt);
+    CHECK(tree.root() == root);
     const auto names = names_of(spec);
     CHECK(names.size() == trace_leaf_count(spec));
     CHECK(trace_leaf_count(spec) == 2 * 3 + 5 + 3);
@@ -59,6 +62,7 @@ TEST_CASE("every leaf of a trace is opened alone, under one root, at its own pla
     for (const LeafName& name : names) {
         const TraceOpening opening = open_leaf(trace, spec, salt, name.kind, name.place);
         CHECK(verify_leaf(root, spec, opening));
+        CHECK(base::encode(tree.open(name.kind, name.place)) == base::encode(opening));
         const auto back = base::decode<TraceOpening>(base::encode(opening));
         REQUIRE(back.ok());
         CHECK(verify_leaf(root, spec, *back));

@@ -45,7 +45,7 @@ struct BeaconWorld {
     void let_window_pass() { env.advance_to(env.round(job).phase_deadline + 1); }
     void finish_round() {
         play_verdicts(env, job, {});
-        play_merges(env, job, {}, Stage::kPair);
+        play_merges(env, job, {});
     }
 };
 
@@ -62,7 +62,8 @@ TEST_CASE("every member of a beacon locks a link bond, which comes back when the
     for (const std::string& name : kMembers) CHECK(w.member(name).bond == bond);
     const std::uint64_t balance =
         read_account(w.env.state(), w.env.person("buyer").owner_key()).balance.units();
-    CHECK(balance == 100 * kPlenty - job.spec.market.budget.units() - bond.units());
+    const Amount fee = *job_fee(w.params, job.spec);
+    CHECK(balance == 100 * kPlenty - job.spec.market.budget.units() - bond.units() - fee.units());
     CHECK(w.env.stake("v1") == kPlenty);
     play_job(w.env, w.job);
     const Job ended = *read_job(w.env.whole(), w.job);
@@ -197,7 +198,11 @@ TEST_CASE("with no link at all the beacon is made of the commits, and the round 
         CHECK(line.lost == w.bond());
         CHECK(line.lost_burned == w.bond());
     }
-    CHECK(read_job(w.env.whole(), w.job)->end_reason == Reason::kMergeUnresolved);
+    CHECK_FALSE(read_round(w.env.whole(), w.job, 0)->merged);
+    // Its miners opened no trace and are out; nobody takes their places.
+    REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
+    w.env.let_deadline_pass();
+    CHECK(read_job(w.env.whole(), w.job)->end_reason == Reason::kNoMiners);
 }
 
 TEST_CASE("lost link bonds pay what the audits at rate 1 cost more, one after the other") {

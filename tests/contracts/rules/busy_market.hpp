@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A market with everything in it that a state can hold, played by the rules: a job that ended, a running one
-// in its second round, with the merge sealed by two and opened by one, after a first round with a cheat and a
+// in its second round, with the merge sealed by all and opened by one, after a first round with a cheat and a
 // withheld link, and one in bidding with a sealed ask. Vectors of older schemas were made by this script.
 #pragma once
 
@@ -37,17 +37,15 @@ private:
         play_links(env, running, {});
         play_verdicts(env, running, {});
         const Job job = env.job(running);
-        const MergeClaim claim = true_merge(job, job.round);
+        const MergeClaim claim = true_merge(env.state(), job, job.round);
         const Hash256 salt = bytes_of("merge salt");
         const Round round = env.round(running);
         for (const MergePosting& posting : round.merges) {
             env.send(env.by_node(posting.verifier),
-                     MergeSeal{running, job.round, Stage::kPair,
-                               merge_seal(env.chain(), running, job.round, Stage::kPair, posting.verifier,
-                                          claim, salt)});
+                     MergeSeal{running, job.round,
+                               merge_seal(env.chain(), running, job.round, posting.verifier, claim, salt)});
         }
-        env.send(env.by_node(round.merges.front().verifier),
-                 MergeOpen{running, job.round, Stage::kPair, claim, salt});
+        env.send(env.by_node(round.merges.front().verifier), MergeOpen{running, job.round, claim, salt});
     }
 };
 

@@ -51,21 +51,23 @@ TEST_CASE("a dealt slot is a claim of its miner, with its bond and its pay out o
     CHECK(w.left() == job.spec.market.budget);
 }
 
-TEST_CASE("a drawn merge is a claim of its verifier: part of what it locked for the job moves to it") {
+TEST_CASE("each judge's merge is a claim: part of what it locked for the job moves to it, and no pay") {
     ClaimsWorld w;
     const Job before = w.env.job(w.id);
     play_commits(w.env, w.id, {});
     play_links(w.env, w.id, {});
+    play_verdicts(w.env, w.id, {});
     const Job job = w.env.job(w.id);
     const Round round = w.env.round(w.id);
     const Params params = params_of(w.env.state(), job);
-    REQUIRE(round.merges.size() == 2);
+    REQUIRE(round.phase == RoundPhase::kMergeSeal);
+    REQUIRE(round.merges.size() == 3);
     const Amount bond = read_slot(w.env.whole(), w.id, 0, 0)->bond;
-    for (std::uint32_t place = 0; place < 2; ++place) {
+    for (std::uint32_t place = 0; place < 3; ++place) {
         const auto claim = read_claim(w.env.state(), {w.id, 0, ClaimKind::kMerge, place});
         REQUIRE(claim.has_value());
         CHECK(claim->node == round.merges[place].verifier);
-        CHECK(claim->held == merge_fee(params, job.auction.clearing_price, job.slot_work));
+        CHECK(claim->held.is_zero());
         CHECK(claim->bond == word_penalty(params, bond));
         for (std::size_t i = 0; i < job.verifiers.size(); ++i) {
             if (job.verifiers[i].node != claim->node) continue;

@@ -50,7 +50,8 @@ TEST_CASE("a job is due at one height: its bidding's, then its round's, and noth
     check_due(env.round(id).phase_deadline);
     // Nobody does anything any more.
     while (env.job(id).phase != JobPhase::kEnded) {
-        check_due(env.round(id).phase_deadline);
+        const bool refills = env.job(id).phase == JobPhase::kRefill;
+        check_due(refills ? env.job(id).phase_deadline : env.round(id).phase_deadline);
         env.let_deadline_pass();
     }
     // Then its records are due to leave, and nothing after that.

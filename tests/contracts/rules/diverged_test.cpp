@@ -34,9 +34,8 @@ struct DivergedWorld {
     }
     MergeOpen opening(Person& who, const MergeClaim& claim) {
         const Hash256 salt = bytes_of("salt");
-        env.send(who, MergeSeal{job, 0, Stage::kPair,
-                                merge_seal(env.chain(), job, 0, Stage::kPair, who.node_key(), claim, salt)});
-        return {job, 0, Stage::kPair, claim, salt};
+        env.send(who, MergeSeal{job, 0, merge_seal(env.chain(), job, 0, who.node_key(), claim, salt)});
+        return {job, 0, claim, salt};
     }
 };
 
@@ -65,11 +64,11 @@ TEST_CASE("a merged state that is not finite ends the job: slots and mergers are
     const Round round = *read_round(w.env.whole(), w.job, 0);
     CHECK_FALSE(round.merged);
     CHECK(round.merged_slots.empty());
-    REQUIRE(round.merges.size() == 2);
+    REQUIRE(round.merges.size() == 3);
     for (const MergePosting& posting : round.merges) {
         const auto line = line_of(w.env, w.job, 0, LineKind::kMerge, w.env.by_node(posting.verifier).name);
-        CHECK(line.reason == Reason::kPaidMerge);
-        CHECK(line.paid.units() > 0);
+        CHECK(line.reason == (posting.order == 0 ? Reason::kPaidMerge : Reason::kMergeAttested));
+        CHECK(line.paid.is_zero() == (posting.order != 0));
     }
 }
 
@@ -81,9 +80,7 @@ TEST_CASE("a merger that alone says diverged is outvoted, and one that alone den
         const std::string odd = w.mergers().front();
         Play play = truly ? kAllDiverged : Play{};
         play.mergers[odd] = truly ? MergeManner::kHonest : MergeManner::kDiverged;
-        play_merges(w.env, w.job, play, Stage::kPair);
-        REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeThirdSeal);
-        play_merges(w.env, w.job, play, Stage::kThird);
+        play_merges(w.env, w.job, play);
         CHECK(read_round(w.env.whole(), w.job, 0)->merged != truly);
         CHECK(w.env.job(w.job).end_reason == (truly ? Reason::kMergeDiverged : Reason::kNone));
         CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, odd).reason == Reason::kMergeWrong);
@@ -96,17 +93,18 @@ TEST_CASE("a diverged merge has one spelling: with a blob or a loss beside it, i
     const auto names = w.mergers();
     Person& first = w.env.person(names[0]);
     Person& second = w.env.person(names[1]);
-    const MergeOpen with_loss = w.opening(first, {{}, {}, 110});
-    const MergeOpen with_blob = w.opening(second, {{}, bytes_of("blob"), 0});
+    const MergeOpen with_loss = w.opening(first, {.slots = {3}, .held_out_loss = 110});
+    const MergeOpen with_blob = w.opening(second, {.slots = {3}, .base_blob = bytes_of("blob")});
+    (void)w.opening(w.env.person(names[2]), {.slots = {3}, .clips = {1}});
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeOpen);
     w.env.refuse(Reason::kMalformed, first, with_loss);
     w.env.refuse(Reason::kMalformed, second, with_blob);
     MergeOpen with_both = with_loss;
-    with_both.claim = {{}, bytes_of("blob"), 100};
+    with_both.claim = {.slots = {3}, .clips = {1}, .base_blob = bytes_of("blob"), .held_out_loss = 100};
     w.env.refuse(Reason::kMalformed, first, with_both);
     // The one spelling is well formed, but not what was sealed.
     MergeOpen plain = with_loss;
-    plain.claim = {};
+    plain.claim = {.slots = {3}};
     w.env.refuse(Reason::kSealMismatch, first, plain);
 }
 
@@ -130,7 +128,7 @@ TEST_CASE("the unit of a claimed divergence is always drawn, and none behind it"
     REQUIRE_FALSE(slots.empty());
     CHECK(slots[0].units == std::vector<std::uint32_t>{1});
     play_verdicts(w.env, w.job, {});
-    play_merges(w.env, w.job, {}, Stage::kPair);
+    play_merges(w.env, w.job, {});
     CHECK(read_slot(w.env.whole(), w.job, 0, 0)->verdict == Reason::kPaidDiverged);
 }
 

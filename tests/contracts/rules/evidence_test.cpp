@@ -24,7 +24,7 @@ struct EvidenceWorld {
         play_links(env, id, {});
         play_verdicts(env, id, {.verifiers = {{"v2", VerifierManner::kLies}}});
         for (const auto& [key, value] : env.state().scan({})) before.put(key, value);
-        play_merges(env, id, {}, Stage::kPair);
+        play_merges(env, id, {});
         REQUIRE(read_round(env.whole(), id, 0)->phase == RoundPhase::kSettled);
     }
     [[nodiscard]] std::size_t bytes(Table table) const {

@@ -131,14 +131,11 @@ TEST_CASE("however a job ends, its records leave in the block after, and are fou
     }
     SECTION("aborted by its verifiers") {
         w.hold_auction();
-        w.expect_leaving(
-            [&] {
-                play_round(w.env, w.id,
-                           {.mergers = {{"v1", MergeManner::kAbsent},
-                                        {"v2", MergeManner::kAbsent},
-                                        {"v3", MergeManner::kAbsent}}});
-            },
-            Reason::kMergeUnresolved);
+        const Play none = {.mergers = {{"v1", MergeManner::kAbsent},
+                                       {"v2", MergeManner::kAbsent},
+                                       {"v3", MergeManner::kAbsent}}};
+        play_round(w.env, w.id, none);
+        w.expect_leaving([&] { play_round(w.env, w.id, none); }, Reason::kMergeUnresolved);
     }
 }
 

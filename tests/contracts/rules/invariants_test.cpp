@@ -231,13 +231,15 @@ std::vector<std::pair<const char*, Damage>> claim_damages(const Env& env, const 
     const auto put = [id](State& state, const Claim& now) { store(state, claim_key(id), now); };
     const Amount bond_less = difference(claim.bond, amount(1));
     return {
-        {"its pay is in the job",
+        {"its pay is in the job, or the job's in it",
          [=](State& state) {
              JobProgress progress = *read_job_progress(state, job);
-             progress.escrow = one_more(progress.escrow);
-             store(state, job_progress_key(job), progress);
              Claim now = claim;
-             now.held = difference(now.held, amount(1));
+             // A merge's claim holds none: the job's is in it.
+             const bool none = claim.held.is_zero();
+             progress.escrow = none ? difference(progress.escrow, amount(1)) : one_more(progress.escrow);
+             now.held = none ? amount(1) : difference(now.held, amount(1));
+             store(state, job_progress_key(job), progress);
              put(state, now);
          }},
         {"its bond is free stake",
@@ -283,6 +285,7 @@ TEST_CASE("a claim has the owner, the bond and the pay that the rules give its s
     env.hold_auction(job, {{"m1", 1000}, {"m2", 1000}}, {"v1", "v2"});
     play_commits(env, job, {});
     play_links(env, job, {});
+    play_verdicts(env, job, {});
     REQUIRE(check_invariants(env.state()).ok());
     const auto claims = list_claims(env.state(), job);
     REQUIRE(claims.size() == 4);

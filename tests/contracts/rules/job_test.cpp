@@ -93,13 +93,15 @@ TEST_CASE("bidding is sealed, once, in time, and by those who may") {
 TEST_CASE("an ask that is not opened loses its deposit") {
     BiddingMarket m;
     const Amount deposit = m.env.params().ask_deposit;
+    const Amount burned = read_supply(m.env.state()).burned;
+    CHECK(burned == job_fee(m.env.params(), m.env.job(m.job).spec));
     m.env.send(m.env.person("m1"), m.sealed_ask("m1", 500));
     CHECK(m.env.stake("m1") == kPlenty - deposit.units());
     m.env.let_deadline_pass();
     m.env.let_deadline_pass();
     CHECK(m.env.job(m.job).end_reason == Reason::kNoAsks);
     CHECK(m.env.stake("m1") == kPlenty - deposit.units());
-    CHECK(read_supply(m.env.state()).burned == deposit);
+    CHECK(read_supply(m.env.state()).burned == burned.plus(deposit));
     m.check_refunded();
     m.env.refuse(Reason::kJobOver, m.env.person("m2"), m.sealed_ask("m2", 500));
 }
@@ -160,17 +162,19 @@ TEST_CASE("a job without two verifiers of different owners does not begin") {
     m.check_refunded();
 }
 
-TEST_CASE("a job whose miners are all gone or ejected ends") {
+TEST_CASE("a job whose miners are all gone or ejected, and that nobody joins, ends") {
     BiddingMarket m;
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
     play_round(m.env, m.job, {.miners = {{"m1", MinerManner::kCheats}}});
+    CHECK(m.env.job(m.job).phase == JobPhase::kRefill);
+    m.env.let_deadline_pass();
     CHECK(m.env.job(m.job).end_reason == Reason::kNoMiners);
     m.check_refunded();
 }
 
 TEST_CASE("slots that no stake covers stay undealt") {
     JobSpec spec = small_job();
-    spec.market.max_price = amount(kPlenty * 6 / 10 / program::work_units(spec));
+    spec.market.max_price = amount(kPlenty * 3 / 10 / program::work_units(spec));
     spec.market.budget = amount(50 * kPlenty);
     BiddingMarket m(spec);
     for (const char* name : {"v1", "v2"}) m.env.deposit_for_links(name, m.job);

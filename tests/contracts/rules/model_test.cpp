@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thousands of random moves, sensible and not, against independent bookkeeping: what each owner should
 // hold is recomputed from events and settlement lines alone, and every invariant is checked at every step.
+#include <array>
 #include <random>
 
 #include "tests/contracts/rules/rounds.hpp"
@@ -44,13 +45,88 @@ std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& 
     for (std::uint32_t round = 0; round <= record->round; ++round) {
         for (const SettlementLine& line : list_settlement(env.whole(), job, round)) {
             if (line.owner == owner) {
-                gain += static_cast<std::int64_t>(line.paid.units() + line.share.units());
+                gain += static_cast<std::int64_t>(line.paid.units());
                 gain -= static_cast<std::int64_t>(line.lost.units());
             }
         }
     }
     return gain;
 }
+
+/// All that one move is made of: what is done, by whom, to whom, with how much.
+using MoveWords = std::array<std::uint64_t, 8>;
+
+/// One ledger, and whatever anybody sends to it. The rules check their invariants behind every move.
+class RandomMoves {
+public:
+    RandomMoves() {
+        for (const auto& name : kMiners) env_.miner(name, 1'000'000'000);
+        for (const auto& name : kVerifiers) env_.verifier(name, 1'000'000'000);
+    }
+
+    [[nodiscard]] std::size_t jobs() const { return jobs_.size(); }
+
+    /// True: it was a transaction, and the rules applied it.
+    bool play(const MoveWords& words) {
+        const auto& [kind, by, to, how_much, which, in_round, luck, budget] = words;
+        const Hash256 job = jobs_[which % 3 == 0 ? which / 3 % jobs_.size() : jobs_.size() - 1];
+        const auto round = static_cast<std::uint32_t>(in_round % 2);
+        Person& who = someone(by);
+        const Amount some = amount(how_much >> (3 + luck % 61));
+        switch (kind % 14) {
+            case 0: return sent(who, Transfer{someone(to).owner_key(), some});
+            case 1: return sent(who, StakeDeposit{who.node_key(), some});
+            case 2: return sent(who, StakeWithdraw{who.node_key(), some});
+            case 3:
+                return sent(
+                    who, AskCommit{job, ask_seal(env_.chain(), job, who.node_key(), amount(5), who.secret)});
+            case 4: return sent(who, AskReveal{job, amount(5), who.secret});
+            case 5: return sent(who, VerifierEnlist{job, chain_tip(who.secret, 3), amount(20'000'000)});
+            case 6:
+                return sent(who,
+                            RoundCommit{job, round, static_cast<std::uint32_t>(luck % 3), bytes_of("seal")});
+            case 7: return sent(who, BeaconOpen{job, round, chain_link(who.secret, 3, round)});
+            case 8: return sent(who, AuditSeal{job, round, Stage::kPair, bytes_of("seal")});
+            case 9: return sent(who, MergeSeal{job, round, bytes_of("seal")});
+            case 10: return luck % 8 == 0 && sent(who, JobCancel{job});
+            case 11: return luck % 4 == 0 && submit(amount(100'000 + budget % 1'000'000));
+            case 12: return luck % 3 == 0 && miss_deadlines(job);
+            default: env_.next_block(); return false;
+        }
+    }
+
+private:
+    Person& someone(std::uint64_t word) {
+        static const std::vector<std::string> kEveryone = {"m1", "m2", "m3",    "m4",    "v1",       "v2",
+                                                           "v3", "v4", "buyer", "other", "sequencer"};
+        return env_.person(kEveryone[word % kEveryone.size()]);
+    }
+    template <class Message>
+    bool sent(Person& who, const Message& message) {
+        return env_.attempt(who, message).applied;
+    }
+    bool submit(Amount budget) {
+        JobSpec spec = small_job();
+        spec.market.budget = budget;
+        Person& buyer = env_.person("buyer");
+        const ApplyOutcome outcome =
+            env_.attempt(buyer, JobSubmit{spec, buyer.node_key(), "h:1", chain_tip(buyer.secret, 3)});
+        if (outcome.applied) jobs_.push_back(job_id(outcome.id));
+        if (!read_node_key(env_.state(), buyer.node_key())) jobs_.push_back(env_.post(small_job()));
+        return outcome.applied;
+    }
+    /// A round in which nobody posts anything, or a part of one.
+    bool miss_deadlines(const Hash256& job) {
+        const auto record = read_job(env_.whole(), job);
+        if (!record || record->phase != JobPhase::kRounds) return false;
+        if (env_.round(job).phase != RoundPhase::kCommit) return false;
+        for (int i = 0; i < 3 && env_.job(job).phase == JobPhase::kRounds; ++i) env_.let_deadline_pass();
+        return false;
+    }
+
+    Env env_;
+    std::vector<Hash256> jobs_ = {bytes_of("no job")};
+};
 
 }  // namespace
 
@@ -77,7 +153,7 @@ TEST_CASE(
             for (const auto& name : names) before[name] = holdings(env, name);
         }
         env.hold_auction(id, asks, kVerifiers);
-        while (env.job(id).phase == JobPhase::kRounds) play_round(env, id, random_play(random));
+        while (is_running(env, id)) play_round(env, id, random_play(random));
         const Job job = env.job(id);
         RC_ASSERT(consequence(job.end_reason) == Consequence::kJobEnded);
         for (const auto& [name, held] : before) {
@@ -95,7 +171,9 @@ TEST_CASE(
                 if (line.owner == env.person("buyer").owner_key()) links += line.lost.units();
             }
         }
-        RC_ASSERT(env.balance("buyer") == buyer_before + to_buyer + penalties - links - job.spent.units());
+        const std::uint64_t fee = job_fee(params, spec)->units();
+        RC_ASSERT(env.balance("buyer") ==
+                  buyer_before + to_buyer + penalties - links - fee - job.spent.units());
     });
 }
 
@@ -113,7 +191,7 @@ TEST_CASE(
         spec.security.audit_threshold = UINT64_MAX / 3;
         const Hash256 id = env.post(spec);
         env.hold_auction(id, {{"m1", 1}, {"m2", 2}, {"m3", 3}, {"m4", 4}}, kVerifiers);
-        while (env.job(id).phase == JobPhase::kRounds) {
+        while (is_running(env, id)) {
             Play play;
             for (const char* name : {"m2", "m3", "m4"}) play.miners[name] = pick<MinerManner>(random, 4, 7);
             play.verifiers["v1"] = pick<VerifierManner>(random, 2, 7);
@@ -134,76 +212,18 @@ TEST_CASE(
 }
 
 TEST_CASE("thousands of random moves keep every invariant, and refused ones change nothing") {
-    const std::uint64_t seed = 20261121;
-    CAPTURE(seed);
-    std::mt19937_64 random(seed);
-    Env env;
-    for (const auto& name : kMiners) env.miner(name, 1'000'000'000);
-    for (const auto& name : kVerifiers) env.verifier(name, 1'000'000'000);
-    const std::vector<std::string> everyone = {"m1", "m2", "m3",    "m4",    "v1",       "v2",
-                                               "v3", "v4", "buyer", "other", "sequencer"};
-    const auto someone = [&]() -> Person& { return env.person(everyone[random() % everyone.size()]); };
-    const auto some_amount = [&] { return amount(random() >> (3 + random() % 61)); };
-    std::vector<Hash256> jobs = {bytes_of("no job")};
     int applied = 0;
-    const int moves = 3'000;
-    for (int move = 0; move < moves; ++move) {
-        const Hash256 job = jobs[random() % 3 == 0 ? random() % jobs.size() : jobs.size() - 1];
-        const auto round = static_cast<std::uint32_t>(random() % 2);
-        Person& who = someone();
-        Person& whom = someone();
-        const auto record = read_job(env.whole(), job);
-        ApplyOutcome outcome;
-        switch (random() % 14) {
-            case 0: outcome = env.attempt(who, Transfer{whom.owner_key(), some_amount()}); break;
-            case 1: outcome = env.attempt(who, StakeDeposit{who.node_key(), some_amount()}); break;
-            case 2: outcome = env.attempt(who, StakeWithdraw{who.node_key(), some_amount()}); break;
-            case 3:
-                outcome = env.attempt(
-                    who, AskCommit{job, ask_seal(env.chain(), job, who.node_key(), amount(5), who.secret)});
-                break;
-            case 4: outcome = env.attempt(who, AskReveal{job, amount(5), who.secret}); break;
-            case 5:
-                outcome = env.attempt(who, VerifierEnlist{job, chain_tip(who.secret, 3), amount(20'000'000)});
-                break;
-            case 6:
-                outcome = env.attempt(
-                    who, RoundCommit{job, round, static_cast<std::uint32_t>(random() % 3), bytes_of("seal")});
-                break;
-            case 7:
-                outcome = env.attempt(who, BeaconOpen{job, round, chain_link(who.secret, 3, round)});
-                break;
-            case 8: outcome = env.attempt(who, AuditSeal{job, round, Stage::kPair, bytes_of("seal")}); break;
-            case 9: outcome = env.attempt(who, MergeSeal{job, round, Stage::kPair, bytes_of("seal")}); break;
-            case 10:
-                if (random() % 8 == 0) outcome = env.attempt(who, JobCancel{job});
-                break;
-            case 11:
-                if (random() % 4 == 0) {
-                    JobSpec spec = small_job();
-                    spec.market.budget = amount(100'000 + random() % 1'000'000);
-                    outcome = env.attempt(env.person("buyer"),
-                                          JobSubmit{spec, env.person("buyer").node_key(), "h:1",
-                                                    chain_tip(env.person("buyer").secret, 3)});
-                    if (outcome.applied) jobs.push_back(job_id(outcome.id));
-                    if (!read_node_key(env.state(), env.person("buyer").node_key()))
-                        jobs.push_back(env.post(small_job()));
-                }
-                break;
-            case 12:
-                // Now and then a whole round is played as it should be.
-                if (record && record->phase == JobPhase::kRounds &&
-                    env.round(job).phase == RoundPhase::kCommit && random() % 3 == 0) {
-                    for (int i = 0; i < 3 && env.job(job).phase == JobPhase::kRounds; ++i)
-                        env.let_deadline_pass();
-                }
-                break;
-            default: env.next_block(); break;
-        }
-        applied += outcome.applied ? 1 : 0;
-    }
-    CHECK(applied > moves / 20);
-    CHECK(jobs.size() > 5);
+    std::size_t jobs = 0;
+    constexpr int kCases = 12, kMoves = 250;
+    tests::check_property(kCases, [&] {
+        RandomMoves game;
+        const auto one = rc::gen::container<MoveWords>(tests::any_word());
+        for (const MoveWords& words : *rc::gen::container<std::vector<MoveWords>>(kMoves, one))
+            applied += game.play(words) ? 1 : 0;
+        jobs += game.jobs();
+    });
+    CHECK(applied > kCases * kMoves / 20);
+    CHECK(jobs > 2 * kCases);
 }
 
 }  // namespace assay::contracts::test

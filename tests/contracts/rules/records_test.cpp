@@ -153,19 +153,19 @@ TEST_CASE("a merge's messages write one posting") {
     REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeSeal);
     const Job job = w.env.job(w.job);
     const Round round = w.env.round(w.job);
-    const MergeClaim claim = true_merge(job, 0);
+    const MergeClaim claim = true_merge(w.env.state(), job, 0);
     const Hash256 salt = bytes_of("merge salt");
     const auto seal = [&](const PublicKey& node) {
-        return MergeSeal{w.job, 0, Stage::kPair,
-                         merge_seal(w.env.chain(), w.job, 0, Stage::kPair, node, claim, salt)};
+        return MergeSeal{w.job, 0, merge_seal(w.env.chain(), w.job, 0, node, claim, salt)};
     };
     const std::map<Table, int> of_posting = {{kNodeKey, 1}, {kMergePosting, 1}};
     const PublicKey first = round.merges[0].verifier;
-    const PublicKey second = round.merges[1].verifier;
     expect_written(w.env, w.env.by_node(first), seal(first), of_posting, 500);
-    w.env.send(w.env.by_node(second), seal(second));
-    expect_written(w.env, w.env.by_node(first), MergeOpen{w.job, 0, Stage::kPair, claim, salt}, of_posting,
-                   500);
+    for (std::size_t i = 1; i < round.merges.size(); ++i) {
+        const PublicKey node = round.merges[i].verifier;
+        w.env.send(w.env.by_node(node), seal(node));
+    }
+    expect_written(w.env, w.env.by_node(first), MergeOpen{w.job, 0, claim, salt}, of_posting, 500);
 }
 
 TEST_CASE("a job and a round come back as they were written, and writing them again writes nothing") {

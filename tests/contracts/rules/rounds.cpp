@@ -106,9 +106,19 @@ TraceRecord claimed_trace(const Job& job, std::uint32_t round, std::uint32_t slo
     return trace;
 }
 
-MergeClaim true_merge(const Job& job, std::uint32_t round) {
-    return {bytes_of(job.id.hex() + " base " + std::to_string(round + 1)),
-            bytes_of("blob " + std::to_string(round + 1)), 100 - round};
+MergeClaim merge_of(const Job& job, std::uint32_t round, const std::vector<std::uint32_t>& slots) {
+    MergeClaim claim;
+    claim.slots = storage_bits(job.spec.slots, slots);
+    if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), 1U << 16);
+    claim.base_root =
+        bytes_of(job.id.hex() + " base " + std::to_string(round + 1) + base::to_hex(claim.slots));
+    claim.base_blob = bytes_of("blob " + std::to_string(round + 1));
+    claim.held_out_loss = 100 - round;
+    return claim;
+}
+
+MergeClaim true_merge(const StateView& state, const Job& job, std::uint32_t round) {
+    return merge_of(job, round, merge_slots(state, job.id, round));
 }
 
 Hash256 slot_salt() { return bytes_of("slot salt"); }
@@ -269,35 +279,42 @@ void play_audits(Env& env, const Hash256& id, const Play& play, Stage stage) {
     end_phase(env, id, job.round, opening);
 }
 
-void play_merges(Env& env, const Hash256& id, const Play& play, Stage stage) {
+void play_merges(Env& env, const Hash256& id, const Play& play) {
     const Job job = env.job(id);
-    const auto sealing = stage == Stage::kPair ? RoundPhase::kMergeSeal : RoundPhase::kMergeThirdSeal;
-    const auto opening = stage == Stage::kPair ? RoundPhase::kMergeOpen : RoundPhase::kMergeThirdOpen;
-    if (!is_at(env, id, job.round, sealing)) return;
+    if (!is_at(env, id, job.round, RoundPhase::kMergeSeal)) return;
     std::map<std::string, MergeClaim> sealed;
     const Round round = env.round(id);
     for (const MergePosting& posting : round.merges) {
-        if (posting.stage != stage) continue;
         Person& who = env.by_node(posting.verifier);
         const MergeManner manner = manner_of(play.mergers, who.name);
-        if (manner == MergeManner::kAbsent) continue;
-        MergeClaim claim = true_merge(job, job.round);
+        const bool revoked = read_node_key(env.state(), posting.verifier)->revoked;
+        if (manner == MergeManner::kAbsent || revoked) continue;
+        auto slots = merge_slots(env.state(), id, job.round);
+        if (manner == MergeManner::kCensors && slots.size() > 1) slots.erase(slots.begin());
+        MergeClaim claim = merge_of(job, job.round, slots);
         if (manner == MergeManner::kLies) claim.base_root = bytes_of("wrong base of " + who.name);
-        if (manner == MergeManner::kDiverged) claim = {};
+        if (manner == MergeManner::kConspires) claim.base_root = bytes_of("wrong base of them all");
+        if (manner == MergeManner::kDiverged) claim = {.slots = claim.slots};
         const Hash256 salt = salt_of(who, "merge");
-        env.send(who, MergeSeal{id, job.round, stage,
-                                merge_seal(env.chain(), id, job.round, stage, who.node_key(), claim, salt)});
+        env.send(who, MergeSeal{id, job.round,
+                                merge_seal(env.chain(), id, job.round, who.node_key(), claim, salt)});
         if (manner != MergeManner::kSealsOnly) sealed[who.name] = claim;
     }
-    end_phase(env, id, job.round, sealing);
+    end_phase(env, id, job.round, RoundPhase::kMergeSeal);
     for (const auto& [name, claim] : sealed) {
         Person& who = env.person(name);
-        env.send(who, MergeOpen{id, job.round, stage, claim, salt_of(who, "merge")});
+        env.send(who, MergeOpen{id, job.round, claim, salt_of(who, "merge")});
     }
-    end_phase(env, id, job.round, opening);
+    end_phase(env, id, job.round, RoundPhase::kMergeOpen);
+}
+
+bool is_running(const Env& env, const Hash256& id) {
+    const JobPhase phase = env.job(id).phase;
+    return phase == JobPhase::kRounds || phase == JobPhase::kRefill;
 }
 
 void play_round(Env& env, const Hash256& id, const Play& play) {
+    if (env.job(id).phase == JobPhase::kRefill) return env.let_deadline_pass();
     const std::uint32_t round = env.job(id).round;
     REQUIRE(is_at(env, id, round, RoundPhase::kCommit));
     env.next_block();
@@ -306,13 +323,12 @@ void play_round(Env& env, const Hash256& id, const Play& play) {
     play_links(env, id, play);
     end_phase(env, id, round, RoundPhase::kBeacon);
     play_verdicts(env, id, play);
-    play_merges(env, id, play, Stage::kPair);
-    if (is_at(env, id, round, RoundPhase::kMergeThirdSeal)) play_merges(env, id, play, Stage::kThird);
+    play_merges(env, id, play);
     REQUIRE(read_round(env.whole(), id, round)->phase == RoundPhase::kSettled);
 }
 
 void play_job(Env& env, const Hash256& id, const Play& play, int limit) {
-    while (env.job(id).phase == JobPhase::kRounds) {
+    while (is_running(env, id)) {
         REQUIRE(limit-- > 0);
         play_round(env, id, play);
     }

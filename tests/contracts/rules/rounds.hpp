@@ -33,7 +33,9 @@ enum class MergeManner {
     kAbsent,
     kSealsOnly,
     kLies,
-    kDiverged,  ///< finds the merged state not finite
+    kDiverged,   ///< finds the merged state not finite
+    kCensors,    ///< leaves out the first slot
+    kConspires,  ///< the same wrong root as every other conspirator
 };
 
 enum class HolderManner {
@@ -61,7 +63,9 @@ TraceRecord true_trace(const Job& job, std::uint32_t round, std::uint32_t slot);
 Hash256 slot_salt();
 /// What a miner of this manner claims for the slot.
 TraceRecord claimed_trace(const Job& job, std::uint32_t round, std::uint32_t slot, MinerManner manner);
-MergeClaim true_merge(const Job& job, std::uint32_t round);
+/// Of everything that the round may merge, or of these slots.
+MergeClaim true_merge(const StateView& state, const Job& job, std::uint32_t round);
+MergeClaim merge_of(const Job& job, std::uint32_t round, const std::vector<std::uint32_t>& slots);
 Hash256 seal_of(const Env& env, const Job& job, const SlotRound& slot, const TraceRecord& trace);
 
 void play_commits(Env& env, const Hash256& job, const Play& play);
@@ -79,8 +83,11 @@ void play_verdicts(Env& env, const Hash256& job, const Play& play);
 /// What a miner of the slot posts in the phases kServe and kReveal of the running round.
 RoundServe serve_of(const Env& env, const Hash256& job, std::uint32_t slot, const TraceRecord& trace);
 RoundReveal reveal_of(const Env& env, const Hash256& job, std::uint32_t slot, const TraceRecord& trace);
-void play_merges(Env& env, const Hash256& job, const Play& play, Stage stage);
-/// The whole of the running round. A phase that someone left open is ended by its deadline.
+void play_merges(Env& env, const Hash256& job, const Play& play);
+/// In its rounds, or between two of them with places to refill.
+bool is_running(const Env& env, const Hash256& job);
+/// The whole of the running round, or of the refill before it. A phase that someone left open is ended by its
+/// deadline.
 void play_round(Env& env, const Hash256& job, const Play& play = {});
 /// Rounds until the job has ended, at most `limit`.
 void play_job(Env& env, const Hash256& job, const Play& play = {}, int limit = 100);

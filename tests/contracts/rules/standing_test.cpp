@@ -87,7 +87,7 @@ TEST_CASE("slots found right in the same round do not carry a miner over a slot 
     w.env.send(w.env.person("m1"), reveal_of(w.env, w.job, 1, true_trace(w.env.job(w.job), 1, 1)));
     w.env.advance_to(w.env.round(w.job).phase_deadline + 1);
     play_storage(w.env, w.job, {});
-    play_merges(w.env, w.job, {}, Stage::kPair);
+    play_merges(w.env, w.job, {});
     CHECK(w.slot(1, 0).verdict == Reason::kSilentAfterDraw);
     CHECK(w.slot(1, 1).verdict == Reason::kPaid);
     CHECK(w.standing() == 0);

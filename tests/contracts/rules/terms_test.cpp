@@ -24,7 +24,6 @@ Params after() {
         const bool window = range.name.ends_with("_window");
         range.set(params, window ? range.get(old) + 7 : range.maximum);
     }
-    params.forfeit_buyer_ppm = kPartsPerMillion / 2;
     return params;
 }
 
@@ -51,7 +50,7 @@ struct CheatedJob {
         play_serves(env, job, {});
         change_at(Moment::kAudit);
         play_verdicts(env, job, {});
-        play_merges(env, job, {}, Stage::kPair);
+        play_merges(env, job, {});
         change_at(Moment::kBetweenRounds);
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}, .withhold_links = {"v4"}});
         play_round(env, job, {.verifiers = {{"v1", VerifierManner::kLies}, {"v2", VerifierManner::kAbsent}}});
@@ -99,9 +98,8 @@ TEST_CASE("a job whose chain changes every parameter in mid-job goes on and ends
     CHECK(params_of(changed.env.state(), changed.env.job(changed.job)) == before());
 }
 
-TEST_CASE(
-    "a round begins on what its job's parameters say that it costs, though today's would name no amount") {
-    const std::uint64_t pay = 150'000'000'000'000'000;  // of one slot: eight times its audits are no amount
+TEST_CASE("a round begins on the bonds of its job's parameters, though today's would name no amount") {
+    const std::uint64_t pay = 20'000'000'000'000'000;  // of one slot: of hundreds of it no amount is left
     JobSpec spec = small_job();
     spec.rounds = 1;
     spec.market.max_price = amount(pay / program::work_units(spec));
@@ -109,19 +107,19 @@ TEST_CASE(
         round_cost(short_windows(), spec, spec.market.max_price, program::work_units(spec)).value();
     Env env;
     for (const char* name : {"m1", "m2"}) {
-        env.enrich(name, pay);
-        env.miner(name, pay + kPlenty);
+        env.enrich(name, 3 * pay);  // a bond of a third that colludes, of which six tenths are burned
+        env.miner(name, 3 * pay + kPlenty);
     }
-    // Half of a bond at the job's rate, which is twice a slot's pay.
+    // Half of a bond at the job's rate.
     const Amount link = link_bond(short_windows(), spec, program::work_units(spec)).value();
     for (const char* name : {"v1", "v2"}) {
-        env.enrich(name, pay + link.units());
-        env.verifier(name, pay + link.units() + kPlenty);
+        env.enrich(name, 2 * pay + link.units());
+        env.verifier(name, 2 * pay + link.units() + kPlenty);
     }
-    env.enrich("buyer", spec.market.budget.plus(link)->units());
+    env.enrich("buyer", spec.market.budget.plus(link)->units());  // the fee is there
     const Hash256 job = env.post(spec);
     env.change_params(after());
-    REQUIRE_FALSE(round_cost(after(), spec, spec.market.max_price, env.job(job).slot_work));
+    REQUIRE_FALSE(slot_bond(after(), spec, spec.market.max_price, env.job(job).slot_work, Audited::kAlways));
     env.hold_auction(job, {{"m1", 1}, {"m2", 2}}, {"v1", "v2"}, false);
     REQUIRE(env.job(job).phase == JobPhase::kRounds);
     play_job(env, job);

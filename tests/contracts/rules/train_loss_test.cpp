@@ -46,7 +46,7 @@ struct LossWorld {
         play_commits(env, job, play);
         play_links(env, job, play);
         play_verdicts(env, job, play);
-        play_merges(env, job, {}, Stage::kPair);
+        play_merges(env, job, {});
         return *read_round(env.whole(), job, 0);
     }
 };

@@ -38,10 +38,7 @@ struct VerifierWorld {
     }
     void finish(const Play& play) {
         play_verdicts(env, job, play);
-        play_merges(env, job, play, Stage::kPair);
-        if (env.job(job).round == 0 && env.round(job).phase == RoundPhase::kMergeThirdSeal) {
-            play_merges(env, job, play, Stage::kThird);
-        }
+        play_merges(env, job, play);
         REQUIRE(read_round(env.whole(), job, 0)->phase == RoundPhase::kSettled);
     }
     Reason verdict() { return read_slot(env.whole(), job, 0, 0)->verdict; }
@@ -91,9 +88,11 @@ TEST_CASE("a verifier that repeats what its miner told it is outvoted under a ch
     CHECK(w.verdict() == Reason::kMismatch);
     CHECK(w.audit(pair[1]) == Reason::kAuditWrong);
     CHECK(w.audit(pair[0]) == Reason::kPaidAudit);
+    // What it proved pays nobody who voted: its fee is all that it gets.
     const auto line = line_of(w.env, w.job, 0, LineKind::kAudit, pair[0]);
-    CHECK(line.share.units() > 0);
-    CHECK(line_of(w.env, w.job, 0, LineKind::kAudit, pair[1]).share.is_zero());
+    CHECK(line.paid == audit_fee(w.env.params(), w.env.job(w.job).auction.clearing_price, line.work_units));
+    CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost_burned ==
+          line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost);
 }
 
 TEST_CASE("a slot that no third verifier can settle is paid by default, and is no verified work") {
@@ -142,8 +141,10 @@ TEST_CASE("two colluding accusers do harm: what two equal roots can do is said, 
     const auto pair = w.play_to_audit();
     w.finish({.verifiers = {{pair[0], VerifierManner::kAccuses}, {pair[1], VerifierManner::kAccuses}}});
     CHECK(w.verdict() == Reason::kMismatch);
-    CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost_to_verifiers <
-          line_of(w.env, w.job, 0, LineKind::kSlot, "m1").lost);
+    // Neither they nor the buyer win by it.
+    const auto line = line_of(w.env, w.job, 0, LineKind::kSlot, "m1");
+    CHECK(line.lost_burned == line.lost);
+    CHECK(line.lost_to_buyer.is_zero());
 }
 
 TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly the drawn units") {
@@ -189,31 +190,6 @@ TEST_CASE("an audit must be drawn, sealed, opened as sealed, and over exactly th
     changed[0].roots[0] = bytes_of("second thoughts");
     w.env.refuse(Reason::kSealMismatch, first, AuditOpen{w.job, 0, Stage::kPair, changed, salt});
     w.env.send(first, AuditOpen{w.job, 0, Stage::kPair, claims, salt});
-}
-
-TEST_CASE("a wrong merge is outvoted by a third verifier") {
-    VerifierWorld w;
-    w.play_to_audit();
-    play_verdicts(w.env, w.job, {});
-    const std::string liar = w.env.by_node(w.env.round(w.job).merges.front().verifier).name;
-    play_merges(w.env, w.job, {.mergers = {{liar, MergeManner::kLies}}}, Stage::kPair);
-    play_merges(w.env, w.job, {}, Stage::kThird);
-    const Round round = *read_round(w.env.whole(), w.job, 0);
-    CHECK(round.merged);
-    CHECK(round.result == true_merge(w.env.job(w.job), 0));
-    CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, liar).reason == Reason::kMergeWrong);
-    CHECK(w.env.stake(liar) == kPlenty - w.env.params().verifier_penalty.units());
-}
-
-TEST_CASE("a merge that nobody settles ends the job: verified slots are paid, the rest is refunded") {
-    VerifierWorld w({"v1", "v2"});
-    play_round(w.env, w.job, {.mergers = {{"v1", MergeManner::kLies}}});
-    const Job job = w.env.job(w.job);
-    CHECK(job.end_reason == Reason::kMergeUnresolved);
-    CHECK(line_of(w.env, w.job, 0, LineKind::kSlot, "m1").reason == Reason::kPaid);
-    CHECK(line_of(w.env, w.job, 0, LineKind::kMerge, "v1").reason == Reason::kMergeUndecided);
-    CHECK(job.base_root == job.spec.initial_root);
-    CHECK(job.spent.units() + job.refunded.units() == job.spec.market.budget.units());
 }
 
 TEST_CASE("a verifier that stays away is dropped, and a job without two verifiers ends") {

@@ -3,6 +3,7 @@
 // stay that long.
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/escrow.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
@@ -15,9 +16,15 @@ namespace {
 
 constexpr std::uint64_t kWindow = 40;
 
-/// A job of one round whose first slot has a window.
+Params with_window() {
+    Params params = short_windows();
+    params.claim_window = kWindow;
+    return params;
+}
+
+/// A job of one round whose claims have windows.
 struct WindowWorld {
-    Env env;
+    Env env{with_window()};
     Hash256 id;
     ClaimId name;
 
@@ -32,13 +39,12 @@ struct WindowWorld {
         if (kind == ClaimKind::kMerge) {
             play_commits(env, id, {});
             play_links(env, id, {});
+            play_verdicts(env, id, {});
         }
-        env.edit<Claim>(claim_key(name), [](Claim& claim) { claim.window = kWindow; });
     }
     void finish(const Play& play = {}) {
         if (name.kind == ClaimKind::kSlot) return play_round(env, id, play);
-        play_verdicts(env, id, play);
-        play_merges(env, id, play, Stage::kPair);
+        play_merges(env, id, play);
     }
     [[nodiscard]] Amount balance(const PublicKey& owner) const {
         return read_account(env.state(), owner).balance;
@@ -50,32 +56,45 @@ struct WindowWorld {
 TEST_CASE("what a claim holds is its owner's when its window is over, and not before") {
     for (const ClaimKind kind : {ClaimKind::kSlot, ClaimKind::kMerge}) {
         WindowWorld with(kind);
-        const Claim given = *read_claim(with.env.state(), with.name);
+        Claim given = *read_claim(with.env.state(), with.name);
         const Amount before = with.balance(given.owner);
+        if (kind == ClaimKind::kMerge) {
+            // Whose pay it is, is known once it stands.
+            const Job job = with.env.job(with.id);
+            const Params params = params_of(with.env.state(), job);
+            given.held = merge_fee(params, job.auction.clearing_price, job.slot_work).value();
+        }
         with.finish();
         const std::uint64_t settled = with.env.height();
         const Job job = with.env.job(with.id);
-        REQUIRE(job.phase == JobPhase::kEnded);
+        REQUIRE(job.phase == JobPhase::kClosing);
+        CHECK(job.end_reason == Reason::kJobComplete);
         const auto held = read_claim(with.env.state(), with.name);
         REQUIRE(held.has_value());
         CHECK(held->held == given.held);
         CHECK(held->bond == (kind == ClaimKind::kSlot ? given.bond : Amount{}));
-        // It is spent, and in nobody's account yet: the job's own escrow is empty.
-        CHECK(escrow_of(with.env.state(), job).is_zero());
-        CHECK(job.spent.plus(job.refunded) == job.spec.market.budget);
+        // It is spent, and in nobody's account yet. What is left waits with it, and so does every bond.
+        CHECK(job.refunded.is_zero());
+        CHECK(job.spent.plus(escrow_of(with.env.state(), job)) == job.spec.market.budget);
+        for (const EnlistedVerifier& verifier : job.verifiers) CHECK(verifier.bond == verifier.locked);
+        for (const BeaconMember& member : job.beacon) CHECK_FALSE(member.bond.is_zero());
         CHECK(job.due == 0);
+        with.env.refuse(Reason::kJobOver, with.env.person("buyer"), JobCancel{with.id});
+        const Amount buyers = with.balance(job.buyer);
         CHECK(next_deadline(with.env.state()) == settled + kWindow);
         const Amount paid_at_once = difference(with.balance(given.owner), before);
-        const Stake locked = read_stake(with.env.state(), given.node);
         with.env.advance_to(settled + kWindow - 1);
         CHECK(read_claim(with.env.state(), with.name).has_value());
         CHECK(read_job(with.env.state(), with.id).has_value());
         with.env.next_block();
         CHECK_FALSE(read_claim(with.env.state(), with.name).has_value());
         CHECK(difference(with.balance(given.owner), before) == sum(paid_at_once, given.held));
-        CHECK(read_stake(with.env.state(), given.node).bonded == difference(locked.bonded, held->bond));
-        // Nothing is open any more: the records leave in the next block.
-        CHECK(read_job(with.env.state(), with.id).has_value());
+        // Nothing is open any more: the job ends, and its records leave in the next block.
+        CHECK(read_stake(with.env.state(), given.node).bonded.is_zero());
+        const Job ended = with.env.job(with.id);
+        CHECK(ended.phase == JobPhase::kEnded);
+        CHECK(ended.spent.plus(ended.refunded) == ended.spec.market.budget);
+        CHECK(with.balance(job.buyer) > sum(buyers, ended.refunded));  // and its link bond
         with.env.next_block();
         CHECK(read_ended_job(with.env.state(), with.id).has_value());
         CHECK_FALSE(read_job(with.env.state(), with.id).has_value());

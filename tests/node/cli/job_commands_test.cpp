@@ -69,14 +69,20 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     REQUIRE(run.code == 0);
     const json plan = run.json();
     CHECK(plan.at("schema") == "assay.plan/v1");
-    CHECK(keys_of(plan) == std::set<std::string>{"schema",          "job",           "parameters",
-                                                 "tokens",          "rounds",        "slots",
-                                                 "segments",        "work_units",    "max_price",
-                                                 "slot_pay",        "round_pay",     "round_cost",
-                                                 "spend_max",       "budget",        "rounds_covered",
-                                                 "deadline_blocks", "bond",          "link_bond",
-                                                 "audit_rate",      "finalise_rate", "bad_segment_found",
-                                                 "cheat_gain",      "cheating_pays", "bytes",
+    CHECK(keys_of(plan) == std::set<std::string>{"schema",         "job",
+                                                 "parameters",     "tokens",
+                                                 "rounds",         "slots",
+                                                 "segments",       "work_units",
+                                                 "max_price",      "slot_pay",
+                                                 "round_pay",      "round_cost",
+                                                 "spend_max",      "budget",
+                                                 "rounds_covered", "deadline_blocks",
+                                                 "bond",           "link_bond",
+                                                 "job_fee",        "audit_rate",
+                                                 "finalise_rate",  "bad_segment_found",
+                                                 "collusion",      "bond_lost_for_good",
+                                                 "deterring_rate", "cheat_gain",
+                                                 "cheating_pays",  "bytes",
                                                  "measured"});
     CHECK(plan.at("tokens") == 2 * 2 * 4 * 2 * 32);
     CHECK(plan.at("segments") == 2);
@@ -88,9 +94,13 @@ TEST_CASE("plan says what a job costs, what is checked and that cheating does no
     CHECK(amount("round_pay") == 2 * amount("slot_pay"));
     CHECK(amount("round_cost") > amount("round_pay"));
     CHECK(amount("spend_max") == 2 * amount("round_cost"));
-    // A proven miner is found with probability 1/4, so that it stakes four times what it could gain.
-    const auto bond = std::stoull(plan.at("bond").at("proven").get<std::string>());
-    CHECK(bond >= 4 * (amount("slot_pay") + 10'000));
+    // One bad unit of three, found with probability 1/4 by a pair of which a third may collude: what is
+    // burned of the bond is more than the unit's pay and what could be gained outside.
+    const auto bond = std::stod(plan.at("bond").at("proven").get<std::string>());
+    CHECK(plan.at("deterring_rate").at("proven").get<double>() < 0.25);
+    CHECK(bond * plan.at("bond_lost_for_good").get<double>() *
+              plan.at("deterring_rate").at("proven").get<double>() >=
+          static_cast<double>(amount("slot_pay")) / 3 + 10'000);
     CHECK(std::stoll(plan.at("cheat_gain").at("proven").get<std::string>()) < 0);
     CHECK(plan.at("measured").is_null());
     const CliRun measured = packed()({"plan", job, "--measure", "-o", "json"});

@@ -45,7 +45,7 @@ TEST_CASE("a participant opens its link in the beacon phase of each round, once,
         }
         REQUIRE(env.round(job).phase != RoundPhase::kBeacon);
         play_verdicts(env, job, {});
-        play_merges(env, job, {}, contracts::Stage::kPair);
+        play_merges(env, job, {});
     }
 }
 

@@ -343,7 +343,7 @@ TEST_CASE(
 TEST_CASE("a miner and a verifier that start again in any phase lose nothing") {
     using enum RoundPhase;
     for (const RoundPhase phase :
-         {kCommit, kBeacon, kServe, kAuditSeal, kAuditOpen, kReveal, kStore, kMergeSeal}) {
+         {kCommit, kBeacon, kServe, kAuditSeal, kAuditOpen, kReveal, kStore, kMergeSeal, kMergeOpen}) {
         INFO("phase " << contracts::to_text(phase));
         MarketOptions options;
         options.inner_state = program::InnerState::kCarried;

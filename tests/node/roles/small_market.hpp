@@ -94,8 +94,10 @@ struct MarketOptions {
     std::vector<std::string> buyers = {"bea"};      ///< each buys one job; that of each has a seed of its own
     std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
-    bool draw_everything = true;                    ///< else `finalise` alone
-    bool draw_finalise = true;                      ///< else the unit `update` in its place
+    std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others
+    std::uint64_t claim_window = 0;
+    bool draw_everything = true;  ///< else `finalise` alone
+    bool draw_finalise = true;    ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
@@ -135,8 +137,8 @@ public:
         for (const std::string& name : options_.verifiers) register_party(name, WorkRole::kVerifier);
         for (const std::string& name : options_.buyers) register_party(name, WorkRole::kBuyer);
         for (const std::string& name : options_.miners) {
-            party(name).role = std::make_unique<MinerRole>(
-                party(name).parts, MinerOptions{.ask = base::units(500), .drills = {}});
+            party(name).role = std::make_unique<MinerRole>(party(name).parts,
+                                                           MinerOptions{.ask = ask_of(name), .drills = {}});
         }
         for (const std::string& name : options_.verifiers) {
             party(name).role = std::make_unique<VerifierRole>(party(name).parts, VerifierOptions{});
@@ -298,6 +300,10 @@ private:
             one.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
         }
     }
+    [[nodiscard]] base::Amount ask_of(const std::string& name) const {
+        const auto found = options_.asks.find(name);
+        return found == options_.asks.end() ? base::units(500) : base::Amount::of(found->second).value();
+    }
     [[nodiscard]] program::JobSpec spec_of(const std::string& name) const {
         program::JobSpec spec = job_.spec;
         while (options_.buyers[spec.seed - job_.spec.seed] != name) ++spec.seed;
@@ -329,6 +335,7 @@ private:
         config.params.beacon_window = config.params.serve_window = config.params.reveal_window = 8;
         config.params.storage_window = 16;
         config.params.audit_open_window = config.params.merge_open_window = 8;
+        config.params.claim_window = options_.claim_window;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,
                 .validators = contracts::validators_of(config),

@@ -88,6 +88,8 @@ TEST_CASE("a job's view has its record's money, its roster, and every slot that 
                                                            "slots",
                                                            "work_units_per_slot_round",
                                                            "clearing_price",
+                                                           "link_bond",
+                                                           "fee",
                                                            "base_root",
                                                            "initial_blob",
                                                            "roster",

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "node/wire/channel.hpp"
@@ -43,7 +44,7 @@ std::vector<Message> all_kinds() {
             OpenJob{"devnet-1", spec},
             Opened{10, 20},
             Initial{},
-            BaseStateFrame{trace.update},
+            BaseStateFrame{trace.update, {1, 65'536}},
             Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}, trace.update},
             Progress{1, 2, 3},
             Boundary{1, trace},
@@ -56,6 +57,7 @@ std::vector<Message> all_kinds() {
                      5},
             Merge{1, {{0, 1, trace.update}, {1, 2, trace.update}}},
             Evaluate{16},
+            Evaluate{0, trace.update},
             Evaluated{1, 2},
             Root{BulkKind::kUpdate},
             Rooted{trace.update},
@@ -141,14 +143,16 @@ std::size_t open_descriptors() {
 }  // namespace
 
 TEST_CASE("every kind of message decodes to what was encoded") {
+    std::set<FrameKind> kinds;
     for (const Message& message : all_kinds()) {
+        kinds.insert(kind_of(message));
         const base::Bytes payload = encode_message(message);
         const auto back = decode_message(static_cast<std::uint16_t>(kind_of(message)), payload);
         REQUIRE(back.ok());
         CHECK(kind_of(*back) == kind_of(message));
         CHECK(encode_message(*back) == payload);
     }
-    CHECK(all_kinds().size() == std::variant_size_v<Message>);
+    CHECK(kinds.size() == std::variant_size_v<Message>);
 }
 
 TEST_CASE("a truncated or lengthened message is refused") {

@@ -58,6 +58,14 @@ struct Packed {
     }
 };
 
+/// The integer sums of one block of k of one region, given to whoever checks them (guard.hpp).
+struct ShownSums {
+    std::int64_t* sums = nullptr;  ///< kGroup rows of kGroup; null: nobody asks
+    std::uint64_t row = 0;         ///< of the tile, where the region starts: a multiple of kGroup
+    std::uint64_t col = 0;
+    std::uint64_t block = 0;
+};
+
 /// rows × cols outputs: c = (0 or c) + the value of block after block, then, where wanted, · scale and +
 /// bias.
 struct ProductTile {
@@ -74,6 +82,7 @@ struct ProductTile {
     float scale = 1.0F;
     const float* bias = nullptr;
     std::byte* region = nullptr;  ///< Machine::region_bytes, of the calling thread while it multiplies
+    ShownSums shown = {};
 };
 
 /// Where the multiplication will read next: hints for the caches, so any address does.

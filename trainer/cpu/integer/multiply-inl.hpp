@@ -75,6 +75,18 @@ inline void finish_tile(const Sums& sums, const Sums& lowest, const std::int32_t
     }
 }
 
+// Copies the sums of a tile, as they become outputs, for whoever checks them (guard.hpp).
+inline void show_sums(const Sums& sums, const Sums& lowest, bool wide, std::uint64_t rows, std::uint64_t cols,
+                      std::int64_t* out) {
+    for (std::uint64_t i = 0; i < rows; ++i) {
+        for (std::uint64_t j = 0; j < cols; ++j) {
+            const std::size_t at = i * kCols + j;
+            out[i * kGroup + j] =
+                wide ? wide_sum(sums, lowest, at) : std::int64_t{sums.hi[at]} * 65'536 + sums.lo[at];
+        }
+    }
+}
+
 // Asks for a tile's outputs while its last sums are under way. What lies beyond the border is not touched.
 inline void fetch_outputs(const float* c, std::uint64_t c_stride) {
     for (std::size_t i = 0; i < kRows; ++i) {
@@ -86,7 +98,7 @@ inline void fetch_outputs(const float* c, std::uint64_t c_stride) {
 template <bool kShort>
 inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t depth, std::uint64_t rows,
                             std::uint64_t cols, const Finish& how, float* c, std::uint64_t c_stride,
-                            Region& region, I& worst) {
+                            Region& region, std::int64_t* shown, I& worst) {
     const std::uint64_t all = units_of(depth);
     const std::size_t down = (rows + kRows - 1) / kRows, across = (cols + kCols - 1) / kCols;
     for (std::uint64_t stretch = 0; stretch < all; stretch += kStretchUnits) {
@@ -118,10 +130,15 @@ inline void multiply_region(const Packed& a, const Packed& b, std::uint64_t dept
                         sum_chunk(a_panel, b_panel, u, count, all, ahead, sums[i]);
                     }
                     if (u + count < all) continue;
-                    const std::uint64_t below = rows - i * kRows;
+                    const std::uint64_t below = rows - i * kRows < kRows ? rows - i * kRows : kRows;
+                    const std::uint64_t beside = left < kCols ? left : kCols;
+                    if (shown != nullptr) {
+                        show_sums(sums[i], lowest[i], how.wide, below, beside,
+                                  shown + i * kRows * kGroup + j * kCols);
+                    }
                     finish_tile<kShort>(sums[i], lowest[i], a.exponents + i * kRows, b.exponents + j * kCols,
-                                        below < kRows ? below : kRows, left < kCols ? left : kCols, here,
-                                        c + i * kRows * c_stride + j * kCols, c_stride, worst);
+                                        below, beside, here, c + i * kRows * c_stride + j * kCols, c_stride,
+                                        worst);
                 }
             }
         }
@@ -143,10 +160,12 @@ inline bool multiply(const ProductTile& x) {
                 const std::uint64_t depth = last ? x.last_depth : x.depth;
                 const Finish how{block == 0 && !x.carry, last, a.lower != nullptr, x.scale,
                                  x.bias == nullptr ? nullptr : x.bias + j};
+                const bool asked = i == x.shown.row && j == x.shown.col && block == x.shown.block;
                 (depth <= kShortDepth ? multiply_region<true>
                                       : multiply_region<false>)(a.at_block(block), b.at_block(block), depth,
                                                                 rows, cols, how, x.c + i * x.c_stride + j,
-                                                                x.c_stride, region, worst);
+                                                                x.c_stride, region,
+                                                                asked ? x.shown.sums : nullptr, worst);
             }
         }
     }

@@ -7,6 +7,7 @@
 
 #include "contracts/arithmetic/exact_product.hpp"
 #include "contracts/base/check.hpp"
+#include "trainer/cpu/integer/guard.hpp"
 #include "trainer/host/scratch.hpp"
 
 namespace assay::trainer::integer {
@@ -195,8 +196,22 @@ std::uint64_t regions_bytes(const Machine& machine, const Product& p, std::uint6
     return std::min(threads, groups_of(p.m) * groups_of(p.n)) * machine.region_bytes;
 }
 
+// Multiplies a tile whose first output is (row, col) of p, over the k from first_k on, and judges its sums.
+bool multiply_judged(const Machine& machine, const Product& p, ProductTile tile, std::uint64_t row,
+                     std::uint64_t col, std::uint64_t first_k) {
+    ProductGuard& guard = *p.guard;
+    tile.shown = {guard.sums(), guard.pick(groups_of(tile.rows)) * kGroup,
+                  guard.pick(groups_of(tile.cols)) * kGroup, guard.pick(tile.blocks)};
+    const bool finite = machine.multiply(tile);
+    const ShownSums& shown = tile.shown;
+    guard.judge(p, {row + shown.row, std::min(kGroup, tile.rows - shown.row), col + shown.col,
+                    std::min(kGroup, tile.cols - shown.col), first_k + shown.block * tile.depth,
+                    shown.block + 1 == tile.blocks ? tile.last_depth : tile.depth});
+    return finite;
+}
+
 bool multiply(const Machine& machine, const Product& p, const ProductPlan& plan, const Packed& packed_b,
-              const Depths& depths, ThreadPool& pool, std::byte* regions) {
+              const Depths& depths, ThreadPool& pool, std::byte* regions, bool judged) {
     const Side &a = plan.a, &b = plan.b;
     std::uint64_t rows = std::min(kTaskRows, round_up(a.count, kGroup));
     std::uint64_t cols = round_up(b.count, kGroup);
@@ -210,6 +225,7 @@ bool multiply(const Machine& machine, const Product& p, const ProductPlan& plan,
     const Packed packed_a = a.packed();
     // Slots run at the same time, each with its region; whoever is free takes the next task.
     const std::uint64_t all = tasks();
+    const std::uint64_t to_judge = judged ? p.guard->pick(all) : all;
     std::atomic<std::uint64_t> next = 0;
     pool.split(std::min<std::uint64_t>(pool.threads(), all), 1, [&](std::size_t slot, std::size_t) {
         for (std::uint64_t task = next++; task < all; task = next++) {
@@ -228,7 +244,10 @@ bool multiply(const Machine& machine, const Product& p, const ProductPlan& plan,
             block.carry = p.start == ChainStart::kCarry || depths.first_k > 0;
             const bool last = depths.first_k + (depths.blocks - 1) * depths.depth + depths.last_depth == p.k;
             block.bias = p.bias == nullptr || !last ? nullptr : p.bias + b.first + j;
-            if (!machine.multiply(block)) finite.store(false, std::memory_order_relaxed);
+            const bool right = task == to_judge ? multiply_judged(machine, p, block, a.first + i, b.first + j,
+                                                                  depths.first_k)
+                                                : machine.multiply(block);
+            if (!right) finite.store(false, std::memory_order_relaxed);
         }
     });
     return finite;
@@ -268,10 +287,11 @@ void pack_b(const Machine& machine, const Product& p, ThreadPool& pool, std::byt
     pack(machine, nullptr, &side, {0, blocks, block_of(p), p.k - (blocks - 1) * block_of(p)}, pool);
 }
 
-bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits) {
+namespace {
+bool whole_product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits,
+                   bool judged) {
     ASSAY_CHECK(p.rule.block >= 1 && p.rule.block <= arithmetic::kMaxProductBlock);
     ASSAY_CHECK((p.rule.a_digits == 2 || p.rule.a_digits == 3) && p.rule.b_digits == 2);
-    if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
     const bool b_is_packed = p.packed_b != nullptr;
     ProductPlan plan =
         plan_of(machine, p, pool.threads(), b_is_packed ? PackedB::kYes : PackedB::kNo, limits);
@@ -284,6 +304,11 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
     const auto to_pack = [&](const Side& side) { return b_is_packed && !side.is_a ? nullptr : &side; };
     Side& resident = plan.a_resident ? plan.a : plan.b;
     Side& streamed = plan.a_resident ? plan.b : plan.a;
+    // Of the pairs of slabs one is judged.
+    const auto slabs = [](const Side& side) { return (side.lanes + side.slab_lanes - 1) / side.slab_lanes; };
+    const std::uint64_t stretch = plan.slab_blocks * plan.block;
+    const std::uint64_t pairs = slabs(resident) * slabs(streamed) * ((p.k + stretch - 1) / stretch);
+    std::uint64_t until_judged = judged ? p.guard->pick(pairs) : pairs;
     bool finite = true;
     for (std::uint64_t k = 0; k < p.k; k += plan.slab_blocks * plan.block) {
         const std::uint64_t all = std::min(plan.slab_blocks * plan.block, p.k - k);
@@ -296,10 +321,20 @@ bool product(const Machine& machine, const Product& p, ThreadPool& pool, const L
                 pack(machine, s == 0 ? to_pack(resident) : nullptr, to_pack(streamed), depths, pool);
                 const Packed b = b_is_packed ? whole.from(plan.b.first, plan.b.panel).at_block(k / plan.block)
                                              : plan.b.packed();
-                finite = multiply(machine, p, plan, b, depths, pool, regions) && finite;
+                finite = multiply(machine, p, plan, b, depths, pool, regions, until_judged-- == 0) && finite;
             }
         }
     }
+    return finite;
+}
+}  // namespace
+
+bool product(const Machine& machine, const Product& p, ThreadPool& pool, const Limits& limits) {
+    if (p.m == 0 || p.n == 0 || p.k == 0) return nothing_to_multiply(p);
+    if (p.guard == nullptr) return whole_product(machine, p, pool, limits, false);
+    const auto start = std::chrono::steady_clock::now();
+    const bool finite = whole_product(machine, p, pool, limits, p.guard->is_due());
+    p.guard->took(std::chrono::steady_clock::now() - start);
     return finite;
 }
 

@@ -75,3 +75,8 @@ inline F finish_wide(const Sums& sums, const Sums& lowest, std::size_t at, I exp
     return finish24(load(sums.hi + at), load(sums.lo + at), load(lowest.hi + at), load(lowest.lo + at),
                     exponent);
 }
+
+inline std::int64_t wide_sum(const Sums& sums, const Sums& lowest, std::size_t at) {
+    return 256 * (std::int64_t{sums.hi[at]} * 65'536 + sums.lo[at]) + std::int64_t{lowest.hi[at]} * 65'536 +
+           lowest.lo[at];
+}

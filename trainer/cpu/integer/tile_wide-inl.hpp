@@ -86,3 +86,7 @@ inline void sum_wide_run(const std::byte* upper, const std::byte* lower, const s
 inline F finish_wide(const Sums& sums, const Sums& /*other*/, std::size_t at, I exponent) {
     return finish<false>(load(sums.hi + at), load(sums.lo + at), exponent, kSumUnitWide);
 }
+
+inline std::int64_t wide_sum(const Sums& sums, const Sums& /*other*/, std::size_t at) {
+    return (std::int64_t{sums.hi[at]} << 22) + sums.lo[at];
+}

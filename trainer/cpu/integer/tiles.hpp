@@ -14,15 +14,15 @@ namespace assay::trainer::integer {
 struct Tiles {
     /// What a thread does before its first and after its last use of the tiles.
     static void enter() {
-        struct alignas(64) Shapes {
+        struct alignas(64) TileShapes {
             std::uint8_t palette = 1;
             std::uint8_t start_row = 0;
             std::uint8_t reserved[14] = {};
             std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
             std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
         };
-        static_assert(sizeof(Shapes) == 64);
-        const Shapes shapes;
+        static_assert(sizeof(TileShapes) == 64);
+        const TileShapes shapes;
         asm volatile("ldtilecfg %0" ::"m"(shapes));
     }
     static void leave() { asm volatile("tilerelease" ::: "memory"); }

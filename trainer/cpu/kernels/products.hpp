@@ -17,6 +17,8 @@
 
 namespace assay::trainer {
 
+class ProductGuard;
+
 using arithmetic::ChainStart;
 using arithmetic::MatrixView;
 
@@ -35,6 +37,8 @@ struct Product {
     const float* bias =
         nullptr;  ///< n numbers or none: c[i,j] + bias[j], one more rounding, is what is stored
     const std::byte* packed_b = nullptr;  ///< what pack_b() made of b for a product of this n, k and rule
+    /// Profile i16: checks some of the sums (integer/guard.hpp), for which b is there though it is packed.
+    ProductGuard* guard = nullptr;
 };
 
 /// Each returns whether every number that it wrote is finite.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/job/roster.hpp"
+
+#include <algorithm>
+
+#include "contracts/rules/identity/tables.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/standing.hpp"
+
+namespace assay::contracts {
+
+bool is_joiner(const Job& job, const RosterEntry& entry) { return entry.place >= job.auction.winners; }
+
+std::uint32_t open_places(const StateView& state, const Job& job) {
+    const auto held = std::count_if(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
+        return !entry.dropped && !read_node_key(state, entry.node)->revoked;
+    });
+    ASSAY_CHECK(held <= job.auction.winners);
+    return job.auction.winners - static_cast<std::uint32_t>(held);
+}
+
+Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner) {
+    const bool newcomer = is_newcomer(state, params, miner, job);
+    const auto bond = slot_bond(params, job.spec, job.auction.clearing_price, job.slot_work,
+                                newcomer ? Audited::kAlways : Audited::kAtRate);
+    ASSAY_CHECK(bond.has_value());  // the job was refused otherwise
+    return *bond;
+}
+
+RosterEntry& roster_entry(Job& job, const PublicKey& miner) {
+    const auto found = std::find_if(job.roster.begin(), job.roster.end(),
+                                    [&](const RosterEntry& entry) { return entry.node == miner; });
+    ASSAY_CHECK(found != job.roster.end());
+    return *found;
+}
+
+void drop(Work& work, const Job& job, RosterEntry& entry, Reason reason, std::uint32_t round) {
+    if (entry.dropped) return;
+    entry.dropped = true;
+    entry.dropped_for = reason;
+    entry.dropped_round = round;
+    work.tell(
+        {.kind = EventKind::kDropped, .job = job.id, .round = round, .node = entry.node, .reason = reason});
+}
+
+}  // namespace assay::contracts

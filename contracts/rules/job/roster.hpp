@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the rules and miners the roster of a job after its auction: who holds a place, which places are open,
+// and what a member locks for a slot.
+#pragma once
+
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/work.hpp"
+
+namespace assay::contracts {
+
+/// It did not win the auction but took a place that was left (JobJoin).
+bool is_joiner(const Job& job, const RosterEntry& entry);
+
+/// Places of the roster that nobody holds: as many as the auction had winners, less the members that were not
+/// dropped and whose keys are not revoked.
+std::uint32_t open_places(const StateView& state, const Job& job);
+
+/// The bond of a slot of the job, at the clearing price, for this registered miner. REQUIRES a job whose
+/// auction was held.
+Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner);
+
+/// REQUIRES that it is in the roster.
+RosterEntry& roster_entry(Job& job, const PublicKey& miner);
+
+/// Ends a member's part in the job; its place is open. Does nothing to one that was dropped before.
+void drop(Work& work, const Job& job, RosterEntry& entry, Reason reason, std::uint32_t round);
+
+}  // namespace assay::contracts

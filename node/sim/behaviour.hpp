@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the simulator what a party does that its role would not do: what its worker answers, what it never
+// sends, what it does not serve. A party without any of it is honest.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "contracts/rules/state/transaction_type.hpp"
+#include "node/seams/traffic.hpp"
+
+namespace assay::node::sim {
+
+/// Units of a slot's round that a miner's trace gets wrong.
+enum class FalseUnits : std::uint8_t {
+    kNone,
+    kAll,       ///< every segment; `finalise` follows from them
+    kFirst,     ///< the first segment: what the slot began with
+    kOne,       ///< one segment, another in each slot
+    kLast,      ///< the last segment
+    kFinalise,  ///< `finalise` alone
+    kPlace,     ///< the state at one boundary has its root, and the counters of another step
+};
+
+/// How a verifier's word about a unit comes about.
+enum class Verdicts : std::uint8_t {
+    kComputed,
+    kMadeUp,   ///< without computing
+    kCoin,     ///< without computing, for every second slot
+    kColludes  ///< the false roots of the miners that it stands with, else computed
+};
+
+struct Conduct {
+    FalseUnits false_units = FalseUnits::kNone;
+    Verdicts verdicts = Verdicts::kComputed;
+    bool trains = true;  ///< else its worker never answers
+    bool merges_false = false;
+    bool censors = false;  ///< its merges leave the last slot out
+    bool serves = true;    ///< else nobody gets a blob of it
+    bool serves_miners_alone = false;
+    std::set<Traffic> withholds;  ///< blobs that it does not give for these uses
+    std::set<contracts::TxType> never_sends;
+};
+
+}  // namespace assay::node::sim

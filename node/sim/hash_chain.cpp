@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/sim/hash_chain.hpp"
+
+#include <algorithm>
+
+#include "contracts/base/blob_id.hpp"
+#include "contracts/program/round_law.hpp"
+
+namespace assay::node::sim {
+
+namespace {
+
+/// A file of `size` bytes that begins with `content`.
+Bytes file_of(const Hash256& content, std::uint64_t size) {
+    Bytes file(static_cast<std::size_t>(size), 0);
+    std::copy_n(content.bytes.begin(), std::min<std::size_t>(content.bytes.size(), file.size()),
+                file.begin());
+    return file;
+}
+
+Hash256 content_of(ByteView file) { return base::hash("assay/sim/content", file); }
+
+std::uint32_t small_float(std::uint32_t bits) { return 0x3f800000U | (bits & 0x7fffffU); }
+
+}  // namespace
+
+HashChain::HashChain(const program::JobSpec& spec)
+    : spec_(spec), plan_(spec), sizes_(program::file_sizes(spec)) {}
+
+Bytes HashChain::initial() const {
+    return file_of(base::Hasher("assay/sim/initial").add_u64(spec_.seed).finish(), sizes_.base_state);
+}
+
+Hash256 HashChain::base_root(ByteView file) { return base::hash("assay/sim/base", file); }
+
+Hash256 HashChain::first_root(const Hash256& base, SlotTurn place) const {
+    return base::Hasher("assay/sim/start").add(base).add_u64(place.round).add_u64(place.slot).finish();
+}
+
+ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) const {
+    ChainState state;
+    state.head.step = plan_.step_at(boundary);
+    state.head.cursor = state.head.step * spec_.train.batch;
+    std::vector<Bytes> arrays;
+    for (const program::StateArray array : program::strategy_of(spec_).lane_arrays) {
+        const Hash256 own =
+            base::Hasher("assay/sim/array").add(content).add_u64(static_cast<std::uint64_t>(array)).finish();
+        arrays.push_back(file_of(own, sizes_.array));
+        state.head.parts.push_back({array, content_of(arrays.back()), base::blob_id(arrays.back())});
+    }
+    state.files.push_back(program::encode_state_head(state.head));
+    std::move(arrays.begin(), arrays.end(), std::back_inserter(state.files));
+    return state;
+}
+
+ChainState HashChain::behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
+                             std::string_view nonce) const {
+    return state_at(segment + 1, base::Hasher("assay/sim/segment")
+                                     .add(start)
+                                     .add_u64(spec_.seed)
+                                     .add_u64(place.round)
+                                     .add_u64(place.slot)
+                                     .add_u64(segment)
+                                     .add(base::as_bytes(nonce))
+                                     .finish());
+}
+
+std::vector<program::Fingerprint> HashChain::fingerprints(std::uint32_t segment, const Hash256& end) const {
+    std::vector<program::Fingerprint> all;
+    const program::StepRange steps = plan_.steps(segment);
+    for (std::uint32_t step = steps.first; step < steps.last; ++step) {
+        const Hash256 bits = base::Hasher("assay/sim/step").add(end).add_u64(step).finish();
+        const auto word = [&](std::size_t at) {
+            return static_cast<std::uint32_t>(bits.bytes[at] | (bits.bytes[at + 1] << 8) |
+                                              (bits.bytes[at + 2] << 16));
+        };
+        all.push_back({small_float(word(0)), small_float(word(4))});
+    }
+    return all;
+}
+
+Bytes HashChain::update(const Hash256& last, SlotTurn place, std::string_view nonce) const {
+    return base::to_bytes(base::Hasher("assay/sim/update")
+                              .add(last)
+                              .add_u64(place.round)
+                              .add_u64(place.slot)
+                              .add(base::as_bytes(nonce))
+                              .finish()
+                              .view());
+}
+
+Hash256 HashChain::update_root(ByteView file) { return base::hash("assay/sim/update-root", file); }
+
+std::optional<program::StateHead> HashChain::read_head(ByteView file) const {
+    auto head = program::decode_state_head(file);
+    const auto& arrays = program::strategy_of(spec_).lane_arrays;
+    if (!head.ok() || !program::fits(*head, arrays, program::carries_state(spec_))) return std::nullopt;
+    return std::move(head).value();
+}
+
+bool HashChain::is_part(const program::StatePart& part, ByteView file) {
+    return content_of(file) == part.root;
+}
+
+Bytes HashChain::merged(ByteView base, const std::vector<Hash256>& updates) const {
+    base::Hasher hasher("assay/sim/merge");
+    hasher.add(base_root(base));
+    for (const Hash256& update : updates) hasher.add(update);
+    return file_of(hasher.finish(), sizes_.base_state);
+}
+
+}  // namespace assay::node::sim

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the stand-in worker states that cost nothing to compute: a slot's state is a link of a hash chain,
+// and the root of the state behind a segment follows from the root before it and from who cheated how. The
+// files have the sizes, heads and roots by name that the job's spec asks for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_head.hpp"
+#include "contracts/program/trace.hpp"
+
+namespace assay::node::sim {
+
+using base::Bytes;
+using base::ByteView;
+using base::Hash256;
+
+/// Where work belongs.
+struct SlotTurn {
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+};
+
+/// Head first, then every array, in the order of the strategy's row.
+struct ChainState {
+    program::StateHead head;
+    std::vector<Bytes> files;
+    [[nodiscard]] Hash256 root() const { return program::state_root(program::roots_of(head)); }
+};
+
+class HashChain {
+public:
+    /// REQUIRES a spec that check_spec accepts.
+    explicit HashChain(const program::JobSpec& spec);
+
+    [[nodiscard]] const program::RoundPlan& plan() const { return plan_; }
+    /// Base state of round 0: follows from the spec's seed.
+    [[nodiscard]] Bytes initial() const;
+    [[nodiscard]] static Hash256 base_root(ByteView file);
+    /// The slot's state at boundary 0.
+    [[nodiscard]] Hash256 first_root(const Hash256& base, SlotTurn place) const;
+    /// State behind the segment that begins at `start`. An honest segment has no nonce.
+    [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
+                                    std::string_view nonce) const;
+    [[nodiscard]] std::vector<program::Fingerprint> fingerprints(std::uint32_t segment,
+                                                                 const Hash256& end) const;
+    [[nodiscard]] Bytes update(const Hash256& last, SlotTurn place, std::string_view nonce) const;
+    [[nodiscard]] static Hash256 update_root(ByteView file);
+    /// The state at this step: as it is served to one that asks what it is.
+    [[nodiscard]] std::optional<program::StateHead> read_head(ByteView file) const;
+    /// Whether the file is the array that the head names.
+    [[nodiscard]] static bool is_part(const program::StatePart& part, ByteView file);
+    [[nodiscard]] Bytes merged(ByteView base, const std::vector<Hash256>& updates) const;
+
+private:
+    [[nodiscard]] ChainState state_at(std::uint32_t boundary, const Hash256& content) const;
+    program::JobSpec spec_;
+    program::RoundPlan plan_;
+    program::FileSizes sizes_;
+};
+
+}  // namespace assay::node::sim

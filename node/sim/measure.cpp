@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/sim/measure.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "node/sim/statistics.hpp"
+
+namespace assay::node::sim {
+
+namespace {
+
+using contracts::Consequence;
+using contracts::LineKind;
+using contracts::SettlementLine;
+
+/// What was counted in some worlds. Money in pays of a slot.
+struct Tally {
+    std::uint64_t trials = 0;
+    std::uint64_t caught = 0;
+    std::uint64_t honest_forfeits = 0;
+    double profit = 0;
+
+    void add(const Tally& other) {
+        trials += other.trials;
+        caught += other.caught;
+        honest_forfeits += other.honest_forfeits;
+        profit += other.profit;
+    }
+};
+
+class Count {
+public:
+    Count(const CheatRow& strategy, const World& world, double compute_share)
+        : strategy_(strategy), world_(world), compute_share_(compute_share) {
+        for (const auto& party : world.parties()) {
+            if (is_honest(*party)) continue;
+            coalition_.insert(party->node.public_key());
+            if (party->name == "cheat") cheat_ = party->node.public_key();
+        }
+        for (const auto& party : world.parties()) {
+            if (cheat_ || party->name != "moe" || strategy.law != CatchLaw::kNever) continue;
+            cheat_ = party->node.public_key();  // of the honest world: the one that is looked at
+        }
+        wealth_ = wealth_now();
+    }
+
+    Tally job(const JobOutcome& outcome) {
+        tally_ = {};
+        const std::uint64_t before = std::exchange(wealth_, wealth_now());
+        if (outcome.laundering) return tally_;
+        find_cheats_slots(outcome);
+        bool link_lost = false;
+        for (const SettlementLine& line : outcome.lines) {
+            count(line);
+            link_lost = link_lost || (line.kind == LineKind::kLink && line.node == cheat_);
+        }
+        if (strategy_.trial == Trial::kLink && outcome.rounds > 0) trial(link_lost);
+        if (strategy_.trial == Trial::kJob) count_job(outcome, before);
+        return tally_;
+    }
+
+private:
+    [[nodiscard]] std::uint64_t wealth_now() const {
+        for (const auto& party : world_.parties())
+            if (party->name == "cheat") return world_.wealth(*party);
+        return 0;
+    }
+
+    void count_job(const JobOutcome& outcome, std::uint64_t before) {
+        if (strategy_.caught == Caught::kNoWork) trial(outcome.rounds == 0 && outcome.lines.empty());
+        if (strategy_.caught == Caught::kPoorer) trial(wealth_ < before);
+        const double gain = static_cast<double>(wealth_) - static_cast<double>(before);
+        tally_.profit = slot_pay_ > 0 ? gain / slot_pay_ : 0;
+    }
+
+    void find_cheats_slots(const JobOutcome& outcome) {
+        cheats_slots_.clear();
+        for (const SettlementLine& line : outcome.lines) {
+            if (line.kind == LineKind::kSlot && line.node == cheat_) cheats_slots_.insert(line.slot);
+        }
+    }
+
+    void count(const SettlementLine& line) {
+        if (line.kind == LineKind::kSlot && line.node != base::PublicKey{}) {
+            slot_pay_ = static_cast<double>(line.price.units()) * static_cast<double>(line.work_units);
+        }
+        const bool ours = line.node == cheat_ || coalition_.contains(line.node);
+        if (!ours) {
+            if (!line.lost.is_zero()) ++tally_.honest_forfeits;
+            return;
+        }
+        if (line.node != cheat_) return count_friend(line);
+        tally_.profit += earned(line);
+        switch (strategy_.trial) {
+            case Trial::kSlot: return line.kind == LineKind::kSlot ? trial(is_caught(line)) : void();
+            case Trial::kAudit: return line.kind == LineKind::kAudit ? trial(is_caught(line)) : void();
+            case Trial::kMerge: return line.kind == LineKind::kMerge ? trial(is_caught(line)) : void();
+            case Trial::kLink:
+            case Trial::kJob: return;
+        }
+    }
+
+    /// A friend's honest work is none of the cheat's profit: its words about the cheat's slots are, and all
+    /// that it loses.
+    void count_friend(const SettlementLine& line) {
+        if (line.kind == LineKind::kAudit && cheats_slots_.contains(line.slot)) {
+            tally_.profit += earned(line);
+        } else {
+            tally_.profit -= in_pays(line.lost);
+        }
+    }
+
+    [[nodiscard]] double in_pays(base::Amount amount) const {
+        return slot_pay_ > 0 ? static_cast<double>(amount.units()) / slot_pay_ : 0;
+    }
+
+    /// Pay and share less losses, less what the work of the line cost.
+    [[nodiscard]] double earned(const SettlementLine& line) const {
+        const double money = in_pays(line.paid) - in_pays(line.lost);
+        if (line.kind == LineKind::kSlot) return money - compute_share_ * strategy_.work;
+        if (line.kind != LineKind::kAudit) return money;
+        const double cost = slot_pay_ > 0 ? compute_share_ * static_cast<double>(line.price.units()) *
+                                                static_cast<double>(line.work_units) / slot_pay_
+                                          : 0;
+        // Whoever colludes knows the false roots, and computes nothing.
+        return money - (line.node == cheat_ ? strategy_.work * cost : 0);
+    }
+
+    [[nodiscard]] bool is_caught(const SettlementLine& line) const {
+        switch (strategy_.caught) {
+            case Caught::kForfeit: return contracts::consequence(line.reason) == Consequence::kForfeit;
+            case Caught::kUnpaid: return line.paid.is_zero();
+            case Caught::kPenalty: return contracts::consequence(line.reason) == Consequence::kPenalty;
+            case Caught::kPoorer:
+            case Caught::kNoWork: return false;
+        }
+        return false;
+    }
+
+    void trial(bool caught) {
+        ++tally_.trials;
+        if (caught) ++tally_.caught;
+    }
+
+    const CheatRow& strategy_;
+    const World& world_;
+    double compute_share_;
+    std::uint64_t wealth_ = 0;  ///< of the cheat, after the last job
+    std::set<base::PublicKey> coalition_;
+    std::optional<base::PublicKey> cheat_;
+    std::set<std::uint32_t> cheats_slots_;
+    double slot_pay_ = 0;
+    Tally tally_;
+};
+
+base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, bool third,
+                          std::uint64_t trials) {
+    constexpr std::uint64_t kIdleJobsMax = 64;
+    Tally all;
+    for (std::uint32_t i = 0; i < options.seeds; ++i) {
+        const std::uint64_t want = trials * (i + 1) / options.seeds;
+        if (all.trials >= want) continue;
+        // A coalition's world is another one than that of the cheat alone.
+        const std::uint64_t seed = 2 * (options.seed + i) + (third ? 1 : 0);
+        ASSAY_ASSIGN(const auto world, World::open(setup_of(strategy, seed, third)));
+        Count count(strategy, *world, options.compute_share);
+        for (std::uint64_t idle = 0; all.trials < want;) {
+            ASSAY_ASSIGN(const JobOutcome outcome, world->run_job());
+            const Tally job = count.job(outcome);
+            all.add(job);
+            idle = job.trials == 0 ? idle + 1 : 0;
+            if (idle > kIdleJobsMax) {
+                return base::fail(base::ErrorKind::kFailure,
+                                  "the cheat of " + std::string(strategy.name) +
+                                      " has no part in any job: the last ended for " +
+                                      std::string(contracts::to_text(outcome.why)));
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options) {
+    // A verifier of three has a third of the stake by itself, and a buyer has no panel to collude with.
+    const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot &&
+                       strategy.colluding_verifiers == 0 && strategy.law != CatchLaw::kNever;
+    const std::uint64_t alone = twice ? (options.rounds + 1) / 2 : options.rounds;
+    ASSAY_ASSIGN(const Tally one, play(strategy, options, false, std::max<std::uint64_t>(alone, 1)));
+    Tally third = one;
+    if (twice) {
+        ASSAY_ASSIGN(third, play(strategy, options, true, std::max<std::uint64_t>(options.rounds / 2, 1)));
+    }
+    const auto profit = [](const Tally& tally) {
+        return tally.trials == 0 ? 0.0 : tally.profit / static_cast<double>(tally.trials);
+    };
+    Tally all = one;
+    if (twice) all.add(third);
+    const Interval interval = wilson(all.caught, all.trials);
+    return SimRow{
+        .strategy = std::string(strategy.name),
+        .open = strategy.open,
+        .seeds = options.seeds,
+        .rounds = all.trials,
+        .predicted = predicted_rate(strategy),
+        .measured = all.trials == 0 ? 0.0 : static_cast<double>(all.caught) / static_cast<double>(all.trials),
+        .low = interval.low,
+        .high = interval.high,
+        .profit_one = profit(one),
+        .profit_third = profit(third),
+        .honest_forfeits = all.honest_forfeits};
+}
+
+}  // namespace assay::node::sim

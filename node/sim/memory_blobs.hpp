@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the parties of a simulation their blobs, in memory.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "node/seams/blob_files.hpp"
+
+namespace assay::node::sim {
+
+class MemoryBlobs final : public BlobFiles {
+public:
+    base::Outcome<BlobId> put(const SharedDescriptor& file, Serving serving = Serving::kServed) override;
+    base::Outcome<void> serve(const BlobId& id) override;
+    base::Outcome<SharedDescriptor> open(const BlobId& id) override;
+    base::Outcome<base::Bytes> read(const BlobId& id, std::size_t limit) override;
+    [[nodiscard]] bool has(const BlobId& id) const override { return blobs_.contains(id); }
+    void drop(const BlobId& id) override { blobs_.erase(id); }
+    [[nodiscard]] std::vector<BlobId> evictable() const override;
+    [[nodiscard]] bool is_evictable(const BlobId& id) const override;
+    base::Outcome<void> set_pin(const BlobId& id, Pin pin) override;
+    base::Outcome<void> pin_only(const std::set<BlobId>& ids) override;
+    [[nodiscard]] bool is_intact(const BlobId& id) const override { return has(id); }
+    [[nodiscard]] unsigned percent_full() const override { return 0; }
+
+    BlobId put_bytes(base::Bytes bytes, Serving serving = Serving::kServed, Pin pin = Pin::kPinned);
+    /// What a peer is given; null: it is not here, or withheld.
+    [[nodiscard]] const base::Bytes* served(const BlobId& id) const;
+    /// Drops what may be dropped.
+    void evict();
+
+private:
+    struct Blob {
+        base::Bytes bytes;
+        Serving serving = Serving::kServed;
+        Pin pin = Pin::kPinned;
+    };
+    std::map<BlobId, Blob> blobs_;
+};
+
+}  // namespace assay::node::sim

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives a simulated role a worker that hashes where a real one trains. It answers with states, traces and
+// roots, as the real one does; whether a claim is true nobody tells it, and it tells nobody.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "node/seams/ports.hpp"
+#include "node/sim/behaviour.hpp"
+#include "node/sim/hash_chain.hpp"
+
+namespace assay::node::sim {
+
+class StandInWorker final : public WorkerPort {
+public:
+    /// Whether a slot of the running round belongs to those that this party colludes with, and how they
+    /// cheat.
+    using Accomplice = std::function<FalseUnits(SlotTurn)>;
+
+    StandInWorker(const Conduct& behaviour, Accomplice accomplice)
+        : behaviour_(behaviour), accomplice_(std::move(accomplice)) {}
+
+    void submit(RequestId request, worker::Message message, std::vector<SharedDescriptor> bulk) override;
+    void cancel(RequestId request) override;
+    /// The next frame, if one is due.
+    std::optional<WorkerAnswered> take();
+
+private:
+    struct Waiting {
+        RequestId request = 0;
+        worker::Message message;
+        std::vector<Bytes> bulk;
+    };
+    struct StandInAnswer {
+        worker::Message message;
+        std::vector<Bytes> bulk;
+    };
+    void work();
+    void give(RequestId request, StandInAnswer answer, bool last);
+    StandInAnswer answer(const worker::OpenJob& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Initial& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Train& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Replay& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Merge& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Evaluate& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::Root& request, const Waiting& waiting);
+    template <class Other>
+    StandInAnswer answer(const Other& request, const Waiting& waiting);
+    /// The state from which a unit is computed; nothing and the verdict: none of the root, or of the place.
+    std::optional<Hash256> start_of(const worker::Replay& request, const Waiting& waiting,
+                                    worker::Replayed& verdict) const;
+    StandInAnswer compute(const worker::Replay& request, const Hash256& start,
+                          worker::Replayed replayed) const;
+    [[nodiscard]] FalseUnits falsifies(SlotTurn place) const;
+
+    const Conduct& behaviour_;
+    Accomplice accomplice_;
+    std::optional<HashChain> job_;
+    program::JobSpec spec_;
+    std::deque<Waiting> waiting_;
+    std::deque<WorkerAnswered> answers_;
+};
+
+/// What a cheat mixes into the hash of a unit; empty: the unit is honest.
+std::string_view nonce_of(FalseUnits units, std::uint32_t unit, SlotTurn place,
+                          const program::RoundPlan& plan);
+
+}  // namespace assay::node::sim

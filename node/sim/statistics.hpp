@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the simulator's report its interval.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::node::sim {
+
+struct Interval {
+    double low = 0;
+    double high = 1;
+};
+
+/// The 95 % Wilson score interval of a rate of which `hits` of `trials` were seen; all of [0, 1] for none.
+Interval wilson(std::uint64_t hits, std::uint64_t trials);
+
+}  // namespace assay::node::sim

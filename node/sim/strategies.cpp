@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/sim/strategies.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::node::sim {
+
+namespace {
+
+using contracts::TxType;
+
+constexpr std::string_view kCheat = "cheat";
+
+CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
+    CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
+    strategy.behaviour.false_units = units;
+    return strategy;
+}
+
+CheatRow silent(std::string_view name, std::string_view text, std::set<TxType> never, CatchLaw law) {
+    CheatRow strategy{.name = name, .text = text, .law = law, .work = 1};
+    strategy.behaviour.never_sends = std::move(never);
+    return strategy;
+}
+
+CheatRow judging(std::string_view name, std::string_view text, Trial trial, CatchLaw law) {
+    CheatRow strategy{.name = name,
+                      .text = text,
+                      .trial = trial,
+                      .caught = Caught::kPenalty,
+                      .law = law,
+                      .rate_one = true,
+                      .cheat = WorkRole::kVerifier};
+    return strategy;
+}
+
+void add_miners(std::vector<CheatRow>& all) {
+    const auto add = [&](auto... row) { all.push_back(hashing(row...)); };
+    add("lazy", "commits to noise in place of every segment", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
+    add("zero", "trains nothing and claims an update of zeros", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
+    add("noise", "claims random numbers of the right size", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
+    add("one-ulp", "trains, and moves one number of one segment by its last bit", FalseUnits::kOne,
+        CatchLaw::kOneSegment, 1.0);
+    add("skipped-steps", "leaves out the steps of one segment", FalseUnits::kOne, CatchLaw::kOneSegment,
+        0.75);
+    add("stale-base", "trains from the base of the round before", FalseUnits::kFirst, CatchLaw::kOneSegment,
+        1.0);
+    add("wrong-shard", "trains on another slot's data", FalseUnits::kAll, CatchLaw::kSegments, 1.0);
+    add("copied", "hands in another slot's work", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
+    add("replayed", "hands in its own work of the round before", FalseUnits::kAll, CatchLaw::kSegments, 0.0);
+    add("late-cheat", "trains honestly and makes up the last segment", FalseUnits::kLast,
+        CatchLaw::kOneSegment, 0.75);
+    add("laundered-state", "claims a state whose root fits and whose counters are of another step",
+        FalseUnits::kPlace, CatchLaw::kTwoSegments, 1.0);
+    add("bad-finalise", "trains honestly and hands in another update", FalseUnits::kFinalise,
+        CatchLaw::kFinalise, 1.0);
+    CheatRow start = silent("withheld-start", "makes up every segment and serves no start of a drawn run",
+                            {TxType::kRoundServe}, CatchLaw::kAnyUnit);
+    start.behaviour.false_units = FalseUnits::kAll;
+    start.work = 0;
+    all.push_back(std::move(start));
+    CheatRow update =
+        silent("withheld-update", "works honestly and gives nobody its update", {}, CatchLaw::kNotFinalise);
+    update.caught = Caught::kUnpaid;
+    update.behaviour.withholds = {Traffic::kUpdate};
+    all.push_back(std::move(update));
+    all.push_back(silent("silent-after-draw", "says nothing more once the draw is known",
+                         {TxType::kRoundServe, TxType::kRoundReveal}, CatchLaw::kAlways));
+    CheatRow squatter = silent("squatter", "wins slots and never commits", {}, CatchLaw::kAlways);
+    squatter.caught = Caught::kUnpaid;
+    squatter.work = 0;
+    squatter.rounds = 2;  // an absence costs from the second round in a row on
+    squatter.behaviour.trains = false;
+    all.push_back(std::move(squatter));
+}
+
+void add_names(std::vector<CheatRow>& all) {
+    CheatRow swarm = hashing("sybil-swarm", "cheats under names that have no standing yet", FalseUnits::kAll,
+                             CatchLaw::kAlways, 0.0);
+    swarm.probation = true;
+    all.push_back(swarm);
+    CheatRow laundered =
+        hashing("laundered-standing", "earns a standing in jobs of its own, and cheats in others",
+                FalseUnits::kAll, CatchLaw::kAlways, 0.0);
+    laundered.probation = laundered.launders = true;
+    all.push_back(laundered);
+    CheatRow sniping = silent("sniping-bidder", "seals an ask and opens it only if the others' suit it",
+                              {TxType::kAskReveal}, CatchLaw::kAlways);
+    sniping.trial = Trial::kJob;
+    sniping.caught = Caught::kPoorer;
+    sniping.slots = 2;
+    all.push_back(sniping);
+}
+
+void add_verifiers(std::vector<CheatRow>& all) {
+    CheatRow stamp =
+        judging("rubber-stamp", "seals roots without computing them", Trial::kAudit, CatchLaw::kAlways);
+    stamp.behaviour.verdicts = Verdicts::kMadeUp;
+    all.push_back(stamp);
+    CheatRow coin = judging("coin-flip", "computes every second slot and makes the others up", Trial::kAudit,
+                            CatchLaw::kHalf);
+    coin.behaviour.verdicts = Verdicts::kCoin;
+    coin.work = 0.5;
+    all.push_back(coin);
+    CheatRow copy = judging("copy", "seals something, looks at what others open, and does not open",
+                            Trial::kAudit, CatchLaw::kAlways);
+    copy.behaviour.verdicts = Verdicts::kMadeUp;
+    copy.behaviour.never_sends = {TxType::kAuditOpen};
+    all.push_back(copy);
+    CheatRow merge =
+        judging("bad-merge", "claims a merge that is none of its updates", Trial::kMerge, CatchLaw::kAlways);
+    merge.behaviour.merges_false = true;
+    merge.slots = 2;
+    all.push_back(merge);
+    CheatRow censor = judging("censored-merge", "leaves an update out of a merge that names it",
+                              Trial::kMerge, CatchLaw::kAlways);
+    censor.behaviour.censors = true;
+    censor.slots = 2;
+    all.push_back(censor);
+    CheatRow link =
+        judging("link-withholding", "keeps its beacon link back", Trial::kLink, CatchLaw::kAlways);
+    link.behaviour.never_sends = {TxType::kBeaconOpen};
+    link.work = 1;
+    link.slots = 2;
+    all.push_back(link);
+}
+
+void add_buyers(std::vector<CheatRow>& all) {
+    CheatRow starving{.name = "starving-buyer",
+                      .text = "serves its data to miners and to no verifier",
+                      .trial = Trial::kJob,
+                      .caught = Caught::kNoWork,
+                      .law = CatchLaw::kAlways,
+                      .slots = 2,
+                      .cheat = WorkRole::kBuyer};
+    starving.behaviour.serves_miners_alone = true;
+    all.push_back(starving);
+    CheatRow trap{.name = "trap-job",
+                  .text = "names a gain bound far above the pay, so that bonds outgrow it",
+                  .trial = Trial::kJob,
+                  .caught = Caught::kNoWork,
+                  .law = CatchLaw::kAlways,
+                  .slots = 2,
+                  .cheat = WorkRole::kBuyer,
+                  .gain_percent = 1'000'000};
+    all.push_back(trap);
+}
+
+void add_open(std::vector<CheatRow>& all) {
+    for (const std::string_view name : {"colluding-panel", "sybil-panel"}) {
+        CheatRow panel = hashing(name,
+                                 name == "sybil-panel"
+                                     ? "a lazy miner with two of three verifiers, one person under two owners"
+                                     : "a lazy miner with two of three verifiers",
+                                 FalseUnits::kAll, CatchLaw::kNoneWhileColluding, 0.0);
+        panel.open = true;
+        panel.rate_one = true;
+        panel.colluding_verifiers = 2;
+        all.push_back(std::move(panel));
+    }
+}
+
+double share_of(std::uint64_t threshold) { return std::ldexp(static_cast<double>(threshold), -64); }
+
+}  // namespace
+
+const std::vector<CheatRow>& strategies() {
+    static const std::vector<CheatRow> all = [] {
+        std::vector<CheatRow> made;
+        made.push_back({.name = "honest",
+                        .text = "everybody does what its role says",
+                        .law = CatchLaw::kNever,
+                        .work = 1});
+        add_miners(made);
+        add_names(made);
+        add_verifiers(made);
+        add_buyers(made);
+        add_open(made);
+        return made;
+    }();
+    return all;
+}
+
+const CheatRow* find_strategy(std::string_view name) {
+    const auto& all = strategies();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const CheatRow& s) { return s.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+double predicted_rate(const CheatRow& strategy) {
+    const double q = strategy.rate_one ? 1.0 : share_of(kSegmentRate);
+    const double finalise = strategy.rate_one ? 1.0 : share_of(kFinaliseRate);
+    switch (strategy.law) {
+        case CatchLaw::kNever:
+        case CatchLaw::kNoneWhileColluding: return 0;
+        case CatchLaw::kAlways: return 1;
+        case CatchLaw::kSegments: return 1 - std::pow(1 - q, kSegments);
+        case CatchLaw::kAnyUnit: return 1 - std::pow(1 - q, kSegments) * (1 - finalise);
+        case CatchLaw::kOneSegment: return q;
+        case CatchLaw::kTwoSegments: return 1 - std::pow(1 - q, 2);
+        case CatchLaw::kFinalise: return finalise;
+        case CatchLaw::kNotFinalise: return 1 - finalise;
+        case CatchLaw::kHalf: return 0.5;
+    }
+    return 0;
+}
+
+WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
+    WorldSetup setup{.seed = seed,
+                     .parties = {{"mia", WorkRole::kMiner, {}}},
+                     .slots = strategy.slots,
+                     .rounds = strategy.rounds,
+                     .gain_percent = strategy.gain_percent,
+                     .probation = strategy.probation,
+                     .launders = strategy.launders};
+    if (!strategy.rate_one) {
+        setup.segment_rate = kSegmentRate;
+        setup.finalise_rate = kFinaliseRate;
+    }
+    const auto add = [&](const std::string& name, WorkRole role, Conduct behaviour) {
+        setup.parties.push_back({name, role, std::move(behaviour)});
+    };
+    const auto cheats = [&](WorkRole role) { return strategy.cheat == role; };
+    add(cheats(WorkRole::kMiner) ? std::string(kCheat) : "moe", WorkRole::kMiner,
+        cheats(WorkRole::kMiner) ? strategy.behaviour : Conduct());
+    int colluding = strategy.colluding_verifiers;
+    if (third && colluding == 0 && !cheats(WorkRole::kVerifier)) colluding = 1;
+    for (const char* name : {"vera", "viki", "vito"}) {
+        if (cheats(WorkRole::kVerifier) && name == std::string_view("vito")) {
+            add(std::string(kCheat), WorkRole::kVerifier, strategy.behaviour);
+        } else if (colluding > 0) {
+            --colluding;
+            add(std::string("friend-") + name, WorkRole::kVerifier, {.verdicts = Verdicts::kColludes});
+        } else {
+            add(name, WorkRole::kVerifier, {});
+        }
+    }
+    add(cheats(WorkRole::kBuyer) ? std::string(kCheat) : "bea", WorkRole::kBuyer,
+        cheats(WorkRole::kBuyer) ? strategy.behaviour : Conduct());
+    if (strategy.launders) setup.parties.push_back({"shop", WorkRole::kBuyer, {}, std::string(kCheat)});
+    return setup;
+}
+
+bool is_honest(const Player& party) {
+    return party.name != kCheat && party.behaviour.verdicts != Verdicts::kColludes;
+}
+
+}  // namespace assay::node::sim

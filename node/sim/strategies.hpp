@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the simulator its strategies: who cheats, how, and what the law says of it. Those that differ only in
+// what a party does differ only in their row.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "node/sim/world.hpp"
+
+namespace assay::node::sim {
+
+/// What is counted: one trial each.
+enum class Trial : std::uint8_t {
+    kSlot,   ///< a slot that a cheat holds
+    kAudit,  ///< a cheat's audit of a slot
+    kMerge,  ///< a cheat's merge
+    kLink,   ///< a round of which a cheat was a member of the beacon
+    kJob,    ///< a job of a cheat
+};
+
+/// When a trial counts as caught.
+enum class Caught : std::uint8_t {
+    kForfeit,  ///< the bond is lost
+    kUnpaid,   ///< nothing is paid for it
+    kPenalty,  ///< part of a bond is lost
+    kPoorer,   ///< it has less after the job than before
+    kNoWork,   ///< the job ends, or is refused, before anybody works for it
+};
+
+/// How often the law finds it.
+enum class CatchLaw : std::uint8_t {
+    kNever,
+    kAlways,
+    kSegments,     ///< 1 - (1 - q)^segments: every segment is false, or what every segment begins with
+    kAnyUnit,      ///< 1 - (1 - q)^segments * (1 - q of `finalise`): a replay from the base finds it in all
+    kOneSegment,   ///< q
+    kTwoSegments,  ///< 1 - (1 - q)^2
+    kFinalise,     ///< q of `finalise`
+    kNotFinalise,  ///< 1 - q of `finalise`: whoever recomputes it has the bytes
+    kHalf,
+    /// A slot of which a unit is drawn, and of whose two verifiers one is honest: the rest of the two
+    /// colludes.
+    kNoneWhileColluding,
+};
+
+struct CheatRow {
+    std::string_view name;
+    std::string_view text;  ///< what the party does, for people
+    Trial trial = Trial::kSlot;
+    Caught caught = Caught::kForfeit;
+    CatchLaw law = CatchLaw::kSegments;
+    bool open = false;      ///< not defended yet
+    bool rate_one = false;  ///< measured where everything is drawn
+    double work = 0;        ///< share of the honest work that the cheat does
+    std::uint32_t slots = 16;
+    std::uint32_t rounds = 1;     ///< of each job
+    int colluding_verifiers = 0;  ///< of three, beside the cheat
+    WorkRole cheat = WorkRole::kMiner;
+    Conduct behaviour;
+    std::uint64_t gain_percent = 0;
+    bool probation = false;  ///< miners are newcomers
+    bool launders = false;   ///< the cheat sells work to itself between its cheats
+};
+
+/// In the order of the report. "honest" comes first: nobody cheats.
+const std::vector<CheatRow>& strategies();
+/// Null: there is none of this name.
+const CheatRow* find_strategy(std::string_view name);
+
+/// The rates at which strategies are measured: a quarter of the segments, half of `finalise`.
+inline constexpr std::uint64_t kSegmentRate = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kFinaliseRate = std::uint64_t{1} << 63;
+inline constexpr std::uint32_t kSegments = 4;
+
+/// The rate at which the law finds the strategy.
+double predicted_rate(const CheatRow& strategy);
+
+/// A world with the strategy's cheat in it. With `third`, a coalition: one of the three verifiers, with a
+/// third of the locked stake, stands with the cheat.
+WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third);
+
+/// Whether a party of setup_of() is honest.
+bool is_honest(const Player& party);
+
+}  // namespace assay::node::sim

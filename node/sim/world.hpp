@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the simulator a market in one thread: real rules behind a real chain, real roles, and simulated time,
+// network, disk and workers. Everything in it follows from the setup: no clock, no hidden randomness.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/rules/tables.hpp"
+#include "ledger/engine/chain.hpp"
+#include "node/roles/onboarding.hpp"
+#include "node/sim/behaviour.hpp"
+#include "node/sim/memory_ledger.hpp"
+#include "node/sim/party.hpp"
+
+namespace assay::node::sim {
+
+struct PartySetup {
+    std::string name;
+    WorkRole role = WorkRole::kMiner;
+    Conduct behaviour;
+    std::string owner = {};  ///< the party whose owner it has as well; empty: an owner of its own
+};
+
+struct WorldSetup {
+    std::uint64_t seed = 0;
+    std::vector<PartySetup> parties;  ///< the first buyer among them buys every job
+    std::uint32_t slots = 16;
+    std::uint32_t rounds = 1;                 ///< of each job
+    std::uint64_t segment_rate = UINT64_MAX;  ///< thresholds of the draw
+    std::uint64_t finalise_rate = UINT64_MAX;
+    /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
+    std::uint64_t gain_percent = 0;
+    bool probation = false;  ///< miners begin as newcomers, whose units are all audited
+    /// Every other job is bought by the second buyer, and worked honestly by everybody.
+    bool launders = false;
+};
+
+/// How one job ended.
+struct JobOutcome {
+    base::Hash256 id;
+    bool refused = false;  ///< the ledger did not take the submission
+    contracts::Reason why = contracts::Reason::kNone;
+    std::uint32_t rounds = 0;  ///< settled
+    std::vector<contracts::SettlementLine> lines;
+    bool laundering = false;  ///< one of the second buyer's
+};
+
+class World {
+public:
+    /// kFailure when the rules refuse the setup.
+    static base::Outcome<std::unique_ptr<World>> open(WorldSetup setup);
+
+    /// Sells one job of one round. Errors: a role ended, or nothing moves any more.
+    base::Outcome<JobOutcome> run_job();
+
+    [[nodiscard]] const Player& party(const std::string& name) const { return *by_name_.at(name); }
+    [[nodiscard]] const std::vector<std::unique_ptr<Player>>& parties() const { return parties_; }
+    /// Balance and stake of the party's owner and node.
+    [[nodiscard]] std::uint64_t wealth(const Player& party) const;
+    [[nodiscard]] std::uint64_t height() const { return chain_->height(); }
+
+private:
+    explicit World(WorldSetup setup);
+    base::Outcome<void> begin();
+    base::Outcome<void> register_party(const Player& party);
+    base::Outcome<bool> submit_job(Player& buyer, const program::JobSpec& spec, JobOutcome& outcome);
+    base::Outcome<JobOutcome> sell(Player& buyer);
+    [[nodiscard]] program::JobSpec next_spec();
+    void start_role(Player& party);
+    base::Outcome<void> turn();
+    base::Outcome<void> settle();
+    bool answer_one(Player& party);
+    void fetch(Player& party);
+    base::Outcome<void> make_block();
+    void sign(const base::SecretKey& owner, contracts::Payload payload);
+    [[nodiscard]] FalseUnits cheat_of(SlotTurn place) const;
+    [[nodiscard]] base::Outcome<void> nobody_ended() const;
+    [[nodiscard]] const contracts::StateView& state() const { return *state_; }
+
+    WorldSetup setup_;
+    ledger::Genesis genesis_;
+    MemoryLedgerDisk disk_;
+    MemoryIndex index_;
+    std::optional<base::SecretKey> sequencer_;
+    std::unique_ptr<ledger::Chain> chain_;
+    std::optional<contracts::WithHistory> state_;
+    SimClock clock_;
+    std::vector<std::unique_ptr<Player>> parties_;
+    std::map<std::string, Player*> by_name_;
+    std::vector<Bytes> owners_;  ///< signed by owners, for the next block
+    std::vector<std::uint16_t> owners_refused_;
+    std::uint64_t sold_ = 0;
+    base::Hash256 running_;
+};
+
+}  // namespace assay::node::sim

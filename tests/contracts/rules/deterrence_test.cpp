@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bond from which cheating does not pay, against the same formula in long floating point and against a
+// cheat's own sum: no number of skipped units brings more than it costs.
+#include <cmath>
+#include <limits>
+
+#include "contracts/rules/job/deterrence.hpp"
+#include "contracts/rules/job/panel.hpp"
+#include "tests/contracts/rules/env.hpp"
+#include "tests/support/properties.hpp"
+
+namespace assay::contracts::test {
+namespace {
+
+constexpr std::uint64_t kAlways = std::numeric_limits<std::uint64_t>::max();
+
+long double as_rate(std::uint64_t threshold) {
+    return static_cast<long double>(threshold) / static_cast<long double>(kAlways);
+}
+
+Params colluding(std::uint64_t collusion_ppm, std::uint64_t buyer_ppm) {
+    Params params;
+    params.collusion_ppm = collusion_ppm;
+    params.forfeit_buyer_ppm = buyer_ppm;
+    return params;
+}
+
+}  // namespace
+
+TEST_CASE("nobody colludes, everything is drawn and all is burned: the bond is what is at stake") {
+    const Params params = colluding(0, 0);
+    CHECK(deterring_rate(kAlways, params) == kAlways);
+    CHECK(deterring_bond(params, {amount(900), 4, amount(100)}, kAlways) == amount(1'000));
+}
+
+TEST_CASE("a panel is captured by two of its three") {
+    CHECK(captured_panels(0, 10) == 0);
+    CHECK(captured_panels(10, 10) == 1'000);
+    // Every panel of three out of thirty, one by one, of which ten collude: with repetition, as from large
+    // stakes.
+    std::uint64_t captured = 0;
+    for (int a = 0; a < 30; ++a)
+        for (int b = 0; b < 30; ++b)
+            for (int c = 0; c < 30; ++c) captured += (a < 10) + (b < 10) + (c < 10) >= 2 ? 1 : 0;
+    CHECK(captured_panels(10, 30) == captured);
+}
+
+TEST_CASE(
+    "a third of the stake that colludes leaves 20 of 27 panels, and what the buyer gets deters nobody") {
+    const Params third = colluding(333'333, 0);
+    CHECK(std::abs(as_rate(deterring_rate(kAlways, third)) - 20.0L / 27.0L) < 1e-6L);
+    CHECK(deterring_bond(third, {amount(800), 1, amount(0)}, kAlways) == amount(1'080));
+    const Params shared = colluding(333'333, 400'000);
+    CHECK(lost_for_good_ppm(shared) == 600'000);
+    CHECK(deterring_bond(shared, {amount(800), 1, amount(0)}, kAlways) == amount(1'800));
+}
+
+TEST_CASE("a rate that cannot be told from zero, or a forfeit that all comes back, has no bond") {
+    CHECK_FALSE(deterring_bond(colluding(0, 0), {amount(1), 1, amount(0)}, 0).has_value());
+    CHECK_FALSE(deterring_bond(colluding(0, 1'000'000), {amount(1), 1, amount(0)}, kAlways).has_value());
+    CHECK_FALSE(deterring_bond(colluding(0, 0), {base::Amount::of(base::kAmountMax).value(), 1, amount(0)},
+                               kAlways / 10)
+                    .has_value());
+}
+
+TEST_CASE("whoever skips any number of units wins less than it loses, in every draw of terms") {
+    tests::check_property(2'000, [] {
+        const Params params =
+            colluding(*tests::between<std::uint64_t>(0, 900'000), *tests::between<std::uint64_t>(0, 900'000));
+        const std::uint64_t q = kAlways / *tests::between<std::uint64_t>(1, 1'000);
+        const auto units = *tests::between<std::uint32_t>(1, 64);
+        const CheatStake stake{amount(*tests::between<std::uint64_t>(1, 1'000'000'000)), units,
+                               amount(*tests::between<std::uint64_t>(0, 1'000'000'000))};
+        const auto bond = deterring_bond(params, stake, q);
+        RC_ASSERT(bond.has_value());
+        const long double beta = static_cast<long double>(params.collusion_ppm) / 1e6L;
+        const long double honest = 1.0L - beta * beta * (3.0L - 2.0L * beta);
+        const long double burned = static_cast<long double>(lost_for_good_ppm(params)) / 1e6L;
+        const long double saving = static_cast<long double>(stake.saving.units()) / units;
+        for (std::uint32_t skipped = 1; skipped <= units; ++skipped) {
+            const long double found =
+                honest * (1.0L - std::pow(1.0L - as_rate(q), static_cast<long double>(skipped)));
+            const long double won = skipped * saving + static_cast<long double>(stake.gain.units());
+            const long double lost = found * burned * static_cast<long double>(bond->units());
+            RC_ASSERT(lost * (1.0L + 1e-12L) >= won);
+            // Nor is the bond larger than it has to be by more than the sum of both terms.
+            RC_ASSERT(skipped < units || lost <= 2 * (won + stake.gain.units() * units + 2));
+        }
+    });
+}
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit of payouts where members of a roster are absent, and others take their places.
+#include <algorithm>
+#include <functional>
+
+#include "contracts/rules/state/store.hpp"
+#include "ledger/audit/payout_audit.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::ledger {
+
+using namespace contracts;
+using namespace contracts::test;
+
+static std::string said(const PayoutReport& report) {
+    std::string text;
+    for (const AuditFailure& failure : report.failures) text += failure.where + ": " + failure.what + "\n";
+    return text;
+}
+
+TEST_CASE(
+    "absences that cost, joiners and windows are judged from the records, and a changed one is reported") {
+    Params params = short_windows();
+    params.claim_window = GENERATE(std::uint64_t{0}, std::uint64_t{7});
+    Env env(params);
+    for (const char* name : {"m1", "m2", "m3", "m4"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+    JobSpec spec = small_job();
+    spec.rounds = 5;
+    const Hash256 job = env.post(spec);
+    env.hold_auction(job, {{"m1", 0}, {"m2", 0}}, {"v1", "v2", "v3"});
+    const Play both = {.miners = {{"m1", MinerManner::kAbsent}, {"m2", MinerManner::kAbsent}}};
+    play_round(env, job, both);
+    play_round(env, job, both);
+    REQUIRE(env.job(job).phase == JobPhase::kRefill);
+    CHECK(audit_payouts(env.with_evidence()).ok());
+    env.send(env.person("m3"), JobJoin{job});
+    env.send(env.person("m4"), JobJoin{job});
+    play_round(env, job);
+    play_round(env, job, {.miners = {{"m3", MinerManner::kAbsent}}});
+    play_round(env, job, {.miners = {{"m4", MinerManner::kSilent}}});
+    play_job(env, job);
+    const PayoutReport midway = audit_payouts(env.with_evidence());
+    INFO(said(midway));
+    CHECK(midway.ok());
+    if (env.job(job).phase == JobPhase::kClosing) env.let_deadline_pass();
+    CHECK(line_of(env, job, 2, LineKind::kSlot, "m3").reason == Reason::kNoCommitAgain);
+    const MemoryState whole = env.with_evidence();
+    CHECK(audit_payouts(whole).ok());
+    const auto lines = list_settlement(whole, job, 1);
+    const auto again = std::find_if(lines.begin(), lines.end(), [](const SettlementLine& line) {
+        return line.reason == Reason::kNoCommitAgain;
+    });
+    REQUIRE(again != lines.end());
+    const auto number = static_cast<std::uint32_t>(again - lines.begin());
+    const auto rejects = [&](const std::function<void(SettlementLine&)>& change) {
+        MemoryState changed = whole;
+        SettlementLine line = *again;
+        change(line);
+        store(changed, settlement_key(job, 1, number), line);
+        const PayoutReport report = audit_payouts(changed);
+        return !report.ok() && report.failures.front().what.starts_with("slot payment");
+    };
+    CHECK(rejects([](SettlementLine& l) { l.reason = Reason::kNoCommit; }));
+    CHECK(rejects([](SettlementLine& l) { l.lost = l.lost_to_buyer = l.lost_burned = {}; }));
+    CHECK(rejects([](SettlementLine& l) { std::swap(l.lost_to_buyer, l.lost_burned); }));
+    // Nor is the verdict taken at its word.
+    MemoryState changed = whole;
+    SlotRound slot = *read_slot(changed, job, 1, again->slot);
+    slot.verdict = Reason::kNoCommit;
+    store(changed, slot_key(job, 1, again->slot), slot);
+    CHECK_FALSE(audit_payouts(changed).ok());
+    // A joiner works at the clearing price.
+    MemoryState dearer = whole;
+    RosterEntry entry = env.job(job).roster.back();
+    entry.ask = amount(entry.ask.units() + 1);
+    store(dearer, roster_key(job, entry.node), entry);
+    CHECK_FALSE(audit_payouts(dearer).ok());
+}
+
+}  // namespace assay::ledger
