@@ -23,7 +23,8 @@ std::vector<OutwardPeer> outward_peers(const contracts::StateView& state, const 
         if (!job || !has(job->roster, me)) continue;
         for (const contracts::EnlistedVerifier& enlisted : job->verifiers) {
             const auto verifier = contracts::read_verifier(state, enlisted.node);
-            if (verifier && !outward_node(verifier->endpoint)) peers.insert({enlisted.node, verifier->endpoint});
+            if (verifier && !outward_node(verifier->endpoint))
+                peers.insert({enlisted.node, verifier->endpoint});
         }
     }
     return {peers.begin(), peers.end()};

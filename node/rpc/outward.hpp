@@ -63,7 +63,7 @@ private:
 struct OutwardOptions {
     std::string chain_id;
     std::optional<TlsFiles> tls;
-    std::chrono::milliseconds pause{1'000};  ///< before a call is opened again; doubled up to `pause_most`
+    std::chrono::milliseconds pause{250};  ///< before a call is opened again; doubled up to `pause_most`
     std::chrono::milliseconds pause_most{16'000};
 };
 

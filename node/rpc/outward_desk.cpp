@@ -55,16 +55,17 @@ private:
         if (answer.has_refusal()) {
             const v1::LendRefusal& refusal = answer.refusal();
             const bool known = refusal.code() > 0 && refusal.code() <= grpc::StatusCode::UNAUTHENTICATED;
-            return by_status({known ? static_cast<grpc::StatusCode>(refusal.code()) : grpc::StatusCode::UNKNOWN,
-                              refusal.text()},
-                             name_);
+            return by_status(
+                {known ? static_cast<grpc::StatusCode>(refusal.code()) : grpc::StatusCode::UNKNOWN,
+                 refusal.text()},
+                name_);
         }
         return answer;
     }
     base::Failed<FetchFailure> out_of_turn() {
         line_->cut();
-        return base::failed(
-            FetchFailure({base::ErrorKind::kVerification, name_ + " gave what was not asked for", "try another holder"}));
+        return base::failed(FetchFailure(
+            {base::ErrorKind::kVerification, name_ + " gave what was not asked for", "try another holder"}));
     }
 
     std::shared_ptr<OutwardLine> line_;
@@ -91,7 +92,7 @@ FetchOutcome<v1::LendAnswer> OutwardLine::ask(const v1::LendAsk& question,
     answer_.reset();
     send_(question);
     if (!wake_.wait_for(lock, patience, [this] { return answer_ || !open_; })) {
-        if (open_) cut_();
+        if (std::exchange(open_, false)) cut_();
         return no_line("the holder answered nothing for " + std::to_string(patience.count()) + " ms");
     }
     if (!answer_) return no_line("the holder's call ended");
@@ -116,7 +117,8 @@ void OutwardLine::broken() {
 
 void OutwardLine::cut() {
     const std::lock_guard lock(mutex_);
-    if (open_) cut_();
+    if (std::exchange(open_, false)) cut_();
+    wake_.notify_all();
 }
 
 OutwardDesk::OutwardDesk(std::string chain_id, const base::PublicKey& me, Random& random)

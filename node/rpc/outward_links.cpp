@@ -26,7 +26,8 @@ void give_description(BlobService& store, const v1::DescribeRequest& request, v1
     if (!description.ok()) return refuse(answer, description.error());
     v1::DescribeResponse& out = *answer.mutable_description();
     out.set_size(description->size);
-    for (const base::Hash256& leaf : description->leaves) out.mutable_leaves()->append(wire_text(leaf.view()));
+    for (const base::Hash256& leaf : description->leaves)
+        out.mutable_leaves()->append(wire_text(leaf.view()));
 }
 
 void give_chunk(BlobService& store, const v1::FetchRequest& request, v1::LendAnswer& answer) {
@@ -48,7 +49,9 @@ void give_chunk(BlobService& store, const v1::FetchRequest& request, v1::LendAns
 class OutwardLinks::Link {
 public:
     Link(OutwardLinks& links, OutwardPeer peer)
-        : links_(links), peer_(std::move(peer)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+        : links_(links),
+          peer_(std::move(peer)),
+          thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
     void stop() { thread_.request_stop(); }
     [[nodiscard]] bool over() const { return over_; }

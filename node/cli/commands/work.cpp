@@ -130,7 +130,9 @@ void add_work_commands(CLI::App& app, Context& context) {
     add_role_flags(mine, miner->role);
     add_peer_flags(mine, miner->role);
     mine.add_flag("--outward", miner->outward,
-                  "Accept no connection: verifiers ask over calls that this miner opens to them");
+                  "Accept no connection: verifiers ask over calls that this miner opens to them")
+        ->excludes("--listen")
+        ->excludes("--announce");
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();

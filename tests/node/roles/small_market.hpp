@@ -103,7 +103,7 @@ struct MarketOptions {
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
     std::set<std::string> outward;  ///< miners that accept no connection
-    std::uint64_t luck = 0;  ///< another number, another job: other draws
+    std::uint64_t luck = 0;         ///< another number, another job: other draws
 };
 
 class Market {
