@@ -33,7 +33,9 @@ void check_all_paid(Market& market) {
 }  // namespace
 
 TEST_CASE("a miner that accepts no connection is audited from what it serves, and paid") {
-    Market market(with_outward_miner());
+    MarketOptions options = with_outward_miner();
+    options.draw_everything = false;  // `finalise` alone, from a state that its miner serves
+    Market market(options);
     market.start();
     std::set<OutwardPeer> lent;
     std::set<base::PublicKey> admitted;
@@ -80,25 +82,26 @@ TEST_CASE("nothing is drawn, and the updates of a miner that accepts no connecti
 TEST_CASE("what a slot of a miner that accepts no connection carries goes to whoever takes the slot") {
     MarketOptions options = with_outward_miner();
     options.miners = {"mia", "moe", "max"};
+    options.outward = {"mia", "moe", "max"};
     options.rounds = 8;  // enough for slots to change hands
     options.inner_state = program::InnerState::kCarried;
     Market market(options);
     market.start();
     check_all_paid(market);
-    int from_mia = 0;
+    int moved = 0;
     for (std::uint32_t round = 1; round < 8; ++round) {
         for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
             const base::PublicKey before = market.slot(round - 1, slot).miner;
-            const bool moved = market.slot(round, slot).miner != before;
-            if (moved && before == market.party("mia").node.public_key()) ++from_mia;
+            if (market.slot(round, slot).miner != before) ++moved;
         }
     }
-    CHECK(from_mia > 0);
+    CHECK(moved > 0);
 }
 
 TEST_CASE("a miner whose calls nobody gets is as one that serves nothing: replayed, and nobody forfeits") {
     MarketOptions options = with_outward_miner();
     options.rounds = 1;
+    options.draw_everything = false;
     Market market(options);
     market.start();
     market.party("mia").serves = false;

@@ -253,13 +253,16 @@ TEST_CASE("what was not asked for ends the call, and a chunk of another blob is 
     const Bytes content = content_of(2);
     const BlobId id = stage.there->put(content).value();
     const auto fault = [&](const std::function<v1::LendAnswer(const v1::LendAsk&)>& lie) {
-        ByHand holder(stage.server->address(), [&](const v1::LendAsk& question) {
+        std::optional<ByHand> holder;
+        holder.emplace(stage.server->address(), [&](const v1::LendAsk& question) {
             if (question.has_challenge())
                 return std::optional(hello(stage.mia, stage.vera.public_key(), question.challenge()));
             return std::optional(lie(question));
         });
         REQUIRE(comes_true([&] { return stage.open(); }));
         const FetchEnd ended = stage.fetch(id);
+        holder.reset();
+        REQUIRE(comes_true([&] { return !stage.open(); }));
         REQUIRE_FALSE(ended.ok());
         CHECK(ended.error().kind == ErrorKind::kVerification);
         CHECK(ended.error().fault == FetchFault::kNotServed);
