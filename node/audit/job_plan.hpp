@@ -31,6 +31,14 @@ struct PlannedBytes {
     std::uint64_t job_proven = 0;
 };
 
+/// The probability with which each unit of a slot is drawn.
+struct DrawRates {
+    double segment = 1.0;
+    double finalise = 1.0;
+};
+/// Of a proven miner.
+DrawRates proven_rates(const program::JobSpec& spec);
+
 /// REQUIRES a spec that check_spec accepts. Counts stop at their largest value.
 PlannedBytes plan_bytes(const program::JobSpec& spec);
 
