@@ -219,6 +219,16 @@ private:
     Holding hold(const contracts::Job& job, std::uint32_t slot);
     Holding hold_update(const contracts::Job& job, const contracts::SlotRound& slot,
                         const contracts::Reveal& reveal);
+    /// Who of those who store the slot this one is; nothing when it stores it alone, or when who owes the
+    /// bytes is to be asked for all of them.
+    [[nodiscard]] std::optional<BlobShare> share_of(const contracts::Job& job, std::uint32_t slot) const;
+    /// Whether the slot's bytes may be called not served before the bitmap is due.
+    [[nodiscard]] bool not_served(const contracts::Job& job, const std::vector<BlobId>& blobs,
+                                  const base::PublicKey& miner) const;
+    /// Others, another one first each time, then the miner.
+    [[nodiscard]] std::vector<Endpoint> store_holders(const contracts::Job& job,
+                                                      const contracts::SlotRound& slot,
+                                                      const BlobId& blob) const;
     Holding hold_end(const contracts::Job& job, const contracts::SlotRound& slot,
                      const contracts::Reveal& reveal);
     void check_end(const contracts::Job& job, std::uint32_t slot, const base::Hash256& root,

@@ -12,6 +12,7 @@
 #include "contracts/base/blob_id.hpp"
 #include "node/rpc/channel.hpp"
 #include "node/rpc/client_errors.hpp"
+#include "node/rpc/description.hpp"
 #include "node/rpc/errors.hpp"
 #include "node/rpc/traffic.hpp"
 #include "node/rpc/wire.hpp"
@@ -141,6 +142,9 @@ FetchOutcome<BlobDescription> to_description(const v1::DescribeResponse& respons
     for (std::size_t at = 0; at < leaves.size(); at += 32) {
         description.leaves.push_back(base::hash_from(leaves.subspan(at, 32)));
     }
+    auto held = read_held(response.held(), description.leaves.size());
+    if (!held) return bad_answer(holder, "a list of chunks that is not of this blob");
+    description.held = *std::move(held);
     return description;
 }
 

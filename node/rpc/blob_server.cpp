@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BlobService over gRPC: conversions only.
 #include "assay.grpc.pb.h"
+#include "node/rpc/description.hpp"
 #include "node/rpc/errors.hpp"
 #include "node/rpc/lend_call.hpp"
 #include "node/rpc/listener.hpp"
@@ -67,9 +68,7 @@ public:
             if (!id) return not_an_id();
             auto description = service_.describe(*id);
             if (!description) return to_status(description.error());
-            out->set_size(description->size);
-            for (const base::Hash256& leaf : description->leaves)
-                out->mutable_leaves()->append(wire_text(leaf.view()));
+            write_description(*description, *out);
             return grpc::Status::OK;
         });
     }

@@ -6,6 +6,7 @@
 
 #include "assay.grpc.pb.h"
 #include "node/rpc/channel.hpp"
+#include "node/rpc/description.hpp"
 #include "node/rpc/errors.hpp"
 #include "node/rpc/outward.hpp"
 #include "node/rpc/wire.hpp"
@@ -24,10 +25,7 @@ void give_description(BlobService& store, const v1::DescribeRequest& request, v1
     if (!id) return refuse(answer, {base::ErrorKind::kUsage, "a blob id has 32 bytes", {}});
     const auto description = store.describe(*id);
     if (!description.ok()) return refuse(answer, description.error());
-    v1::DescribeResponse& out = *answer.mutable_description();
-    out.set_size(description->size);
-    for (const base::Hash256& leaf : description->leaves)
-        out.mutable_leaves()->append(wire_text(leaf.view()));
+    write_description(*description, *answer.mutable_description());
 }
 
 void give_chunk(BlobService& store, const v1::FetchRequest& request, v1::LendAnswer& answer) {

@@ -42,9 +42,9 @@ private:
 
     void fetch_now(RequestId request, const BlobId& id, const FetchTerms& terms,
                    const std::vector<Endpoint>& holders, const std::stop_token& stop) {
-        std::size_t asked = 0;
         const ConnectHolder connect = [&](const Endpoint& holder) {
-            if (++asked == holders.size()) loop_.post(RoleEvent(BlobAsked{request}));
+            // Who owes the blob, and is asked first for a part of it.
+            if (holder == holders.back()) loop_.post(RoleEvent(BlobAsked{request}));
             const auto node = outward_node(holder);
             if (node && desk_ != nullptr) return desk_->holder(*node, terms.traffic);
             return connect_(holder, terms.traffic);
@@ -64,8 +64,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop,
-                                         OutwardDesk* desk, OutwardLinks* links) {
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop, OutwardDesk* desk,
+                                         OutwardLinks* links) {
     return std::make_unique<LoopBlobPort>(store, std::move(connect), loop, desk, links);
 }
 

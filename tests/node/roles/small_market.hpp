@@ -78,6 +78,7 @@ struct Party {
     std::unique_ptr<BlobFiles> files;
     std::set<BlobId> asked_for;                 ///< of others
     std::map<Traffic, std::uint64_t> received;  ///< bytes of blobs, by what they were asked for
+    std::map<BlobId, std::uint64_t> sent;       ///< bytes of each blob, to anybody
     std::set<BlobId> withheld;                  ///< in its store, and not served
     bool serves = true;
     bool trickles = false;  ///< what it serves comes so slowly that it is never there
@@ -395,8 +396,11 @@ private:
                     const auto asked = one->blobs.asked.front();
                     one->blobs.asked.pop_front();
                     one->asked_for.insert(asked.id);
-                    if (party_at(asked.holders.front()) && party_at(asked.holders.front())->trickles) {
-                        if (asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
+                    // Of a share the owner is asked first, and others that are slow are left.
+                    const bool share = asked.terms.share.has_value();
+                    const Party* const first = party_at(share ? asked.holders.back() : asked.holders.front());
+                    if (first != nullptr && first->trickles) {
+                        if (share || asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
                         continue;
                     }
                     asker_ = one.get();
@@ -434,7 +438,10 @@ private:
             return party_.store->describe(id);
         }
         FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
-            return party_.store->fetch(id, first, handler);
+            return party_.store->fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+                party_.sent[id] += chunk.size();
+                return handler(index, chunk);
+            });
         }
 
     private:
@@ -475,6 +482,7 @@ private:
         if (found == parties_.end() || !found->second->serves) {
             return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
         }
+        if (found->second->trickles) return base::fail(base::ErrorKind::kUnreachable, "it gives slowly");
         return std::unique_ptr<BlobService>(std::make_unique<Served>(*found->second));
     };
 };
