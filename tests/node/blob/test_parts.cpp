@@ -148,7 +148,7 @@ TEST_CASE("three who store a blob take it once from who owes it") {
     CHECK(all.attempt("vera").ok());
     CHECK(all.attempt("viki").ok());
     for (const std::string name : {"vera", "viki", "vito"})
-        CHECK(all.stores.at(name)->read(all.id) == all.content);
+        CHECK(all.stores.at(name)->read(all.id).value() == all.content);
     CHECK(all.given["mia"] == 7);
     CHECK(all.given["vera"] + all.given["viki"] + all.given["vito"] == 14);
 }
@@ -211,7 +211,7 @@ TEST_CASE("who gives a false part is named, and the part is taken of another") {
     CHECK(reports[1].holder == "viki");
     CHECK(reports[1].failure->kind == ErrorKind::kVerification);
     CHECK(reports[2].chunks == 4);
-    CHECK(all.stores.at("vera")->read(all.id) == all.content);
+    CHECK(all.stores.at("vera")->read(all.id).value() == all.content);
     // Where nobody else has it, the attempt says who it was.
     Together two({"vera", "viki"}, 4);
     REQUIRE_FALSE(two.attempt("viki").ok());

@@ -17,19 +17,6 @@ MarketOptions with_outward_miner() {
     return options;
 }
 
-void check_all_paid(Market& market) {
-    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
-    check_nobody_ended(market);
-    CHECK(market.job()->end_reason == Reason::kJobComplete);
-    for (std::uint32_t round = 0; round < market.spec().rounds; ++round) {
-        CHECK(market.round(round).merged);
-        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
-            INFO("round " << round << ", slot " << slot);
-            CHECK(market.slot(round, slot).verdict == Reason::kPaid);
-        }
-    }
-}
-
 }  // namespace
 
 TEST_CASE("a miner that accepts no connection is audited from what it serves, and paid") {

@@ -18,6 +18,7 @@
 #include "ledger/audit/evidence.hpp"
 #include "ledger/engine/chain.hpp"
 #include "node/blob/fetch.hpp"
+#include "node/blob/parts.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
@@ -81,8 +82,10 @@ struct Party {
     std::map<BlobId, std::uint64_t> sent;       ///< bytes of each blob, to anybody
     std::set<BlobId> withheld;                  ///< in its store, and not served
     bool serves = true;
-    bool trickles = false;  ///< what it serves comes so slowly that it is never there
-    bool busy = false;      ///< it answers that it has no room, to whoever asks it
+    bool trickles = false;           ///< what it serves comes so slowly that it is never there
+    bool lies = false;               ///< a byte of every chunk that it gives is another
+    std::optional<ChunkRange> only;  ///< of every blob it gives these chunks alone
+    bool busy = false;               ///< it answers that it has no room, to whoever asks it
     RoleParts parts;
     std::unique_ptr<Role> role;
     bool ended = false;
@@ -103,6 +106,7 @@ struct MarketOptions {
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
+    std::uint32_t width = 0;        ///< of the model; 0: the tiny job's
     std::set<std::string> outward;  ///< miners that accept no connection
     std::uint64_t luck = 0;         ///< another number, another job: other draws
 };
@@ -118,6 +122,7 @@ public:
         job_.spec.rounds = options_.rounds;
         job_.spec.seed += options_.luck;
         job_.spec.strategy = options_.strategy;
+        if (options_.width > 0) job_.spec.model.width = options_.width;
         job_.spec.inner_state = options_.inner_state;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
         job_.spec.security.gain_bound = base::units(10'000);
@@ -403,6 +408,7 @@ private:
                         if (share || asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
                         continue;
                     }
+                    in_parts_ = share;
                     asker_ = one.get();
                     const auto fetched =
                         fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
@@ -438,10 +444,17 @@ private:
             return party_.store->describe(id);
         }
         FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
-            return party_.store->fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+            bool refused = false;
+            const auto end = party_.store->fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+                refused = party_.only && (index < party_.only->first || index >= party_.only->end);
+                if (refused) return false;
                 party_.sent[id] += chunk.size();
-                return handler(index, chunk);
+                Bytes bytes = base::to_bytes(chunk);
+                if (party_.lies) bytes.back() ^= 1;
+                return handler(index, bytes);
             });
+            if (refused) return base::fail(base::ErrorKind::kNotFound, "not given");
+            return end;
         }
 
     private:
@@ -464,6 +477,7 @@ private:
 
     MarketOptions options_;
     Party* asker_ = nullptr;  ///< of the fetch under way
+    bool in_parts_ = false;   ///< it is
     assay::test::TemporaryFolder folder_;
     HandClock clock_;
     const ledger::Genesis genesis_;
@@ -482,7 +496,8 @@ private:
         if (found == parties_.end() || !found->second->serves) {
             return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
         }
-        if (found->second->trickles) return base::fail(base::ErrorKind::kUnreachable, "it gives slowly");
+        if (in_parts_ && found->second->trickles)
+            return base::fail(base::ErrorKind::kUnreachable, "it gives slowly");
         return std::unique_ptr<BlobService>(std::make_unique<Served>(*found->second));
     };
 };
@@ -502,6 +517,20 @@ inline void check_nobody_ended(const Market& market) {
     for (const auto& [name, party] : market.parties()) {
         INFO(name << ": " << (party->error ? party->error->what : std::string("done")));
         CHECK((!party->ended || (name == "bea" && !party->error)));
+    }
+}
+
+/// The job runs to its end, and every slot of every round is paid.
+inline void check_all_paid(Market& market) {
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
+    check_nobody_ended(market);
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    for (std::uint32_t round = 0; round < market.spec().rounds; ++round) {
+        CHECK(market.round(round).merged);
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            INFO("round " << round << ", slot " << slot);
+            CHECK(market.slot(round, slot).verdict == contracts::Reason::kPaid);
+        }
     }
 }
 
