@@ -464,33 +464,6 @@ std::uint64_t BlobStore::bytes_used() const {
     return state_->used;
 }
 
-std::optional<BlobDescription> BlobStore::describe_unfinished(const BlobId& id) const {
-    const std::lock_guard lock(state_->mutex);
-    const auto found = state_->shown.find(id);
-    if (found == state_->shown.end() || state_->blobs.contains(id)) return std::nullopt;
-    return found->second;
-}
-
-FetchEnd BlobStore::fetch_unfinished(const BlobId& id, const BlobDescription& description,
-                                     std::uint64_t first_chunk, const ChunkHandler& handler) const {
-    if (first_chunk >= description.held.size() || !description.held[first_chunk]) {
-        return fail(ErrorKind::kNotFound,
-                    "chunk " + std::to_string(first_chunk) + " of blob " + id.hex() + " is not here yet",
-                    "ask again, or another holder");
-    }
-    ASSAY_ASSIGN(const FileHandle file,
-                 state_->partial.open_file(partial_name(id, Pin::kPinned), Access::kRead));
-    for (std::uint64_t at = first_chunk; at < description.held.size() && description.held[at]; ++at) {
-        ASSAY_ASSIGN(const std::uint64_t size, file.size());
-        const std::uint64_t begin = at * kChunkBytes;
-        if (begin >= size) return damaged(id);
-        ASSAY_ASSIGN(const Bytes chunk, file.read_at(begin, std::min(kChunkBytes, size - begin)));
-        if (base::blob_chunk_hash(chunk) != description.leaves[at]) return damaged(id);
-        if (!handler(at, chunk)) return {};
-    }
-    return {};
-}
-
 FetchEnd BlobStore::fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) {
     ASSAY_ASSIGN(const BlobDescription description, describe(id));
     if (!description.held.empty()) return fetch_unfinished(id, description, first_chunk, handler);

@@ -221,7 +221,8 @@ private:
                         const contracts::Reveal& reveal);
     /// Who of those who store the slot this one is; nothing when it stores it alone, or when who owes the
     /// bytes is to be asked for all of them.
-    [[nodiscard]] std::optional<BlobShare> share_of(const contracts::Job& job, std::uint32_t slot) const;
+    [[nodiscard]] std::optional<BlobShare> share_of(const contracts::Job& job,
+                                                    const contracts::SlotRound& slot) const;
     /// Whether the slot's bytes may be called not served before the bitmap is due.
     [[nodiscard]] bool not_served(const contracts::Job& job, const std::vector<BlobId>& blobs,
                                   const base::PublicKey& miner) const;

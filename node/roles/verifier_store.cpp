@@ -60,23 +60,25 @@ void VerifierRole::plan_storage(const contracts::Job& job, const contracts::Roun
           contracts::StorageBitmap{.job = job.id, .round = job.round, .bits = *work.bits});
 }
 
-std::optional<BlobShare> VerifierRole::share_of(const contracts::Job& job, std::uint32_t slot) const {
+std::optional<BlobShare> VerifierRole::share_of(const contracts::Job& job,
+                                                const contracts::SlotRound& slot) const {
     const auto round = contracts::read_round(state(), job.id, job.round);
     const std::uint64_t window = contracts::params_of(state(), job).storage_window;
     if (!round || height() + window >= round->phase_deadline + std::min(window / 2, kPartsBlocks)) {
         return std::nullopt;
     }
-    std::vector<base::PublicKey> storing;
+    std::uint32_t of = 0;
+    std::optional<std::uint32_t> place;
     for (const contracts::EnlistedVerifier& enlisted : job.verifiers) {
-        const auto slots = contracts::storable_slots(state(), job.id, job.round, enlisted.node);
-        if (slots && std::find(slots->begin(), slots->end(), slot) != slots->end())
-            storing.push_back(enlisted.node);
+        const bool judges = std::any_of(round->judges.begin(), round->judges.end(),
+                                        [&](const auto& judge) { return judge.node == enlisted.node; });
+        if (!judges || enlisted.owner == slot.owner) continue;
+        if (enlisted.node == me()) place = of;
+        ++of;
     }
-    const auto place = std::find(storing.begin(), storing.end(), me());
-    if (storing.size() < 2 || place == storing.end()) return std::nullopt;
-    const auto of = static_cast<std::uint32_t>(storing.size());
+    if (of < 2 || !place) return std::nullopt;
     // A blob of fewer chunks than parts is not always the same one's to fetch.
-    return BlobShare{(static_cast<std::uint32_t>(place - storing.begin()) + slot) % of, of};
+    return BlobShare{(*place + slot.slot) % of, of};
 }
 
 std::vector<Endpoint> VerifierRole::store_holders(const contracts::Job& job, const contracts::SlotRound& slot,
@@ -120,7 +122,7 @@ VerifierRole::Holding VerifierRole::hold_update(const contracts::Job& job, const
     if (work.given_up || work.false_files.contains(slot.slot)) return Holding::kNotServed;
     FetchTerms terms = update_terms(job.spec);
     terms.owed_by = slot.miner;
-    terms.share = share_of(job, slot.slot);
+    terms.share = share_of(job, slot);
     const auto file =
         bench_.wants().want(reveal.update_blob, store_holders(job, slot, reveal.update_blob), terms);
     if (!file) {
@@ -141,7 +143,7 @@ VerifierRole::Holding VerifierRole::hold_end(const contracts::Job& job, const co
     if (work.given_up || work.false_ends.contains(slot.slot)) return Holding::kNotServed;
     StateTerms terms = slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried);
     terms.owed_by = slot.miner;
-    terms.share = share_of(job, slot.slot);
+    terms.share = share_of(job, slot);
     const auto files =
         bench_.wants().want_state(reveal.carried_blob, store_holders(job, slot, reveal.carried_blob), terms);
     if (!files) {

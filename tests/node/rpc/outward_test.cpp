@@ -62,8 +62,8 @@ Bytes content_of(std::size_t chunks) {
 }
 
 /// A verifier that takes calls of one miner, whose key is "mia".
-struct Stage {
-    explicit Stage(ServerLimits limits = {})
+struct CalledVerifier {
+    explicit CalledVerifier(ServerLimits limits = {})
         : mia(key_named("mia")),
           vera(key_named("vera")),
           here(BlobStore::open({.folder = folder / "here", .free_bytes_min = 0}).value()),
@@ -155,49 +155,49 @@ OutwardOptions quick() { return {.chain_id = kChain, .tls = {}, .pause = 20ms, .
 }  // namespace
 
 TEST_CASE("a holder that accepts no connection gives its blobs over the call that it opened") {
-    Stage stage;
+    CalledVerifier called;
     const Bytes content = content_of(3);
-    const BlobId id = stage.there->put(content).value();
-    const BlobId kept_back = stage.there->put(Bytes(100, 7), Serving::kWithheld).value();
-    REQUIRE(stage.fetch(id).error().what.find("has no call open here") != std::string::npos);
-    OutwardLinks links(*stage.there, stage.mia, stage.log, quick());
-    links.lend_to({stage.peer()});
-    REQUIRE(comes_true([&] { return stage.open(); }));
+    const BlobId id = called.there->put(content).value();
+    const BlobId kept_back = called.there->put(Bytes(100, 7), Serving::kWithheld).value();
+    REQUIRE(called.fetch(id).error().what.find("has no call open here") != std::string::npos);
+    OutwardLinks links(*called.there, called.mia, called.log, quick());
+    links.lend_to({called.peer()});
+    REQUIRE(comes_true([&] { return called.open(); }));
     std::vector<HolderReport> reports;
-    REQUIRE(stage.fetch(id, &reports).ok());
-    CHECK(stage.here->read(id).value() == content);
+    REQUIRE(called.fetch(id, &reports).ok());
+    CHECK(called.here->read(id).value() == content);
     REQUIRE(reports.size() == 1);
     CHECK(reports[0].chunks == 3);
-    CHECK(stage.fetch(base::Hash256()).error().kind == ErrorKind::kNotFound);
-    CHECK(stage.fetch(kept_back).error().kind == ErrorKind::kNotFound);
-    CHECK(stage.open());  // a refusal ends no call
+    CHECK(called.fetch(base::Hash256()).error().kind == ErrorKind::kNotFound);
+    CHECK(called.fetch(kept_back).error().kind == ErrorKind::kNotFound);
+    CHECK(called.open());  // a refusal ends no call
     links.lend_to({});
-    CHECK(comes_true([&] { return !stage.open(); }));
+    CHECK(comes_true([&] { return !called.open(); }));
 }
 
 TEST_CASE("who is no miner of our jobs is refused by name, and admitted once it is") {
-    Stage stage;
-    stage.desk.admit({});
-    OutwardLinks links(*stage.there, stage.mia, stage.log, quick());
-    links.lend_to({stage.peer()});
-    REQUIRE(comes_true([&] { return stage.log.says("is a stranger here"); }));
-    CHECK_FALSE(stage.open());
-    stage.desk.admit({stage.mia.public_key()});
-    REQUIRE(comes_true([&] { return stage.open(); }));
-    stage.desk.admit({});
-    CHECK(comes_true([&] { return !stage.open(); }));
+    CalledVerifier called;
+    called.desk.admit({});
+    OutwardLinks links(*called.there, called.mia, called.log, quick());
+    links.lend_to({called.peer()});
+    REQUIRE(comes_true([&] { return called.log.says("is a stranger here"); }));
+    CHECK_FALSE(called.open());
+    called.desk.admit({called.mia.public_key()});
+    REQUIRE(comes_true([&] { return called.open(); }));
+    called.desk.admit({});
+    CHECK(comes_true([&] { return !called.open(); }));
 }
 
 TEST_CASE("a call whose challenge is not signed for us by the node is refused") {
-    Stage stage;
+    CalledVerifier called;
     const auto refused = [&](const std::function<v1::LendAnswer(const std::string&)>& greeting) {
-        ByHand holder(stage.server->address(),
+        ByHand holder(called.server->address(),
                       [&](const v1::LendAsk& question) { return greeting(question.challenge()); });
         REQUIRE(comes_true([&] { return holder.over(); }));
-        CHECK_FALSE(stage.open());
+        CHECK_FALSE(called.open());
         return holder.said();
     };
-    const base::PublicKey vera = stage.vera.public_key();
+    const base::PublicKey vera = called.vera.public_key();
     const base::SecretKey stranger = key_named("stranger");
     CHECK(refused([&](const std::string& challenge) {
               return hello(stranger, vera, challenge);
@@ -206,17 +206,17 @@ TEST_CASE("a call whose challenge is not signed for us by the node is refused") 
     // Another's signature under its name, of another challenge, for another verifier, for another purpose.
     CHECK(refused([&](const std::string& challenge) {
               v1::LendAnswer answer = hello(stranger, vera, challenge);
-              answer.mutable_hello()->set_node(wire_text(stage.mia.public_key().view()));
+              answer.mutable_hello()->set_node(wire_text(called.mia.public_key().view()));
               return answer;
           }).find(forged) != std::string::npos);
     CHECK(refused([&](const std::string&) {
-              return hello(stage.mia, vera, std::string(32, 'x'));
+              return hello(called.mia, vera, std::string(32, 'x'));
           }).find(forged) != std::string::npos);
     CHECK(refused([&](const std::string& challenge) {
-              return hello(stage.mia, stranger.public_key(), challenge);
+              return hello(called.mia, stranger.public_key(), challenge);
           }).find(forged) != std::string::npos);
     CHECK(refused([&](const std::string& challenge) {
-              return hello(stage.mia, vera, challenge, "assay/tx/v1");
+              return hello(called.mia, vera, challenge, "assay/tx/v1");
           }).find(forged) != std::string::npos);
     CHECK(refused([&](const std::string&) {
               return chunk_of(0, Bytes(10));
@@ -224,15 +224,16 @@ TEST_CASE("a call whose challenge is not signed for us by the node is refused") 
 }
 
 TEST_CASE("a node has one call: the newer one is asked, the older one is ended") {
-    Stage stage;
+    CalledVerifier called;
     const auto greets = [&](const v1::LendAsk& question) -> std::optional<v1::LendAnswer> {
-        if (question.has_challenge()) return hello(stage.mia, stage.vera.public_key(), question.challenge());
+        if (question.has_challenge())
+            return hello(called.mia, called.vera.public_key(), question.challenge());
         return std::nullopt;
     };
-    ByHand first(stage.server->address(), greets);
-    REQUIRE(comes_true([&] { return stage.open(); }));
+    ByHand first(called.server->address(), greets);
+    REQUIRE(comes_true([&] { return called.open(); }));
     std::atomic<int> asked = 0;
-    ByHand second(stage.server->address(), [&](const v1::LendAsk& question) {
+    ByHand second(called.server->address(), [&](const v1::LendAsk& question) {
         if (question.has_describe()) {
             ++asked;
             v1::LendAnswer answer;
@@ -242,27 +243,27 @@ TEST_CASE("a node has one call: the newer one is asked, the older one is ended")
         return greets(question);
     });
     REQUIRE(comes_true([&] { return first.over(); }));
-    REQUIRE(stage.open());
-    CHECK(stage.fetch(base::Hash256()).error().kind == ErrorKind::kNotFound);
+    REQUIRE(called.open());
+    CHECK(called.fetch(base::Hash256()).error().kind == ErrorKind::kNotFound);
     CHECK(asked == 1);
     CHECK_FALSE(second.over());
 }
 
 TEST_CASE("what was not asked for ends the call, and a chunk of another blob is refused by its hash") {
-    Stage stage;
+    CalledVerifier called;
     const Bytes content = content_of(2);
-    const BlobId id = stage.there->put(content).value();
+    const BlobId id = called.there->put(content).value();
     const auto fault = [&](const std::function<v1::LendAnswer(const v1::LendAsk&)>& lie) {
         std::optional<ByHand> holder;
-        holder.emplace(stage.server->address(), [&](const v1::LendAsk& question) {
+        holder.emplace(called.server->address(), [&](const v1::LendAsk& question) {
             if (question.has_challenge())
-                return std::optional(hello(stage.mia, stage.vera.public_key(), question.challenge()));
+                return std::optional(hello(called.mia, called.vera.public_key(), question.challenge()));
             return std::optional(lie(question));
         });
-        REQUIRE(comes_true([&] { return stage.open(); }));
-        const FetchEnd ended = stage.fetch(id);
+        REQUIRE(comes_true([&] { return called.open(); }));
+        const FetchEnd ended = called.fetch(id);
         holder.reset();
-        REQUIRE(comes_true([&] { return !stage.open(); }));
+        REQUIRE(comes_true([&] { return !called.open(); }));
         REQUIRE_FALSE(ended.ok());
         CHECK(ended.error().kind == ErrorKind::kVerification);
         CHECK(ended.error().fault == FetchFault::kNotServed);
@@ -271,94 +272,95 @@ TEST_CASE("what was not asked for ends the call, and a chunk of another blob is 
     const Bytes first(content.begin(), content.begin() + kMiB);
     const auto after_description = [&](const v1::LendAnswer& chunk) {
         return [&, chunk](const v1::LendAsk& question) {
-            return question.has_describe() ? description_of(*stage.there, id) : chunk;
+            return question.has_describe() ? description_of(*called.there, id) : chunk;
         };
     };
     const std::string unasked = "gave what was not asked for";
     CHECK(fault([&](const v1::LendAsk&) { return chunk_of(0, first); }).find(unasked) != std::string::npos);
-    CHECK(fault(after_description(description_of(*stage.there, id))).find(unasked) != std::string::npos);
+    CHECK(fault(after_description(description_of(*called.there, id))).find(unasked) != std::string::npos);
     CHECK(fault(after_description(chunk_of(1, first))).find(unasked) != std::string::npos);
     CHECK(fault(after_description(chunk_of(0, Bytes(kMiB + 1)))).find(unasked) != std::string::npos);
     Bytes flipped = first;
     flipped[7] ^= 1;
     CHECK(fault(after_description(chunk_of(0, flipped))).find("is not the one its hash names") !=
           std::string::npos);
-    const BlobId other = stage.there->put(Bytes(10, 1)).value();
+    const BlobId other = called.there->put(Bytes(10, 1)).value();
     CHECK(fault([&](const v1::LendAsk&) {
-              return description_of(*stage.there, other);
+              return description_of(*called.there, other);
           }).find("by other content") != std::string::npos);
 }
 
 TEST_CASE("a holder that answers nothing is given up in time, and its call is ended") {
-    Stage stage;
-    ByHand silent(stage.server->address(), [&](const v1::LendAsk& question) -> std::optional<v1::LendAnswer> {
-        if (!question.has_challenge()) return std::nullopt;
-        return hello(stage.mia, stage.vera.public_key(), question.challenge());
-    });
-    REQUIRE(comes_true([&] { return stage.open(); }));
-    const FetchEnd ended = stage.fetch(base::Hash256(), nullptr, 200ms);
+    CalledVerifier called;
+    ByHand silent(called.server->address(),
+                  [&](const v1::LendAsk& question) -> std::optional<v1::LendAnswer> {
+                      if (!question.has_challenge()) return std::nullopt;
+                      return hello(called.mia, called.vera.public_key(), question.challenge());
+                  });
+    REQUIRE(comes_true([&] { return called.open(); }));
+    const FetchEnd ended = called.fetch(base::Hash256(), nullptr, 200ms);
     REQUIRE_FALSE(ended.ok());
     CHECK(ended.error().kind == ErrorKind::kUnreachable);
     CHECK(ended.error().what.find("answered nothing for 200 ms") != std::string::npos);
     REQUIRE(comes_true([&] { return silent.over(); }));
-    CHECK_FALSE(stage.open());
+    CHECK_FALSE(called.open());
 }
 
 TEST_CASE("a holder that dies in the middle comes back and gives the rest alone") {
-    Stage stage;
+    CalledVerifier called;
     const Bytes content = content_of(3);
-    const BlobId id = stage.there->put(content).value();
+    const BlobId id = called.there->put(content).value();
     // Dies when it is asked for the second chunk.
     auto dying = std::make_unique<ByHand>(
-        stage.server->address(), [&](const v1::LendAsk& question) -> std::optional<v1::LendAnswer> {
+        called.server->address(), [&](const v1::LendAsk& question) -> std::optional<v1::LendAnswer> {
             if (question.has_challenge())
-                return hello(stage.mia, stage.vera.public_key(), question.challenge());
-            if (question.has_describe()) return description_of(*stage.there, id);
+                return hello(called.mia, called.vera.public_key(), question.challenge());
+            if (question.has_describe()) return description_of(*called.there, id);
             if (question.chunk().first_chunk() > 0) return v1::LendAnswer();  // says nothing, and is cut
             return chunk_of(0, Bytes(content.begin(), content.begin() + kMiB));
         });
-    REQUIRE(comes_true([&] { return stage.open(); }));
+    REQUIRE(comes_true([&] { return called.open(); }));
     std::vector<HolderReport> reports;
-    REQUIRE_FALSE(stage.fetch(id, &reports).ok());
+    REQUIRE_FALSE(called.fetch(id, &reports).ok());
     CHECK(reports.at(0).chunks == 1);
     dying.reset();
-    REQUIRE(comes_true([&] { return !stage.open(); }));
-    OutwardLinks links(*stage.there, stage.mia, stage.log, quick());
-    links.lend_to({stage.peer()});
-    REQUIRE(comes_true([&] { return stage.open(); }));
+    REQUIRE(comes_true([&] { return !called.open(); }));
+    OutwardLinks links(*called.there, called.mia, called.log, quick());
+    links.lend_to({called.peer()});
+    REQUIRE(comes_true([&] { return called.open(); }));
     reports.clear();
-    REQUIRE(stage.fetch(id, &reports).ok());
+    REQUIRE(called.fetch(id, &reports).ok());
     CHECK(reports.at(0).chunks == 2);
-    CHECK(stage.here->read(id).value() == content);
+    CHECK(called.here->read(id).value() == content);
 }
 
 TEST_CASE("a call is opened again to a verifier that starts again, and neither end hangs") {
-    Stage stage;
-    const BlobId id = stage.there->put(content_of(1)).value();
-    OutwardLinks links(*stage.there, stage.mia, stage.log, quick());
-    links.lend_to({stage.peer()});
-    REQUIRE(comes_true([&] { return stage.open(); }));
-    const std::string address = stage.server->address();
+    CalledVerifier called;
+    const BlobId id = called.there->put(content_of(1)).value();
+    OutwardLinks links(*called.there, called.mia, called.log, quick());
+    links.lend_to({called.peer()});
+    REQUIRE(comes_true([&] { return called.open(); }));
+    const std::string address = called.server->address();
     const auto start = std::chrono::steady_clock::now();
-    stage.server->stop();
+    called.server->stop();
     CHECK(std::chrono::steady_clock::now() - start < 20s);
-    CHECK_FALSE(stage.open());
-    stage.server.reset();
-    stage.server =
-        serve_blobs(*stage.here, {.listen = address, .tls = {}, .limits = {}}, &stage.desk).value();
-    REQUIRE(comes_true([&] { return stage.open(); }));
-    CHECK(stage.fetch(id).ok());
+    CHECK_FALSE(called.open());
+    called.server.reset();
+    called.server =
+        serve_blobs(*called.here, {.listen = address, .tls = {}, .limits = {}}, &called.desk).value();
+    REQUIRE(comes_true([&] { return called.open(); }));
+    CHECK(called.fetch(id).ok());
 }
 
 TEST_CASE("waiting calls are bounded, and one that does not greet is ended") {
     ServerLimits limits;
     limits.subscriptions = {.total = 8, .per_address = 2, .per_caller = 2};
     limits.stall = 300ms;
-    Stage stage(limits);
+    CalledVerifier called(limits);
     const auto silent = [](const v1::LendAsk&) { return std::optional<v1::LendAnswer>(); };
-    ByHand first(stage.server->address(), silent);
-    ByHand second(stage.server->address(), silent);
-    ByHand third(stage.server->address(), silent);
+    ByHand first(called.server->address(), silent);
+    ByHand second(called.server->address(), silent);
+    ByHand third(called.server->address(), silent);
     const auto count = [&](grpc::StatusCode code) {
         int found = 0;
         for (const ByHand* one : {&first, &second, &third}) found += one->over() && one->code() == code;
@@ -368,11 +370,11 @@ TEST_CASE("waiting calls are bounded, and one that does not greet is ended") {
     CHECK(count(grpc::StatusCode::RESOURCE_EXHAUSTED) >= 1);
     CHECK(count(grpc::StatusCode::OK) == 0);
     // Who has greeted waits for questions as long as it likes.
-    OutwardLinks links(*stage.there, stage.mia, stage.log, quick());
-    links.lend_to({stage.peer()});
-    REQUIRE(comes_true([&] { return stage.open(); }));
+    OutwardLinks links(*called.there, called.mia, called.log, quick());
+    links.lend_to({called.peer()});
+    REQUIRE(comes_true([&] { return called.open(); }));
     std::this_thread::sleep_for(900ms);
-    CHECK(stage.open());
+    CHECK(called.open());
 }
 
 TEST_CASE("who asks nobody over such calls says so") {
