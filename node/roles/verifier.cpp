@@ -2,6 +2,7 @@
 #include "node/roles/verifier.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/limits.hpp"
@@ -23,7 +24,8 @@ void VerifierRole::plan() {
     forget_ended_jobs();
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
-    parts().seams.blobs.admit(outward_miners(state(), me()));
+    if (std::exchange(admitted_at_, height()) != height())
+        parts().seams.blobs.admit(outward_miners(state(), me()));
     // Called at the start and whenever a round was settled.
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) {
         keep_own(needed);

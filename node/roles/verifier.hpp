@@ -280,6 +280,7 @@ private:
     /// The states at the last boundary, in jobs that carry; the files are let go once they are served.
     RecomputedFiles own_ends_;
     std::map<MergeKey, StoreWork> stores_;
+    std::uint64_t admitted_at_ = 0;       ///< height at which holders' calls were last admitted
     std::set<AuditKey> told_;             ///< audits whose findings were told
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     bool computing_ = false;              ///< a request of ours is at work in the worker
