@@ -59,12 +59,6 @@ std::uint64_t stopping(base::Uint128 bytes) {
     return bytes > kMost ? kMost : static_cast<std::uint64_t>(bytes);
 }
 
-/// The probability with which each unit of a slot is drawn.
-struct DrawRates {
-    double segment = 1.0;
-    double finalise = 1.0;
-};
-
 /// What one verifier fetches of a slot's states in a round, on average.
 std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes& files,
                           const DrawRates& rates) {
@@ -83,6 +77,11 @@ std::uint64_t mean_starts(const program::JobSpec& spec, const program::FileSizes
 
 }  // namespace
 
+DrawRates proven_rates(const program::JobSpec& spec) {
+    return {.segment = rate_of(spec.security.audit_threshold),
+            .finalise = rate_of(spec.security.finalise_threshold)};
+}
+
 PlannedBytes plan_bytes(const program::JobSpec& spec) {
     PlannedBytes bytes;
     bytes.files = program::file_sizes(spec);
@@ -96,9 +95,7 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
     bytes.updates = bytes.received + kVerifiers * handed_in;
     bytes.storage = kVerifiers * (handed_in + handed_on);
     bytes.audit_newcomer = kVerifiers * mean_starts(spec, bytes.files, {});
-    bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files,
-                                                  {.segment = rate_of(spec.security.audit_threshold),
-                                                   .finalise = rate_of(spec.security.finalise_threshold)});
+    bytes.audit_proven = kVerifiers * mean_starts(spec, bytes.files, proven_rates(spec));
     const base::Uint128 slots = spec.slots;
     // Nobody goes on from the last round's updates. The buyer brings every round's base home. A first state
     // that is no seed's is a file of the buyer's.

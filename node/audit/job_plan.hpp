@@ -23,13 +23,21 @@ struct PlannedBytes {
     std::uint64_t data = 0;            ///< token files: once for every miner and verifier
     std::uint64_t join = 0;            ///< data and a base state: for a miner that comes later
     std::uint64_t received = 0;        ///< by a slot's miner in a round: the other slots' updates
-    std::uint64_t updates = 0;         ///< sent by a slot's miner in a round
+    std::uint64_t updates = 0;         ///< of a slot's update in a round, by whoever sends it
     std::uint64_t audit_newcomer = 0;  ///< sent to those who recompute it: a newcomer's units are all drawn
     std::uint64_t audit_proven = 0;
-    std::uint64_t storage = 0;       ///< sent to those who store it: the update, and what the slot hands on
+    std::uint64_t storage = 0;       ///< of what a slot hands in and on, to those who store it
     std::uint64_t job_newcomer = 0;  ///< everything of the job, the buyer's last state too
     std::uint64_t job_proven = 0;
 };
+
+/// The probability with which each unit of a slot is drawn.
+struct DrawRates {
+    double segment = 1.0;
+    double finalise = 1.0;
+};
+/// Of a proven miner.
+DrawRates proven_rates(const program::JobSpec& spec);
 
 /// REQUIRES a spec that check_spec accepts. Counts stop at their largest value.
 PlannedBytes plan_bytes(const program::JobSpec& spec);

@@ -200,6 +200,7 @@ Outcome<void> BlobStore::State::adopt(const Folder& from, const std::string& nam
     if (withheld) ASSAY_TRY(folder.replace(place.withheld(), {}));
     ASSAY_TRY(from.rename_to(name, folder, place.file));
     reserved(pin) -= size;
+    shown.erase(id);
     if (known == blobs.end()) {
         blobs.emplace(id, BlobInfo{id, size, pin, withheld ? Serving::kWithheld : Serving::kServed});
         used += size;
@@ -320,6 +321,7 @@ bool BlobStore::is_withheld(const BlobId& id) const {
 
 FetchOutcome<BlobDescription> BlobStore::describe(const BlobId& id) {
     if (is_withheld(id)) return not_here(id);
+    if (auto unfinished = describe_unfinished(id)) return *std::move(unfinished);
     return describe_any(id);
 }
 
@@ -418,6 +420,7 @@ Outcome<void> BlobStore::pin_only(const std::set<BlobId>& ids) {
     for (const std::string& name : state_->partial.names()) {
         const auto id = base::parse_hash(name);
         if (!id || ids.contains(*id) || state_->downloads.contains(name)) continue;
+        state_->shown.erase(*id);
         if (const auto removed = state_->partial.remove(name); !removed.ok()) all = removed;
     }
     return all;
@@ -463,6 +466,7 @@ std::uint64_t BlobStore::bytes_used() const {
 
 FetchEnd BlobStore::fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) {
     ASSAY_ASSIGN(const BlobDescription description, describe(id));
+    if (!description.held.empty()) return fetch_unfinished(id, description, first_chunk, handler);
     for (std::uint64_t index = first_chunk; index < description.leaves.size(); ++index) {
         ASSAY_ASSIGN(const Bytes chunk, read_chunk(id, index));
         if (!handler(index, chunk)) return {};

@@ -79,9 +79,12 @@ public:
     /// when there is no room. An evictable blob takes no other's place, and its download ends with kFailure
     /// when what is pinned needs the room; one that is here already stays pinned.
     base::Outcome<std::unique_ptr<PartialBlob>> begin(const BlobId& id, const BlobDescription& description,
-                                                      Pin pin = Pin::kPinned);
+                                                      Pin pin = Pin::kPinned,
+                                                      Showing showing = Showing::kHidden);
 
-    // What peers are served: kNotFound for a withheld blob as for one that is not here.
+    // What peers are served: kNotFound for a withheld blob as for one that is not here. Of an unfinished
+    // download of a blob that stays, begun to be shown, the chunks that are here; it is shown until it is
+    // finished or removed, or the store is opened again.
     FetchOutcome<BlobDescription> describe(const BlobId& id) override;
     FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override;
 
@@ -90,6 +93,9 @@ private:
     struct State;
     explicit BlobStore(std::unique_ptr<State> state);
     [[nodiscard]] bool is_withheld(const BlobId& id) const;
+    [[nodiscard]] std::optional<BlobDescription> describe_unfinished(const BlobId& id) const;
+    FetchEnd fetch_unfinished(const BlobId& id, const BlobDescription& description, std::uint64_t first_chunk,
+                              const ChunkHandler& handler) const;
     [[nodiscard]] FetchOutcome<BlobDescription> describe_any(const BlobId& id) const;
     std::unique_ptr<State> state_;
 };
@@ -101,6 +107,8 @@ public:
     ~PartialBlob();
     /// The first chunk still missing; nothing when all are there.
     [[nodiscard]] std::optional<std::uint64_t> next_missing() const;
+    [[nodiscard]] std::uint64_t chunks() const;
+    [[nodiscard]] bool has(std::uint64_t index) const;  ///< false behind the end
     /// kVerification when the chunk is not the one its leaf hash names; what is stored stays as it is.
     /// kFailure of the disk, or when an evictable blob is in the way of pinned ones.
     base::Outcome<void> add(std::uint64_t index, base::ByteView chunk);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/blob/fetch.hpp"
 
+#include "node/blob/fetch_parts.hpp"
+
 namespace assay::node {
-namespace {
 
 using base::ErrorKind;
 using base::fail;
@@ -29,6 +30,8 @@ Outcome<void> check_size(const BlobId& id, const BlobDescription& description, c
                     (other ? std::to_string(*terms.size) : "at most " + std::to_string(*terms.most)),
                 "whoever named the blob named the wrong one, or this holder lies");
 }
+
+namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -97,6 +100,9 @@ FetchEnd fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoi
                     const ConnectHolder& connect, std::stop_token stop, std::vector<HolderReport>* reports,
                     const FetchTerms& terms) {
     if (store.has(id)) return {};
+    if (terms.share && !holders.empty()) {
+        return fetch_parts(store, id, holders, connect, stop, reports, terms);
+    }
     FetchFailure last({ErrorKind::kNotFound, "no holder of blob " + id.hex() + " is known",
                        "wait until one registers, or ask the job's buyer"});
     std::unique_ptr<PartialBlob> partial;

@@ -29,7 +29,8 @@ struct HolderReport {
 /// last error; kBusy when one of them, or our own clients' quota, was full; or kOwnStore or kOwnMachine at
 /// the first trouble of our own, which no other holder would mend. With a size or a most in `terms`, a holder
 /// that describes the blob with another, or with more, gives nothing: kVerification. A holder slower than
-/// `terms` allow is left for the next one.
+/// `terms` allow is left for the next one. With a share in `terms` one attempt at parts is made, and
+/// kPartsLacking is another way in which it ends (node/blob/parts.hpp).
 FetchEnd fetch_blob(BlobStore& store, const BlobId& id, const std::vector<Endpoint>& holders,
                     const ConnectHolder& connect, std::stop_token stop = {},
                     std::vector<HolderReport>* reports = nullptr, const FetchTerms& terms = {});

@@ -33,10 +33,11 @@ PartialBlob::~PartialBlob() {
         state_->pin == Pin::kPinned && state_->name != partial_name(state_->id, Pin::kPinned);
     const bool needless = store.blobs.contains(state_->id);  // another download was quicker
     if (in_the_way || further || needless) (void)store.partial.remove(state_->name);
+    if (needless) store.shown.erase(state_->id);
 }
 
 Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const BlobDescription& description,
-                                                       Pin pin) {
+                                                       Pin pin, Showing showing) {
     // Only the last chunk's length depends on the stated size; it is taken from the chunk itself, as a lie
     // about it would otherwise make honest chunks look wrong.
     const Leaves& leaves = description.leaves;
@@ -68,7 +69,18 @@ Outcome<std::unique_ptr<PartialBlob>> BlobStore::begin(const BlobId& id, const B
     ASSAY_ASSIGN(const Leaves found, hash_chunks(state.file));
     for (std::size_t i = 0; i < leaves.size() && i < found.size(); ++i)
         state.present[i] = found[i] == leaves[i];
+    if (name == partial_name(id, Pin::kPinned)) {
+        const std::lock_guard lock(state_->mutex);
+        const bool shown = showing == Showing::kShown || state_->shown.contains(id);
+        if (shown) state_->shown[id] = {description.size, leaves, state.present};
+    }
     return partial;
+}
+
+std::uint64_t PartialBlob::chunks() const { return state_->present.size(); }
+
+bool PartialBlob::has(std::uint64_t index) const {
+    return index < state_->present.size() && state_->present[index];
 }
 
 std::optional<std::uint64_t> PartialBlob::next_missing() const {
@@ -95,6 +107,11 @@ Outcome<void> PartialBlob::add(std::uint64_t index, ByteView chunk) {
     }
     ASSAY_TRY(state_->file.write_at(index * kChunkBytes, chunk));
     state_->present[index] = true;
+    if (state_->name == partial_name(state_->id, Pin::kPinned)) {
+        const std::lock_guard lock(state_->store.mutex);
+        const auto shown = state_->store.shown.find(state_->id);
+        if (shown != state_->store.shown.end()) shown->second.held[index] = true;
+    }
     return {};
 }
 
@@ -105,6 +122,10 @@ Outcome<void> PartialBlob::finish() {
     // here.
     ASSAY_ASSIGN(const Leaves stored, hash_chunks(state_->file));
     if (base::merkle_root(stored) != state_->id) {
+        {
+            const std::lock_guard lock(state_->store.mutex);
+            state_->store.shown.erase(state_->id);
+        }
         (void)state_->store.partial.remove(state_->name);
         return fail(ErrorKind::kVerification,
                     "blob " + state_->id.hex() + " changed on disk while it was fetched",

@@ -31,7 +31,9 @@ struct BlobStore::State {
     std::map<BlobId, BlobInfo> blobs;
     mutable std::map<BlobId, Leaves> leaves;  ///< of blobs that were verified whole since the start
     std::set<std::string> downloads;          ///< open ones, by their files in `partial`
-    std::uint64_t used = 0;                   ///< bytes of blobs, and reservations of what will be pinned
+    /// Unfinished downloads that peers are shown, of the files partial_name(id, Pin::kPinned).
+    std::map<BlobId, BlobDescription> shown;
+    std::uint64_t used = 0;       ///< bytes of blobs, and reservations of what will be pinned
     std::uint64_t evictable = 0;  ///< reservations of open evictable downloads: in nobody's way but their own
     std::uint64_t serial = 0;
 

@@ -96,7 +96,10 @@ base::Outcome<void> Network::set_up_meters() {
     ASSAY_ASSIGN(const HostPort node, parse_host_port(node_address_));
     ASSAY_ASSIGN(ledger_relay_, Relay::start(node.port));
     told_address_ = ledger_relay_->address();
-    std::vector<Participant> serving = net_->miners;
+    std::vector<Participant> serving;
+    for (std::size_t i = 0; i < net_->miners.size(); ++i) {
+        if (!net_->plan.miners[i].outward) serving.push_back(net_->miners[i]);
+    }
     serving.insert(serving.end(), net_->verifiers.begin(), net_->verifiers.end());
     serving.push_back(net_->buyer);
     for (const Participant& one : serving) {
@@ -179,6 +182,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
         if (plan.withholds_starts) arguments.insert(arguments.end(), {"--drill", "withhold"});
+        if (plan.outward) arguments.emplace_back("--outward");
         const auto flags = network.common_flags(net.miners[i]);
         arguments.insert(arguments.end(), flags.begin(), flags.end());
         ASSAY_TRY(network.spawn(net.miners[i].name, net.miners[i].home, std::move(arguments)));

@@ -23,6 +23,7 @@ struct MinerPlan {
     base::Amount ask;
     std::vector<PlannedDrill> drills;
     bool withholds_starts = false;
+    bool outward = false;  ///< accepts no connection
 };
 
 /// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party

@@ -7,6 +7,7 @@
 #include "node/processes/connect.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"
+#include "node/rpc/outward.hpp"
 #include "node/rpc/port.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
@@ -56,14 +57,16 @@ struct RoleProcess::State {
     std::optional<HomeLock> lock;
     ledger::Genesis genesis;
     std::optional<base::SecretKey> node_key;
-    std::optional<ReservedPort> port;  ///< until serve()
+    std::optional<ReservedPort> port;  ///< until serve(); none of a process that accepts no connection
     std::unique_ptr<BlobStore> store;
     std::unique_ptr<BlobFiles> files;
+    std::unique_ptr<OutwardDesk> desk;  ///< of a process that accepts connections
     std::unique_ptr<RpcServer> blob_server;
     std::unique_ptr<SelfProbe> probe;
     std::unique_ptr<LedgerService> ledger;
     std::unique_ptr<WorkerProcess> worker;
     std::unique_ptr<Loop> loop;
+    std::unique_ptr<OutwardLinks> links;  ///< of a process that accepts none
     std::unique_ptr<LedgerPort> ledger_port;
     std::unique_ptr<BlobPort> blob_port;
     std::unique_ptr<DiskPort> disk_port;
@@ -80,8 +83,10 @@ struct RoleProcess::State {
     base::Outcome<void> assemble();
     void take_apart();
     base::Outcome<void> run(Role& role);
-    [[nodiscard]] std::string endpoint_at(const std::string& address) const {
-        return options.announce.empty() ? address : options.announce;
+    [[nodiscard]] std::string endpoint() const {
+        if (options.outward) return outward_endpoint(node_key->public_key());
+        if (!options.announce.empty()) return options.announce;
+        return blob_server ? blob_server->address() : port->address();
     }
     void write_traffic() const;
 };
@@ -111,12 +116,20 @@ base::Outcome<void> RoleProcess::State::open_store_and_worker() {
 }
 
 base::Outcome<void> RoleProcess::State::open_services() {
+    if (options.outward) {
+        OutwardOptions outward;
+        outward.chain_id = genesis.chain_id;
+        outward.tls = options.tls;
+        links = std::make_unique<OutwardLinks>(*store, *node_key, process_log(), std::move(outward));
+        return {};
+    }
+    desk = std::make_unique<OutwardDesk>(genesis.chain_id, node_key->public_key(), system_random());
     ServerOptions server;
     server.listen = port->address();
     server.tls = options.tls;
     server.limits.receive_bytes = 4 << 20;
     server.limits.memory_bytes = 256ULL << 20;
-    ASSAY_ASSIGN(blob_server, serve_blobs(*store, server));
+    ASSAY_ASSIGN(blob_server, serve_blobs(*store, server, desk.get()));
     port.reset();
     SelfProbeOptions probing;
     // Deafness is for ever, an overloaded machine is not: half a minute tells them apart.
@@ -152,7 +165,7 @@ base::Outcome<void> RoleProcess::State::assemble() {
             client.traffic = traffic;
             return connect_blobs(client);
         },
-        *loop);
+        *loop, desk.get(), links.get());
     worker_port = std::make_unique<LoopWorkerPort>(worker.get(), *loop);
     state_store = verified_state_store(options.home);
     parts.emplace(RoleParts{.seams = {.clock = system_clock(),
@@ -166,7 +179,7 @@ base::Outcome<void> RoleProcess::State::assemble() {
                             .files = *files,
                             .genesis = genesis,
                             .node_key = *node_key,
-                            .endpoint = endpoint_at(blob_server->address()),
+                            .endpoint = endpoint(),
                             .start_height = status.height,
                             .finish =
                                 [this](std::optional<base::Error> why) {
@@ -185,6 +198,7 @@ void RoleProcess::State::take_apart() {
     worker_port.reset();
     ledger_port.reset();
     blob_port.reset();
+    links.reset();
     state_store.reset();
     loop.reset();
 }
@@ -233,7 +247,9 @@ base::Outcome<std::unique_ptr<RoleProcess>> RoleProcess::open(RoleProcessOptions
     ASSAY_TRY(state->open_key());
     ASSAY_ASSIGN(state->disk_port, make_disk_port(state->options.home.jobs()));
     ASSAY_TRY(state->open_store_and_worker());
-    ASSAY_ASSIGN(state->port, ReservedPort::take(state->options.listen));
+    if (!state->options.outward) {
+        ASSAY_ASSIGN(state->port, ReservedPort::take(state->options.listen));
+    }
     ASSAY_TRY(state->open_ledger());
     return std::unique_ptr<RoleProcess>(new RoleProcess(std::move(state)));
 }
@@ -243,10 +259,7 @@ base::Outcome<void> RoleProcess::serve() {
     return state_->assemble();
 }
 
-std::string RoleProcess::endpoint() const {
-    return state_->endpoint_at(state_->blob_server ? state_->blob_server->address()
-                                                   : state_->port->address());
-}
+std::string RoleProcess::endpoint() const { return state_->endpoint(); }
 const ledger::Genesis& RoleProcess::genesis() const { return state_->genesis; }
 const RoleParts& RoleProcess::parts() const { return *state_->parts; }
 BlobStore& RoleProcess::blobs() { return *state_->store; }
@@ -254,7 +267,7 @@ WorkerProcess* RoleProcess::worker() { return state_->worker.get(); }
 
 base::Outcome<void> RoleProcess::run(Role& role) {
     if (state_->stop.stop_requested()) return {};
-    ASSAY_CHECK(state_->blob_server != nullptr);
+    ASSAY_CHECK(state_->parts.has_value());
     return state_->run(role);
 }
 

@@ -28,6 +28,7 @@ struct RoleProcessOptions {
     std::string node_address;            ///< host:port of the ledger node
     std::string listen = "127.0.0.1:0";  ///< of the blob service
     std::string announce;                ///< where others reach it; empty: where it listens
+    bool outward = false;                ///< accepts no connection: peers ask over calls that it opens
     std::filesystem::path traffic;       ///< file for what it sent and received, at its end; empty: none
     std::optional<TlsFiles> tls;
     std::optional<std::filesystem::path> genesis;  ///< kept in the home at the first start
@@ -49,10 +50,11 @@ public:
     static base::Outcome<std::unique_ptr<RoleProcess>> open(RoleProcessOptions options, std::stop_token stop);
     ~RoleProcess();
 
-    /// Opens the blob port. kFailure when it is taken.
+    /// Opens the blob port, unless it accepts no connection. kFailure when the port is taken.
     base::Outcome<void> serve();
 
-    /// Where the blobs are served, or will be: the port is ours from open() on.
+    /// Where the blobs are served, or will be: the port is ours from open() on. Of a process that accepts no
+    /// connection outward_endpoint().
     [[nodiscard]] std::string endpoint() const;
     [[nodiscard]] const ledger::Genesis& genesis() const;
     /// REQUIRES serve().

@@ -14,6 +14,8 @@ namespace frames = worker;
 
 namespace {
 constexpr std::uint64_t kRetryPauseNs = 1'000'000'000;
+/// Before verifiers that fetch other parts are asked again.
+constexpr std::uint64_t kPartsPauseNs = kRetryPauseNs / 4;
 constexpr std::uint64_t kLongestPauseNs = 60 * kRetryPauseNs;
 constexpr std::uint64_t kRestNs = 10 * kRetryPauseNs;
 constexpr std::uint64_t kForgottenNs = 600 * kRetryPauseNs;
@@ -71,6 +73,7 @@ void BlobWants::on_fetched(const AttemptKey& key, const BlobFetched& fetched) {
     // Work waits for its blob; for bidding, a blob that nobody serves is asked for less and less.
     const bool longer = std::get<Pin>(key) == Pin::kEvictable && ended.pause_ns > 0;
     ended.pause_ns = longer ? std::min(2 * ended.pause_ns, kLongestPauseNs) : kRetryPauseNs;
+    if (fault == FetchFault::kPartsLacking) ended.pause_ns = kPartsPauseNs;
     ended.not_before_ns = seams_.clock.mono_ns() + ended.pause_ns;
     log_once(ended, "blob " + fetched.id.brief() + " not fetched: " + fetched.result.error().what);
 }
@@ -110,14 +113,12 @@ std::vector<BlobId> BlobWants::known_files(const BlobId& head, const StateTerms&
 
 std::optional<StateFiles> BlobWants::want_state(const BlobId& head, const std::vector<Endpoint>& holders,
                                                 const StateTerms& terms) {
-    const auto file =
-        want(head, holders, {.size = terms.head_bytes, .traffic = terms.traffic, .owed_by = terms.owed_by});
+    const auto file = want(head, holders, terms.file_terms(terms.head_bytes));
     if (!file) return std::nullopt;
     StateFiles all{*file};
     const std::vector<BlobId> arrays = named_arrays(files_, head, terms);
     for (const BlobId& array : arrays) {
-        const auto one = want(
-            array, holders, {.size = terms.array_bytes, .traffic = terms.traffic, .owed_by = terms.owed_by});
+        const auto one = want(array, holders, terms.file_terms(terms.array_bytes));
         if (one) all.push_back(*one);
     }
     if (all.size() <= arrays.size()) return std::nullopt;

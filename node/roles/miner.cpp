@@ -2,6 +2,7 @@
 #include "node/roles/miner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
@@ -10,6 +11,7 @@
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/limits.hpp"
+#include "node/roles/outward_peers.hpp"
 
 namespace assay::node {
 
@@ -49,6 +51,8 @@ void MinerRole::plan() {
     }
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    if (outward_node(parts().endpoint) && std::exchange(lent_at_, height()) != height())
+        parts().seams.blobs.lend_to(outward_peers(state(), me()));
     forget_ended_jobs();
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) { keep_own(needed); });
 }

@@ -155,6 +155,7 @@ private:
     std::map<std::pair<base::Hash256, std::uint32_t>, NamedUpdates> updates_;  ///< by job and round
     std::set<std::pair<base::Hash256, std::uint32_t>> base_not_made_;  ///< job, round: fetched instead
     bool notes_taken_over_ = false;
+    std::uint64_t lent_at_ = 0;  ///< height at which calls were last lent
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
     std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last

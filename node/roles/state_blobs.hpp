@@ -27,6 +27,12 @@ struct StateTerms {
     bool aged = false;
     Traffic traffic = Traffic::kAudit;  ///< what its bytes count as
     base::PublicKey owed_by = {};       ///< as FetchTerms say
+    std::optional<BlobShare> share = {};
+
+    /// Of one of its files, of so many bytes.
+    [[nodiscard]] FetchTerms file_terms(std::uint64_t bytes) const {
+        return {.size = bytes, .traffic = traffic, .owed_by = owed_by, .share = share};
+    }
 };
 /// Of these arrays of a slot's state.
 StateTerms slot_terms(const program::JobSpec& spec, std::span<const program::StateArray> wanted,

@@ -2,10 +2,12 @@
 #include "node/roles/verifier.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
+#include "node/roles/outward_peers.hpp"
 
 namespace assay::node {
 
@@ -22,6 +24,8 @@ void VerifierRole::plan() {
     forget_ended_jobs();
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    if (std::exchange(admitted_at_, height()) != height())
+        parts().seams.blobs.admit(outward_miners(state(), me()));
     // Called at the start and whenever a round was settled.
     bench_.tidy(state(), height(), me(), [this](std::set<BlobId>& needed) {
         keep_own(needed);

@@ -219,6 +219,17 @@ private:
     Holding hold(const contracts::Job& job, std::uint32_t slot);
     Holding hold_update(const contracts::Job& job, const contracts::SlotRound& slot,
                         const contracts::Reveal& reveal);
+    /// Who of those who store the slot this one is; nothing when it stores it alone, or when who owes the
+    /// bytes is to be asked for all of them.
+    [[nodiscard]] std::optional<BlobShare> share_of(const contracts::Job& job,
+                                                    const contracts::SlotRound& slot) const;
+    /// Whether the slot's bytes may be called not served before the bitmap is due.
+    [[nodiscard]] bool not_served(const contracts::Job& job, const std::vector<BlobId>& blobs,
+                                  const base::PublicKey& miner) const;
+    /// Others, another one first each time, then the miner.
+    [[nodiscard]] std::vector<Endpoint> store_holders(const contracts::Job& job,
+                                                      const contracts::SlotRound& slot,
+                                                      const BlobId& blob) const;
     Holding hold_end(const contracts::Job& job, const contracts::SlotRound& slot,
                      const contracts::Reveal& reveal);
     void check_end(const contracts::Job& job, std::uint32_t slot, const base::Hash256& root,
@@ -269,6 +280,7 @@ private:
     /// The states at the last boundary, in jobs that carry; the files are let go once they are served.
     RecomputedFiles own_ends_;
     std::map<MergeKey, StoreWork> stores_;
+    std::uint64_t admitted_at_ = 0;       ///< height at which holders' calls were last admitted
     std::set<AuditKey> told_;             ///< audits whose findings were told
     std::set<base::Hash256> left_alone_;  ///< jobs that ask for more than we lock, said once each
     bool computing_ = false;              ///< a request of ours is at work in the worker

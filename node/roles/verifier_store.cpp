@@ -9,6 +9,13 @@ namespace assay::node {
 
 namespace frames = worker;
 
+namespace {
+/// Of a longer window the parts have no more: verifiers that are gone do not hold up a round for half of it.
+constexpr std::uint64_t kPartsBlocks = 300;
+/// Attempts in which nobody gave a blob.
+constexpr std::uint32_t kUnserved = 3;
+}  // namespace
+
 void VerifierRole::serve_recomputed(const contracts::Job& job, const contracts::Round& round) {
     if (round.phase < contracts::RoundPhase::kReveal) return;
     const auto serve = [&](RecomputedFiles& files, const std::string& what, const auto& is_claimed) {
@@ -53,6 +60,50 @@ void VerifierRole::plan_storage(const contracts::Job& job, const contracts::Roun
           contracts::StorageBitmap{.job = job.id, .round = job.round, .bits = *work.bits});
 }
 
+std::optional<BlobShare> VerifierRole::share_of(const contracts::Job& job,
+                                                const contracts::SlotRound& slot) const {
+    const auto round = contracts::read_round(state(), job.id, job.round);
+    const std::uint64_t window = contracts::params_of(state(), job).storage_window;
+    if (!round || height() + window >= round->phase_deadline + std::min(window / 2, kPartsBlocks)) {
+        return std::nullopt;
+    }
+    std::uint32_t of = 0;
+    std::optional<std::uint32_t> place;
+    for (const contracts::EnlistedVerifier& enlisted : job.verifiers) {
+        const bool judges = std::any_of(round->judges.begin(), round->judges.end(),
+                                        [&](const auto& judge) { return judge.node == enlisted.node; });
+        if (!judges || enlisted.owner == slot.owner) continue;
+        if (enlisted.node == me()) place = of;
+        ++of;
+    }
+    if (of < 2 || !place) return std::nullopt;
+    // A blob of fewer chunks than parts is not always the same one's to fetch.
+    return BlobShare{(*place + slot.slot) % of, of};
+}
+
+std::vector<Endpoint> VerifierRole::store_holders(const contracts::Job& job, const contracts::SlotRound& slot,
+                                                  const BlobId& blob) const {
+    std::vector<Endpoint> holders = holders_of_stored(state(), job, slot, me());
+    if (holders.size() < 2) return holders;
+    const std::size_t others = holders.size() - 1;
+    const std::size_t tried = bench_.wants().tries(blob, slot.miner).failed % others;
+    std::rotate(holders.begin(), holders.begin() + static_cast<std::ptrdiff_t>(tried), holders.end() - 1);
+    return holders;
+}
+
+// Parts that others fetch may come until who owes them is asked for all: what was not served in between says
+// nothing, and a slow holder holds up no other slot.
+bool VerifierRole::not_served(const contracts::Job& job, const std::vector<BlobId>& blobs,
+                              const base::PublicKey& miner) const {
+    const std::uint64_t window = contracts::params_of(state(), job).storage_window;
+    if (window / 2 > kPartsBlocks) return waited_enough(job, blobs, miner, window);
+    const auto round = contracts::read_round(state(), job.id, job.round);
+    if (!round || height() + window < round->phase_deadline + window / 2) return false;
+    return std::any_of(blobs.begin(), blobs.end(), [&](const BlobId& blob) {
+        return bench_.wants().tries(blob, miner).unserved >= kUnserved;
+    });
+}
+
 VerifierRole::Holding VerifierRole::hold(const contracts::Job& job, std::uint32_t slot) {
     const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
     const auto record = contracts::read_slot(state(), job.id, job.round, slot);
@@ -71,12 +122,11 @@ VerifierRole::Holding VerifierRole::hold_update(const contracts::Job& job, const
     if (work.given_up || work.false_files.contains(slot.slot)) return Holding::kNotServed;
     FetchTerms terms = update_terms(job.spec);
     terms.owed_by = slot.miner;
+    terms.share = share_of(job, slot);
     const auto file =
-        bench_.wants().want(reveal.update_blob, holders_of_stored(state(), job, slot, me()), terms);
+        bench_.wants().want(reveal.update_blob, store_holders(job, slot, reveal.update_blob), terms);
     if (!file) {
-        const std::uint64_t window = contracts::params_of(state(), job).storage_window;
-        return waited_enough(job, {reveal.update_blob}, slot.miner, window) ? Holding::kNotServed
-                                                                            : Holding::kAwaited;
+        return not_served(job, {reveal.update_blob}, slot.miner) ? Holding::kNotServed : Holding::kAwaited;
     }
     if (const auto own = own_updates_.find({job.id, job.round, slot.slot}); own != own_updates_.end()) {
         if (own->second.served == reveal.update_blob) work.updates[slot.slot] = *file;
@@ -93,12 +143,12 @@ VerifierRole::Holding VerifierRole::hold_end(const contracts::Job& job, const co
     if (work.given_up || work.false_ends.contains(slot.slot)) return Holding::kNotServed;
     StateTerms terms = slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried);
     terms.owed_by = slot.miner;
+    terms.share = share_of(job, slot);
     const auto files =
-        bench_.wants().want_state(reveal.carried_blob, holders_of_stored(state(), job, slot, me()), terms);
+        bench_.wants().want_state(reveal.carried_blob, store_holders(job, slot, reveal.carried_blob), terms);
     if (!files) {
-        const std::uint64_t window = contracts::params_of(state(), job).storage_window;
         const auto blobs = bench_.wants().known_files(reveal.carried_blob, terms);
-        return waited_enough(job, blobs, slot.miner, window) ? Holding::kNotServed : Holding::kAwaited;
+        return not_served(job, blobs, slot.miner) ? Holding::kNotServed : Holding::kAwaited;
     }
     if (!computing_ && bench_.opened(state(), job)) {
         check_end(job, slot.slot, reveal.trace.carried->out, *files);

@@ -11,9 +11,12 @@
 #include "assay.grpc.pb.h"
 #include "contracts/base/blob_id.hpp"
 #include "node/rpc/channel.hpp"
+#include "node/rpc/client_errors.hpp"
+#include "node/rpc/description.hpp"
 #include "node/rpc/errors.hpp"
 #include "node/rpc/traffic.hpp"
 #include "node/rpc/wire.hpp"
+#include "node/seams/outward.hpp"
 
 namespace assay::node {
 namespace {
@@ -62,15 +65,6 @@ bool out_of_descriptors() {
     return errno == EMFILE || errno == ENFILE;
 }
 
-base::Failed<FetchFailure> by_status(const grpc::Status& status, const std::string& address) {
-    FetchFault fault = FetchFault::kNotServed;
-    // The holder's limits and our own clients' quota are told by the same code.
-    if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) fault = FetchFault::kBusy;
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && out_of_descriptors())
-        fault = FetchFault::kOwnMachine;
-    return base::failed(FetchFailure(to_error(status, address), fault));
-}
-
 class GrpcBlobs final : public BlobService {
 public:
     GrpcBlobs(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
@@ -86,14 +80,7 @@ public:
         const grpc::Status status = stub_->Describe(&context, request, &response);
         if (!status.ok()) return by_status(status, options_.address);
         count_received(options_.traffic, response.ByteSizeLong());
-        BlobDescription description;
-        description.size = response.size();
-        const base::ByteView leaves = base::as_bytes(response.leaves());
-        if (leaves.size() % 32 != 0) return bad_answer(options_.address, "a leaf list that is cut short");
-        for (std::size_t at = 0; at < leaves.size(); at += 32) {
-            description.leaves.push_back(base::hash_from(leaves.subspan(at, 32)));
-        }
-        return description;
+        return to_description(response, options_.address);
     }
 
     FetchEnd fetch(const BlobId& id, std::uint64_t first_chunk, const ChunkHandler& handler) override {
@@ -137,7 +124,36 @@ private:
 
 }  // namespace
 
+base::Failed<FetchFailure> by_status(const grpc::Status& status, const std::string& address) {
+    FetchFault fault = FetchFault::kNotServed;
+    // The holder's limits and our own clients' quota are told by the same code.
+    if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) fault = FetchFault::kBusy;
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && out_of_descriptors())
+        fault = FetchFault::kOwnMachine;
+    return base::failed(FetchFailure(to_error(status, address), fault));
+}
+
+FetchOutcome<BlobDescription> to_description(const v1::DescribeResponse& response,
+                                             const std::string& holder) {
+    BlobDescription description;
+    description.size = response.size();
+    const base::ByteView leaves = base::as_bytes(response.leaves());
+    if (leaves.size() % 32 != 0) return bad_answer(holder, "a leaf list that is cut short");
+    for (std::size_t at = 0; at < leaves.size(); at += 32) {
+        description.leaves.push_back(base::hash_from(leaves.subspan(at, 32)));
+    }
+    auto held = read_held(response.held(), description.leaves.size());
+    if (!held) return bad_answer(holder, "a list of chunks that is not of this blob");
+    description.held = *std::move(held);
+    return description;
+}
+
 base::Outcome<std::unique_ptr<BlobService>> connect_blobs(const ClientOptions& options) {
+    if (const auto node = outward_node(options.address)) {
+        return base::fail(base::ErrorKind::kUnreachable,
+                          "node " + node->brief() + " accepts no connection and opens none to us",
+                          "the verifiers of its job have its blobs");
+    }
     ASSAY_ASSIGN(const auto channel, open_channel(options));
     return std::unique_ptr<BlobService>(std::make_unique<GrpcBlobs>(options, channel));
 }

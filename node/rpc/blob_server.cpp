@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // BlobService over gRPC: conversions only.
 #include "assay.grpc.pb.h"
+#include "node/rpc/description.hpp"
 #include "node/rpc/errors.hpp"
+#include "node/rpc/lend_call.hpp"
 #include "node/rpc/listener.hpp"
 #include "node/rpc/reactors.hpp"
 #include "node/rpc/wire.hpp"
@@ -52,7 +54,8 @@ private:
 
 class BlobCalls final : public v1::Blobs::CallbackService, public Adapter {
 public:
-    BlobCalls(BlobService& service, const ServerLimits& limits) : service_(service), calls_(limits) {}
+    BlobCalls(BlobService& service, const ServerLimits& limits, OutwardDesk* desk)
+        : service_(service), desk_(desk), calls_(limits) {}
 
     grpc::Service& service() override { return *this; }
     void stop() override { calls_.stop(); }
@@ -65,9 +68,7 @@ public:
             if (!id) return not_an_id();
             auto description = service_.describe(*id);
             if (!description) return to_status(description.error());
-            out->set_size(description->size);
-            for (const base::Hash256& leaf : description->leaves)
-                out->mutable_leaves()->append(wire_text(leaf.view()));
+            write_description(*description, *out);
             return grpc::Status::OK;
         });
     }
@@ -78,16 +79,24 @@ public:
         return (new FetchCall(calls_, readers_, service_, *context, *request))->start();
     }
 
+    grpc::ServerBidiReactor<v1::LendAnswer, v1::LendAsk>* Lend(
+        grpc::CallbackServerContext* context) override {
+        // Deletes itself when it is over.
+        return (new LendCall(calls_, desk_, *context))->start();
+    }
+
 private:
     BlobService& service_;
+    OutwardDesk* desk_;
     OpenCalls calls_;
     FairPool readers_{kBlobReaders};
 };
 
 }  // namespace
 
-base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options) {
-    return listen(std::make_unique<BlobCalls>(service, options.limits), options, "blobs");
+base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options,
+                                                      OutwardDesk* desk) {
+    return listen(std::make_unique<BlobCalls>(service, options.limits, desk), options, "blobs");
 }
 
 }  // namespace assay::node

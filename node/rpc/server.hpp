@@ -42,6 +42,8 @@ struct ServerOptions {
     ServerLimits limits;
 };
 
+class OutwardDesk;
+
 /// A running server; serves until destroyed or stopped. The service must outlive it.
 class RpcServer {
 public:
@@ -57,6 +59,9 @@ public:
 /// kUsage: not host:port, or not loopback and without TLS files. kFailure: the port is taken, the files
 /// cannot be read.
 base::Outcome<std::unique_ptr<RpcServer>> serve_ledger(LedgerService& service, const ServerOptions& options);
-base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options);
+/// `desk`: gets the calls of holders that accept no connection, and outlives the server; without one such
+/// calls are refused.
+base::Outcome<std::unique_ptr<RpcServer>> serve_blobs(BlobService& service, const ServerOptions& options,
+                                                      OutwardDesk* desk = nullptr);
 
 }  // namespace assay::node

@@ -12,8 +12,8 @@ constexpr std::size_t kForBidding = 8;
 
 class LoopBlobPort final : public BlobPort {
 public:
-    LoopBlobPort(BlobStore& store, ConnectFor connect, Loop& loop)
-        : store_(store), connect_(std::move(connect)), loop_(loop) {}
+    LoopBlobPort(BlobStore& store, ConnectFor connect, Loop& loop, OutwardDesk* desk, OutwardLinks* links)
+        : store_(store), connect_(std::move(connect)), loop_(loop), desk_(desk), links_(links) {}
 
     void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
                std::vector<Endpoint> holders) override {
@@ -23,6 +23,13 @@ public:
                   [this, request, id, terms, holders = std::move(holders)](const std::stop_token& stop) {
                       fetch_now(request, id, terms, holders, stop);
                   });
+    }
+
+    void lend_to(const std::vector<OutwardPeer>& peers) override {
+        if (links_ != nullptr) links_->lend_to(peers);
+    }
+    void admit(const std::set<base::PublicKey>& nodes) override {
+        if (desk_ != nullptr) desk_->admit(nodes);
     }
 
 private:
@@ -35,9 +42,11 @@ private:
 
     void fetch_now(RequestId request, const BlobId& id, const FetchTerms& terms,
                    const std::vector<Endpoint>& holders, const std::stop_token& stop) {
-        std::size_t asked = 0;
         const ConnectHolder connect = [&](const Endpoint& holder) {
-            if (++asked == holders.size()) loop_.post(RoleEvent(BlobAsked{request}));
+            // Who owes the blob, and is asked first for a part of it.
+            if (holder == holders.back()) loop_.post(RoleEvent(BlobAsked{request}));
+            const auto node = outward_node(holder);
+            if (node && desk_ != nullptr) return desk_->holder(*node, terms.traffic);
             return connect_(holder, terms.traffic);
         };
         loop_.post(RoleEvent(
@@ -47,14 +56,17 @@ private:
     BlobStore& store_;
     ConnectFor connect_;
     Loop& loop_;
+    OutwardDesk* desk_;
+    OutwardLinks* links_;
     FetchLanes work_{kForWork};
     FetchLanes bidding_{kForBidding};
 };
 
 }  // namespace
 
-std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop) {
-    return std::make_unique<LoopBlobPort>(store, std::move(connect), loop);
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop, OutwardDesk* desk,
+                                         OutwardLinks* links) {
+    return std::make_unique<LoopBlobPort>(store, std::move(connect), loop, desk, links);
 }
 
 }  // namespace assay::node

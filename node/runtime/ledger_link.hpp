@@ -8,6 +8,7 @@
 #include "contracts/base/error.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/blob/fetch.hpp"
+#include "node/rpc/outward.hpp"
 #include "node/runtime/loop.hpp"
 #include "node/seams/ports.hpp"
 
@@ -24,7 +25,10 @@ using ConnectFor =
 
 /// Fetches into `store`. A slow holder holds up what it owes itself for one purpose, and nothing else, while
 /// threads are left.
-std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop);
+/// `desk` and `links`: for parties that accept no connection (node/rpc/outward.hpp); each may be null. They
+/// outlive the port.
+std::unique_ptr<BlobPort> make_blob_port(BlobStore& store, ConnectFor connect, Loop& loop,
+                                         OutwardDesk* desk = nullptr, OutwardLinks* links = nullptr);
 
 /// Files in `folder` (created when missing, mode 0700).
 base::Outcome<std::unique_ptr<DiskPort>> make_disk_port(const std::filesystem::path& folder);

@@ -24,6 +24,17 @@ using BlobId = base::Hash256;
 struct BlobDescription {
     std::uint64_t size = 0;             ///< bytes
     std::vector<base::Hash256> leaves;  ///< leaf hash of each chunk, in order
+    std::vector<bool> held = {};        ///< of each chunk, while some are not there yet; empty: all are
+};
+
+/// Whether peers are given the chunks of an unfinished download.
+enum class Showing : std::uint8_t { kHidden, kShown };
+
+/// Part `mine` of `of`, of a blob that so many store together (node/blob/parts.hpp).
+struct BlobShare {
+    std::uint32_t mine = 0;
+    std::uint32_t of = 1;
+    friend bool operator==(const BlobShare&, const BlobShare&) = default;
 };
 
 /// Whether a blob may be dropped to make room.
@@ -41,6 +52,9 @@ struct FetchTerms {
     /// Who owes it, where the ledger says so. Any party can name another's blob as its own: what one of them
     /// does not give is no fault of the other, and holds up nothing that the other gives.
     base::PublicKey owed_by = {};
+    /// Of a blob that others store too: the part to take of the last holder, who owes it. The rest is taken
+    /// of the others, who are given what is here in turn.
+    std::optional<BlobShare> share = {};
     /// A holder that gives less than a chunk in each `pace` is left for the next, after `patience` at least.
     /// The last holder is left at no pace.
     std::chrono::milliseconds patience{20'000};

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "node/seams/event.hpp"
 #include "node/seams/log.hpp"
+#include "node/seams/outward.hpp"
 
 namespace assay::node {
 
@@ -31,6 +33,11 @@ public:
     virtual ~BlobPort() = default;
     virtual void fetch(RequestId request, const BlobId& id, const FetchTerms& terms,
                        std::vector<Endpoint> holders) = 0;
+    /// For a party that accepts no connection: from now on these peers, and no others, can ask it for the
+    /// blobs that it serves, over calls that it opens and opens again.
+    virtual void lend_to(const std::vector<OutwardPeer>& /*peers*/) {}
+    /// From now on these nodes, and no others, may open such calls to this party.
+    virtual void admit(const std::set<base::PublicKey>& /*nodes*/) {}
 };
 
 /// Small files of a role, for what must survive a crash (secrets of a commit, where a job stands). Names

@@ -50,6 +50,7 @@ TEST_CASE("who withholds starts is replayed from the base: it is paid less, and 
     plan.params.probation_rounds = 0;
     plan.job.security.audit_threshold = UINT64_MAX / 2;
     plan.job.rounds = 3;
+    plan.miners[kHonest].outward = true;  // what it owes is asked for over calls of its own
     plan.miners[kWithholding].withholds_starts = true;
     plan.miners[kLazy].withholds_starts = true;
     plan.miners[kLazy].drills.push_back(must(node::parse_drill("segment=1,kind=lazy")).planned);

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "contracts/program/round_plan.hpp"
-#include "node/audit/job_plan.hpp"
+#include "node/audit/slot_traffic.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
@@ -56,9 +56,13 @@ struct ByStanding {
     }
 };
 
+/// Verifiers that a slot's traffic is quoted for: two recompute, and one more draws with them.
+constexpr std::uint32_t kQuotedVerifiers = 3;
+
 /// Bytes of the files that travel, and how many of them do.
 struct QuotedBytes {
     PlannedBytes bytes;
+    SlotTraffic slot;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -71,6 +75,11 @@ struct QuotedBytes {
         visit("slot_updates", bytes.updates);
         visit("slot_audit", ByStanding<std::uint64_t>{bytes.audit_newcomer, bytes.audit_proven});
         visit("slot_storage", bytes.storage);
+        visit("verifiers", kQuotedVerifiers);
+        visit("slot_miner_up", slot.miner_up);
+        visit("slot_miner_down", slot.miner_down);
+        visit("slot_verifier_up", slot.verifier_up);
+        visit("slot_verifier_down", slot.verifier_down);
         visit("job", ByStanding<std::uint64_t>{bytes.job_newcomer, bytes.job_proven});
     }
 };
@@ -120,7 +129,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("deterring_rate", ByStanding<double>{plan.deterring_rate_newcomer, plan.deterring_rate_proven});
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
-    body("bytes", QuotedBytes{plan.bytes});
+    body("bytes", QuotedBytes{plan.bytes, slot_traffic(spec, plan.bytes, kQuotedVerifiers)});
     body("measured", estimate);
     return body.take();
 }
@@ -142,6 +151,10 @@ std::string size_text(std::uint64_t bytes) {
     return text;
 }
 
+std::string by_standing(const TrafficByStanding& bytes) {
+    return "about " + size_text(bytes.newcomer) + " (newcomer), " + size_text(bytes.proven) + " (proven)";
+}
+
 std::string seconds_text(double seconds) {
     char text[48];
     std::snprintf(text, sizeof text, seconds < 120 ? "%.1f s" : "%.0f s", seconds);
@@ -159,6 +172,7 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
     const bool pays = plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0;
     const PlannedBytes& bytes = plan.bytes;
     const program::FileSizes& sizes = bytes.files;
+    const SlotTraffic slot = slot_traffic(spec, bytes, kQuotedVerifiers);
     std::vector<std::pair<std::string, std::string>> fields = {
         {"job", spec.name},
         {"model", std::to_string(plan.parameters) + " parameters"},
@@ -183,12 +197,14 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
                       size_text(sizes.slot_state) + ", the update from " + size_text(finalise_start(spec))},
-        {"slot's traffic", "a round, up: about " + size_text(bytes.audit_newcomer) + " (newcomer), " +
-                               size_text(bytes.audit_proven) +
-                               " (proven) of states served to verifiers, up to " + size_text(bytes.storage) +
-                               " stored by verifiers, up to " + size_text(bytes.updates) +
-                               " of its update to miners and verifiers; down: up to " +
-                               size_text(bytes.received) + " of other slots' updates"},
+        {"miner's bytes",
+         "a slot's round, up: " + by_standing(slot.miner_up) +
+             " of starts, the update and what the slot hands on; down: " + size_text(slot.miner_down) +
+             " of other slots' updates; once: " + size_text(bytes.data) + " of data"},
+        {"verifier's bytes", "a slot's round, each of " + std::to_string(kQuotedVerifiers) +
+                                 ", up: " + by_standing(slot.verifier_up) +
+                                 "; down: " + by_standing(slot.verifier_down) +
+                                 "; once: " + size_text(bytes.data) + " of data"},
         {"job's traffic", "up to about " + size_text(bytes.job_newcomer) + " (newcomers), " +
                               size_text(bytes.job_proven) + " (proven), of which " + size_text(bytes.data) +
                               " of data to each miner and verifier; " + size_text(bytes.join) +

@@ -53,12 +53,14 @@ struct MinerFlags {
     std::string lock_slot = "20";
     std::string lock_job = "60";
     std::vector<std::string> drills;
+    bool outward = false;
     unsigned self_check = kSelfCheckInterval.count();
 };
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
+    options.outward = flags.outward;
     if (flags.self_check > 0) options.self_check = std::chrono::minutes(flags.self_check);
     std::shared_ptr<const Passphrase> passphrase = options.passphrase.read;
     MinerOptions miner_options;
@@ -127,6 +129,10 @@ void add_work_commands(CLI::App& app, Context& context) {
                           [&context, miner] { return run_miner(context, *miner); });
     add_role_flags(mine, miner->role);
     add_peer_flags(mine, miner->role);
+    mine.add_flag("--outward", miner->outward,
+                  "Accept no connection: verifiers ask over calls that this miner opens to them")
+        ->excludes("--listen")
+        ->excludes("--announce");
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();

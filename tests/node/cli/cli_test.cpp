@@ -85,6 +85,18 @@ TEST_CASE("a wrong word is a usage error that names it") {
     CHECK(cli({"nonsense"}).err.find("nonsense") != std::string::npos);
 }
 
+TEST_CASE("a miner that accepts no connection has no port to listen on or to announce") {
+    const Cli cli;
+    for (const std::string flag : {"--listen", "--announce"}) {
+        const Run run = cli({"miner", "run", "--outward", flag, "127.0.0.1:7000"});
+        INFO(run.err);
+        CHECK(run.code == 2);
+        CHECK(run.err.find("--outward") != std::string::npos);
+        CHECK(run.err.find(flag) != std::string::npos);
+    }
+    CHECK(cli({"verifier", "run", "--outward"}).code == 2);  // who is called must listen
+}
+
 TEST_CASE("an error in JSON mode is one object with code, kind, message and fix") {
     const Run run = Cli()({"key", "show", "-o", "json"});
     CHECK(run.code == 3);

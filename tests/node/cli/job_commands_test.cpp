@@ -136,6 +136,18 @@ TEST_CASE("plan quotes the bytes of a slot, of its audits, of joining and of the
     const double mean = 0.25 * 0.75 * static_cast<double>(count("slot_state")) +
                         0.75 * static_cast<double>(head + 4 * parameters);
     CHECK(audit.at("proven").get<double>() == Approx(2 * mean).margin(2));
+    // Of three verifiers the two who recompute `finalise` have the update, and the third asks for a third
+    // each.
+    const auto update = static_cast<double>(count("update"));
+    const double starts = static_cast<double>(audit.at("proven").get<std::uint64_t>());
+    CHECK(count("verifiers") == 3);
+    CHECK(bytes.at("slot_miner_up").at("newcomer").get<double>() == Approx(update / 3).margin(1));
+    CHECK(bytes.at("slot_miner_up").at("proven").get<double>() == Approx(starts + update / 3).margin(1));
+    CHECK(count("slot_miner_down") == count("update"));
+    const double up = (update * 2 / 3 + update) / 3;
+    CHECK(bytes.at("slot_verifier_up").at("newcomer").get<double>() == Approx(up).margin(1));
+    CHECK(bytes.at("slot_verifier_down").at("proven").get<double>() ==
+          Approx((starts + update) / 3).margin(1));
     const std::uint64_t whole =
         2 * (2 * count("slot_updates") - count("update")) + 4 * count("data") + 2 * count("base_state");
     CHECK(bytes.at("job").at("newcomer") == whole);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,7 +44,11 @@ struct AskedBlobs final : BlobPort {
                std::vector<Endpoint> holders) override {
         asked.push_back({request, id, terms, std::move(holders)});
     }
+    void lend_to(const std::vector<OutwardPeer>& peers) override { lent = peers; }
+    void admit(const std::set<base::PublicKey>& nodes) override { admitted = nodes; }
     std::deque<Asked> asked;
+    std::vector<OutwardPeer> lent;
+    std::set<base::PublicKey> admitted;
 };
 
 }  // namespace assay::node::test_market

@@ -18,13 +18,10 @@
 #include "ledger/audit/evidence.hpp"
 #include "ledger/engine/chain.hpp"
 #include "node/blob/fetch.hpp"
-#include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
-#include "tests/node/roles/kept_ports.hpp"
-#include "tests/node/roles/local_worker.hpp"
-#include "tests/node/roles/quiet_ports.hpp"
+#include "tests/node/roles/market_party.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -36,57 +33,6 @@
 namespace assay::node::test_market {
 
 namespace frames = worker;
-using assay::test::key_of;
-using test::HandClock;
-using test::KeptLog;
-using test::MemoryDisk;
-using test::NoTimers;
-
-/// A party: a role with everything that is its own.
-struct Party {
-    Party(std::string called, const ledger::Genesis& genesis, HandClock& the_clock,
-          const std::filesystem::path& folder, std::uint64_t quota)
-        : name(std::move(called)),
-          owner(key_of(name)),
-          node(key_of(name + "'s node")),
-          clock(the_clock),
-          store(
-              BlobStore::open({.folder = folder / name, .quota_bytes = quota, .free_bytes_min = 0}).value()),
-          files(make_blob_files(*store)),
-          parts{.seams = {clock, random, timers, mempool, blobs, notes, worker, log},
-                .files = *files,
-                .genesis = genesis,
-                .node_key = node,
-                .endpoint = name + ":1",
-                .start_height = 0,
-                .finish = [this](std::optional<base::Error> why) {
-                    ended = true;
-                    error = std::move(why);
-                }} {}
-
-    std::string name;
-    base::SecretKey owner, node;
-    HandClock& clock;
-    SlowlyCountedBytes random;
-    NoTimers timers;
-    SentTransactions mempool;
-    AskedBlobs blobs;
-    MemoryDisk notes;
-    LocalWorker worker;
-    KeptLog log;
-    std::unique_ptr<BlobStore> store;
-    std::unique_ptr<BlobFiles> files;
-    std::set<BlobId> asked_for;                 ///< of others
-    std::map<Traffic, std::uint64_t> received;  ///< bytes of blobs, by what they were asked for
-    std::set<BlobId> withheld;                  ///< in its store, and not served
-    bool serves = true;
-    bool trickles = false;  ///< what it serves comes so slowly that it is never there
-    bool busy = false;      ///< it answers that it has no room, to whoever asks it
-    RoleParts parts;
-    std::unique_ptr<Role> role;
-    bool ended = false;
-    std::optional<base::Error> error;
-};
 
 struct MarketOptions {
     std::vector<std::string> miners = {"mia", "moe"};
@@ -102,7 +48,9 @@ struct MarketOptions {
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
-    std::uint64_t luck = 0;  ///< another number, another job: other draws
+    std::uint32_t width = 0;        ///< of the model; 0: the tiny job's
+    std::set<std::string> outward;  ///< miners that accept no connection
+    std::uint64_t luck = 0;         ///< another number, another job: other draws
 };
 
 class Market {
@@ -116,6 +64,7 @@ public:
         job_.spec.rounds = options_.rounds;
         job_.spec.seed += options_.luck;
         job_.spec.strategy = options_.strategy;
+        if (options_.width > 0) job_.spec.model.width = options_.width;
         job_.spec.inner_state = options_.inner_state;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
         job_.spec.security.gain_bound = base::units(10'000);
@@ -345,6 +294,9 @@ private:
         parties_[name] = std::make_unique<Party>(
             name, genesis_, clock_, folder_.path(),
             options_.quotas.contains(name) ? options_.quotas.at(name) : options_.quota);
+        if (options_.outward.contains(name)) {
+            parties_[name]->parts.endpoint = outward_endpoint(parties_[name]->node.public_key());
+        }
     }
     void make_block() {
         std::vector<Bytes> transactions = std::exchange(owners_, {});
@@ -392,10 +344,15 @@ private:
                     const auto asked = one->blobs.asked.front();
                     one->blobs.asked.pop_front();
                     one->asked_for.insert(asked.id);
-                    if (party_at(asked.holders.front()) && party_at(asked.holders.front())->trickles) {
-                        if (asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
+                    // Of a share the owner is asked first, and others that are slow are left.
+                    const bool share = asked.terms.share.has_value();
+                    const Party* const first = party_at(share ? asked.holders.back() : asked.holders.front());
+                    if (first != nullptr && first->trickles) {
+                        if (share || asked.holders.size() == 1) one->role->step(BlobAsked{asked.request});
                         continue;
                     }
+                    in_parts_ = share;
+                    asker_ = one.get();
                     const auto fetched =
                         fetch_blob(*one->store, asked.id, asked.holders, connect_, {}, nullptr, asked.terms);
                     if (fetched.ok())
@@ -430,14 +387,40 @@ private:
             return party_.store->describe(id);
         }
         FetchEnd fetch(const BlobId& id, std::uint64_t first, const ChunkHandler& handler) override {
-            return party_.store->fetch(id, first, handler);
+            bool refused = false;
+            const auto end = party_.store->fetch(id, first, [&](std::uint64_t index, base::ByteView chunk) {
+                refused = party_.only && (index < party_.only->first || index >= party_.only->end);
+                if (refused) return false;
+                party_.sent[id] += chunk.size();
+                Bytes bytes = base::to_bytes(chunk);
+                if (party_.lies) bytes.back() ^= 1;
+                return handler(index, bytes);
+            });
+            if (refused) return base::fail(base::ErrorKind::kNotFound, "not given");
+            return end;
         }
 
     private:
         Party& party_;
     };
 
+    /// Of a party that accepts no connection: those alone have its blobs to whom it opened a call, and who
+    /// take it.
+    Outcome<std::unique_ptr<BlobService>> over_its_own_call(const base::PublicKey& node) {
+        for (auto& [name, one] : parties_) {
+            if (one->node.public_key() != node) continue;
+            const OutwardPeer peer{asker_->node.public_key(), asker_->parts.endpoint};
+            const auto& lent = one->blobs.lent;
+            if (std::find(lent.begin(), lent.end(), peer) == lent.end()) break;
+            if (!asker_->blobs.admitted.contains(node) || !one->serves) break;
+            return std::unique_ptr<BlobService>(std::make_unique<Served>(*one));
+        }
+        return base::fail(base::ErrorKind::kUnreachable, "it accepts no connection");
+    }
+
     MarketOptions options_;
+    Party* asker_ = nullptr;  ///< of the fetch under way
+    bool in_parts_ = false;   ///< it is
     assay::test::TemporaryFolder folder_;
     HandClock clock_;
     const ledger::Genesis genesis_;
@@ -451,10 +434,13 @@ private:
     tests::TinyJob job_;
     std::map<std::string, std::unique_ptr<Party>> parties_;
     const ConnectHolder connect_ = [this](const Endpoint& at) -> Outcome<std::unique_ptr<BlobService>> {
+        if (const auto node = outward_node(at)) return over_its_own_call(*node);
         const auto found = parties_.find(at.substr(0, at.find(':')));
         if (found == parties_.end() || !found->second->serves) {
             return base::fail(base::ErrorKind::kUnreachable, "nobody is at " + at);
         }
+        if (in_parts_ && found->second->trickles)
+            return base::fail(base::ErrorKind::kUnreachable, "it gives slowly");
         return std::unique_ptr<BlobService>(std::make_unique<Served>(*found->second));
     };
 };
@@ -474,6 +460,20 @@ inline void check_nobody_ended(const Market& market) {
     for (const auto& [name, party] : market.parties()) {
         INFO(name << ": " << (party->error ? party->error->what : std::string("done")));
         CHECK((!party->ended || (name == "bea" && !party->error)));
+    }
+}
+
+/// The job runs to its end, and every slot of every round is paid.
+inline void check_all_paid(Market& market) {
+    REQUIRE(market.turn_until([&] { return market.ended(); }, 800));
+    check_nobody_ended(market);
+    CHECK(market.job()->end_reason == contracts::Reason::kJobComplete);
+    for (std::uint32_t round = 0; round < market.spec().rounds; ++round) {
+        CHECK(market.round(round).merged);
+        for (std::uint32_t slot = 0; slot < market.spec().slots; ++slot) {
+            INFO("round " << round << ", slot " << slot);
+            CHECK(market.slot(round, slot).verdict == contracts::Reason::kPaid);
+        }
     }
 }
 

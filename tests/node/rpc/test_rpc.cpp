@@ -10,8 +10,10 @@
 #include <atomic>
 #include <thread>
 
+#include "contracts/base/blob_id.hpp"
 #include "node/blob/fetch.hpp"
 #include "node/rpc/client.hpp"
+#include "node/rpc/description.hpp"
 #include "node/rpc/self_probe.hpp"
 #include "node/rpc/server.hpp"
 #include "tests/node/rpc/raw_http2.hpp"
@@ -244,6 +246,57 @@ TEST_CASE("two nodes exchange a blob; a peer with a damaged chunk is passed over
     base::Hash256 unknown;
     REQUIRE(connect_blobs({.address = honest->address()}).value()->describe(unknown).error().kind ==
             ErrorKind::kNotFound);
+}
+
+TEST_CASE("an unfinished download that is shown is described and given as far as it goes, and no further") {
+    const test::TemporaryFolder folder;
+    const auto source = BlobStore::open({.folder = folder / "source", .free_bytes_min = 0}).value();
+    const auto halfway = BlobStore::open({.folder = folder / "halfway", .free_bytes_min = 0}).value();
+    const std::size_t chunks = 11;
+    Bytes content(chunks * kChunkBytes - 1);
+    for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::uint8_t>(i / kChunkBytes);
+    const BlobId id = source->put(content).value();
+    const auto all = source->describe(id).value();
+    CHECK(all.held.empty());
+    const auto partial = halfway->begin(id, all, Pin::kPinned, Showing::kShown).value();
+    for (const std::uint64_t index : {1U, 2U, 9U}) {
+        REQUIRE(partial->add(index, ByteView(content).subspan(index * kChunkBytes, kChunkBytes)).ok());
+    }
+    const auto server = serve_blobs(*halfway, {}).value();
+    const auto client = connect_blobs({.address = server->address()}).value();
+    const auto described = client->describe(id).value();
+    CHECK(described.leaves == all.leaves);
+    CHECK(described.held == halfway->describe(id).value().held);
+    REQUIRE(described.held.size() == chunks);
+    CHECK(std::count(described.held.begin(), described.held.end(), true) == 3);
+    std::vector<std::uint64_t> given;
+    const ChunkHandler note = [&](std::uint64_t index, ByteView chunk) {
+        CHECK(base::blob_chunk_hash(chunk) == all.leaves.at(index));
+        given.push_back(index);
+        return true;
+    };
+    CHECK(client->fetch(id, 1, note).error().kind == ErrorKind::kNotFound);  // where it ends
+    CHECK(given == std::vector<std::uint64_t>{1, 2});
+    CHECK(client->fetch(id, 3, note).error().kind == ErrorKind::kNotFound);
+    CHECK(given.size() == 2);
+}
+
+TEST_CASE("a list of chunks is as long as the blob, and has no bit behind its end") {
+    for (std::size_t chunks = 1; chunks < 20; ++chunks) {
+        BlobDescription description;
+        description.leaves.resize(chunks);
+        for (std::size_t i = 0; i < chunks; ++i) description.held.push_back(i % 3 == 1);
+        v1::DescribeResponse message;
+        write_description(description, message);
+        CHECK(read_held(message.held(), chunks) == description.held);
+        CHECK_FALSE(read_held(message.held() + '\0', chunks).has_value());
+        CHECK_FALSE(read_held(message.held(), chunks + 8).has_value());
+        if (chunks % 8 == 0) continue;
+        std::string behind = message.held();
+        behind.back() = static_cast<char>(behind.back() | 0x80);
+        CHECK_FALSE(read_held(behind, chunks).has_value());
+    }
+    CHECK(read_held("", 5)->empty());
 }
 
 TEST_CASE("a holder that stalls in the middle is given up in time") {
