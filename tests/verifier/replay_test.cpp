@@ -345,7 +345,7 @@ TEST_CASE("a unit that does not exist is refused") {
 
 TEST_CASE("drills that do not fit the job are refused by name") {
     Bench bench;
-    const auto fault = [&](const Drill& drill) { return verifier::drill_fault(*bench.runner, {drill}); };
+    const auto fault = [&](const Drill& drill) { return verifier::drill_fault(*bench.runner, {drill}, 1); };
     CHECK(fault({DrillKind::kFlip, 0, "wte.weight", 0, 31}).empty());
     CHECK(fault({DrillKind::kLazy, 3, "", 0, 0}).find("segment 3") != std::string::npos);
     CHECK(fault({DrillKind::kFlip, 0, "nothing", 0, 0}).find("nothing") != std::string::npos);
