@@ -96,7 +96,7 @@ std::filesystem::path built_program(const std::string& name) {
 }
 
 node::MinerPlan honest_miner(std::uint64_t ask) {
-    return {.behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}};
+    return {.behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}, .conducts = {}};
 }
 
 ScenarioPlan small_plan() {
@@ -171,7 +171,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.seed = kSeed;
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
-    devnet.copying_verifiers = plan.copying_verifiers;
+    devnet.verifier_conducts = plan.verifier_conducts;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");

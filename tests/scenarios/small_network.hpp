@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,7 +39,7 @@ contracts::Params with_patience(contracts::Params params);
 struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
     std::uint32_t verifiers = 2;
-    std::uint32_t copying_verifiers = 0;  ///< of them, the last ones
+    std::map<std::size_t, node::Conduct> verifier_conducts = {};  ///< by place; the others are honest
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.
