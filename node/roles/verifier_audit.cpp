@@ -105,7 +105,8 @@ contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::ui
 void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
     while (!audit.complete()) {
         AuditedSlot& at = audit.at;
-        const auto said = at.begun ? std::nullopt : said_without_work(job, audit.slot());
+        const auto said = at.begun ? std::nullopt
+                                   : said_without_work(job, audit.slot(), audit.found.claims.size() % 2 == 0);
         if (said) {
             audit.found.claims.push_back(*said);
             audit.found.computed.emplace_back();

@@ -17,10 +17,9 @@ contracts::SlotClaim claim_of(const contracts::AssignedSlot& slot, const base::H
 }  // namespace
 
 std::optional<contracts::SlotClaim> VerifierRole::said_without_work(
-    const contracts::Job& job, const contracts::AssignedSlot& slot) const {
+    const contracts::Job& job, const contracts::AssignedSlot& slot, bool heads) const {
     if (conducts(Conduct::kCopy)) return copied(job, slot);
-    const bool tails = (slot.slot + job.round) % 2 != 0;
-    if (conducts(Conduct::kRubberStamp) || (conducts(Conduct::kCoinFlip) && tails)) return made_up(job, slot);
+    if (conducts(Conduct::kRubberStamp) || (conducts(Conduct::kCoinFlip) && heads)) return made_up(job, slot);
     if (conducts(Conduct::kColludingPanel)) return told_by_accomplice(job, slot);
     return std::nullopt;
 }

@@ -176,7 +176,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");
     net_ = must(node::create_devnet(devnet));
-    plan.job.slots = static_cast<std::uint32_t>(plan.miners.size());
+    plan.job.slots = plan.slots > 0 ? plan.slots : static_cast<std::uint32_t>(plan.miners.size());
     job_file_ = pack_job(devnet.home, std::move(plan.job), plan.from);
     std::cout << "seed " << kSeed << ", home " << devnet.home.string() << std::endl;
     network_.emplace(must(node::Network::start(net_)));

@@ -38,6 +38,7 @@ contracts::Params with_patience(contracts::Params params);
 
 struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
+    std::uint32_t slots = 0;              ///< of the job; 0: one each
     std::uint32_t verifiers = 2;
     std::map<std::size_t, node::Conduct> verifier_conducts = {};  ///< by place; the others are honest
     contracts::Params params;
