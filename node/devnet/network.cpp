@@ -162,7 +162,8 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     for (std::size_t i = 0; i < net.verifiers.size(); ++i) {
         const Participant& verifier = net.verifiers[i];
         std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
-        if (const auto found = net.plan.verifier_conducts.find(i); found != net.plan.verifier_conducts.end()) {
+        if (const auto found = net.plan.verifier_conducts.find(i);
+            found != net.plan.verifier_conducts.end()) {
             arguments.insert(arguments.end(), {"--drill", std::string(to_text(found->second))});
             if (found->second == Conduct::kColludingPanel)
                 arguments.insert(arguments.end(), {"--accomplice", net.miners.front().home.root.string()});

@@ -37,8 +37,8 @@ base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std
     if (key == "kind") {
         const worker::DrillRow* row = worker::find_drill(value);
         if (row == nullptr) {
-            return fail(ErrorKind::kUsage,
-                        "sabotage kind \"" + value + "\" is not " + worker::drill_names(), kExample);
+            return fail(ErrorKind::kUsage, "sabotage kind \"" + value + "\" is not " + worker::drill_names(),
+                        kExample);
         }
         drill.kind = row->kind;
         return {};

@@ -340,7 +340,8 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
         if (run.from_base()) continue;
         // A unit begins at the boundary of its own number; the state at the first is the base.
         const BlobId& head = work.boundary_blobs[run.first - 1];
-        if (!conducts(Conduct::kWithheldStart) && !serve_state(job, head, plan.start(run.first).arrays)) return;
+        if (!conducts(Conduct::kWithheldStart) && !serve_state(job, head, plan.start(run.first).arrays))
+            return;
         const program::LeafName leaf = program::start_leaf(job.spec, run.first);
         message.starts.push_back({tree.open(leaf.kind, leaf.place), head});
     }

@@ -191,8 +191,9 @@ private:
     [[nodiscard]] bool conducts(Conduct conduct) const { return options_.conducts(conduct); }
     /// What a verifier of such a conduct says of a slot that it does not compute; nothing: it computes it.
     /// `heads`: every second of its slots.
-    [[nodiscard]] std::optional<contracts::SlotClaim> said_without_work(
-        const contracts::Job& job, const contracts::AssignedSlot& slot, bool heads) const;
+    [[nodiscard]] std::optional<contracts::SlotClaim> said_without_work(const contracts::Job& job,
+                                                                        const contracts::AssignedSlot& slot,
+                                                                        bool heads) const;
     [[nodiscard]] contracts::SlotClaim copied(const contracts::Job& job,
                                               const contracts::AssignedSlot& slot) const;
     [[nodiscard]] contracts::SlotClaim made_up(const contracts::Job& job,

@@ -16,8 +16,9 @@ contracts::SlotClaim claim_of(const contracts::AssignedSlot& slot, const base::H
 
 }  // namespace
 
-std::optional<contracts::SlotClaim> VerifierRole::said_without_work(
-    const contracts::Job& job, const contracts::AssignedSlot& slot, bool heads) const {
+std::optional<contracts::SlotClaim> VerifierRole::said_without_work(const contracts::Job& job,
+                                                                    const contracts::AssignedSlot& slot,
+                                                                    bool heads) const {
     if (conducts(Conduct::kCopy)) return copied(job, slot);
     if (conducts(Conduct::kRubberStamp) || (conducts(Conduct::kCoinFlip) && heads)) return made_up(job, slot);
     if (conducts(Conduct::kColludingPanel)) return told_by_accomplice(job, slot);

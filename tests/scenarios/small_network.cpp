@@ -96,7 +96,8 @@ std::filesystem::path built_program(const std::string& name) {
 }
 
 node::MinerPlan honest_miner(std::uint64_t ask) {
-    return {.behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}, .conducts = {}};
+    return {
+        .behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}, .conducts = {}};
 }
 
 ScenarioPlan small_plan() {

@@ -137,11 +137,12 @@ void refuse_trap(SmallNetwork& network) {
     const auto& net = network.net();
     const auto file = net.plan.home / "trap.toml";
     std::ofstream(file) << node::job_file_text(trap);
-    const auto run = test::run_program(
-        test::built_program_path("assay"),
-        {"job", "submit", file.string(), "--home", net.buyer.home.root.string(), "--node",
-         network.network().node_address(), "--genesis", (net.sequencer.home.ledger() / "genesis.bin").string(),
-         "--passphrase-file", net.passphrase.string()});
+    const auto run =
+        test::run_program(test::built_program_path("assay"),
+                          {"job", "submit", file.string(), "--home", net.buyer.home.root.string(), "--node",
+                           network.network().node_address(), "--genesis",
+                           (net.sequencer.home.ledger() / "genesis.bin").string(), "--passphrase-file",
+                           net.passphrase.string()});
     INFO(run.err);
     CHECK(run.code != 0);
     CHECK(run.err.find("gain_bound_too_high") != std::string::npos);

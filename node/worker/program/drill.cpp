@@ -133,7 +133,8 @@ Outcome<SegmentOutcome> hand_in_round_before(Stage& stage) {
     ASSAY_ASSIGN(SlotState then, stage.runner.start(base));
     SegmentOutcome outcome;
     for (std::uint32_t segment = 0; segment <= stage.place.segment; ++segment) {
-        ASSAY_ASSIGN(outcome, stage.runner.run_segment(then, {round, stage.slot_before, segment}, stage.watch));
+        ASSAY_ASSIGN(outcome,
+                     stage.runner.run_segment(then, {round, stage.slot_before, segment}, stage.watch));
     }
     stage.state.parameters = std::move(then.parameters);
     stage.state.first_moment = std::move(then.first_moment);
