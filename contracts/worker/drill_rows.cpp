@@ -38,9 +38,9 @@ const DrillRow* find_drill(std::string_view name) {
 
 std::string drill_names() {
     std::string names;
-    for (const DrillRow& row : kRows) {
-        if (!names.empty()) names += &row == &kRows.back() ? " or " : ", ";
-        names += row.name;
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+        if (i > 0) names += i + 1 == kRows.size() ? " or " : ", ";
+        names += kRows[i].name;
     }
     return names;
 }

@@ -162,10 +162,10 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     for (std::size_t i = 0; i < net.verifiers.size(); ++i) {
         const Participant& verifier = net.verifiers[i];
         std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
-        if (const auto found = net.plan.verifier_conducts.find(i);
-            found != net.plan.verifier_conducts.end()) {
+        if (const auto found = net.plan.verifier_misconducts.find(i);
+            found != net.plan.verifier_misconducts.end()) {
             arguments.insert(arguments.end(), {"--drill", std::string(to_text(found->second))});
-            if (found->second == Conduct::kColludingPanel)
+            if (found->second == Misconduct::kColludingPanel)
                 arguments.insert(arguments.end(), {"--accomplice", net.miners.front().home.root.string()});
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
@@ -181,7 +181,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
             arguments.insert(arguments.end(), {"--drill", to_text(drill)});
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
-        for (const Conduct conduct : plan.conducts) {
+        for (const Misconduct conduct : plan.conducts) {
             arguments.insert(arguments.end(), {"--drill", std::string(to_text(conduct))});
         }
         const auto flags = network.common_flags(net.miners[i]);

@@ -23,7 +23,7 @@ struct MinerPlan {
     Behaviour behaviour = Behaviour::kHonest;
     base::Amount ask;
     std::vector<PlannedDrill> drills;
-    std::vector<Conduct> conducts;
+    std::vector<Misconduct> conducts;
 };
 
 /// The rules' parameters for a network on one machine: windows of minutes instead of hours, so that a party
@@ -37,7 +37,7 @@ struct DevnetPlan {
     std::uint32_t verifiers = 3;
     /// Of verifiers by their place, where they are not honest. The accomplice of those that collude is the
     /// first miner.
-    std::map<std::size_t, Conduct> verifier_conducts;
+    std::map<std::size_t, Misconduct> verifier_misconducts;
     /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 80;

@@ -94,6 +94,8 @@ base::Outcome<DrillSpec> parse_drill(std::string_view text) {
     return spec;
 }
 
+std::string drill_kinds() { return worker::drill_names(); }
+
 std::string to_text(const PlannedDrill& planned) {
     const auto& drill = planned.drill;
     std::string text = planned.round ? "round=" + std::to_string(*planned.round) + "," : "";

@@ -142,7 +142,7 @@ void MinerRole::plan_round(const contracts::Job& job) {
 void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& round,
                           const contracts::SlotRound& slot) {
     const SlotKey key{job.id, job.round, slot.slot};
-    if (conducts(Conduct::kSquatter)) return;
+    if (conducts(Misconduct::kSquatter)) return;
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
         if (work.complete && !can_be_served(work)) lose(work);
@@ -154,7 +154,7 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
         if (makes_base(job)) return;
         if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
     }
-    if (!slot.committed || conducts(Conduct::kSilentAfterDraw)) return;
+    if (!slot.committed || conducts(Misconduct::kSilentAfterDraw)) return;
     if (round.phase == contracts::RoundPhase::kServe && !slot.served) {
         const SlotWork& work = work_of(key);
         if (work.complete) serve(job, slot, work);
@@ -340,7 +340,7 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
         if (run.from_base()) continue;
         // A unit begins at the boundary of its own number; the state at the first is the base.
         const BlobId& head = work.boundary_blobs[run.first - 1];
-        if (!conducts(Conduct::kWithheldStart) && !serve_state(job, head, plan.start(run.first).arrays))
+        if (!conducts(Misconduct::kWithheldStart) && !serve_state(job, head, plan.start(run.first).arrays))
             return;
         const program::LeafName leaf = program::start_leaf(job.spec, run.first);
         message.starts.push_back({tree.open(leaf.kind, leaf.place), head});
@@ -350,7 +350,7 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
 }
 
 bool MinerRole::serve_result(const contracts::Job& job, const SlotWork& work) {
-    if (work.trace.divergence || conducts(Conduct::kWithheldUpdate)) return true;
+    if (work.trace.divergence || conducts(Misconduct::kWithheldUpdate)) return true;
     if (const auto served = parts().files.serve(work.update_blob); !served.ok()) {
         if (served.error().kind != base::ErrorKind::kNotFound) return false;
     }

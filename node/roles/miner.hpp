@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "node/roles/conduct.hpp"
 #include "node/roles/following_role.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/misconduct.hpp"
 
 namespace assay::node {
 
@@ -25,7 +25,7 @@ struct PlannedDrill {
 struct MinerOptions {
     base::Amount ask;  ///< the least it works for, base units per work unit
     std::vector<PlannedDrill> drills;
-    Conducts conducts;  ///< drills of the role; none of an honest one
+    Misconducts conducts;  ///< drills of the role; none of an honest one
     /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
     /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
@@ -146,7 +146,7 @@ private:
     void store(const SlotWork& work);
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
-    [[nodiscard]] bool conducts(Conduct conduct) const { return options_.conducts(conduct); }
+    [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
     void forget_ended_jobs();
     void forget_old_rounds(const contracts::Job& job);
 

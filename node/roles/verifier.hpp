@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "node/roles/conduct.hpp"
 #include "node/roles/following_role.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/misconduct.hpp"
 
 namespace assay::node {
 
@@ -47,8 +47,8 @@ struct VerifierOptions {
     /// What the file of a finding says, in the form that the process gives records. Null: findings are
     /// logged and not kept.
     std::function<std::string(const Finding&)> finding_text;
-    Conducts conducts;  ///< drills of the role; none of an honest one
-    /// Conduct::kColludingPanel: a note of its miner, by name (slot_note()); nothing: there is none.
+    Misconducts conducts;  ///< drills of the role; none of an honest one
+    /// Misconduct::kColludingPanel: a note of its miner, by name (slot_note()); nothing: there is none.
     std::function<std::optional<base::Bytes>(const std::string& note)> accomplice_note = nullptr;
 };
 
@@ -188,7 +188,7 @@ private:
                                      const base::PublicKey& owed_by, std::uint64_t window) const;
     /// The start has not the root that was opened: the miner's doing, unless our own disk changed it since.
     void on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why);
-    [[nodiscard]] bool conducts(Conduct conduct) const { return options_.conducts(conduct); }
+    [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
     /// What a verifier of such a conduct says of a slot that it does not compute; nothing: it computes it.
     /// `heads`: every second of its slots.
     [[nodiscard]] std::optional<contracts::SlotClaim> said_without_work(const contracts::Job& job,

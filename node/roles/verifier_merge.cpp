@@ -48,7 +48,7 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
     std::vector<SharedDescriptor> bulk{base};
     // Every one of them, whoever else names fewer: a claim with fewer slots than another counts for nothing.
     auto slots = contracts::merge_slots(state(), job.id, job.round);
-    if (conducts(Conduct::kCensoredMerge) && slots.size() > 1) slots.pop_back();
+    if (conducts(Misconduct::kCensoredMerge) && slots.size() > 1) slots.pop_back();
     for (const std::uint32_t slot : slots) {
         if (missing_update(job, slot, base)) return;
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
@@ -218,7 +218,7 @@ void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
                                        .base_root = work.root,
                                        .base_blob = *blob,
                                        .held_out_loss = *work.loss_bits};
-    if (conducts(Conduct::kBadMerge)) work.claim->base_root = base::hash("assay/drill/merge", me().view());
+    if (conducts(Misconduct::kBadMerge)) work.claim->base_root = base::hash("assay/drill/merge", me().view());
 }
 
 void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round& round) {

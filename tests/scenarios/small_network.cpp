@@ -172,7 +172,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.seed = kSeed;
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
-    devnet.verifier_conducts = plan.verifier_conducts;
+    devnet.verifier_misconducts = plan.verifier_misconducts;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");

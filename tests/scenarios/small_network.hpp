@@ -40,7 +40,7 @@ struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
     std::uint32_t slots = 0;              ///< of the job; 0: one each
     std::uint32_t verifiers = 2;
-    std::map<std::size_t, node::Conduct> verifier_conducts = {};  ///< by place; the others are honest
+    std::map<std::size_t, node::Misconduct> verifier_misconducts = {};  ///< by place; the others are honest
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.

@@ -16,7 +16,7 @@ namespace assay::tests {
 
 using contracts::LineKind;
 using contracts::Reason;
-using node::Conduct;
+using node::Misconduct;
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr std::uint32_t kSegments = 2;  // of small_plan()
 struct ZooCheat {
     std::string what;
     std::vector<std::string> drills = {};  ///< as --drill has them
-    std::vector<Conduct> conducts = {};
+    std::vector<Misconduct> conducts = {};
     Reason reason = Reason::kMismatch;  ///< of its slots in the round in which it is caught
     std::uint32_t fault_unit = 0;       ///< of a mismatch
     /// Rounds of which it cheats in none. In them it is paid, or its slots are of `before`.
@@ -174,10 +174,10 @@ TEST_CASE(
         {.what = "lazy", .drills = throughout("lazy", 0, 1)},
         {.what = "lazy, another name", .drills = throughout("lazy", 0, 1)},
         {.what = "silent-after-draw",
-         .conducts = {Conduct::kSilentAfterDraw},
+         .conducts = {Misconduct::kSilentAfterDraw},
          .reason = Reason::kSilentAfterDraw},
         {.what = "squatter",
-         .conducts = {Conduct::kSquatter},
+         .conducts = {Misconduct::kSquatter},
          .reason = Reason::kNoCommitAgain,
          .honest_rounds = 1,
          .before = Reason::kNoCommit},
@@ -201,12 +201,12 @@ TEST_CASE("verifiers that make up roots, merge falsely or censor, and a withheld
     constexpr std::size_t kWithholding = 3;  // of the miners
     ScenarioPlan plan = zoo_plan();
     plan.miners.push_back(honest_miner(1'300));
-    plan.miners[kWithholding].conducts = {Conduct::kWithheldUpdate};
+    plan.miners[kWithholding].conducts = {Misconduct::kWithheldUpdate};
     plan.verifiers = 7;
-    plan.verifier_conducts = {{kRubberStamp, Conduct::kRubberStamp},
-                              {kCoinFlip, Conduct::kCoinFlip},
-                              {kBadMerge, Conduct::kBadMerge},
-                              {kCensor, Conduct::kCensoredMerge}};
+    plan.verifier_misconducts = {{kRubberStamp, Misconduct::kRubberStamp},
+                                 {kCoinFlip, Misconduct::kCoinFlip},
+                                 {kBadMerge, Misconduct::kBadMerge},
+                                 {kCensor, Misconduct::kCensoredMerge}};
     plan.slots = 16;
     // Who is drawn to recompute `finalise` has the update, whoever withholds it: that is drawn rarely here.
     plan.params.probation_rounds = 0;
@@ -271,7 +271,7 @@ TEST_CASE(
     ScenarioPlan plan = zoo_plan();
     plan.miners[0].drills.push_back(must(node::parse_drill("segment=0,kind=lazy")).planned);
     plan.verifiers = 3;
-    plan.verifier_conducts = {{1, Conduct::kColludingPanel}, {2, Conduct::kColludingPanel}};
+    plan.verifier_misconducts = {{1, Misconduct::kColludingPanel}, {2, Misconduct::kColludingPanel}};
     SmallNetwork network(plan);
     refuse_trap(network);
     network.run();

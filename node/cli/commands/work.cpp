@@ -3,13 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "contracts/worker/drill_rows.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_step.hpp"
-#include "node/roles/conduct.hpp"
 #include "node/roles/drill_spec.hpp"
 #include "node/roles/miner.hpp"
+#include "node/roles/misconduct.hpp"
 #include "node/roles/verifier.hpp"
 #include "node/runtime/ledger_link.hpp"
 #include "node/runtime/shutdown.hpp"
@@ -66,7 +65,7 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
     ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
-        if (const auto conduct = find_conduct(WorkRole::kMiner, text)) {
+        if (const auto conduct = find_misconduct(WorkRole::kMiner, text)) {
             miner_options.conducts.add(*conduct);
             continue;
         }
@@ -91,11 +90,11 @@ struct VerifierFlags {
 };
 
 // The conducts of a verifier, and what its accomplice tells it: notes of the miner of another home.
-base::Outcome<void> add_conducts(const VerifierFlags& flags, VerifierOptions& options) {
+base::Outcome<void> add_misconducts(const VerifierFlags& flags, VerifierOptions& options) {
     for (const std::string& text : flags.drills) {
-        if (const auto conduct = find_conduct(WorkRole::kVerifier, text)) options.conducts.add(*conduct);
+        if (const auto conduct = find_misconduct(WorkRole::kVerifier, text)) options.conducts.add(*conduct);
     }
-    if (options.conducts(Conduct::kColludingPanel) == flags.accomplice.empty()) {
+    if (options.conducts(Misconduct::kColludingPanel) == flags.accomplice.empty()) {
         return fail(ErrorKind::kUsage, "--drill colluding-panel and --accomplice HOME go together");
     }
     if (flags.accomplice.empty()) return {};
@@ -115,7 +114,7 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
-    ASSAY_TRY(add_conducts(flags, verifier_options));
+    ASSAY_TRY(add_misconducts(flags, verifier_options));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
     ASSAY_TRY(check_drills(flags.drills, *process));
     ASSAY_TRY(
@@ -153,8 +152,8 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     add_self_check_flag(mine, miner->self_check);
     mine.add_option("--drill", miner->drills,
-                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy (kinds: " +
-                        worker::drill_names() + "), or behave so. " + conduct_help(WorkRole::kMiner));
+                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy (kinds: " + drill_kinds() +
+                        "), or behave so. " + misconduct_help(WorkRole::kMiner));
 
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
@@ -169,8 +168,8 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     verify
         .add_option("--drill", verifier->drills,
-                    "Behave so (devnet only). " + conduct_help(WorkRole::kVerifier))
-        ->check(CLI::IsMember(conduct_names(WorkRole::kVerifier)));
+                    "Behave so (devnet only). " + misconduct_help(WorkRole::kVerifier))
+        ->check(CLI::IsMember(misconduct_names(WorkRole::kVerifier)));
     verify.add_option("--accomplice", verifier->accomplice, "Home of the miner of --drill colluding-panel");
     add_self_check_flag(verify, verifier->self_check);
 }

@@ -43,7 +43,7 @@ private:
 };
 
 /// A segment that a fault is planted in, as its work begins.
-struct Stage {
+struct DrilledSegment {
     JobRunner& runner;
     const trainer::BaseState& base;
     SegmentPlace place;
@@ -53,7 +53,7 @@ struct Stage {
     const trainer::Watch& watch;
 };
 
-std::uint32_t steps_of(const Stage& stage) {
+std::uint32_t steps_of(const DrilledSegment& stage) {
     const program::StepRange range = program::RoundPlan(stage.runner.spec()).steps(stage.place.segment);
     return range.last - range.first;
 }
@@ -65,7 +65,7 @@ void count_steps(SlotState& state, std::uint32_t steps) {
 }
 
 /// The counters of a segment's end, and losses that follow the last true one: no step is computed.
-SegmentOutcome make_up_losses(Stage& stage, Noise& noise) {
+SegmentOutcome make_up_losses(DrilledSegment& stage, Noise& noise) {
     const program::StepRange range = program::RoundPlan(stage.runner.spec()).steps(stage.place.segment);
     count_steps(stage.state, range.last - range.first);
     float loss = std::log(static_cast<float>(stage.runner.spec().model.vocabulary));
@@ -87,7 +87,7 @@ void make_up_moments(SlotState& state, Noise& noise) {
     for (float& moment : state.second_moment) moment = 1e-6F * std::fabs(noise.next());
 }
 
-Outcome<SegmentOutcome> move_a_little(Stage& stage) {
+Outcome<SegmentOutcome> move_a_little(DrilledSegment& stage) {
     Noise noise(stage.place);
     const float rate = stage.runner.spec().train.learning_rate.value();
     for (float& parameter : stage.state.parameters) parameter += rate * noise.next();
@@ -95,7 +95,7 @@ Outcome<SegmentOutcome> move_a_little(Stage& stage) {
     return make_up_losses(stage, noise);
 }
 
-Outcome<SegmentOutcome> end_with_base(Stage& stage) {
+Outcome<SegmentOutcome> end_with_base(DrilledSegment& stage) {
     Noise noise(stage.place);
     stage.state.parameters = stage.base.parameters;
     std::fill(stage.state.first_moment.begin(), stage.state.first_moment.end(), 0.0F);
@@ -103,30 +103,30 @@ Outcome<SegmentOutcome> end_with_base(Stage& stage) {
     return make_up_losses(stage, noise);
 }
 
-Outcome<SegmentOutcome> end_with_noise(Stage& stage) {
+Outcome<SegmentOutcome> end_with_noise(DrilledSegment& stage) {
     Noise noise(stage.place);
     for (float& parameter : stage.state.parameters) parameter = 0.1F * noise.next();
     make_up_moments(stage.state, noise);
     return make_up_losses(stage, noise);
 }
 
-Outcome<SegmentOutcome> leave_out_steps(Stage& stage) {
+Outcome<SegmentOutcome> leave_out_steps(DrilledSegment& stage) {
     Noise noise(stage.place);
     return make_up_losses(stage, noise);
 }
 
-Outcome<SegmentOutcome> train_from_stale_base(Stage& stage) {
+Outcome<SegmentOutcome> train_from_stale_base(DrilledSegment& stage) {
     stage.state.parameters = stage.runner.initial().parameters;
     return stage.runner.run_segment(stage.state, stage.place, stage.watch);
 }
 
-Outcome<SegmentOutcome> train_next_slot(Stage& stage) {
+Outcome<SegmentOutcome> train_next_slot(DrilledSegment& stage) {
     SegmentPlace place = stage.place;
     place.slot = (place.slot + 1) % stage.runner.spec().slots;
     return stage.runner.run_segment(stage.state, place, stage.watch);
 }
 
-Outcome<SegmentOutcome> hand_in_round_before(Stage& stage) {
+Outcome<SegmentOutcome> hand_in_round_before(DrilledSegment& stage) {
     const std::uint32_t round = stage.place.round - 1;
     trainer::BaseState base = stage.runner.initial();
     base.step = std::uint64_t{round} * stage.runner.spec().train.inner_steps;
@@ -173,7 +173,7 @@ void turn_signs_over(trainer::Update& update) {
 struct Effect {
     DrillKind kind;
     /// In place of the segment's steps.
-    Outcome<SegmentOutcome> (*work)(Stage&) = nullptr;
+    Outcome<SegmentOutcome> (*work)(DrilledSegment&) = nullptr;
     /// To the state that they ended with.
     void (*alter)(const JobRunner&, SlotState&, const Drill&) = nullptr;
     /// To the state at the boundary alone: what follows goes on from the true one.
@@ -203,7 +203,7 @@ const Effect& effect_of(const Drill& drill) {
 
 /// The drills of a segment, by what they do.
 struct Planted {
-    Outcome<SegmentOutcome> (*work)(Stage&) = nullptr;
+    Outcome<SegmentOutcome> (*work)(DrilledSegment&) = nullptr;
     std::vector<const Drill*> altering;
     void (*misplace)(SlotState&) = nullptr;
 };
@@ -270,7 +270,7 @@ Outcome<trainer::SlotRoundOutcome> run_drilled_round(
          segment < plan.segments() && !trace.divergence; ++segment) {
         const SegmentPlace place{round, slot, segment};
         const Planted planted = planted_in(segment, drills);
-        Stage stage{runner, base, place, slot_before.value_or(slot), result.end, trace, watch};
+        DrilledSegment stage{runner, base, place, slot_before.value_or(slot), result.end, trace, watch};
         ASSAY_ASSIGN(SegmentOutcome outcome, planted.work != nullptr
                                                  ? planted.work(stage)
                                                  : runner.run_segment(result.end, place, watch));

@@ -14,7 +14,7 @@
 
 namespace assay::node {
 
-enum class Conduct : std::uint8_t {
+enum class Misconduct : std::uint8_t {
     kWithheldStart,
     kWithheldUpdate,
     kSilentAfterDraw,
@@ -27,30 +27,32 @@ enum class Conduct : std::uint8_t {
     kColludingPanel,
 };
 
-struct ConductRow {
-    Conduct conduct;
+struct MisconductRow {
+    Misconduct conduct;
     std::string_view name;  ///< the simulator's, which has the same strategies
     WorkRole role;
     std::string_view text;  ///< what the party does, for people
 };
 
 /// One row a conduct, in the order of the enum.
-std::span<const ConductRow> conduct_rows();
-std::string_view to_text(Conduct conduct);
+std::span<const MisconductRow> misconduct_rows();
+std::string_view to_text(Misconduct conduct);
 /// Of a role; nothing: it has none of this name.
-std::optional<Conduct> find_conduct(WorkRole role, std::string_view name);
-std::vector<std::string> conduct_names(WorkRole role);
+std::optional<Misconduct> find_misconduct(WorkRole role, std::string_view name);
+std::vector<std::string> misconduct_names(WorkRole role);
 /// "NAME: text; NAME: text", of a role.
-std::string conduct_help(WorkRole role);
+std::string misconduct_help(WorkRole role);
 
 /// Those that a role shows; none by default.
-class Conducts {
+class Misconducts {
 public:
-    void add(Conduct conduct) { bits_ |= bit(conduct); }
-    bool operator()(Conduct conduct) const { return (bits_ & bit(conduct)) != 0; }
+    void add(Misconduct conduct) { bits_ |= bit(conduct); }
+    bool operator()(Misconduct conduct) const { return (bits_ & bit(conduct)) != 0; }
 
 private:
-    static std::uint32_t bit(Conduct conduct) { return std::uint32_t{1} << static_cast<unsigned>(conduct); }
+    static std::uint32_t bit(Misconduct conduct) {
+        return std::uint32_t{1} << static_cast<unsigned>(conduct);
+    }
     std::uint32_t bits_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's misconduct on a devnet (conduct.hpp): what it says of slots without computing them.
+// The verifier's misconduct on a devnet (misconduct.hpp): what it says of slots without computing them.
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
 
@@ -19,9 +19,10 @@ contracts::SlotClaim claim_of(const contracts::AssignedSlot& slot, const base::H
 std::optional<contracts::SlotClaim> VerifierRole::said_without_work(const contracts::Job& job,
                                                                     const contracts::AssignedSlot& slot,
                                                                     bool heads) const {
-    if (conducts(Conduct::kCopy)) return copied(job, slot);
-    if (conducts(Conduct::kRubberStamp) || (conducts(Conduct::kCoinFlip) && heads)) return made_up(job, slot);
-    if (conducts(Conduct::kColludingPanel)) return told_by_accomplice(job, slot);
+    if (conducts(Misconduct::kCopy)) return copied(job, slot);
+    if (conducts(Misconduct::kRubberStamp) || (conducts(Misconduct::kCoinFlip) && heads))
+        return made_up(job, slot);
+    if (conducts(Misconduct::kColludingPanel)) return told_by_accomplice(job, slot);
     return std::nullopt;
 }
 
