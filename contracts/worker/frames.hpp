@@ -158,18 +158,26 @@ struct BaseStateFrame {
     }
 };
 
-/// A planted fault, for showing that faults are found; never accepted outside a devnet. Applied after the
-/// inner steps of the segment, so the trace that follows is true to the false state.
+/// A planted fault of one segment, for showing that faults are found; never accepted outside a devnet. The
+/// trace that follows is true to the false state. Names: contracts/worker/drill_rows.hpp.
 enum class DrillKind : std::uint8_t {
-    kLazy = 1,  ///< skip the segment's steps; its end is its start plus small noise, losses are made up
-    kFlip = 2,  ///< turn over one bit of one parameter
-    kUlp = 3,   ///< move one parameter to the next binary32 number
+    kLazy = 1,      ///< skip the segment's steps; its end is its start plus small noise, losses are made up
+    kFlip = 2,      ///< turn over one bit of one parameter
+    kUlp = 3,       ///< move one parameter to the next binary32 number
+    kZero = 4,      ///< compute nothing; the segment ends with the round's base: in the last one, no update
+    kNoise = 5,     ///< compute nothing; the segment ends with random numbers
+    kSkip = 6,      ///< skip the segment's steps; its end is its start, losses are made up
+    kStale = 7,     ///< train on from the base of round 0, in round 1 that of the round before
+    kShard = 8,     ///< train on the batches of the next slot: byte for byte that slot's work
+    kReplay = 9,    ///< the segment's end as this worker trained it in the round before, from round 0's base
+    kPlace = 10,    ///< the boundary's root is of the true numbers and the counters of another step
+    kFinalise = 11  ///< hand in the update with all signs turned over; the segment does not matter
 };
 
 struct Drill {
     DrillKind kind = DrillKind::kFlip;
     std::uint32_t segment = 0;
-    std::string tensor;       ///< kFlip, kUlp: canonical name; empty for kLazy
+    std::string tensor;       ///< kFlip, kUlp: canonical name; else empty
     std::uint64_t index = 0;  ///< kFlip, kUlp: element of the tensor, row-major
     std::uint8_t bit = 0;     ///< kFlip: 0 (lowest of the significand) to 31 (sign)
     friend bool operator==(const Drill&, const Drill&) = default;
@@ -395,7 +403,7 @@ bool is_final(const Message& message);
 
 namespace assay::base {
 ASSAY_ENUM_RANGE(worker::RefusalReason, kBadFrame, kUnsound);
-ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kUlp);
+ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kFinalise);
 ASSAY_ENUM_RANGE(worker::UnitVerdict, kComputed, kUnavailable);
 ASSAY_ENUM_RANGE(worker::BulkKind, kBaseState, kCarried);
 }  // namespace assay::base

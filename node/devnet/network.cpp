@@ -165,8 +165,11 @@ base::Outcome<Network> Network::start(const Devnet& net) {
     for (std::size_t i = 0; i < net.verifiers.size(); ++i) {
         const Participant& verifier = net.verifiers[i];
         std::vector<std::string> arguments{"verifier", "run", "--stake", text_of(kVerifierStake)};
-        if (i + net.plan.copying_verifiers >= net.verifiers.size()) {
-            arguments.insert(arguments.end(), {"--drill", "copy"});
+        if (const auto found = net.plan.verifier_misconducts.find(i);
+            found != net.plan.verifier_misconducts.end()) {
+            arguments.insert(arguments.end(), {"--drill", std::string(to_text(found->second))});
+            if (found->second == Misconduct::kColludingPanel)
+                arguments.insert(arguments.end(), {"--accomplice", net.miners.front().home.root.string()});
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
         const auto flags = network.common_flags(verifier);
@@ -181,8 +184,10 @@ base::Outcome<Network> Network::start(const Devnet& net) {
             arguments.insert(arguments.end(), {"--drill", to_text(drill)});
         }
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
-        if (plan.withholds_starts) arguments.insert(arguments.end(), {"--drill", "withhold"});
         if (plan.outward) arguments.emplace_back("--outward");
+        for (const Misconduct conduct : plan.conducts) {
+            arguments.insert(arguments.end(), {"--drill", std::string(to_text(conduct))});
+        }
         const auto flags = network.common_flags(net.miners[i]);
         arguments.insert(arguments.end(), flags.begin(), flags.end());
         ASSAY_TRY(network.spawn(net.miners[i].name, net.miners[i].home, std::move(arguments)));

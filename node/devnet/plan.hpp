@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct MinerPlan {
     Behaviour behaviour = Behaviour::kHonest;
     base::Amount ask;
     std::vector<PlannedDrill> drills;
-    bool withholds_starts = false;
+    std::vector<Misconduct> conducts;
     bool outward = false;  ///< accepts no connection
 };
 
@@ -35,7 +36,9 @@ struct DevnetPlan {
     std::uint64_t seed = 0;  ///< of the chain's name only: keys are random
     std::vector<MinerPlan> miners;
     std::uint32_t verifiers = 3;
-    std::uint32_t copying_verifiers = 0;  ///< of them, the last ones
+    /// Of verifiers by their place, where they are not honest. The accomplice of those that collude is the
+    /// first miner.
+    std::map<std::size_t, Misconduct> verifier_misconducts;
     /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 80;

@@ -8,6 +8,7 @@
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/tensors.hpp"
+#include "contracts/worker/drill_rows.hpp"
 
 namespace assay::node {
 
@@ -34,15 +35,12 @@ base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std
         return {};
     }
     if (key == "kind") {
-        if (value == "lazy")
-            drill.kind = DrillKind::kLazy;
-        else if (value == "flip")
-            drill.kind = DrillKind::kFlip;
-        else if (value == "ulp")
-            drill.kind = DrillKind::kUlp;
-        else
-            return fail(ErrorKind::kUsage, "sabotage kind \"" + value + "\" is not lazy, flip or ulp",
+        const worker::DrillRow* row = worker::find_drill(value);
+        if (row == nullptr) {
+            return fail(ErrorKind::kUsage, "sabotage kind \"" + value + "\" is not " + worker::drill_names(),
                         kExample);
+        }
+        drill.kind = row->kind;
         return {};
     }
     const auto parsed = number(value, key == "index" ? UINT64_MAX : key == "bit" ? 31 : UINT32_MAX);
@@ -85,18 +83,26 @@ base::Outcome<DrillSpec> parse_drill(std::string_view text) {
         ASSAY_TRY(set_field(spec, key, std::string(part.substr(equals + 1))));
     }
     if (seen.empty()) return fail(ErrorKind::kUsage, "sabotage is empty", kExample);
-    if (spec.planned.drill.kind != DrillKind::kLazy && spec.planned.drill.tensor.empty()) {
+    const worker::DrillNeeds needs = worker::row_of(spec.planned.drill.kind).needs;
+    if (needs == worker::DrillNeeds::kTensor && spec.planned.drill.tensor.empty()) {
         return fail(ErrorKind::kUsage, "sabotage names no tensor", kExample);
+    }
+    if (needs == worker::DrillNeeds::kRoundBefore && spec.planned.round.value_or(0) == 0) {
+        return fail(ErrorKind::kUsage, "sabotage names no round after the first, which its kind needs",
+                    "example: --sabotage \"miner=2,round=1,kind=stale-base\"");
     }
     return spec;
 }
+
+std::string drill_kinds() { return worker::drill_names(); }
 
 std::string to_text(const PlannedDrill& planned) {
     const auto& drill = planned.drill;
     std::string text = planned.round ? "round=" + std::to_string(*planned.round) + "," : "";
     text += "segment=" + std::to_string(drill.segment);
-    if (drill.kind == DrillKind::kLazy) return text + ",kind=lazy";
-    text += drill.kind == DrillKind::kUlp ? ",kind=ulp" : ",kind=flip";
+    const worker::DrillRow& row = worker::row_of(drill.kind);
+    text += ",kind=" + std::string(row.name);
+    if (row.needs != worker::DrillNeeds::kTensor) return text;
     text += ",tensor=" + drill.tensor + ",index=" + std::to_string(drill.index);
     if (drill.kind == DrillKind::kFlip) text += ",bit=" + std::to_string(int{drill.bit});
     return text;
@@ -112,7 +118,10 @@ base::Outcome<void> check_drill(const PlannedDrill& planned, const program::JobS
                                            ", a round has segments 0 to " +
                                            std::to_string(plan.segments() - 1));
     }
-    if (planned.drill.kind == DrillKind::kLazy) return {};
+    const std::string fault =
+        worker::unplantable(planned.drill.kind, planned.round.value_or(spec.rounds - 1), spec.slots);
+    if (!fault.empty()) return fail(ErrorKind::kUsage, "sabotage " + fault);
+    if (worker::row_of(planned.drill.kind).needs != worker::DrillNeeds::kTensor) return {};
     const auto tensors = program::parameter_tensors(spec.model);
     const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const program::TensorInfo& tensor) {
         return tensor.name == planned.drill.tensor;

@@ -19,9 +19,12 @@ struct DrillSpec {
     PlannedDrill planned;
 };
 
-/// Keys: miner, round, segment (default 0), kind (lazy, flip, ulp; default flip), tensor, index, bit (default
-/// 0). kUsage names the key that is unknown, repeated, missing or out of range, with an example.
+/// Keys: miner, round, segment (default 0), kind (worker::drill_rows; default flip), tensor, index, bit
+/// (default 0). kUsage names the key that is unknown, repeated, missing or out of range, with an example.
 base::Outcome<DrillSpec> parse_drill(std::string_view text);
+
+/// The kinds, for a command's help.
+std::string drill_kinds();
 
 /// The same in words, without the miner.
 std::string to_text(const PlannedDrill& planned);

@@ -19,10 +19,6 @@ namespace frames = worker;
 
 namespace {
 
-std::string slot_file(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {
-    return "slot-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" + std::to_string(slot);
-}
-
 std::string ask_file(const base::Hash256& job) { return "ask-" + job.hex().substr(0, 16); }
 
 // Price and salt of a sealed ask: written before the seal is sent, so that a restart can still open it.
@@ -36,6 +32,10 @@ struct SealedAsk {
 };
 
 }  // namespace
+
+std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot) {
+    return "slot-" + job.hex().substr(0, 16) + "-" + std::to_string(round) + "-" + std::to_string(slot);
+}
 
 MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
     : FollowingRole(parts),
@@ -146,6 +146,7 @@ void MinerRole::plan_round(const contracts::Job& job) {
 void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& round,
                           const contracts::SlotRound& slot) {
     const SlotKey key{job.id, job.round, slot.slot};
+    if (conducts(Misconduct::kSquatter)) return;
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
         if (work.complete && !can_be_served(work)) lose(work);
@@ -157,7 +158,7 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
         if (makes_base(job)) return;
         if (const auto base = bench_.ready(state(), job)) train(job, slot, {*base, carried.root, holds});
     }
-    if (!slot.committed) return;
+    if (!slot.committed || conducts(Misconduct::kSilentAfterDraw)) return;
     if (round.phase == contracts::RoundPhase::kServe && !slot.served) {
         const SlotWork& work = work_of(key);
         if (work.complete) serve(job, slot, work);
@@ -343,7 +344,8 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
         if (run.from_base()) continue;
         // A unit begins at the boundary of its own number; the state at the first is the base.
         const BlobId& head = work.boundary_blobs[run.first - 1];
-        if (!options_.withholds_starts && !serve_state(job, head, plan.start(run.first).arrays)) return;
+        if (!conducts(Misconduct::kWithheldStart) && !serve_state(job, head, plan.start(run.first).arrays))
+            return;
         const program::LeafName leaf = program::start_leaf(job.spec, run.first);
         message.starts.push_back({tree.open(leaf.kind, leaf.place), head});
     }
@@ -352,7 +354,7 @@ void MinerRole::serve(const contracts::Job& job, const contracts::SlotRound& slo
 }
 
 bool MinerRole::serve_result(const contracts::Job& job, const SlotWork& work) {
-    if (work.trace.divergence) return true;
+    if (work.trace.divergence || conducts(Misconduct::kWithheldUpdate)) return true;
     if (const auto served = parts().files.serve(work.update_blob); !served.ok()) {
         if (served.error().kind != base::ErrorKind::kNotFound) return false;
     }
@@ -380,7 +382,7 @@ SlotWork& MinerRole::work_of(const SlotKey& key) {
     work.job = job;
     work.round = round;
     work.slot = slot;
-    auto kept = parts().seams.disk.read(slot_file(job, round, slot));
+    auto kept = parts().seams.disk.read(slot_note(job, round, slot));
     if (!kept.ok()) {
         fail_with(OwnFailure::kNotes, kept.error());
     } else if (kept->has_value()) {
@@ -390,7 +392,7 @@ SlotWork& MinerRole::work_of(const SlotKey& key) {
 }
 
 void MinerRole::store(const SlotWork& work) {
-    auto written = parts().seams.disk.write(slot_file(work.job, work.round, work.slot), base::encode(work));
+    auto written = parts().seams.disk.write(slot_note(work.job, work.round, work.slot), base::encode(work));
     if (!written.ok()) fail_with(OwnFailure::kNotes, written.error());
 }
 
@@ -420,7 +422,7 @@ void MinerRole::forget_ended_jobs() {
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;
         const bool ended = contracts::has_ended(state(), work.job);
-        if (ended) (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
+        if (ended) (void)parts().seams.disk.remove(slot_note(work.job, work.round, work.slot));
         return ended;
     });
 }
@@ -443,7 +445,7 @@ void MinerRole::forget_old_rounds(const contracts::Job& job) {
         }
         dropped.insert(work.boundary_blobs.begin(), work.boundary_blobs.end());
         if (!work.update_blob.is_zero()) dropped.insert(work.update_blob);
-        (void)parts().seams.disk.remove(slot_file(work.job, work.round, work.slot));
+        (void)parts().seams.disk.remove(slot_note(work.job, work.round, work.slot));
         return true;
     });
     drop_states(parts().files, std::move(dropped), std::move(kept));

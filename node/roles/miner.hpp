@@ -12,6 +12,7 @@
 
 #include "node/roles/following_role.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/misconduct.hpp"
 
 namespace assay::node {
 
@@ -24,8 +25,7 @@ struct PlannedDrill {
 struct MinerOptions {
     base::Amount ask;  ///< the least it works for, base units per work unit
     std::vector<PlannedDrill> drills;
-    bool withholds_starts =
-        false;  ///< a drill: opens its starts on the ledger and serves none of their bytes
+    Misconducts conducts;  ///< drills of the role; none of an honest one
     /// The most that a job may lock for one slot, and for all that it could deal to this miner in a round. A
     /// job that could lock more gets no ask: a bond can be lost by the word of two verifiers.
     base::Amount lock_slot = base::units(20 * base::kUnitsPerToken);
@@ -67,6 +67,9 @@ struct NamedUpdates {
         visit(self.updates);
     }
 };
+
+/// The note that keeps a SlotWork.
+std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32_t slot);
 
 class MinerRole final : public FollowingRole {
 public:
@@ -143,6 +146,7 @@ private:
     void store(const SlotWork& work);
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
+    [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
     void forget_ended_jobs();
     void forget_old_rounds(const contracts::Job& job);
 

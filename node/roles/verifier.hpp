@@ -15,6 +15,7 @@
 
 #include "node/roles/following_role.hpp"
 #include "node/roles/job_bench.hpp"
+#include "node/roles/misconduct.hpp"
 
 namespace assay::node {
 
@@ -46,8 +47,9 @@ struct VerifierOptions {
     /// What the file of a finding says, in the form that the process gives records. Null: findings are
     /// logged and not kept.
     std::function<std::string(const Finding&)> finding_text;
-    /// A drill: it computes no unit, and says of each what others have posted or opened already.
-    bool copies = false;
+    Misconducts conducts;  ///< drills of the role; none of an honest one
+    /// Misconduct::kColludingPanel: a note of its miner, by name (slot_note()); nothing: there is none.
+    std::function<std::optional<base::Bytes>(const std::string& note)> accomplice_note = nullptr;
 };
 
 /// What a verifier computed of one slot: of claimed_units(), in that order.
@@ -164,7 +166,7 @@ private:
     void replay_slot(Audit& audit, const contracts::Job& job, const std::string& why);
     static void finish_slot(Audit& audit);
     /// Takes the audit on as far as nothing has to be computed or fetched.
-    static void advance(Audit& audit, const program::JobSpec& spec);
+    void advance(Audit& audit, const contracts::Job& job) const;
     /// Whether the state from which the next unit begins is here; otherwise it is being fetched, or the slot
     /// was begun again.
     bool has_start(const contracts::Job& job, Audit& audit);
@@ -186,9 +188,18 @@ private:
                                      const base::PublicKey& owed_by, std::uint64_t window) const;
     /// The start has not the root that was opened: the miner's doing, unless our own disk changed it since.
     void on_unfit_start(const contracts::Job& job, Audit& audit, const std::string& why);
-    /// What a verifier that computes nothing can say of a slot (VerifierOptions::copies).
+    [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
+    /// What a verifier of such a conduct says of a slot that it does not compute; nothing: it computes it.
+    /// `heads`: every second of its slots.
+    [[nodiscard]] std::optional<contracts::SlotClaim> said_without_work(const contracts::Job& job,
+                                                                        const contracts::AssignedSlot& slot,
+                                                                        bool heads) const;
     [[nodiscard]] contracts::SlotClaim copied(const contracts::Job& job,
                                               const contracts::AssignedSlot& slot) const;
+    [[nodiscard]] contracts::SlotClaim made_up(const contracts::Job& job,
+                                               const contracts::AssignedSlot& slot) const;
+    [[nodiscard]] std::optional<contracts::SlotClaim> told_by_accomplice(
+        const contracts::Job& job, const contracts::AssignedSlot& slot) const;
     [[nodiscard]] contracts::CarriedIn carried_in(const contracts::Job& job, std::uint32_t slot) const;
     void ask_for_starts(const contracts::Job& job, Audit& audit);
     /// Once the traces are open: says where those differ that are not what was computed here.

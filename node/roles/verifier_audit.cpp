@@ -88,8 +88,7 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     Audit& audit = audits_[key];
     if (audit.given_up) return;
     if (audit.slots.empty()) audit.slots = slots;
-    while (options_.copies && !audit.complete()) audit.found.claims.push_back(copied(job, audit.slot()));
-    advance(audit, job.spec);
+    advance(audit, job);
     if (audit.complete()) {
         audit.found.salt = random_hash();
         if (keep(file, audit.found)) plan_audit(job, stage);
@@ -99,36 +98,25 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 
-contracts::SlotClaim VerifierRole::copied(const contracts::Job& job,
-                                          const contracts::AssignedSlot& slot) const {
-    for (const contracts::AuditPosting& posting : contracts::list_audits(state(), job.id, job.round)) {
-        for (const contracts::SlotClaim& claim : posting.claims) {
-            if (claim.slot == slot.slot) return claim;
-        }
-    }
-    // Before anybody has opened there are the starts of runs alone: none is the end of a drawn unit.
-    const auto serve = contracts::read_serve(state(), job.id, job.round, slot.slot);
-    const base::Hash256 known = serve && !serve->starts.empty() ? serve->starts.front().root : job.base_root;
-    contracts::SlotClaim claim{.slot = slot.slot, .replayed = slot.needs_start && !slot.served, .roots = {}};
-    const std::size_t units = contracts::claimed_units(slot.units, claim.replayed).size();
-    claim.roots.assign(units, program::segment_unit_root(known, {}, std::nullopt));
-    return claim;
-}
-
 contracts::CarriedIn VerifierRole::carried_in(const contracts::Job& job, std::uint32_t slot) const {
     return contracts::carried_in(state(), job.id, job.round, slot);
 }
 
-void VerifierRole::advance(Audit& audit, const program::JobSpec& spec) {
+void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
     while (!audit.complete()) {
         AuditedSlot& at = audit.at;
-        if (!at.begun) {
+        const auto said = at.begun ? std::nullopt
+                                   : said_without_work(job, audit.slot(), audit.found.claims.size() % 2 == 0);
+        if (said) {
+            audit.found.claims.push_back(*said);
+            audit.found.computed.emplace_back();
+        } else if (!at.begun) {
             at.begun = true;
             at.replayed = audit.slot().needs_start && !audit.slot().served;
             at.units = contracts::claimed_units(audit.slot().units, at.replayed);
         } else if (at.complete()) {
             finish_slot(audit);
-        } else if (!follows_without_work(at, spec)) {
+        } else if (!follows_without_work(at, job.spec)) {
             return;
         }
     }

@@ -47,7 +47,8 @@ void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor&
     frames::Merge request{.round = job.round, .accepted = {}};
     std::vector<SharedDescriptor> bulk{base};
     // Every one of them, whoever else names fewer: a claim with fewer slots than another counts for nothing.
-    const auto slots = contracts::merge_slots(state(), job.id, job.round);
+    auto slots = contracts::merge_slots(state(), job.id, job.round);
+    if (conducts(Misconduct::kCensoredMerge) && slots.size() > 1) slots.pop_back();
     for (const std::uint32_t slot : slots) {
         if (missing_update(job, slot, base)) return;
         const auto reveal = contracts::read_reveal(state(), job.id, job.round, slot);
@@ -217,6 +218,7 @@ void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
                                        .base_root = work.root,
                                        .base_blob = *blob,
                                        .held_out_loss = *work.loss_bits};
+    if (conducts(Misconduct::kBadMerge)) work.claim->base_root = base::hash("assay/drill/merge", me().view());
 }
 
 void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round& round) {

@@ -96,7 +96,8 @@ std::filesystem::path built_program(const std::string& name) {
 }
 
 node::MinerPlan honest_miner(std::uint64_t ask) {
-    return {.behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}};
+    return {
+        .behaviour = node::Behaviour::kHonest, .ask = *base::Amount::of(ask), .drills = {}, .conducts = {}};
 }
 
 ScenarioPlan small_plan() {
@@ -171,12 +172,12 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.seed = kSeed;
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
-    devnet.copying_verifiers = plan.copying_verifiers;
+    devnet.verifier_misconducts = plan.verifier_misconducts;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");
     net_ = must(node::create_devnet(devnet));
-    plan.job.slots = static_cast<std::uint32_t>(plan.miners.size());
+    plan.job.slots = plan.slots > 0 ? plan.slots : static_cast<std::uint32_t>(plan.miners.size());
     job_file_ = pack_job(devnet.home, std::move(plan.job), plan.from);
     std::cout << "seed " << kSeed << ", home " << devnet.home.string() << std::endl;
     network_.emplace(must(node::Network::start(net_)));

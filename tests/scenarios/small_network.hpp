@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -37,8 +38,9 @@ contracts::Params with_patience(contracts::Params params);
 
 struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
+    std::uint32_t slots = 0;              ///< of the job; 0: one each
     std::uint32_t verifiers = 2;
-    std::uint32_t copying_verifiers = 0;  ///< of them, the last ones
+    std::map<std::size_t, node::Misconduct> verifier_misconducts = {};  ///< by place; the others are honest
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.

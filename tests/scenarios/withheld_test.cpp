@@ -51,8 +51,8 @@ TEST_CASE("who withholds starts is replayed from the base: it is paid less, and 
     plan.job.security.audit_threshold = UINT64_MAX / 2;
     plan.job.rounds = 3;
     plan.miners[kHonest].outward = true;  // what it owes is asked for over calls of its own
-    plan.miners[kWithholding].withholds_starts = true;
-    plan.miners[kLazy].withholds_starts = true;
+    plan.miners[kWithholding].conducts = {node::Misconduct::kWithheldStart};
+    plan.miners[kLazy].conducts = {node::Misconduct::kWithheldStart};
     plan.miners[kLazy].drills.push_back(must(node::parse_drill("segment=1,kind=lazy")).planned);
     SmallNetwork network(plan);
     network.run();
@@ -95,7 +95,7 @@ TEST_CASE("who withholds starts is replayed from the base: it is paid less, and 
 TEST_CASE("a verifier that copies and one that withholds its link pay for it, and nobody else does") {
     ScenarioPlan plan = small_plan();
     plan.verifiers = 4;
-    plan.copying_verifiers = 1;
+    plan.verifier_misconducts = {{3, node::Misconduct::kCopy}};
     plan.params.beacon_window = 20 * kPatience;
     plan.job.rounds = 4;
     SmallNetwork network(plan);

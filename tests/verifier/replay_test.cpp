@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verifier/replay.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -13,70 +14,15 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/slot_files.hpp"
 #include "tests/support/tiny_job.hpp"
+#include "tests/verifier/drilled_bench.hpp"
 #include "trainer/run/state_bytes.hpp"
 
 using namespace assay;
+using tests::Bench;
+using tests::TrainedRound;
 using verifier::UnitVerdict;
 using worker::Drill;
 using worker::DrillKind;
-
-namespace {
-
-/// A slot's round with everything that its miner could serve.
-struct TrainedRound {
-    trainer::BaseState base;
-    std::vector<trainer::SlotState> boundaries;  // 0 … segments
-    trainer::SlotRoundOutcome work;
-};
-
-struct Bench {
-    tests::TinyJob job = tests::tiny_job();
-    std::unique_ptr<trainer::JobRunner> runner = make(job);
-
-    static std::unique_ptr<trainer::JobRunner> make(const tests::TinyJob& job) {
-        auto runner = trainer::JobRunner::create(job.spec, {job.tokens}, {job.tokens}, {});
-        REQUIRE(runner.ok());
-        return std::move(runner).value();
-    }
-
-    TrainedRound train(const std::vector<Drill>& drills, std::uint32_t slot = 1) {
-        TrainedRound round;
-        round.base = runner->initial();
-        round.boundaries.push_back(runner->start(round.base).value());
-        const auto keep = [&](const trainer::BoundaryReport& boundary) {
-            round.boundaries.push_back(boundary.state);
-        };
-        auto work = verifier::run_drilled_round(*runner, round.base, 0, slot, std::nullopt, drills, keep, {});
-        REQUIRE(work.ok());
-        round.work = std::move(work).value();
-        return round;
-    }
-
-    verifier::UnitInput input(const TrainedRound& round, std::uint32_t unit, std::uint32_t slot = 1) const {
-        verifier::UnitInput input;
-        input.place = {0, slot, unit};
-        if (unit == 0 || unit == program::RoundPlan(job.spec).segments()) input.base = round.base;
-        if (unit > 0) {
-            input.start = round.boundaries[unit];
-            input.start_root = round.work.trace.boundaries[unit];
-        }
-        return input;
-    }
-
-    verifier::UnitResult compute(const verifier::UnitInput& input) {
-        auto result = verifier::compute_unit(*runner, input, {});
-        REQUIRE(result.ok());
-        return std::move(result).value();
-    }
-    /// Where the round's claim of the unit and what is computed part; empty: nowhere.
-    std::string difference(const TrainedRound& round, std::uint32_t unit) {
-        const auto result = compute(input(round, unit));
-        REQUIRE(result.verdict == UnitVerdict::kComputed);
-        return worker::name_difference(round.work.trace, job.spec, unit, result.parts);
-    }
-};
-
-}  // namespace
 
 TEST_CASE("a round without drills is the round of an honest miner") {
     Bench bench;
@@ -345,7 +291,10 @@ TEST_CASE("a unit that does not exist is refused") {
 
 TEST_CASE("drills that do not fit the job are refused by name") {
     Bench bench;
-    const auto fault = [&](const Drill& drill) { return verifier::drill_fault(*bench.runner, {drill}); };
+    const auto fault = [&](const Drill& drill) { return verifier::drill_fault(*bench.runner, {drill}, 1); };
+    CHECK(fault({DrillKind::kStale, 0, "", 0, 0}).empty());
+    CHECK(verifier::drill_fault(*bench.runner, {{DrillKind::kStale, 0, "", 0, 0}}, 0).find("stale-base") !=
+          std::string::npos);
     CHECK(fault({DrillKind::kFlip, 0, "wte.weight", 0, 31}).empty());
     CHECK(fault({DrillKind::kLazy, 3, "", 0, 0}).find("segment 3") != std::string::npos);
     CHECK(fault({DrillKind::kFlip, 0, "nothing", 0, 0}).find("nothing") != std::string::npos);

@@ -8,7 +8,9 @@
 #include "node/cli/owner_step.hpp"
 #include "node/roles/drill_spec.hpp"
 #include "node/roles/miner.hpp"
+#include "node/roles/misconduct.hpp"
 #include "node/roles/verifier.hpp"
+#include "node/runtime/ledger_link.hpp"
 #include "node/runtime/shutdown.hpp"
 #include "node/views/json.hpp"
 #include "node/worker/self_check.hpp"
@@ -35,10 +37,6 @@ base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& 
     if (!done.ok() && !stop.stop_requested()) return base::failed(done.error());
     return stop.stop_requested() ? base::Outcome<void>() : process.serve();
 }
-
-// Faults of a role in words, beside those of its worker (drill_spec.hpp).
-constexpr std::string_view kWithhold = "withhold";
-constexpr std::string_view kCopy = "copy";
 
 base::Outcome<void> check_drills(const std::vector<std::string>& drills, const RoleProcess& process) {
     if (drills.empty() || process.genesis().chain_id.starts_with("devnet")) return {};
@@ -69,8 +67,8 @@ base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
     ASSAY_ASSIGN(miner_options.lock_slot, amount_flag("--lock-slot", flags.lock_slot));
     ASSAY_ASSIGN(miner_options.lock_job, amount_flag("--lock-job", flags.lock_job));
     for (const std::string& text : flags.drills) {
-        if (text == kWithhold) {
-            miner_options.withholds_starts = true;
+        if (const auto conduct = find_misconduct(WorkRole::kMiner, text)) {
+            miner_options.conducts.add(*conduct);
             continue;
         }
         ASSAY_ASSIGN(const DrillSpec drill, parse_drill(text));
@@ -89,8 +87,26 @@ struct VerifierFlags {
     std::string stake = "100";
     std::string lock = "20";
     std::vector<std::string> drills;
+    std::string accomplice;
     unsigned self_check = kSelfCheckInterval.count();
 };
+
+// The conducts of a verifier, and what its accomplice tells it: notes of the miner of another home.
+base::Outcome<void> add_misconducts(const VerifierFlags& flags, VerifierOptions& options) {
+    for (const std::string& text : flags.drills) {
+        if (const auto conduct = find_misconduct(WorkRole::kVerifier, text)) options.conducts.add(*conduct);
+    }
+    if (options.conducts(Misconduct::kColludingPanel) == flags.accomplice.empty()) {
+        return fail(ErrorKind::kUsage, "--drill colluding-panel and --accomplice HOME go together");
+    }
+    if (flags.accomplice.empty()) return {};
+    ASSAY_ASSIGN(auto disk, make_disk_port(Home{flags.accomplice}.jobs()));
+    options.accomplice_note = [notes = std::shared_ptr<DiskPort>(std::move(disk))](const std::string& note) {
+        auto bytes = notes->read(note);
+        return bytes.ok() ? std::move(bytes).value() : std::nullopt;
+    };
+    return {};
+}
 
 base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& flags) {
     const std::stop_token stop = stop_on_signals();
@@ -100,7 +116,7 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
-    verifier_options.copies = !flags.drills.empty();
+    ASSAY_TRY(add_misconducts(flags, verifier_options));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
     ASSAY_TRY(check_drills(flags.drills, *process));
     ASSAY_TRY(
@@ -141,9 +157,9 @@ void add_work_commands(CLI::App& app, Context& context) {
     mine.add_option("--lock-job", miner->lock_job, "Most stake that a job may lock in all")
         ->capture_default_str();
     add_self_check_flag(mine, miner->self_check);
-    mine.add_option(
-        "--drill", miner->drills,
-        "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy; withhold: serve no start");
+    mine.add_option("--drill", miner->drills,
+                    "Plant a fault (devnet only), e.g. round=1,segment=0,kind=lazy (kinds: " + drill_kinds() +
+                        "), or behave so. " + misconduct_help(WorkRole::kMiner));
 
     const auto verifier = std::make_shared<VerifierFlags>();
     CLI::App& verify = verb(noun(app, "verifier", "Recompute for pay"), "run",
@@ -158,8 +174,9 @@ void add_work_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     verify
         .add_option("--drill", verifier->drills,
-                    "Plant a fault (devnet only). copy: compute nothing, say what others have posted")
-        ->check(CLI::IsMember({std::string(kCopy)}));
+                    "Behave so (devnet only). " + misconduct_help(WorkRole::kVerifier))
+        ->check(CLI::IsMember(misconduct_names(WorkRole::kVerifier)));
+    verify.add_option("--accomplice", verifier->accomplice, "Home of the miner of --drill colluding-panel");
     add_self_check_flag(verify, verifier->self_check);
 }
 

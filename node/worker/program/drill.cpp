@@ -2,12 +2,14 @@
 #include "node/worker/program/drill.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/trace.hpp"
+#include "contracts/worker/drill_rows.hpp"
 
 namespace assay::verifier {
 
@@ -40,44 +42,182 @@ private:
     std::uint64_t state_;
 };
 
-/// No step is computed: parameters and moments move a little, losses follow the last true one.
-SegmentOutcome skip_segment(const JobRunner& runner, SlotState& state, const SegmentPlace& place,
-                            const program::TraceRecord& so_far, const trainer::Watch& watch) {
-    const program::StepRange range = program::RoundPlan(runner.spec()).steps(place.segment);
-    Noise noise(place);
-    const float rate = runner.spec().train.learning_rate.value();
-    for (float& parameter : state.parameters) parameter += rate * noise.next();
-    for (float& moment : state.first_moment) moment = 1e-3F * noise.next();
-    for (float& moment : state.second_moment) moment = 1e-6F * std::fabs(noise.next());
-    const auto steps = range.last - range.first;
+/// A segment that a fault is planted in, as its work begins.
+struct DrilledSegment {
+    JobRunner& runner;
+    const trainer::BaseState& base;
+    SegmentPlace place;
+    std::uint32_t slot_before;  ///< this worker's, in the round before
+    SlotState& state;
+    const program::TraceRecord& so_far;
+    const trainer::Watch& watch;
+};
+
+std::uint32_t steps_of(const DrilledSegment& stage) {
+    const program::StepRange range = program::RoundPlan(stage.runner.spec()).steps(stage.place.segment);
+    return range.last - range.first;
+}
+
+void count_steps(SlotState& state, std::uint32_t steps) {
     state.step += steps;
     state.cursor += steps;
     if (state.age) *state.age += steps;
-    float loss = std::log(static_cast<float>(runner.spec().model.vocabulary));
-    if (!so_far.fingerprints.empty()) loss = std::bit_cast<float>(so_far.fingerprints.back().loss);
+}
+
+/// The counters of a segment's end, and losses that follow the last true one: no step is computed.
+SegmentOutcome make_up_losses(DrilledSegment& stage, Noise& noise) {
+    const program::StepRange range = program::RoundPlan(stage.runner.spec()).steps(stage.place.segment);
+    count_steps(stage.state, range.last - range.first);
+    float loss = std::log(static_cast<float>(stage.runner.spec().model.vocabulary));
+    if (!stage.so_far.fingerprints.empty())
+        loss = std::bit_cast<float>(stage.so_far.fingerprints.back().loss);
     SegmentOutcome outcome;
     for (std::uint32_t step = range.first; step < range.last; ++step) {
         loss *= 1.0F - 1e-3F * std::fabs(noise.next());
         const float norm = 1.0F + 0.1F * noise.next();
         outcome.fingerprints.push_back(
             {std::bit_cast<std::uint32_t>(loss), std::bit_cast<std::uint32_t>(norm)});
-        if (watch.progress) watch.progress({step, outcome.fingerprints.back()});
+        if (stage.watch.progress) stage.watch.progress({step, outcome.fingerprints.back()});
     }
     return outcome;
 }
 
-void alter(const JobRunner& runner, SlotState& state, const Drill& drill) {
+void make_up_moments(SlotState& state, Noise& noise) {
+    for (float& moment : state.first_moment) moment = 1e-3F * noise.next();
+    for (float& moment : state.second_moment) moment = 1e-6F * std::fabs(noise.next());
+}
+
+Outcome<SegmentOutcome> move_a_little(DrilledSegment& stage) {
+    Noise noise(stage.place);
+    const float rate = stage.runner.spec().train.learning_rate.value();
+    for (float& parameter : stage.state.parameters) parameter += rate * noise.next();
+    make_up_moments(stage.state, noise);
+    return make_up_losses(stage, noise);
+}
+
+Outcome<SegmentOutcome> end_with_base(DrilledSegment& stage) {
+    Noise noise(stage.place);
+    stage.state.parameters = stage.base.parameters;
+    std::fill(stage.state.first_moment.begin(), stage.state.first_moment.end(), 0.0F);
+    std::fill(stage.state.second_moment.begin(), stage.state.second_moment.end(), 0.0F);
+    return make_up_losses(stage, noise);
+}
+
+Outcome<SegmentOutcome> end_with_noise(DrilledSegment& stage) {
+    Noise noise(stage.place);
+    for (float& parameter : stage.state.parameters) parameter = 0.1F * noise.next();
+    make_up_moments(stage.state, noise);
+    return make_up_losses(stage, noise);
+}
+
+Outcome<SegmentOutcome> leave_out_steps(DrilledSegment& stage) {
+    Noise noise(stage.place);
+    return make_up_losses(stage, noise);
+}
+
+Outcome<SegmentOutcome> train_from_stale_base(DrilledSegment& stage) {
+    stage.state.parameters = stage.runner.initial().parameters;
+    return stage.runner.run_segment(stage.state, stage.place, stage.watch);
+}
+
+Outcome<SegmentOutcome> train_next_slot(DrilledSegment& stage) {
+    SegmentPlace place = stage.place;
+    place.slot = (place.slot + 1) % stage.runner.spec().slots;
+    return stage.runner.run_segment(stage.state, place, stage.watch);
+}
+
+Outcome<SegmentOutcome> hand_in_round_before(DrilledSegment& stage) {
+    const std::uint32_t round = stage.place.round - 1;
+    trainer::BaseState base = stage.runner.initial();
+    base.step = std::uint64_t{round} * stage.runner.spec().train.inner_steps;
+    ASSAY_ASSIGN(SlotState then, stage.runner.start(base));
+    SegmentOutcome outcome;
+    for (std::uint32_t segment = 0; segment <= stage.place.segment; ++segment) {
+        ASSAY_ASSIGN(outcome,
+                     stage.runner.run_segment(then, {round, stage.slot_before, segment}, stage.watch));
+    }
+    stage.state.parameters = std::move(then.parameters);
+    stage.state.first_moment = std::move(then.first_moment);
+    stage.state.second_moment = std::move(then.second_moment);
+    count_steps(stage.state, steps_of(stage));
+    return outcome;
+}
+
+float& named_number(const JobRunner& runner, SlotState& state, const Drill& drill) {
     const auto& tensors = runner.tensors();
     const auto& tensor = *std::find_if(tensors.begin(), tensors.end(),
                                        [&](const auto& info) { return info.name == drill.tensor; });
-    float& number = state.parameters[tensor.offset + drill.index];
-    auto bits = std::bit_cast<std::uint32_t>(number);
-    if (drill.kind == DrillKind::kFlip) {
-        bits ^= std::uint32_t{1} << drill.bit;
-    } else {
-        bits += 1;  // the next binary32 number away from zero
+    return state.parameters[tensor.offset + drill.index];
+}
+
+void turn_bit_over(const JobRunner& runner, SlotState& state, const Drill& drill) {
+    float& number = named_number(runner, state, drill);
+    number = std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) ^ (std::uint32_t{1} << drill.bit));
+}
+
+void move_by_one_ulp(const JobRunner& runner, SlotState& state, const Drill& drill) {
+    float& number = named_number(runner, state, drill);
+    number = std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) + 1);  // away from zero
+}
+
+void claim_another_step(SlotState& state) {
+    ++state.step;
+    ++state.cursor;
+}
+
+void turn_signs_over(trainer::Update& update) {
+    for (std::int64_t& value : update.values) value = -value;
+}
+
+/// What a kind does; null: nothing there.
+struct Effect {
+    DrillKind kind;
+    /// In place of the segment's steps.
+    Outcome<SegmentOutcome> (*work)(DrilledSegment&) = nullptr;
+    /// To the state that they ended with.
+    void (*alter)(const JobRunner&, SlotState&, const Drill&) = nullptr;
+    /// To the state at the boundary alone: what follows goes on from the true one.
+    void (*misplace)(SlotState&) = nullptr;
+    /// To the update.
+    void (*hand_in)(trainer::Update&) = nullptr;
+};
+
+constexpr std::array kEffects{
+    Effect{.kind = DrillKind::kLazy, .work = move_a_little},
+    Effect{.kind = DrillKind::kFlip, .alter = turn_bit_over},
+    Effect{.kind = DrillKind::kUlp, .alter = move_by_one_ulp},
+    Effect{.kind = DrillKind::kZero, .work = end_with_base},
+    Effect{.kind = DrillKind::kNoise, .work = end_with_noise},
+    Effect{.kind = DrillKind::kSkip, .work = leave_out_steps},
+    Effect{.kind = DrillKind::kStale, .work = train_from_stale_base},
+    Effect{.kind = DrillKind::kShard, .work = train_next_slot},
+    Effect{.kind = DrillKind::kReplay, .work = hand_in_round_before},
+    Effect{.kind = DrillKind::kPlace, .misplace = claim_another_step},
+    Effect{.kind = DrillKind::kFinalise, .hand_in = turn_signs_over},
+};
+
+const Effect& effect_of(const Drill& drill) {
+    return *std::find_if(kEffects.begin(), kEffects.end(),
+                         [&](const Effect& effect) { return effect.kind == drill.kind; });
+}
+
+/// The drills of a segment, by what they do.
+struct Planted {
+    Outcome<SegmentOutcome> (*work)(DrilledSegment&) = nullptr;
+    std::vector<const Drill*> altering;
+    void (*misplace)(SlotState&) = nullptr;
+};
+
+Planted planted_in(std::uint32_t segment, const std::vector<Drill>& drills) {
+    Planted planted;
+    for (const Drill& drill : drills) {
+        if (drill.segment != segment) continue;
+        const Effect& effect = effect_of(drill);
+        if (planted.work == nullptr) planted.work = effect.work;
+        if (effect.alter != nullptr) planted.altering.push_back(&drill);
+        if (effect.misplace != nullptr) planted.misplace = effect.misplace;
     }
-    number = std::bit_cast<float>(bits);
+    return planted;
 }
 
 /// The rest of the trace of a slot that diverged: boundaries repeat the state before it.
@@ -87,13 +227,15 @@ void repeat_boundaries(program::TraceRecord& trace, std::uint32_t last) {
 
 }  // namespace
 
-std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drills) {
+std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drills, std::uint32_t round) {
     for (const Drill& drill : drills) {
+        if (std::string fault = worker::unplantable(drill.kind, round, runner.spec().slots); !fault.empty())
+            return fault;
         if (drill.segment >= program::RoundPlan(runner.spec()).segments()) {
             return "a drill names segment " + std::to_string(drill.segment) + "; the job has " +
                    std::to_string(program::RoundPlan(runner.spec()).segments());
         }
-        if (drill.kind == DrillKind::kLazy) continue;
+        if (worker::row_of(drill.kind).needs != worker::DrillNeeds::kTensor) continue;
         const auto& tensors = runner.tensors();
         const auto tensor = std::find_if(tensors.begin(), tensors.end(),
                                          [&](const auto& info) { return info.name == drill.tensor; });
@@ -112,7 +254,7 @@ Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<Drill>& drills,
     const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch,
-    const trainer::CarriedState* carried) {
+    const trainer::CarriedState* carried, std::optional<std::uint32_t> slot_before) {
     const program::JobSpec& spec = runner.spec();
     const program::RoundPlan plan(spec);
     trainer::SlotRoundOutcome result;
@@ -127,24 +269,21 @@ Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     for (auto segment = static_cast<std::uint32_t>(trace.boundaries.size() - 1);
          segment < plan.segments() && !trace.divergence; ++segment) {
         const SegmentPlace place{round, slot, segment};
-        const bool lazy = std::any_of(drills.begin(), drills.end(), [&](const Drill& drill) {
-            return drill.kind == DrillKind::kLazy && drill.segment == segment;
-        });
-        SegmentOutcome outcome;
-        if (lazy) {
-            outcome = skip_segment(runner, result.end, place, trace, watch);
-        } else {
-            ASSAY_ASSIGN(outcome, runner.run_segment(result.end, place, watch));
-        }
-        for (const Drill& drill : drills) {
-            if (drill.kind != DrillKind::kLazy && drill.segment == segment) alter(runner, result.end, drill);
-        }
+        const Planted planted = planted_in(segment, drills);
+        DrilledSegment stage{runner, base, place, slot_before.value_or(slot), result.end, trace, watch};
+        ASSAY_ASSIGN(SegmentOutcome outcome, planted.work != nullptr
+                                                 ? planted.work(stage)
+                                                 : runner.run_segment(result.end, place, watch));
+        for (const Drill* drill : planted.altering) effect_of(*drill).alter(runner, result.end, *drill);
         trace.fingerprints.insert(trace.fingerprints.end(), outcome.fingerprints.begin(),
                                   outcome.fingerprints.end());
         trace.divergence = outcome.divergence;
-        const program::StateRoots roots = runner.state_roots(result.end);
+        std::optional<SlotState> misplaced;
+        if (planted.misplace != nullptr) planted.misplace(misplaced.emplace(result.end));
+        const SlotState& claimed = misplaced ? *misplaced : result.end;
+        const program::StateRoots roots = runner.state_roots(claimed);
         trace.boundaries.push_back(program::state_root(roots));
-        if (on_boundary) on_boundary({segment + 1, result.end, roots, trace});
+        if (on_boundary) on_boundary({segment + 1, claimed, roots, trace});
     }
     if (trace.divergence) {
         repeat_boundaries(trace, plan.last_boundary());
@@ -152,6 +291,9 @@ Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     }
     ASSAY_ASSIGN(result.update, runner.finalise(base, result.end));
     if (result.update) {
+        for (const Drill& drill : drills) {
+            if (effect_of(drill).hand_in != nullptr) effect_of(drill).hand_in(*result.update);
+        }
         trace.update = runner.update_root(*result.update);
         if (trace.carried) trace.carried->out = runner.carried_root(trainer::carried_of(result.end));
     } else {

@@ -13,14 +13,17 @@
 
 namespace assay::verifier {
 
-/// Why the drills cannot be run on this job; empty when they can.
-std::string drill_fault(const trainer::JobRunner& runner, const std::vector<worker::Drill>& drills);
+/// Why the drills cannot be run on this job in that round; empty when they can.
+std::string drill_fault(const trainer::JobRunner& runner, const std::vector<worker::Drill>& drills,
+                        std::uint32_t round);
 
-/// As JobRunner::run_slot_round, with the drills applied. REQUIRES drill_fault to be empty.
+/// As JobRunner::run_slot_round, with the drills applied. REQUIRES drill_fault to be empty. `slot_before` is
+/// the slot that was trained here in the round before, for a fault that hands its work in again; none: this
+/// slot.
 base::Outcome<trainer::SlotRoundOutcome> run_drilled_round(
     trainer::JobRunner& runner, const trainer::BaseState& base, std::uint32_t round, std::uint32_t slot,
     std::optional<trainer::ResumePoint> resume, const std::vector<worker::Drill>& drills,
     const std::function<void(const trainer::BoundaryReport&)>& on_boundary, const trainer::Watch& watch,
-    const trainer::CarriedState* carried = nullptr);
+    const trainer::CarriedState* carried = nullptr, std::optional<std::uint32_t> slot_before = {});
 
 }  // namespace assay::verifier

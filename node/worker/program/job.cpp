@@ -290,7 +290,7 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
         return refuse(RefusalReason::kDrillForbidden,
                       "planted faults are for chains whose id begins with devnet");
     }
-    if (std::string fault = drill_fault(*runner_, request.drills); !fault.empty()) {
+    if (std::string fault = drill_fault(*runner_, request.drills, request.round); !fault.empty()) {
         return refuse(RefusalReason::kBadRequest, std::move(fault));
     }
     ASSAY_ASSIGN(const auto base, base_of(request.round, context));
@@ -313,10 +313,16 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
         request.drills.empty()
             ? runner_->run_slot_round(base, request.round, request.slot, resume, on_boundary, watch, goes_on)
             : run_drilled_round(*runner_, base, request.round, request.slot, resume, request.drills,
-                                on_boundary, watch, goes_on);
+                                on_boundary, watch, goes_on, slot_before(request.round));
+    if (round.ok()) trained_ = {request.round, request.slot};
     if (!round.ok()) return refuse_work(round.error());
     if (lost) return failed(*lost);
     return trained(*round, stopwatch.nanoseconds());
+}
+
+std::optional<std::uint32_t> WorkerJob::slot_before(std::uint32_t round) const {
+    if (!trained_ || trained_->first + 1 != round) return std::nullopt;
+    return trained_->second;
 }
 
 Answered WorkerJob::trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const {

@@ -86,6 +86,8 @@ private:
     using UpdateDecoder = std::function<base::Outcome<trainer::Update>(base::ByteView, std::uint64_t)>;
     /// Of this job's update files.
     [[nodiscard]] UpdateDecoder update_decoder() const;
+    /// The slot that was trained here last, when that was in the round before.
+    [[nodiscard]] std::optional<std::uint32_t> slot_before(std::uint32_t round) const;
     Answered trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const;
 
     std::unique_ptr<trainer::Arena> arena_;  // outlives the runner
@@ -94,6 +96,7 @@ private:
     std::unique_ptr<trainer::JobRunner> runner_;
     std::uint64_t work_units_ = 0;
     bool drills_allowed_ = false;
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> trained_;  ///< round and slot, the last ones
 };
 
 }  // namespace assay::verifier

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/misconduct.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::node {
+
+namespace {
+
+constexpr std::array kRows{
+    MisconductRow{Misconduct::kWithheldStart, "withheld-start", WorkRole::kMiner,
+                  "serve no start of a drawn run"},
+    MisconductRow{Misconduct::kWithheldUpdate, "withheld-update", WorkRole::kMiner, "give nobody the update"},
+    MisconductRow{Misconduct::kSilentAfterDraw, "silent-after-draw", WorkRole::kMiner,
+                  "say nothing more once sealed"},
+    MisconductRow{Misconduct::kSquatter, "squatter", WorkRole::kMiner, "hold slots and never commit"},
+    MisconductRow{Misconduct::kRubberStamp, "rubber-stamp", WorkRole::kVerifier,
+                  "seal roots without computing them"},
+    MisconductRow{Misconduct::kCoinFlip, "coin-flip", WorkRole::kVerifier, "make up every second slot"},
+    MisconductRow{Misconduct::kCopy, "copy", WorkRole::kVerifier,
+                  "compute nothing, say what others have posted"},
+    MisconductRow{Misconduct::kBadMerge, "bad-merge", WorkRole::kVerifier,
+                  "claim a merge that is none of its updates"},
+    MisconductRow{Misconduct::kCensoredMerge, "censored-merge", WorkRole::kVerifier,
+                  "leave the last update out of the merge"},
+    MisconductRow{Misconduct::kColludingPanel, "colluding-panel", WorkRole::kVerifier,
+                  "say what the miner of the home --accomplice claims"},
+};
+
+}  // namespace
+
+std::span<const MisconductRow> misconduct_rows() { return kRows; }
+
+std::string_view to_text(Misconduct conduct) { return kRows[static_cast<std::size_t>(conduct)].name; }
+
+std::optional<Misconduct> find_misconduct(WorkRole role, std::string_view name) {
+    const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const MisconductRow& row) {
+        return row.role == role && row.name == name;
+    });
+    if (found == kRows.end()) return std::nullopt;
+    return found->conduct;
+}
+
+std::vector<std::string> misconduct_names(WorkRole role) {
+    std::vector<std::string> names;
+    for (const MisconductRow& row : kRows) {
+        if (row.role == role) names.emplace_back(row.name);
+    }
+    return names;
+}
+
+std::string misconduct_help(WorkRole role) {
+    std::string help;
+    for (const MisconductRow& row : kRows) {
+        if (row.role != role) continue;
+        if (!help.empty()) help += "; ";
+        help += std::string(row.name) + ": " + std::string(row.text);
+    }
+    return help;
+}
+
+}  // namespace assay::node

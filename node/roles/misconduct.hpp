@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles and commands the misconduct that a role of a devnet can be told to show (`--drill NAME`): what
+// it withholds, leaves out or says without computing it. Faults of a worker are drill_spec.hpp's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/roles/onboarding.hpp"
+
+namespace assay::node {
+
+enum class Misconduct : std::uint8_t {
+    kWithheldStart,
+    kWithheldUpdate,
+    kSilentAfterDraw,
+    kSquatter,
+    kRubberStamp,
+    kCoinFlip,
+    kCopy,
+    kBadMerge,
+    kCensoredMerge,
+    kColludingPanel,
+};
+
+struct MisconductRow {
+    Misconduct conduct;
+    std::string_view name;  ///< the simulator's, which has the same strategies
+    WorkRole role;
+    std::string_view text;  ///< what the party does, for people
+};
+
+/// One row a conduct, in the order of the enum.
+std::span<const MisconductRow> misconduct_rows();
+std::string_view to_text(Misconduct conduct);
+/// Of a role; nothing: it has none of this name.
+std::optional<Misconduct> find_misconduct(WorkRole role, std::string_view name);
+std::vector<std::string> misconduct_names(WorkRole role);
+/// "NAME: text; NAME: text", of a role.
+std::string misconduct_help(WorkRole role);
+
+/// Those that a role shows; none by default.
+class Misconducts {
+public:
+    void add(Misconduct conduct) { bits_ |= bit(conduct); }
+    bool operator()(Misconduct conduct) const { return (bits_ & bit(conduct)) != 0; }
+
+private:
+    static std::uint32_t bit(Misconduct conduct) {
+        return std::uint32_t{1} << static_cast<unsigned>(conduct);
+    }
+    std::uint32_t bits_ = 0;
+};
+
+}  // namespace assay::node
