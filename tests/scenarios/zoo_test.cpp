@@ -189,8 +189,8 @@ TEST_CASE(
     };
     ScenarioPlan plan = plan_with(cheats);
     plan.job.rounds = kRounds;
-    plan.params.commit_window = 200 * kPatience;
-    plan.params.reveal_window = 120 * kPatience;
+    plan.params.commit_window = 160 * kPatience;
+    plan.params.reveal_window = 80 * kPatience;
     SmallNetwork network(plan);
     network.run();
     check_zoo(network, cheats);

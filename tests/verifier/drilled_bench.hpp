@@ -22,7 +22,7 @@ struct TrainedRound {
     trainer::SlotRoundOutcome work;
 };
 
-struct Bench {
+struct DrillBench {
     TinyJob job = tiny_job();
     std::unique_ptr<trainer::JobRunner> runner = make(job);
 

@@ -12,7 +12,7 @@ using worker::Drill;
 using worker::DrillKind;
 
 TEST_CASE("every kind of fault without a tensor is found where it was planted, and not before") {
-    Bench bench;
+    DrillBench bench;
     const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
     for (const worker::DrillRow& row : worker::drill_rows()) {
         if (row.needs == worker::DrillNeeds::kTensor || row.needs == worker::DrillNeeds::kRoundBefore)
@@ -27,7 +27,7 @@ TEST_CASE("every kind of fault without a tensor is found where it was planted, a
 }
 
 TEST_CASE("zero ends with the base, a skipped segment with its start, a laundered state with true numbers") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound honest = bench.train({});
     const TrainedRound zero = bench.train({Drill{DrillKind::kZero, 2, "", 0, 0}});
     CHECK(zero.boundaries[3].parameters == zero.base.parameters);
@@ -44,7 +44,7 @@ TEST_CASE("zero ends with the base, a skipped segment with its start, a laundere
 }
 
 TEST_CASE("training another slot's shard gives byte for byte what that slot is") {
-    Bench bench;
+    DrillBench bench;
     std::vector<Drill> drills;
     for (std::uint32_t segment = 0; segment < program::RoundPlan(bench.job.spec).segments(); ++segment) {
         drills.push_back(Drill{DrillKind::kShard, segment, "", 0, 0});
@@ -55,7 +55,7 @@ TEST_CASE("training another slot's shard gives byte for byte what that slot is")
 }
 
 TEST_CASE("a stale base and work of the round before are of round 0, and need it") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound first = bench.train({}, 0);
     trainer::BaseState base = bench.runner->initial();
     base.step = bench.job.spec.train.inner_steps;

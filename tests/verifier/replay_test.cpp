@@ -18,14 +18,14 @@
 #include "trainer/run/state_bytes.hpp"
 
 using namespace assay;
-using tests::Bench;
+using tests::DrillBench;
 using tests::TrainedRound;
 using verifier::UnitVerdict;
 using worker::Drill;
 using worker::DrillKind;
 
 TEST_CASE("a round without drills is the round of an honest miner") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound drilled = bench.train({});
     const auto honest = bench.runner->run_slot_round(drilled.base, 0, 1, std::nullopt, {}, {});
     REQUIRE(honest.ok());
@@ -35,7 +35,7 @@ TEST_CASE("a round without drills is the round of an honest miner") {
 }
 
 TEST_CASE("every unit of an honest round is computed as its trace claims, part by part") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({});
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         const auto result = bench.compute(bench.input(round, unit));
@@ -48,7 +48,7 @@ TEST_CASE("every unit of an honest round is computed as its trace claims, part b
 }
 
 TEST_CASE("a flipped bit is found in its segment alone and its boundary named") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({Drill{DrillKind::kFlip, 1, "h.1.mlp.c_fc.weight", 70, 3}});
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
         const std::string difference = bench.difference(round, unit);
@@ -59,7 +59,7 @@ TEST_CASE("a flipped bit is found in its segment alone and its boundary named") 
 }
 
 TEST_CASE("an ulp changes one parameter to its neighbour") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound honest = bench.train({});
     const TrainedRound round = bench.train({Drill{DrillKind::kUlp, 2, "wte.weight", 0, 0}});
     CHECK(round.boundaries[2] == honest.boundaries[2]);
@@ -72,7 +72,7 @@ TEST_CASE("an ulp changes one parameter to its neighbour") {
 }
 
 TEST_CASE("a lazy segment is found, the segments around it are honest") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound honest = bench.train({});
     const TrainedRound round = bench.train({Drill{DrillKind::kLazy, 1, "", 0, 0}});
     REQUIRE(program::is_well_formed(round.work.trace, bench.job.spec));
@@ -87,7 +87,7 @@ TEST_CASE("a lazy segment is found, the segments around it are honest") {
 }
 
 TEST_CASE("a false update is found in finalise and named") {
-    Bench bench;
+    DrillBench bench;
     TrainedRound round = bench.train({});
     REQUIRE(round.work.update.has_value());
     round.work.update->values[5] ^= 1;
@@ -101,7 +101,7 @@ TEST_CASE("a false update is found in finalise and named") {
 }
 
 TEST_CASE("a changed fingerprint is found and its step named") {
-    Bench bench;
+    DrillBench bench;
     TrainedRound round = bench.train({});
     round.work.trace.fingerprints[3].loss ^= 1;
     CHECK(bench.difference(round, 1).starts_with("step 3: claimed loss bits"));
@@ -134,7 +134,7 @@ TEST_CASE("behind a divergence the parts are those of the trace's shape") {
 }
 
 TEST_CASE("a start that is missing or not the opened one makes a unit unavailable") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.start->parameters[0] += 1.0F;
@@ -149,7 +149,7 @@ TEST_CASE("a start that is missing or not the opened one makes a unit unavailabl
 namespace {
 
 /// The same round with one boundary's state changed, and its root claimed as the change gives it.
-TrainedRound with_boundary(const Bench& bench, TrainedRound round, std::uint32_t boundary,
+TrainedRound with_boundary(const DrillBench& bench, TrainedRound round, std::uint32_t boundary,
                            const std::function<void(trainer::SlotState&)>& change) {
     change(round.boundaries[boundary]);
     round.work.trace.boundaries[boundary] = bench.runner->state_root(round.boundaries[boundary]);
@@ -176,7 +176,7 @@ const std::vector<Misplacing>& misplacings() {
 
 TEST_CASE(
     "a state with the claimed root that cannot stand at its boundary is a mismatch, alike for everyone") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound honest = bench.train({});
     for (const auto& [name, change] : misplacings()) {
         for (std::uint32_t unit = 1; unit <= program::RoundPlan(bench.job.spec).segments(); ++unit) {
@@ -199,7 +199,7 @@ TEST_CASE(
 
 TEST_CASE("the boundary that is told right by what follows it is a mismatch all the same") {
     // The segment after it starts from its numbers and ends as an honest one would: only the place is false.
-    Bench bench;
+    DrillBench bench;
     const TrainedRound honest = bench.train({});
     const TrainedRound round = with_boundary(bench, honest, 1, [](auto& state) { state.cursor += 1; });
     REQUIRE(program::unit_root(round.work.trace, bench.job.spec, 1) ==
@@ -209,7 +209,7 @@ TEST_CASE("the boundary that is told right by what follows it is a mismatch all 
 
 TEST_CASE(
     "finalise is judged by parameters and a head, whose names of the other arrays are part of the root") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({});
     const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
     auto input = bench.input(round, finalise);
@@ -258,7 +258,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a segment whose start has a head that names other roots is as if nothing was served") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.start_roots = bench.runner->state_roots(*input.start);
@@ -269,7 +269,7 @@ TEST_CASE("a segment whose start has a head that names other roots is as if noth
 }
 
 TEST_CASE("no trace can claim the root of a contradiction") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({});
     std::set<base::Hash256> roots;
     for (std::uint32_t unit = 0; unit < program::RoundPlan(bench.job.spec).units(); ++unit) {
@@ -282,7 +282,7 @@ TEST_CASE("no trace can claim the root of a contradiction") {
 }
 
 TEST_CASE("a unit that does not exist is refused") {
-    Bench bench;
+    DrillBench bench;
     const TrainedRound round = bench.train({});
     auto input = bench.input(round, 1);
     input.place.unit = program::RoundPlan(bench.job.spec).units();
@@ -290,7 +290,7 @@ TEST_CASE("a unit that does not exist is refused") {
 }
 
 TEST_CASE("drills that do not fit the job are refused by name") {
-    Bench bench;
+    DrillBench bench;
     const auto fault = [&](const Drill& drill) { return verifier::drill_fault(*bench.runner, {drill}, 1); };
     CHECK(fault({DrillKind::kStale, 0, "", 0, 0}).empty());
     CHECK(verifier::drill_fault(*bench.runner, {{DrillKind::kStale, 0, "", 0, 0}}, 0).find("stale-base") !=
@@ -306,13 +306,13 @@ namespace {
 
 /// A second round of slot 1 of a job that carries, after an honest first.
 struct CarryingBench {
-    Bench bench;
+    DrillBench bench;
     trainer::SlotState before;  ///< end of the first round
     TrainedRound round;
 
     CarryingBench() {
         bench.job.spec.inner_state = program::InnerState::kCarried;
-        bench.runner = Bench::make(bench.job);
+        bench.runner = DrillBench::make(bench.job);
         const TrainedRound first = bench.train({});
         before = first.work.end;
         round.base =
