@@ -14,7 +14,8 @@ inline void write_description(const BlobDescription& description, v1::DescribeRe
     std::string& bits = *out.mutable_held();
     bits.assign((description.held.size() + 7) / 8, '\0');
     for (std::size_t i = 0; i < description.held.size(); ++i) {
-        if (description.held[i]) bits[i / 8] = static_cast<char>(bits[i / 8] | (1 << (i % 8)));
+        const auto before = static_cast<unsigned char>(bits[i / 8]);
+        if (description.held[i]) bits[i / 8] = static_cast<char>(before | (1U << (i % 8)));
     }
 }
 
