@@ -14,7 +14,8 @@ inline void write_description(const BlobDescription& description, v1::DescribeRe
     std::string& bits = *out.mutable_held();
     bits.assign((description.held.size() + 7) / 8, '\0');
     for (std::size_t i = 0; i < description.held.size(); ++i) {
-        if (description.held[i]) bits[i / 8] = static_cast<char>(bits[i / 8] | (1 << (i % 8)));
+        const unsigned before = static_cast<unsigned char>(bits[i / 8]);
+        if (description.held[i]) bits[i / 8] = static_cast<char>(before | (1U << (i % 8)));
     }
 }
 
@@ -24,7 +25,8 @@ inline std::optional<std::vector<bool>> read_held(const std::string& bits, std::
     if (bits.empty()) return held;
     if (bits.size() != (chunks + 7) / 8) return std::nullopt;
     for (std::size_t i = 0; i < 8 * bits.size(); ++i) {
-        const bool set = ((static_cast<unsigned char>(bits[i / 8]) >> (i % 8)) & 1U) != 0;
+        const unsigned byte = static_cast<unsigned char>(bits[i / 8]);
+        const bool set = ((byte >> (i % 8)) & 1U) != 0;
         if (i >= chunks && set) return std::nullopt;
         if (i < chunks) held.push_back(set);
     }
