@@ -31,6 +31,12 @@ std::optional<Bytes> record_of(const StateView& state, const Evidence& evidence,
     if (const auto* reveal = std::get_if<RoundReveal>(&payload); reveal && table == Table::kReveal) {
         return base::encode(Reveal{reveal->trace, reveal->salt, reveal->update_blob, reveal->carried_blob});
     }
+    if (const auto* merge = std::get_if<MergeOpen>(&payload); merge && table == Table::kMergePosting) {
+        auto posting = load<MergePosting>(state, evidence.key);
+        if (!posting) return std::nullopt;
+        posting->claim = merge->claim;
+        return base::encode(*posting);
+    }
     const auto* opening = std::get_if<AuditOpen>(&payload);
     auto posting = table == Table::kAudit ? load<AuditPosting>(state, evidence.key) : std::nullopt;
     if (!opening || !posting) return std::nullopt;
@@ -44,6 +50,7 @@ std::vector<Evidence> list_evidence(const StateView& state) {
     std::vector<Evidence> found;
     list_places(state, Table::kRevealPlace, Table::kReveal, found);
     list_places(state, Table::kAuditPlace, Table::kAudit, found);
+    list_places(state, Table::kMergePlace, Table::kMergePosting, found);
     return found;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/job_view.hpp"
 
+#include <bit>
+#include <cstdio>
 #include <map>
 
 #include "contracts/rules/escrow.hpp"
@@ -48,6 +50,25 @@ std::optional<base::Amount> fee_of(const contracts::StateView& state, const cont
     return contracts::job_fee(contracts::params_of(state, job), job.spec);
 }
 
+namespace {
+
+std::optional<MergedRound> merged_round(const contracts::StateView& state, const contracts::Job& job,
+                                        std::uint32_t number) {
+    const auto round = contracts::read_round_progress(state, job.id, number);
+    if (!round || !round->merged) return std::nullopt;
+    const std::uint32_t loss = round->result.held_out_loss;
+    char bits[16];
+    std::snprintf(bits, sizeof bits, "0x%08x", static_cast<unsigned>(loss));
+    return MergedRound{.round = number,
+                       .slots = round->merged_slots.size(),
+                       .base_root = round->result.base_root,
+                       .beacon = round->beacon,
+                       .held_out_loss = std::bit_cast<float>(loss),
+                       .held_out_bits = bits};
+}
+
+}  // namespace
+
 JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
     JobView view{.summary = summary_of(state, job),
                  .buyer = job.buyer,
@@ -71,6 +92,7 @@ JobView job_view(const contracts::StateView& state, const contracts::Job& job) {
         for (const contracts::SlotRound& slot : contracts::list_slots(state, job.id, round))
             view.slot_rounds.push_back(
                 {round, slot.slot, slot.miner, slot.verdict, slot.served, slot.stored});
+        if (auto merged = merged_round(state, job, round)) view.merged_rounds.push_back(std::move(*merged));
     }
     return view;
 }

@@ -87,6 +87,26 @@ struct SlotView {
     }
 };
 
+/// What a round came to that was merged.
+struct MergedRound {
+    std::uint32_t round = 0;
+    std::uint64_t slots = 0;
+    base::Hash256 base_root;  ///< of the merged state
+    base::Hash256 beacon;     ///< draws the held-out sequences too
+    float held_out_loss = 0;  ///< over those; `assay model eval --beacon` computes it again
+    std::string held_out_bits;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("round", round);
+        visit("slots", slots);
+        visit("base_root", base_root);
+        visit("beacon", beacon);
+        visit("held_out_loss", held_out_loss);
+        visit("held_out_bits", held_out_bits);
+    }
+};
+
 /// A job in full.
 struct JobView {
     JobSummary summary;
@@ -105,6 +125,7 @@ struct JobView {
     std::vector<RosterView> roster;
     std::vector<base::PublicKey> verifiers;
     std::vector<SlotView> slot_rounds;  ///< rounds and slots ascending
+    std::vector<MergedRound> merged_rounds;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -123,6 +144,7 @@ struct JobView {
         visit("roster", roster);
         visit("verifiers", verifiers);
         visit("slot_rounds", slot_rounds);
+        visit("merged_rounds", merged_rounds);
     }
 };
 

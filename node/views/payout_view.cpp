@@ -24,7 +24,8 @@ PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& fi
                                        .from_prepaid = line.from_prepaid,
                                        .from_slot = line.from_slot,
                                        .replays = line.replays,
-                                       .lost = line.lost});
+                                       .lost = line.lost,
+                                       .evidence = payout_evidence(state, job, line)});
             }
         }
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
+#include "node/views/payout_evidence.hpp"
 
 namespace assay::node {
 
@@ -22,6 +23,7 @@ struct PayoutLine {
     base::Amount from_slot;  ///< an audit's: out of the pay of the slot that had to be replayed
     base::Amount replays;    ///< a slot's: of its pay, what went to those who had to replay it
     base::Amount lost;
+    PayoutEvidence evidence;
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -39,6 +41,7 @@ struct PayoutLine {
         visit("from_slot", from_slot);
         visit("replays", replays);
         visit("lost", lost);
+        visit("evidence", evidence);
     }
 };
 

@@ -34,7 +34,7 @@ program::JobSpec bare_job(const program::ModelConfig& model, const base::Hash256
 
 Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
                                     std::span<const float> parameters, const std::string& tokens,
-                                    std::uint64_t max_sequences) {
+                                    std::uint64_t max_sequences, const std::optional<base::Hash256>& beacon) {
     ASSAY_ASSIGN(const auto file, frames::open_file(tokens));
     ASSAY_ASSIGN(const auto mapping, frames::Mapping::of(*file, frames::kMaxBulk));
     ASSAY_ASSIGN(const auto parsed, trainer::parse_token_file(mapping.bytes(), model.vocabulary));
@@ -42,7 +42,7 @@ Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelCo
     ASSAY_TRY(call(worker, frames::OpenJob{"local", spec}, {file, file}));
     const auto state = trainer::first_state({parameters.begin(), parameters.end()});
     ASSAY_ASSIGN(const auto bytes, frames::memory_file("base state", trainer::encode_base_state(state)));
-    return evaluate_state(worker, bytes, max_sequences);
+    return evaluate_state(worker, bytes, max_sequences, beacon);
 }
 
 }  // namespace assay::node

@@ -103,9 +103,11 @@ base::Outcome<std::vector<std::uint32_t>> sample_tokens(WorkerClient& worker,
                                                         const frames::Sample& request);
 
 /// Loss of bare parameters on a token file, for `assay model eval`: opens a job that is nothing but the model
-/// with that file as its held-out data. 0 sequences: all. Leaves that job open.
+/// with that file as its held-out data. With a beacon: over the sequences that it draws; else over the first
+/// `max_sequences` (0: all). Leaves that job open.
 base::Outcome<HeldOutLoss> evaluate_model(WorkerClient& worker, const program::ModelConfig& model,
                                           std::span<const float> parameters, const std::string& tokens,
-                                          std::uint64_t max_sequences = 0);
+                                          std::uint64_t max_sequences = 0,
+                                          const std::optional<base::Hash256>& beacon = std::nullopt);
 
 }  // namespace assay::node

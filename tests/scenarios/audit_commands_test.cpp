@@ -204,13 +204,26 @@ TEST_CASE("the files alone tell why the cheat was not paid") {
     }();
     CHECK(keys == std::set<std::string>{"job", "round", "kind", "slot", "reason", "explanation", "work_units",
                                         "price", "paid", "from_escrow", "from_prepaid", "from_slot",
-                                        "replays", "lost"});
+                                        "replays", "lost", "evidence"});
     CHECK(why.at("lines").at(0).at("reason") == "mismatch");
+    const json& roots = why.at("lines").at(0).at("evidence").at("roots");
+    CHECK(roots.at("what") == "segment 1");
+    CHECK(roots.at("claimed") != roots.at("found"));
     const json paid =
         must_run({"payout", "explain", "--miner", cheater.substr(0, 12), "--round", "0", "--offline"});
     CHECK(paid.at("lines").at(0).at("reason") == "paid");
     const json job = must_run({"job", "show", "small", "--offline"});
     CHECK(job.at("slot_rounds").size() == 6);
+    // What the merge was measured on, and what it came to, by whoever has model and data.
+    const json& last = job.at("merged_rounds").back();
+    const fs::path model = finished_run().net().plan.home / "measured-model";
+    must_run({"model", "export", "--job", "small", "--out", model});
+    const json measured = must_run({"model", "eval", "--model", model, "--data",
+                                    finished_run().job_file().held_out, "--beacon", last.at("beacon")});
+    CHECK(measured.at("loss_bits") == last.at("held_out_bits"));
+    CHECK(run_at({"model", "eval", "--model", model, "--data", finished_run().job_file().held_out, "--beacon",
+                  "abc"})
+              .code == 2);
     CHECK(must_run({"job", "list", "--offline"}).at("jobs").size() == 1);
 }
 

@@ -134,6 +134,9 @@ void carry_out(Work& work, const Sent& sent, const MergeOpen& tx) {
         posting.opened = true;
         posting.claim = tx.claim;
         posting.order = static_cast<std::uint32_t>(before);
+        if (tx.claim.clips.empty()) return;
+        store(work.state, merge_place_key(tx.job, tx.round, sent.sender),
+              place_in_log(work, sent, base::encode(posting)));
     });
     advance_job(work, tx.job);
 }

@@ -22,6 +22,11 @@ void archive_round(State& state, const Hash256& job, std::uint32_t round) {
         posting.claims.clear();
         store(state, audit_key(job, round, posting.stage, posting.verifier), posting);
     }
+    for (MergePosting posting : list_merge_postings(state, job, round)) {
+        if (!state.get(merge_place_key(job, round, posting.verifier))) continue;
+        posting.claim.clips.clear();
+        store(state, merge_posting_key(job, round, posting.verifier), posting);
+    }
 }
 
 }  // namespace assay::contracts

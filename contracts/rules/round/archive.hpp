@@ -14,8 +14,8 @@ Hash256 hash_of_record(ByteView record);
 /// Where the transaction that is carried out will stand, for the record that was made of it.
 LogPlace place_in_log(const Work& work, const Sent& sent, ByteView record);
 
-/// Takes reveals, and the claims of audits, out of the state, as far as their places are known: those of
-/// messages that came before schema 3 are not, and stay.
+/// Takes reveals, the claims of audits and the clips of merges out of the state, as far as their places are
+/// known.
 void archive_round(State& state, const Hash256& job, std::uint32_t round);
 
 }  // namespace assay::contracts

@@ -203,8 +203,8 @@ struct AuditPosting {
     }
 };
 
-/// Where the block log holds what the state only names, once the round is settled: a reveal, or the claims of
-/// an audit posting.
+/// Where the block log holds what the state only names, once the round is settled: a reveal, the claims of
+/// an audit posting, or the clips of a merge posting.
 struct LogPlace {
     Hash256 record;            ///< hash of the whole record (hash_of_record)
     std::uint64_t height = 0;  ///< of the block

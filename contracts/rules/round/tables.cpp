@@ -64,6 +64,9 @@ Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t sl
 Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier) {
     return of_verifier(Table::kAuditPlace, job, round, stage, verifier);
 }
+Bytes merge_place_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier) {
+    return KeyBuilder(Table::kMergePlace).add(job.view()).add_number(round, 4).add(verifier.view()).take();
+}
 Bytes handed_on_key(const Hash256& job, std::uint32_t round, std::uint32_t slot) {
     return KeyBuilder(Table::kHandedOn).add(job.view()).add_number(round, 4).add_number(slot, 4).take();
 }

@@ -24,6 +24,7 @@ Bytes reveal_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
 Bytes reveal_place_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes audit_place_key(const Hash256& job, std::uint32_t round, Stage stage, const PublicKey& verifier);
+Bytes merge_place_key(const Hash256& job, std::uint32_t round, const PublicKey& verifier);
 Bytes handed_on_key(const Hash256& job, std::uint32_t round, std::uint32_t slot);
 Bytes settlement_key(const Hash256& job, std::uint32_t round, std::uint32_t line);
 
@@ -55,6 +56,7 @@ std::vector<StoragePosting> list_storage(const StateView& state, const Hash256& 
 std::vector<SlotRound> list_slots(const StateView& state, const Hash256& job, std::uint32_t round);
 /// In the order of their places.
 std::vector<BeaconLink> list_beacon_links(const StateView& state, const Hash256& job, std::uint32_t round);
+/// Their clips until the round is settled; after that they are in the block log (evidence.hpp).
 std::vector<MergePosting> list_merge_postings(const StateView& state, const Hash256& job,
                                               std::uint32_t round);
 std::vector<AuditPosting> list_audits(const StateView& state, const Hash256& job, std::uint32_t round);

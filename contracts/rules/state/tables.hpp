@@ -60,6 +60,7 @@ enum class Table : std::uint8_t {
     kHandedOn = 0x3a,       // job, round, slot -> CarriedIn, in jobs that carry
     kServe = 0x3b,          // job, round, slot -> Serve, until the round is settled
     kStorage = 0x3c,        // job, round, verifier -> StoragePosting
+    kMergePlace = 0x3d,     // job, round, verifier -> LogPlace, of a merge with clips
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
@@ -88,7 +89,8 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kAuditPlace:
         case Table::kHandedOn:
         case Table::kServe:
-        case Table::kStorage: return true;
+        case Table::kStorage:
+        case Table::kMergePlace: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:

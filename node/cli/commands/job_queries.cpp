@@ -80,6 +80,17 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                    std::string(to_text(slot.verdict)), slot.served ? "yes" : "no",
                    slot.stored ? "yes" : "no"});
     slots.print(context.out);
+    if (job.merged_rounds.empty()) return {};
+    context.out << '\n';
+    TextTable merged({{"round", Align::kRight},
+                      {"slots", Align::kRight},
+                      {"held-out", Align::kRight},
+                      {"beacon"},
+                      {"state root"}});
+    for (const MergedRound& round : job.merged_rounds)
+        merged.row({std::to_string(round.round), std::to_string(round.slots),
+                    std::to_string(round.held_out_loss), round.beacon.hex(), round.base_root.brief()});
+    merged.print(context.out);
     return {};
 }
 

@@ -32,6 +32,7 @@ struct ModelFileFlags {
     std::string model;
     std::string data;
     std::uint64_t sequences = 0;
+    std::string beacon;
     std::string out;
     std::string job;
     std::string job_file;
@@ -90,10 +91,18 @@ Outcome<void> show_model(const Context& context, const ModelFileFlags& flags) {
 
 Outcome<void> eval_model(const Context& context, const ModelFileFlags& flags) {
     end_on_interrupt(context);
+    std::optional<base::Hash256> beacon;
+    if (!flags.beacon.empty()) {
+        beacon = base::parse_hash(flags.beacon);
+        if (!beacon) {
+            return base::fail(base::ErrorKind::kUsage, "--beacon has not 64 hexadecimal digits",
+                              "job show -o json prints the beacons of merged rounds");
+        }
+    }
     ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model, flags.context));
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
-    ASSAY_ASSIGN(const HeldOutLoss loss,
-                 evaluate_model(*worker, folder.config, folder.parameters, flags.data, flags.sequences));
+    ASSAY_ASSIGN(const HeldOutLoss loss, evaluate_model(*worker, folder.config, folder.parameters, flags.data,
+                                                        flags.sequences, beacon));
     char bits[16];
     std::snprintf(bits, sizeof bits, "0x%08x", static_cast<unsigned>(loss.loss_bits));
     if (context.json()) {
@@ -245,7 +254,11 @@ void add_model_file_commands(CLI::App& app, Context& context) {
                                [&context, flags] { return eval_model(context, *flags); });
     evaluated.add_option("--model", flags->model, "Model folder: Hugging Face's or ours")->required();
     evaluated.add_option("--data", flags->data, "Token file, as `assay data pack` writes it")->required();
-    evaluated.add_option("--sequences", flags->sequences, "Only the first so many (default: all)");
+    CLI::Option* sequences =
+        evaluated.add_option("--sequences", flags->sequences, "Only the first so many (default: all)");
+    evaluated
+        .add_option("--beacon", flags->beacon, "Only those that this beacon of a round draws (job show)")
+        ->excludes(sequences);
 
     CLI::App& exported = verb(model, "export", "A base state or a model folder as a Hugging Face folder",
                               context, [&context, flags] { return export_model(context, *flags); });

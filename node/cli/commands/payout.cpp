@@ -48,6 +48,20 @@ void print_lines(const Context& context, const std::string& schema, const Payout
 
 namespace {
 
+/// Below the table: what on the ledger each line was decided by.
+void print_evidence(const Context& context, const PayoutLines& found) {
+    for (const PayoutLine& line : found.lines) {
+        const std::vector<std::string> facts = sentences(line.evidence);
+        if (facts.empty()) continue;
+        context.out << "\n" << contracts::to_text(line.kind);
+        const bool of_slot =
+            line.kind == contracts::LineKind::kSlot || line.kind == contracts::LineKind::kAudit;
+        if (of_slot) context.out << " of slot " << line.slot;
+        context.out << ", round " << line.round << ", job " << line.job.brief() << ":\n";
+        for (const std::string& fact : facts) context.out << "  " << fact << "\n";
+    }
+}
+
 struct ExplainFlags {
     std::string miner;
     std::uint32_t round = 0;
@@ -66,6 +80,7 @@ base::Outcome<void> explain_payout(const Context& context, const ExplainFlags& f
                               std::to_string(flags.round),
                           "rounds count from 0; see: assay miner why");
     print_lines(context, "assay.payout.explain/v1", found);
+    if (!context.json()) print_evidence(context, found);
     return {};
 }
 

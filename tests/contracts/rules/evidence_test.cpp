@@ -15,10 +15,10 @@ struct EvidenceWorld {
     Hash256 id;
     MemoryState before;  ///< the last round was not settled yet, and the ones before were
 
-    EvidenceWorld() {
+    explicit EvidenceWorld(const JobSpec& spec = small_job()) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
-        id = env.post(small_job());
+        id = env.post(spec);
         env.hold_auction(id, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
         play_commits(env, id, {});
         play_links(env, id, {});
@@ -49,6 +49,26 @@ TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log g
     }
     CHECK(list_evidence(whole).empty());
     CHECK(list_evidence(s.before).empty());
+}
+
+TEST_CASE("a settled round keeps the hash of each merge's clips, and the log gives them back") {
+    JobSpec spec = small_job();
+    spec.train.max_update_norm = 2.0F;
+    const EvidenceWorld s(spec);
+    const auto left = list_merge_postings(s.env.whole(), s.id, 0);
+    const MemoryState whole = s.env.with_evidence();
+    const auto back = list_merge_postings(whole, s.id, 0);
+    REQUIRE(left.size() == back.size());
+    std::size_t opened = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        if (!left[i].opened) continue;
+        ++opened;
+        CHECK(left[i].claim.clips.empty());
+        CHECK(back[i].claim == read_round(whole, s.id, 0)->result);
+        CHECK_FALSE(back[i].claim.clips.empty());
+    }
+    CHECK(opened == 3);
+    CHECK(list_evidence(whole).empty());
 }
 
 TEST_CASE("a record is recovered from its own transaction alone") {

@@ -72,6 +72,9 @@ TEST_CASE("a job's view has its record's money, its roster, and every slot that 
     for (std::uint32_t round = 0; round < job.spec.rounds; ++round)
         dealt += contracts::list_slots(played.env.whole(), played.id, round).size();
     CHECK(view.slot_rounds.size() == dealt);
+    REQUIRE(view.merged_rounds.size() == job.rounds_done);
+    CHECK(view.merged_rounds.back().base_root == job.base_root);
+    CHECK(view.merged_rounds[0].beacon != view.merged_rounds[1].beacon);
     CHECK(names_of(json_of(view)) == std::set<std::string>{"id",
                                                            "name",
                                                            "phase",
@@ -94,7 +97,8 @@ TEST_CASE("a job's view has its record's money, its roster, and every slot that 
                                                            "initial_blob",
                                                            "roster",
                                                            "verifiers",
-                                                           "slot_rounds"});
+                                                           "slot_rounds",
+                                                           "merged_rounds"});
     CHECK(json_of(jobs_of(played.env.state())).at("jobs").size() == 1);
 }
 
@@ -112,6 +116,46 @@ TEST_CASE("payout lines are the ledger's, and unpaid ones are those of who was n
     for (const PayoutLine& line : first.lines) CHECK(line.round == 0);
     CHECK(json_of(unpaid.lines.front()).at("explanation") ==
           contracts::explain(contracts::Reason::kMismatch));
+}
+
+TEST_CASE(
+    "a line names what it was decided by: units, roots, who stood behind a merge, and the transaction") {
+    PlayedJob played;
+    Env& env = played.env;
+    const auto cheat = payout_lines(env.state(), {.node = env.person("m1").node_key(), .round = 0});
+    REQUIRE(cheat.lines.size() == 1);
+    const PayoutEvidence& caught = cheat.lines.front().evidence;
+    const auto slot = contracts::read_slot(env.state(), played.id, 0, cheat.lines.front().slot);
+    REQUIRE(caught.roots.has_value());
+    CHECK(caught.roots->claimed == slot->fault_claimed);
+    CHECK(caught.roots->found == slot->fault_found);
+    CHECK(caught.roots->claimed != caught.roots->found);
+    CHECK(caught.drawn.size() == slot->drawn_units.size());
+    CHECK(caught.drawn.back() == "finalise");
+    CHECK(caught.verifiers == slot->verifiers);
+    CHECK(caught.committed_at == slot->committed_at);
+    std::string words;
+    for (const std::string& sentence : sentences(caught)) words += sentence + "\n";
+    CHECK(words.find(slot->fault_claimed.hex()) != std::string::npos);
+    CHECK(words.find(slot->fault_found.hex()) != std::string::npos);
+
+    const auto round = contracts::read_round(env.state(), played.id, 0);
+    std::size_t merges = 0;
+    for (const char* name : {"v1", "v2", "v3"}) {
+        for (const PayoutLine& line :
+             payout_lines(env.state(), {.node = env.person(name).node_key(), .round = 0}).lines) {
+            if (line.kind == contracts::LineKind::kAudit) {
+                REQUIRE(line.evidence.opened.has_value());
+                CHECK(line.evidence.opened->height <= round->settled_at);
+            }
+            if (line.kind != contracts::LineKind::kMerge) continue;
+            ++merges;
+            REQUIRE(line.evidence.merge.has_value());
+            CHECK(line.evidence.merge->slots == round->merged_slots.size());
+            CHECK(line.evidence.merge->attested == line.evidence.merge->locked);
+        }
+    }
+    CHECK(merges == 3);
 }
 
 TEST_CASE("a miner's view adds its standing up, a wallet's its nodes and jobs") {
