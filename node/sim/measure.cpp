@@ -71,8 +71,10 @@ private:
     void count_job(const JobOutcome& outcome, std::uint64_t before) {
         if (strategy_.caught == Caught::kNoWork) trial(outcome.rounds == 0 && outcome.lines.empty());
         if (strategy_.caught == Caught::kPoorer) trial(wealth_ < before);
+        // Of a job that came to no round there is no line with a price.
+        const double pay = outcome.lines.empty() ? outcome.slot_pay : slot_pay_;
         const double gain = static_cast<double>(wealth_) - static_cast<double>(before);
-        tally_.profit = slot_pay_ > 0 ? gain / slot_pay_ : 0;
+        tally_.profit = pay > 0 ? gain / pay : 0;
     }
 
     void find_cheats_slots(const JobOutcome& outcome) {

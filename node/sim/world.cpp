@@ -233,6 +233,8 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     const auto job = contracts::read_job(state(), outcome.id);
     if (!job) return base::fail(base::ErrorKind::kFailure, "an ended job is not in the history");
     outcome.why = job->end_reason;
+    outcome.slot_pay =
+        static_cast<double>(job->spec.market.max_price.units()) * static_cast<double>(job->slot_work);
     for (std::uint32_t number = 0; number < job->round; ++number) {
         const auto round = contracts::read_round_progress(state(), outcome.id, number);
         if (round && round->phase == contracts::RoundPhase::kSettled) ++outcome.rounds;

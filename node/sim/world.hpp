@@ -46,6 +46,7 @@ struct JobOutcome {
     bool refused = false;  ///< the ledger did not take the submission
     contracts::Reason why = contracts::Reason::kNone;
     std::uint32_t rounds = 0;  ///< settled
+    double slot_pay = 0;  ///< base units for a slot's round, at the most that the job pays; 0 when refused
     std::vector<contracts::SettlementLine> lines;
     bool laundering = false;  ///< one of the second buyer's
 };
