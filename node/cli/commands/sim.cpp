@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay sim run
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <mutex>
+#include <optional>
 #include <ostream>
+#include <thread>
 
 #include "node/cli/commands.hpp"
 #include "node/cli/table.hpp"
@@ -17,6 +22,7 @@ using base::Outcome;
 struct SimFlags {
     std::vector<std::string> names;
     sim::SimOptions options;
+    unsigned threads = 0;  ///< 0: as many as the machine runs at once
 };
 
 struct SimReport {
@@ -94,14 +100,46 @@ void print(std::ostream& out, const SimReport& report) {
     table.print(out);
 }
 
+/// Measures all strategies, several at a time: each plays worlds of its own, so that the rows are those of
+/// one thread. Says on stderr when one is done. The first error in the order of the report.
+Outcome<std::vector<sim::SimRow>> measure_all(const Context& context,
+                                              const std::vector<const sim::CheatRow*>& strategies,
+                                              const SimFlags& flags) {
+    std::vector<std::optional<Outcome<sim::SimRow>>> rows(strategies.size());
+    std::atomic<std::size_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::size_t done = 0;
+    std::mutex told;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < strategies.size() && !failed; i = next++) {
+            rows[i] = sim::measure(*strategies[i], flags.options);
+            if (!rows[i]->ok()) failed = true;
+            const std::scoped_lock lock(told);
+            context.err << strategies[i]->name << " played, " << ++done << " of " << strategies.size()
+                        << std::endl;
+        }
+    };
+    const unsigned threads = flags.threads == 0 ? std::thread::hardware_concurrency() : flags.threads;
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < std::min<std::size_t>(threads, strategies.size()); ++i)
+            others.emplace_back(work);
+        work();
+    }
+    std::vector<sim::SimRow> measured;
+    for (auto& row : rows) {
+        if (!row) continue;  // not begun: another failed
+        ASSAY_TRY(*row);
+        measured.push_back(std::move(**row));
+    }
+    return measured;
+}
+
 Outcome<void> run(const Context& context, const SimFlags& flags) {
     ASSAY_TRY(check(flags.options));
     ASSAY_ASSIGN(const auto strategies, chosen(flags.names));
     SimReport report{.seed = flags.options.seed, .compute_share = flags.options.compute_share, .rows = {}};
-    for (const sim::CheatRow* strategy : strategies) {
-        ASSAY_ASSIGN(auto row, sim::measure(*strategy, flags.options));
-        report.rows.push_back(std::move(row));
-    }
+    ASSAY_ASSIGN(report.rows, measure_all(context, strategies, flags));
     if (context.json()) {
         context.print_json("assay.sim/v1", json_of(report));
     } else {
@@ -123,6 +161,11 @@ void add_sim_commands(CLI::App& app, Context& context) {
     verb_run.add_option("--rounds", flags->options.rounds, "Trials of each strategy")->capture_default_str();
     verb_run.add_option("--seed", flags->options.seed, "Fixes every bit of the run")->capture_default_str();
     verb_run.add_option("--seeds", flags->options.seeds, "Worlds that the trials are spread over")
+        ->capture_default_str();
+    verb_run
+        .add_option("--threads", flags->threads,
+                    "Strategies that are played at a time (0: one for each core)")
+        ->check(CLI::Range(0U, 1024U))
         ->capture_default_str();
     verb_run.add_option("--compute-share", flags->options.compute_share, "Cost of honest work, of its pay")
         ->capture_default_str();

@@ -4,7 +4,7 @@
 
 namespace assay::test {
 
-TEST_CASE("sim run prints the same bytes for the same seed") {
+TEST_CASE("sim run prints the same bytes for the same seed, however many strategies are played at a time") {
     const Cli cli;
     const std::vector<std::string> words = {"sim",      "run", "--strategies", "late-cheat,starving-buyer",
                                             "--rounds", "16",  "--seeds",      "2",
@@ -12,7 +12,12 @@ TEST_CASE("sim run prints the same bytes for the same seed") {
     const CliRun first = cli(words);
     INFO(first.err);
     REQUIRE(first.code == 0);
-    CHECK(first.out == cli(words).out);
+    for (const char* threads : {"1", "3"}) {
+        std::vector<std::string> again = words;
+        again.insert(again.end(), {"--threads", threads});
+        CHECK(first.out == cli(again).out);
+    }
+    CHECK(first.err.find("late-cheat played") != std::string::npos);
     const auto rows = first.json()["rows"];
     REQUIRE(rows.size() == 2);
     CHECK(keys_of(rows[0]) == std::set<std::string>{"strategy", "level", "open", "seeds", "rounds",
