@@ -37,8 +37,6 @@ public:
         open("mia");
         for (const auto& name : verifiers_) open(name);
         id = stores.at("mia")->put(content).value();
-        terms.patience = std::chrono::milliseconds(50);
-        terms.pace = std::chrono::milliseconds(20);
     }
     void open(const std::string& name) {
         stores.erase(name);
@@ -225,7 +223,10 @@ TEST_CASE("a verifier that trickles is left for the next") {
     Together all({"vera", "viki", "vito"}, 12);
     REQUIRE_FALSE(all.attempt("viki").ok());
     REQUIRE_FALSE(all.attempt("vito").ok());
-    all.manners["viki"].each_chunk = std::chrono::milliseconds(60);
+    // Slow beyond doubt, and nobody else is: not on a busy machine either.
+    all.terms.patience = std::chrono::milliseconds(1'000);
+    all.terms.pace = std::chrono::milliseconds(500);
+    all.manners["viki"].each_chunk = std::chrono::milliseconds(1'200);
     std::vector<HolderReport> reports;
     REQUIRE(all.attempt("vera", &reports).ok());
     CHECK(reports[1].failure->what.find("slowly") != std::string::npos);
