@@ -76,8 +76,8 @@ ProcessOptions command(const Words& words, const fs::path& err, Environment envi
 Run run(const Words& words, const Environment& environment = {}) {
     const test::TemporaryFolder folder;
     auto process = Process::spawn(command(words, folder / "err", environment)).value();
-    const auto ended = process.wait(30s);
-    if (!ended) return {-1, "still running after 30 s: " + content_of(folder / "err")};
+    const auto ended = process.wait(120s);
+    if (!ended) return {-1, "still running after 120 s: " + content_of(folder / "err")};
     return {ended->signal != 0 ? 128 + ended->signal : ended->code, content_of(folder / "err")};
 }
 
@@ -156,7 +156,7 @@ private:
             std::ifstream(root() / "net/node.address") >> node_;
             std::this_thread::sleep_for(10ms);
         }
-        REQUIRE(wait_until_healthy({.address = node_}, 10s).ok());
+        REQUIRE(wait_until_healthy({.address = node_}, 60s).ok());
         const Run sent = run(buyer({"wallet", "send", net_->sequencer.owner.hex(), "1", "--passphrase-file",
                                     net_->passphrase.string()}));
         INFO(sent.err);
