@@ -56,6 +56,13 @@ struct MinerFlags {
 };
 
 base::Outcome<void> run_miner(const Context& context, const MinerFlags& flags) {
+    // Not CLI11's excludes(): it lists several in the order of their addresses, another one in each run.
+    for (const auto& [flag, given] : {std::pair("--listen", flags.role.listen != RoleFlags().listen),
+                                      std::pair("--announce", !flags.role.announce.empty())}) {
+        if (flags.outward && given)
+            return base::fail(base::ErrorKind::kUsage, std::string("--outward leaves no room for ") + flag,
+                              "give one of them: with --outward nobody connects to this miner");
+    }
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions options, role_options(context, flags.role, "miner run"));
     options.outward = flags.outward;
@@ -146,9 +153,7 @@ void add_work_commands(CLI::App& app, Context& context) {
     add_role_flags(mine, miner->role);
     add_peer_flags(mine, miner->role);
     mine.add_flag("--outward", miner->outward,
-                  "Accept no connection: verifiers ask over calls that this miner opens to them")
-        ->excludes("--listen")
-        ->excludes("--announce");
+                  "Accept no connection: verifiers ask over calls that this miner opens to them");
     mine.add_option("--ask", miner->ask, "Least price per work unit, in ASY or base units (1000u)")
         ->capture_default_str();
     mine.add_option("--stake", miner->stake, "Stake deposited at the first start")->capture_default_str();
