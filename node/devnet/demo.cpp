@@ -102,7 +102,7 @@ base::Outcome<void> announce(const program::JobSpec& spec, const contracts::Para
         << base::to_text(plan.slot_pay) << "\n"
         << "plan    the job costs at most " << base::to_text(plan.spend_max) << " of a budget of "
         << base::to_text(spec.market.budget) << "; what is not spent comes back\n"
-        << "plan    newcomers are audited at rate 1, so every cheat is certain to be found; a slot's bond is "
+        << "plan    newcomers are audited at rate 1, so every unit of theirs is recomputed; a slot's bond is "
         << base::to_text(plan.bond_newcomer) << "\n";
     return {};
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, plans and audits how many verifiers are drawn: the one place where a panel's size is decided.
+// Gives rules, plans and audits how many verifiers are drawn. That two of a pair and a third decide is told
+// by the stages of a round (draw.cpp, verdict.cpp, and the audit of verdicts) too: what replaces this rule
+// replaces those.
 #pragma once
 
 #include <cstddef>

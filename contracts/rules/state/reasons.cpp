@@ -104,7 +104,7 @@ constexpr std::array kRows = {
     Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided",
         "No more than half of the locked stake attested a merge with the most slots."},
     Row{Reason::kDropped, kUnpaid, "dropped",
-        "It missed too many rounds in a row and takes no further part in the job."},
+        "It was absent too often, or holds too little stake, and takes no further part in the job."},
     Row{Reason::kAskNotRevealed, kPenalty, "ask_not_revealed",
         "A sealed ask was not opened: its deposit is burned."},
     Row{Reason::kLinkWithheld, kPenalty, "link_withheld",

@@ -191,7 +191,9 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
         {"rounds covered", std::to_string(plan.rounds_covered) + " of " + std::to_string(spec.rounds) +
                                " if every round costs its most"},
         {"deadline", std::to_string(spec.market.deadline_blocks) + " blocks after submission"},
-        {"paid when", "a slot's bits are found right, by two verifiers, where drawn; never before"},
+        {"paid when",
+         "its drawn units are recomputed with equal bits, or nothing of it is drawn, or no panel decides in "
+         "time"},
         {"recomputed", "newcomers: every segment; proven miners: " + percent(plan.audit_rate) +
                            " of segments, drawn after all have committed"},
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
@@ -209,7 +211,8 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
                               size_text(bytes.job_proven) + " (proven), of which " + size_text(bytes.data) +
                               " of data to each miner and verifier; " + size_text(bytes.join) +
                               " to each miner that joins later"},
-        {"one bad segment", "found for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
+        {"one bad segment",
+         "recomputed for certain (newcomer), with " + percent(plan.audit_rate) + " (proven)"},
         {"bond of a slot",
          base::to_text(plan.bond_newcomer) + " (newcomer), " + base::to_text(plan.bond_proven) + " (proven)"},
         {"a bond assumes",

@@ -175,7 +175,8 @@ void add_work_commands(CLI::App& app, Context& context) {
     verify.add_option("--stake", verifier->stake, "Stake deposited at the first start")
         ->capture_default_str();
     verify
-        .add_option("--lock", verifier->lock, "Stake locked for each job; a job that asks more is left alone")
+        .add_option("--lock", verifier->lock,
+                    "Stake locked for each job, link bond apart; a job that asks more is left alone")
         ->capture_default_str();
     verify
         .add_option("--drill", verifier->drills,
