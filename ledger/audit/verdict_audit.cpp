@@ -173,15 +173,23 @@ bool SlotEvidence::missed() const {
 }
 
 Attendance::Attendance(const contracts::Job& job) {
-    for (std::size_t i = job.auction.winners; i < job.roster.size(); ++i) absent_.insert(job.roster[i].node);
+    for (std::size_t i = job.auction.winners; i < job.roster.size(); ++i)
+        absent_[job.roster[i].node] = contracts::kAbsenceWeight;
 }
 
 void Attendance::note(const std::map<std::uint32_t, SlotEvidence>& slots) {
+    std::map<PublicKey, bool> absent;
     for (const auto& [number, evidence] : slots) {
-        if (evidence.slot.assigned) absent_.erase(evidence.slot.miner);
+        if (!evidence.slot.assigned) continue;
+        bool& one = absent[evidence.slot.miner];
+        one = one || evidence.missed();
     }
-    for (const auto& [number, evidence] : slots) {
-        if (evidence.missed()) absent_.insert(evidence.slot.miner);
+    for (const auto& [miner, was] : absent) {
+        if (was) {
+            absent_[miner] += contracts::kAbsenceWeight;
+        } else if (const auto owes = absent_.find(miner); owes != absent_.end() && --owes->second == 0) {
+            absent_.erase(owes);
+        }
     }
 }
 

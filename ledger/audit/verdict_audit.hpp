@@ -39,7 +39,7 @@ struct SlotEvidence {
     bool merged_before = false;      ///< the merge of that round took the slot
     std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third; none where no unit was drawn
     bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
-    /// Whether its miner missed the last round in which it held a slot, or had just joined (Attendance).
+    /// Whether its miner has not made up for an absence, or for having just joined (Attendance).
     bool absent_before = false;
 
     [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;
@@ -63,6 +63,7 @@ struct SlotEvidence {
 class Attendance {
 public:
     explicit Attendance(const contracts::Job& job);
+    /// Two rounds with a commit make up for an absence; a joiner begins with one.
     [[nodiscard]] bool absent_before(const contracts::PublicKey& miner) const {
         return absent_.contains(miner);
     }
@@ -70,7 +71,7 @@ public:
     void note(const std::map<std::uint32_t, SlotEvidence>& slots);
 
 private:
-    std::set<contracts::PublicKey> absent_;
+    std::map<contracts::PublicKey, std::uint32_t> absent_;  ///< rounds that it still has to attend
 };
 
 SlotEvidence gather_evidence(const contracts::StateView& state, const contracts::Job& job,

@@ -48,13 +48,17 @@ struct BeaconMember {
     }
 };
 
+/// Rounds of attendance that make up for one absence.
+inline constexpr std::uint32_t kAbsenceWeight = 2;
+
 /// A verifier enlisted for the job.
 struct EnlistedVerifier {
     PublicKey node;
     PublicKey owner;
     Amount locked;  ///< at enlistment, until the job ends
     Amount bond;    ///< what penalties have left of it
-    /// Twice the rounds with an audit, a bitmap or a merge missed, less the other rounds; never below zero.
+    /// kAbsenceWeight for each round with an audit, a bitmap or a merge missed, less the other rounds; never
+    /// below zero.
     std::uint32_t missed = 0;
     bool dropped = false;     ///< no longer drawn: missed too many, or its bond is below one penalty
     std::uint32_t place = 0;  ///< in Job::verifiers
@@ -69,7 +73,9 @@ struct RosterEntry {
     PublicKey node;
     PublicKey owner;
     Amount ask;
-    std::uint32_t missed = 0;            ///< rounds in a row without a commit; one for who just joined
+    /// kAbsenceWeight for each round without a commit, less the others in which it held a slot; never below
+    /// zero. Who just joined begins with one absence.
+    std::uint32_t missed = 0;
     bool dropped = false;                ///< missed too many, or ejected
     Reason dropped_for = Reason::kNone;  ///< kDropped, kMismatch or kSilentAfterDraw
     std::uint32_t dropped_round = 0;

@@ -336,6 +336,19 @@ void settle_merge(Settlement& s) {
                          .number = round.merged_slots.size()});
 }
 
+/// An absence weighs as much as two rounds of attendance: whoever stays away every second round, and has all
+/// others wait for a window to end, pays for it and is dropped as well.
+void note_round(std::uint32_t& missed, bool absent) {
+    if (absent) {
+        missed += kAbsenceWeight;
+    } else if (missed > 0) {
+        --missed;
+    }
+}
+bool is_gone(std::uint32_t missed, const Params& params) {
+    return missed >= kAbsenceWeight * params.max_missed;
+}
+
 /// Measured speed and attendance of each miner that held a slot.
 void measure(Settlement& s) {
     struct Tally {
@@ -356,8 +369,8 @@ void measure(Settlement& s) {
     const Params& params = s.running.params;
     for (const auto& [node, tally] : tallies) {
         RosterEntry& entry = roster_entry(s.job(), node);
-        entry.missed = tally.missed ? entry.missed + 1 : 0;
-        if (entry.missed >= params.max_missed)
+        note_round(entry.missed, tally.missed);
+        if (is_gone(entry.missed, params))
             drop(s.running.work, s.job(), entry, Reason::kDropped, s.running.round.number);
         if (tally.right < tally.held) continue;
         // Only work found right counts, and only for the time that heights show.
@@ -374,14 +387,8 @@ void measure(Settlement& s) {
 void note_attendance(Settlement& s) {
     for (const auto& [node, absent] : s.absences) {
         EnlistedVerifier& verifier = enlisted(s, node);
-        // An absence weighs as much as two rounds of attendance: whoever stays away every second round, and
-        // has all others wait for a window to end, is dropped as well.
-        if (absent) {
-            verifier.missed += 2;
-        } else if (verifier.missed > 0) {
-            --verifier.missed;
-        }
-        if (verifier.missed < 2 * s.running.params.max_missed || verifier.dropped) continue;
+        note_round(verifier.missed, absent);
+        if (!is_gone(verifier.missed, s.running.params) || verifier.dropped) continue;
         verifier.dropped = true;
         s.running.work.tell({.kind = EventKind::kDropped,
                              .job = s.job().id,

@@ -142,7 +142,7 @@ bool is_missed(const StateView& state, const Job& job, std::uint32_t round, cons
 
 namespace {
 
-/// The first absence in a row is free; a joiner has none that is.
+/// An absence is free where attendance has made up for those before; a joiner's first is not.
 Reason uncommitted(RunningRound& running, const SlotRound& slot) {
     const bool missed = is_missed(running.work.state, running.job, running.round.number, slot);
     const bool again = missed && roster_entry(running.job, slot.miner).missed > 0;

@@ -56,8 +56,8 @@ std::vector<ParamRange> make_ranges() {
                      "slots of a job whose verified work, in its class, ends a miner's probation there"),
         ASSAY_NUMBER(
             max_missed, 1, 1'000,
-            "rounds missed in a row until a party is dropped from a job; of a verifier each round attended "
-            "makes up for half a missed one"),
+            "rounds missed until a party is dropped from a job; each round attended makes up for half a "
+            "missed one"),
         ASSAY_NUMBER(speed_window, 1, 64, "recent rounds whose minimum is a miner's measured speed"),
         // Two leave a round without a pair as soon as one withholds its link.
         ASSAY_NUMBER(panel_owners_least, 2, 3,
@@ -73,8 +73,8 @@ std::vector<ParamRange> make_ranges() {
             "votes and absences take is burned whole"),
         ASSAY_NUMBER(
             no_commit_ppm, 0, kPartsPerMillion,
-            "of the slot's bond, for not committing in a second round in a row, or in the first after "
-            "joining"),
+            "of the slot's bond, for not committing before two rounds of work made up for an absence, or in "
+            "the first round after joining"),
         ASSAY_NUMBER(verifier_penalty_ppm, 0, kPartsPerMillion,
                      "of the slot's bond, for a wrong or unopened word about it, where that is more than "
                      "`verifier_penalty`"),

@@ -88,12 +88,12 @@ TEST_CASE("a miner that commits nothing is absent, but where another one has wha
         const bool own = carried.holder == w.env.person("m2").node_key();
         (own ? own_seen : other_seen) = true;
         play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kAbsent}}});
-        CHECK(missed() == (own ? 1 : 0));
+        CHECK(missed() == (own ? kAbsenceWeight : 0));
         // It is dealt its own slot, which carries nothing now, or the other's, whose moments m1 has.
         const bool excused = !w.carried(2, slot_of(w.env, w.job, "m2")).nothing();
         play_round(w.env, w.job, {.miners = {{"m2", MinerManner::kAbsent}}});
-        const std::uint32_t before = own ? 1 : 0;
-        CHECK(missed() == (excused ? 0 : before + 1));
+        const std::uint32_t before = own ? kAbsenceWeight : 0;
+        CHECK(missed() == (excused ? 0 : before + kAbsenceWeight));
     }
     CHECK((own_seen && other_seen));
 }

@@ -113,15 +113,29 @@ TEST_CASE("who joins and does not commit pays at once and is dropped") {
     CHECK(w.line(4, "m4").reason == Reason::kPaid);
 }
 
-TEST_CASE("an absence now and then costs nothing") {
-    RosterWorld w;
+TEST_CASE("an absence that two rounds of work made up for costs nothing") {
+    RosterWorld w(short_windows(), 5);
     const Play absent = {.miners = {{"m2", MinerManner::kAbsent}}};
     play_round(w.env, w.job, absent);
     play_round(w.env, w.job);
+    play_round(w.env, w.job);
     play_round(w.env, w.job, absent);
-    CHECK(w.line(2, "m2").reason == Reason::kNoCommit);
+    CHECK(w.line(3, "m2").reason == Reason::kNoCommit);
     CHECK(w.env.stake("m2") == kPlenty);
     CHECK_FALSE(w.entry("m2")->dropped);
+}
+
+TEST_CASE("who commits in every second round alone pays for each absence but the first, and is dropped") {
+    RosterWorld w(short_windows(), 8);
+    REQUIRE(short_windows().max_missed == 2);
+    const Play absent = {.miners = {{"m2", MinerManner::kAbsent}}};
+    for (std::uint32_t round = 0; !w.entry("m2")->dropped; ++round) {
+        REQUIRE(round < 7);
+        play_round(w.env, w.job, round % 2 == 0 ? absent : Play{});
+        if (round % 2 != 0 || round == 0) continue;
+        CHECK(w.line(round, "m2").reason == Reason::kNoCommitAgain);
+        CHECK_FALSE(w.line(round, "m2").lost.is_zero());
+    }
 }
 
 TEST_CASE("what a long outage takes ends with the membership") {
