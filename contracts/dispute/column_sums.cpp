@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The laws of sums over tokens: for each sequence a chain from +0, and these sums for sequence after sequence.
+#include <array>
+
+#include "contracts/arithmetic/elementary.hpp"
+#include "contracts/arithmetic/loss.hpp"
+#include "contracts/dispute/laws.hpp"
+
+namespace assay::dispute {
+
+namespace {
+using namespace assay::arithmetic;
+using Kind = program::OperatorKind;
+using Out = std::span<float>;
+
+// Adds tokens [first, first + count) of a sequence to its sums, token after token.
+using AddTokens = void (*)(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums);
+
+struct ColumnSpec {
+    AddTokens add = nullptr;
+    void (*finish)(Work& w, Out tile) = nullptr;  // of the totals, in place; null: nothing
+};
+
+// For each sequence a link a term, and a link with the total so far. The last total is the tile.
+class ColumnLaw final : public Law {
+public:
+    ColumnLaw(Work& work, const ColumnSpec& spec)
+        : Law(work), spec_(spec), terms_(term_count(work.context())) {}
+    [[nodiscard]] std::uint64_t links() const override { return w.facts().sequences * (terms_ + 1); }
+    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
+        if (link + 1 == links()) return {};
+        const std::uint64_t term = link % (terms_ + 1);
+        return {term == terms_ ? LinkPhase::kTotals : LinkPhase::kChains, link / (terms_ + 1),
+                term == terms_ ? 0 : term};
+    }
+    [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
+
+protected:
+    void fill(std::uint64_t link, Cells& out) override {
+        const std::uint64_t sequence = link / (terms_ + 1);
+        const std::uint64_t term = link % (terms_ + 1);
+        if (term == terms_) return fill_total(link, sequence, out.real);
+        if (term > 0) out.real = w.reals(link - 1, out.real.size());
+        const std::uint64_t first = term * kTermLength;
+        spec_.add(w, sequence, first, std::min(kTermLength, w.context() - first), out.real);
+    }
+
+private:
+    void fill_total(std::uint64_t link, std::uint64_t sequence, Out out) {
+        const std::vector<float> sums = w.reals(link - 1, out.size());
+        const std::vector<float> before =
+            sequence > 0 ? w.reals(link - terms_ - 1, out.size()) : std::vector<float>(out.size(), 0.0F);
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = before[i] + sums[i];
+        if (link + 1 == links() && spec_.finish != nullptr) spec_.finish(w, out);
+    }
+
+    const ColumnSpec& spec_;
+    std::uint64_t terms_;
+};
+
+template <const ColumnSpec& spec>
+std::unique_ptr<Law> column_law(Work& work) {
+    return std::make_unique<ColumnLaw>(work, spec);
+}
+
+// Rows of the tile's columns; a number of each row.
+Block rows_of(Work& w, std::size_t operand, std::uint64_t sequence, std::uint64_t first, std::uint64_t count) {
+    return w.in(operand, sequence * w.context() + first, count, w.at().col, w.at().width);
+}
+Block column_of(Work& w, std::size_t operand, std::uint64_t sequence, std::uint64_t first,
+                std::uint64_t count) {
+    return w.in(operand, sequence * w.context() + first, count, 0, 1);
+}
+
+void add_rows(const Block& rows, Out sums) {
+    for (std::uint64_t t = 0; t < rows.rows; ++t) {
+        for (std::uint64_t j = 0; j < rows.cols; ++j) sums[j] = sums[j] + rows.at(t, j);
+    }
+}
+
+void add_first(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+    add_rows(rows_of(w, 0, sequence, first, count), sums);
+}
+
+// Operands dy, x, mean, rstd; outputs dgain, dbias.
+void add_layer_norm(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+    const Block dy = rows_of(w, 0, sequence, first, count);
+    if (w.output() == 1) return add_rows(dy, sums);
+    const Block x = rows_of(w, 1, sequence, first, count);
+    const Block mean = column_of(w, 2, sequence, first, count);
+    const Block rstd = column_of(w, 3, sequence, first, count);
+    for (std::uint64_t t = 0; t < count; ++t) {
+        for (std::uint64_t j = 0; j < dy.cols; ++j) {
+            const float normal = (x.at(t, j) - mean.values[t]) * rstd.values[t];
+            sums[j] = fma32(dy.at(t, j), normal, sums[j]);
+        }
+    }
+}
+
+// Operands dy, x, rstd.
+void add_rms_norm(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+    const Block dy = rows_of(w, 0, sequence, first, count);
+    const Block x = rows_of(w, 1, sequence, first, count);
+    const Block rstd = column_of(w, 2, sequence, first, count);
+    for (std::uint64_t t = 0; t < count; ++t) {
+        for (std::uint64_t j = 0; j < dy.cols; ++j) {
+            sums[j] = fma32(dy.at(t, j), x.at(t, j) * rstd.values[t], sums[j]);
+        }
+    }
+}
+
+// Rows of the tile are tokens of the vocabulary: each adds the rows of dx at which it stands. A token that a
+// sequence does not have adds +0 to its total, which is never -0.
+void add_occurrences(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+    const TileExtent& at = w.at();
+    for (std::uint64_t t = first; t < first + count; ++t) {
+        const std::uint64_t row = sequence * w.context() + t;
+        const std::uint64_t token = w.input(row);
+        if (token < at.row || token - at.row >= at.height) continue;
+        const Block dx = w.in(1, row, 1, at.col, at.width);
+        add_rows(dx, sums.subspan((token - at.row) * at.width, at.width));
+    }
+}
+
+void finish_loss(Work& w, Out tile) { tile[0] = tile[0] * reciprocal(w.facts().tokens()); }
+
+constexpr ColumnSpec kLayerNormGradient{add_layer_norm};
+constexpr ColumnSpec kRmsNormGradient{add_rms_norm};
+constexpr ColumnSpec kBiasGradient{add_first};
+constexpr ColumnSpec kLossTotal{add_first, finish_loss};
+constexpr ColumnSpec kTokenGradient{add_occurrences};
+
+// Gradient of the positions: a row of dx of each sequence, sequence after sequence.
+class PositionLaw final : public Law {
+public:
+    explicit PositionLaw(Work& work) : Law(work) {}
+    [[nodiscard]] std::uint64_t links() const override {
+        return (w.facts().sequences + kTermSequences - 1) / kTermSequences;
+    }
+    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
+        return link + 1 == links() ? LinkPlace{} : LinkPlace{LinkPhase::kTotals, 0, link};
+    }
+    [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
+
+protected:
+    void fill(std::uint64_t link, Cells& out) override {
+        const TileExtent& at = w.at();
+        if (link > 0) out.real = w.reals(link - 1, out.real.size());
+        const std::uint64_t first = link * kTermSequences;
+        const std::uint64_t last = std::min(first + kTermSequences, w.facts().sequences);
+        for (std::uint64_t s = first; s < last; ++s) {
+            const Block dx = w.in(1, s * w.context() + at.row, at.height, at.col, at.width);
+            for (std::size_t i = 0; i < dx.values.size(); ++i) out.real[i] = out.real[i] + dx.values[i];
+        }
+    }
+
+private:
+    // A row of 16 tokens of a sequence stands in at most two tiles.
+    static constexpr std::uint64_t kTermSequences = 64;
+};
+
+std::unique_ptr<Law> embedding_gradient(Work& work) {
+    if (work.output() == 0) return column_law<kTokenGradient>(work);
+    return std::make_unique<PositionLaw>(work);
+}
+
+constexpr std::array kRows = {
+    LinkRow{Kind::kLossTotal, column_law<kLossTotal>},
+    LinkRow{Kind::kLayerNormParameterGradient, column_law<kLayerNormGradient>},
+    LinkRow{Kind::kRmsNormParameterGradient, column_law<kRmsNormGradient>},
+    LinkRow{Kind::kLinearBiasGradient, column_law<kBiasGradient>},
+    LinkRow{Kind::kEmbeddingGradient, embedding_gradient},
+};
+}  // namespace
+
+std::span<const LinkRow> column_sum_rows() { return kRows; }
+
+}  // namespace assay::dispute

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/dispute/commitments.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "contracts/base/blob_id.hpp"
+#include "contracts/base/check.hpp"
+#include "contracts/dispute/referee.hpp"
+#include "contracts/program/blob_sizes.hpp"
+#include "contracts/program/reference_machine.hpp"
+
+namespace assay::dispute {
+
+namespace {
+using arithmetic::kTile;
+using program::TensorRole;
+
+std::vector<std::uint32_t> step_tokens(const StepInputs& inputs) {
+    const StepFacts& facts = inputs.facts;
+    const std::uint64_t width = program::token_bytes(facts.program->model.vocabulary);
+    std::vector<std::uint32_t> out;
+    for (const std::uint64_t first : facts.first_tokens) {
+        for (std::uint64_t t = first; t <= first + facts.context(); ++t) {
+            std::uint32_t token = 0;
+            for (std::uint64_t i = 0; i < width; ++i) {
+                token |= std::uint32_t{inputs.token_file[program::kTokenFileHeader + t * width + i]} << (8 * i);
+            }
+            out.push_back(token);
+        }
+    }
+    return out;
+}
+
+std::span<const float> array_of(const program::SlotArrays& state, std::uint32_t component) {
+    switch (static_cast<program::StateComponent>(component)) {
+        case program::StateComponent::kParameters: return state.parameters;
+        case program::StateComponent::kFirstMoment: return state.first_moment;
+        default: return state.second_moment;
+    }
+}
+
+void load(program::ReferenceMachine& machine, const program::Program& program, std::span<const float> flat,
+          TensorRole role) {
+    std::size_t parameter = 0;
+    for (program::TensorId id = 0; id < program.tensors.size(); ++id) {
+        if (program.tensors[id].role != role) continue;
+        const program::TensorInfo& info = program.parameters[parameter++];
+        const auto part = flat.subspan(info.offset, info.size());
+        std::copy(part.begin(), part.end(), machine.values(id).begin());
+    }
+}
+
+// What an operator wrote of an output; +0 elsewhere.
+std::vector<float> written(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output,
+                           std::span<const float> values) {
+    const Columns columns = written_columns(facts, operator_index, output);
+    const std::uint64_t cols = facts.cols(facts.output(operator_index, output));
+    std::vector<float> out(values.begin(), values.end());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i % cols < columns.first || i % cols >= columns.last) out[i] = 0.0F;
+    }
+    return out;
+}
+
+Cells cells_at(std::uint64_t rows, std::uint64_t cols, std::span<const float> values, std::uint64_t tile) {
+    const TileExtent at = extent_of(rows, cols, tile);
+    Cells out;
+    for (std::uint64_t i = 0; i < at.height; ++i) {
+        const auto row = values.subspan((at.row + i) * cols + at.col, at.width);
+        out.real.insert(out.real.end(), row.begin(), row.end());
+    }
+    return out;
+}
+
+StoredTree piece_tree(base::ByteView file) {
+    std::vector<Hash256> leaves;
+    for (std::size_t at = 0; at < file.size(); at += base::kBlobPiece) {
+        leaves.push_back(base::merkle_leaf(base::personal::kPiece,
+                                           file.subspan(at, std::min(base::kBlobPiece, file.size() - at))));
+    }
+    return StoredTree(std::move(leaves));
+}
+}  // namespace
+
+StoredTree tile_tree(std::uint64_t rows, std::uint64_t cols, std::span<const float> values) {
+    std::vector<Hash256> leaves;
+    for (std::uint64_t i = 0; i < arithmetic::tile_count(rows, cols); ++i) {
+        leaves.push_back(tile_hash(cells_at(rows, cols, values, i), extent_of(rows, cols, i).width));
+    }
+    return StoredTree(std::move(leaves));
+}
+
+StepCommitments::StepCommitments(const StepInputs& inputs, std::optional<std::uint32_t> last,
+                                 std::optional<Fault> fault)
+    : inputs_(inputs),
+      components_({inputs.components.begin(), inputs.components.end()}),
+      pieces_(piece_tree(inputs.token_file)) {
+    const program::Program& program = *inputs.facts.program;
+    const std::vector<std::uint32_t> tokens = step_tokens(inputs);
+    program::ReferenceMachine machine(program, tokens);
+    load(machine, program, inputs.state.parameters, TensorRole::kParameter);
+    load(machine, program, inputs.state.first_moment, TensorRole::kFirstMoment);
+    load(machine, program, inputs.state.second_moment, TensorRole::kSecondMoment);
+    const auto end = last ? *last + 1 : static_cast<std::uint32_t>(program.operators.size());
+    std::vector<Hash256> roots;
+    for (std::uint32_t i = 0; i < end; ++i) {
+        machine.execute(program.operators[i], inputs.facts.coefficients);
+        for (std::uint32_t o = 0; o < program.operators[i].outputs.size(); ++o) {
+            const program::TensorId id = inputs.facts.output(i, o);
+            const std::span<float> values = machine.values(id);
+            if (fault && fault->operator_index == i && fault->output == o) {
+                float& number = values[fault->element];
+                number = std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) ^ fault->flip);
+            }
+            versions_.push_back(written(inputs.facts, i, o, values));
+            trees_.push_back(tile_tree(inputs.facts.rows(id), inputs.facts.cols(id), versions_.back()));
+            roots.push_back(trees_.back().root());
+        }
+    }
+    outputs_ = StoredTree(std::move(roots));
+}
+
+const StoredTree& StepCommitments::tiles_of(std::uint32_t operator_index, std::uint32_t output) const {
+    return trees_[inputs_.facts.first_output[operator_index] + output];
+}
+
+Cells StepCommitments::tile_of(std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile) const {
+    const program::TensorId id = inputs_.facts.output(operator_index, output);
+    return cells_at(inputs_.facts.rows(id), inputs_.facts.cols(id), version(operator_index, output), tile);
+}
+
+std::vector<Cells> StepCommitments::links(const Position& position) {
+    std::vector<Cells> out = compute_links(position, *this);
+    out.back() = tile_of(position.operator_index, position.output, position.tile);
+    return out;
+}
+
+std::span<const float> StepCommitments::state_values(const Source& source) const {
+    const program::TensorInfo& info = inputs_.facts.program->parameters[source.number];
+    return array_of(inputs_.state, source.array).subspan(info.offset, info.size());
+}
+
+void StepCommitments::tile(const Source& source, std::uint64_t number, Tile& out) {
+    const std::span<const float> values = source.from == Source::From::kOutput
+                                              ? std::span<const float>(versions_[source.number])
+                                              : state_values(source);
+    const TileExtent at = extent_of(source.rows, source.cols, number);
+    for (std::uint64_t i = 0; i < at.height; ++i) {
+        const auto row = values.subspan((at.row + i) * source.cols + at.col, at.width);
+        std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(i * kTile));
+    }
+}
+
+const StoredTree& StepCommitments::tiles(const Source& source) {
+    if (source.from == Source::From::kOutput) return trees_[source.number];
+    const auto [found, is_new] = state_tiles_.try_emplace(source.key());
+    if (is_new) found->second = tile_tree(source.rows, source.cols, state_values(source));
+    return found->second;
+}
+
+const StoredTree& StepCommitments::above(const Source& source) {
+    if (source.from == Source::From::kOutput) return outputs_;
+    const auto [found, is_new] = state_arrays_.try_emplace(source.array);
+    if (!is_new) return found->second;
+    std::vector<Hash256> leaves;
+    const auto& parameters = inputs_.facts.program->parameters;
+    for (std::uint32_t i = 0; i < parameters.size(); ++i) {
+        Source one = source;
+        one.number = i;
+        one.rows = parameters[i].rows;
+        one.cols = parameters[i].cols;
+        leaves.push_back(program::tensor_leaf(parameters[i], tiles(one).root()));
+    }
+    found->second = StoredTree(std::move(leaves));
+    return found->second;
+}
+
+void StepCommitments::piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) {
+    const std::size_t first = number * base::kBlobPiece;
+    out = base::to_bytes(
+        base::ByteView(inputs_.token_file).subspan(first, piece_bytes(inputs_.facts, number)));
+    siblings = pieces_.siblings(number);
+}
+
+}  // namespace assay::dispute

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/dispute/referee.hpp"
+
+#include <cmath>
+
+#include "contracts/base/check.hpp"
+#include "contracts/dispute/work.hpp"
+
+namespace assay::dispute {
+
+namespace {
+// Answers the shape of laws, which read nothing before they compute.
+class NoReader final : public Reader {
+protected:
+    void load_tile(const Source&, std::uint64_t, Tile&) override {}
+    void load_link(std::uint64_t, Cells&) override {}
+    void load_piece(std::uint64_t, base::Bytes&) override {}
+    [[nodiscard]] const StepFacts* facts() const override { return nullptr; }
+};
+
+bool has_tile(const StepFacts& facts, const Position& position) {
+    const auto& operators = facts.program->operators;
+    if (position.operator_index >= operators.size()) return false;
+    if (position.output >= operators[position.operator_index].outputs.size()) return false;
+    return position.tile < facts.tiles(facts.output(position.operator_index, position.output));
+}
+
+std::unique_ptr<Law> law_of(Work& work) { return link_row(work.op().kind).law(work); }
+
+// Calls use(law) on the law of the position's tile.
+template <class Use>
+auto with_law(const StepFacts& facts, const Position& position, Reader& reader, const Use& use) {
+    Work work(facts, position.operator_index, position.output, position.tile, reader);
+    const std::unique_ptr<Law> law = law_of(work);
+    return use(work, *law);
+}
+
+Verdict refused(const Reader& reader) {
+    return {.outcome = reader.is_void() ? Outcome::kJobVoid : Outcome::kClaimantLoses,
+            .reason = *reader.refusal()};
+}
+
+// The claimed value, at the front of the witness.
+Cells claimed_value(WitnessReader& reader, CellShape shape, const Hash256& claimed, std::size_t tile_width) {
+    const base::ByteView bytes = reader.take(shape.bytes());
+    if (reader.refusal()) return Cells::of(shape);
+    Cells out = decode_cells(shape, bytes);
+    const Hash256 hash = tile_width != 0 ? tile_hash(out, tile_width) : link_hash(out);
+    if (hash != claimed) reader.refuse(Reason::kNotClaimed);
+    return out;
+}
+}  // namespace
+
+std::string_view to_text(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::kClaimantWins: return "claimant_wins";
+        case Outcome::kClaimantLoses: return "claimant_loses";
+        case Outcome::kJobVoid: break;
+    }
+    return "job_void";
+}
+
+namespace detail {
+Verdict compare(const Cells& claimed, const Cells& computed, bool is_last) {
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+        const bool diverges = is_last && computed.kind == CellKind::kReal && !std::isfinite(computed.real[i]);
+        if (!diverges && claimed.bits(i) == computed.bits(i)) continue;
+        return {.outcome = Outcome::kClaimantLoses,
+                .reason = diverges ? Reason::kDiverges : Reason::kDiffers,
+                .cell = i,
+                .claimed = claimed.bits(i),
+                .computed = computed.bits(i)};
+    }
+    return {.outcome = Outcome::kClaimantWins, .reason = Reason::kAgrees};
+}
+}  // namespace detail
+
+std::uint64_t link_count(const StepFacts& facts, const Position& position) {
+    ASSAY_CHECK(has_tile(facts, position));
+    NoReader none;
+    return with_law(facts, position, none, [](Work&, const Law& law) { return law.links(); });
+}
+
+bool exists(const StepFacts& facts, const Position& position) {
+    return has_tile(facts, position) && position.link < link_count(facts, position);
+}
+
+LinkPlace link_place(const StepFacts& facts, const Position& position) {
+    ASSAY_CHECK(exists(facts, position));
+    NoReader none;
+    return with_law(facts, position, none,
+                    [&](Work&, const Law& law) { return law.place(position.link); });
+}
+
+std::string describe(const StepFacts& facts, const Position& position) {
+    ASSAY_CHECK(exists(facts, position));
+    const program::Operator& one = facts.program->operators[position.operator_index];
+    const program::TensorId id = facts.output(position.operator_index, position.output);
+    const std::uint64_t across = (facts.cols(id) + arithmetic::kTile - 1) / arithmetic::kTile;
+    const LinkPlace place = link_place(facts, position);
+    std::string out = "segment " + std::to_string(position.segment) + ", step " + std::to_string(position.step) +
+                      ": `" + one.name + "` " + std::string(one.row().outputs[position.output].name) +
+                      " tile (" + std::to_string(position.tile / across) + "," +
+                      std::to_string(position.tile % across) + ")";
+    if (place.phase == LinkPhase::kTile) return out;
+    return out + ", " + std::string(to_text(place.phase)) + " of block " + std::to_string(place.block) +
+           ", term " + std::to_string(place.term);
+}
+
+Verdict judge(const StepFacts& facts, const Position& position, const FixedHashes& fixed,
+              base::ByteView witness) {
+    if (!exists(facts, position)) return {.reason = Reason::kPosition};
+    if (witness.size() > kMaxWitnessBytes) return {.reason = Reason::kWitnessSize};
+    WitnessReader reader(&facts, facts.program->parameters, fixed, link_count(facts, position), witness);
+    return with_law(facts, position, reader, [&](Work& work, Law& law) {
+        const bool is_last = position.link + 1 == law.links();
+        const CellShape shape = law.shape(position.link);
+        const Cells claimed = claimed_value(reader, shape, fixed.claimed, is_last ? work.at().width : 0);
+        if (reader.refusal()) return refused(reader);
+        const Cells computed = law.compute(position.link);
+        if (!reader.refusal() && reader.left() != 0) reader.refuse(Reason::kWitnessTrails);
+        if (reader.refusal()) return refused(reader);
+        return detail::compare(claimed, computed, is_last);
+    });
+}
+
+base::Bytes make_witness(const Position& position, Memory& memory, const std::vector<Cells>& links,
+                         const StoredTree& tree) {
+    ASSAY_CHECK(exists(*memory.facts(), position) && position.link < links.size());
+    Prover prover(memory, links, &tree);
+    return with_law(*memory.facts(), position, prover, [&](Work&, Law& law) {
+        base::Bytes out = encode_cells(links[position.link]);
+        [[maybe_unused]] const Cells computed = law.compute(position.link);
+        const base::Bytes openings = prover.take_openings();
+        out.insert(out.end(), openings.begin(), openings.end());
+        return out;
+    });
+}
+
+std::vector<Cells> compute_links(const Position& position, Memory& memory) {
+    ASSAY_CHECK(has_tile(*memory.facts(), position));
+    std::vector<Cells> links;
+    Prover reader(memory, links, nullptr);
+    return with_law(*memory.facts(), position, reader, [&](Work&, Law& law) {
+        for (std::uint64_t i = 0; i < law.links(); ++i) links.push_back(law.compute(i));
+        return links;
+    });
+}
+
+StoredTree link_tree(const std::vector<Cells>& links) {
+    std::vector<Hash256> hashes;
+    for (std::size_t i = 0; i + 1 < links.size(); ++i) hashes.push_back(link_hash(links[i]));
+    return StoredTree(std::move(hashes));
+}
+
+}  // namespace assay::dispute

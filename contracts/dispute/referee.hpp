@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the ledger the referee: it computes one link of one tile again, from openings under hashes that the
+// game has fixed, with contracts/arithmetic alone, and says whether the claimed value follows from the
+// claimed inputs. Total: every position and every byte string has a verdict.
+#pragma once
+
+#include <string>
+
+#include "contracts/dispute/link_table.hpp"
+#include "contracts/dispute/witness.hpp"
+
+namespace assay::dispute {
+
+enum class Outcome : std::uint8_t {
+    kClaimantWins = 1,
+    kClaimantLoses = 2,
+    kJobVoid = 3,  ///< the job's own data are at fault
+};
+std::string_view to_text(Outcome outcome);
+
+struct Verdict {
+    Outcome outcome = Outcome::kClaimantLoses;
+    Reason reason = Reason::kNoWitness;
+    /// Of kDiffers and kDiverges: the first cell that differs or is not finite, and its bits.
+    std::uint64_t cell = 0;
+    base::Uint128 claimed = 0;
+    base::Uint128 computed = 0;
+
+    [[nodiscard]] bool claimant_wins() const { return outcome == Outcome::kClaimantWins; }
+    friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+/// Whether a place of the step's program has such a link.
+bool exists(const StepFacts& facts, const Position& position);
+/// Links of a tile, the tile included. REQUIRES an operator, output and tile that exist.
+std::uint64_t link_count(const StepFacts& facts, const Position& position);
+/// What a link is. REQUIRES exists(facts, position).
+LinkPlace link_place(const StepFacts& facts, const Position& position);
+/// "slot 3, round 5, segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums 0, term 2".
+std::string describe(const StepFacts& facts, const Position& position);
+
+/// Judges the link at `position`. The witness is the claimant's: whatever is wrong with it is its fault.
+Verdict judge(const StepFacts& facts, const Position& position, const FixedHashes& fixed,
+              base::ByteView witness);
+
+/// What judge() is shown: REQUIRES a link that exists; `links` are all of the tile's as the claimant has
+/// them.
+base::Bytes make_witness(const Position& position, Memory& memory, const std::vector<Cells>& links,
+                         const StoredTree& tree);
+
+/// All links of a tile by its law from what `memory` holds, the tile last. REQUIRES a tile that exists.
+std::vector<Cells> compute_links(const Position& position, Memory& memory);
+/// The tree over the hashes of all links but the last.
+StoredTree link_tree(const std::vector<Cells>& links);
+
+namespace detail {
+/// The verdict on a computed link; `is_last`: it is a tile, which has to be finite.
+Verdict compare(const Cells& claimed, const Cells& computed, bool is_last);
+}  // namespace detail
+
+}  // namespace assay::dispute
