@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of operator of both families and profiles: its links give what the reference machine wrote; a
+// number that is off by one ulp loses, and the referee names both values; the truth wins.
+#include <bit>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "tests/contracts/dispute/game.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+using namespace assay;
+using namespace assay::dispute;
+using disputed::Step;
+
+bool same_bits(const Cells& a, const Cells& b) {
+    return a.shape() == b.shape() && encode_cells(a) == encode_cells(b);
+}
+
+// Compares tiles of every output, at most `most` of each.
+void check_links(StepCommitments& commitments, std::uint64_t most) {
+    const StepFacts& facts = *commitments.facts();
+    std::mt19937_64 random(3);
+    for (std::uint32_t i = 0; i < facts.program->operators.size(); ++i) {
+        for (std::uint32_t o = 0; o < facts.program->operators[i].outputs.size(); ++o) {
+            const std::uint64_t tiles = facts.tiles(facts.output(i, o));
+            for (std::uint64_t n = 0; n < std::min(tiles, most); ++n) {
+                const Position at{0, 0, i, o, tiles <= most ? n : random() % tiles, 0};
+                const std::vector<Cells> links = compute_links(at, commitments);
+                if (same_bits(links.back(), commitments.tile_of(i, o, at.tile))) continue;
+                FAIL(describe(facts, at) << " has other bits than the reference machine");
+            }
+        }
+    }
+}
+
+// A number that the operator wrote and whose last bit can change, or nothing.
+std::optional<std::uint64_t> changeable(const StepCommitments& commitments, std::uint32_t operator_index,
+                                        std::uint32_t output, std::mt19937_64& random) {
+    const std::vector<float>& values = commitments.version(operator_index, output);
+    for (int tries = 0; tries < 1'000; ++tries) {
+        const std::uint64_t i = random() % values.size();
+        if (values[i] != 0.0F) return i;
+    }
+    return std::nullopt;
+}
+
+void plant_and_judge(const Step& step, StepCommitments& honest, const Fault& fault) {
+    StepCommitments cheat(step.inputs, std::nullopt, fault);
+    const auto claim = disputed::walk(cheat, honest);
+    REQUIRE(claim);
+    INFO(describe(step.inputs.facts, claim->position));
+    CHECK(claim->position.operator_index == fault.operator_index);
+    CHECK(claim->position.output == fault.output);
+    const Verdict verdict = disputed::verdict_on(step, cheat, *claim);
+    CHECK(to_text(verdict.outcome) == "claimant_loses");
+    CHECK(to_text(verdict.reason) == "differs");
+    CHECK((verdict.claimed ^ verdict.computed) == 1);
+    const float wrote = honest.version(fault.operator_index, fault.output)[fault.element];
+    CHECK(verdict.computed == std::bit_cast<std::uint32_t>(wrote));
+    disputed::Claim truth{claim->position, honest.links(claim->position)};
+    const Verdict wins = disputed::verdict_on(step, honest, truth);
+    CHECK(to_text(wins.reason) == "agrees");
+    CHECK(wins.claimant_wins());
+}
+}  // namespace
+
+TEST_CASE("links end in what the reference machine wrote") {
+    for (const auto& variant : disputed::small_variants()) {
+        INFO(variant.name);
+        Step step;
+        make_step(step, variant);
+        StepCommitments commitments(step.inputs);
+        check_links(commitments, 60);
+    }
+}
+
+TEST_CASE("links of long sequences end in what the reference machine wrote") {
+    for (const auto& variant : disputed::long_variants()) {
+        INFO(variant.name);
+        Step step;
+        make_step(step, variant);
+        StepCommitments commitments(step.inputs);
+        check_links(commitments, 3);
+    }
+}
+
+TEST_CASE("links of subnormal numbers and of -0 end in what the reference machine wrote") {
+    for (const auto& variant : disputed::small_variants()) {
+        for (const auto numbers : {disputed::Numbers::kSubnormal, disputed::Numbers::kNegativeZero}) {
+            INFO(variant.name);
+            Step step;
+            make_step(step, variant, numbers);
+            StepCommitments commitments(step.inputs);
+            check_links(commitments, 4);
+        }
+    }
+}
+
+TEST_CASE("one ulp in a number of any operator loses, and the truth wins") {
+    std::set<program::OperatorKind> judged;
+    std::mt19937_64 random(5);
+    for (const auto& variant : disputed::small_variants()) {
+        INFO(variant.name);
+        Step step;
+        make_step(step, variant);
+        StepCommitments honest(step.inputs);
+        std::set<program::OperatorKind> here;
+        for (std::uint32_t i = 0; i < step.program.operators.size(); ++i) {
+            const program::Operator& one = step.program.operators[i];
+            if (!here.insert(one.kind).second) continue;
+            for (std::uint32_t o = 0; o < one.outputs.size(); ++o) {
+                const auto element = changeable(honest, i, o, random);
+                if (!element) continue;
+                judged.insert(one.kind);
+                plant_and_judge(step, honest, {i, o, *element, 1});
+            }
+        }
+    }
+    CHECK(judged.size() == program::operator_table().size());
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contracts/dispute/game.hpp"
+#include "tests/support/catch.hpp"
