@@ -33,10 +33,20 @@ TreeRow row_below(std::uint64_t leaves, const TreeRow& row, std::uint64_t picked
     return {height, first, end - first};
 }
 
+WayCost way_cost(std::uint64_t leaves) {
+    if (leaves <= 1) return {};
+    TreeRow row = top_row(leaves);
+    WayCost out{1, row.nodes};
+    while (row.height > 0) {
+        row = row_below(leaves, row, row.first);  // the first node has the most below it
+        ++out.moves;
+        out.hashes += row.nodes;
+    }
+    return out;
+}
+
 std::uint32_t moves_of(std::uint64_t leaves) {
-    if (leaves <= 1) return 0;
-    const std::uint32_t height = top_row(leaves).height;
-    return 1 + (height + kMoveHeight - 1) / kMoveHeight;
+    return static_cast<std::uint32_t>(way_cost(leaves).moves);
 }
 
 bool folds(const TreeRow& row, const std::vector<Hash256>& hashes, const Hash256& above) {

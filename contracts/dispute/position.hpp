@@ -56,6 +56,15 @@ TreeRow row_below(std::uint64_t leaves, const TreeRow& row, std::uint64_t picked
 /// Moves from the root to a leaf: 0 for a single leaf, whose hash is the root.
 std::uint32_t moves_of(std::uint64_t leaves);
 
+/// What the way down through a level costs at most.
+struct WayCost {
+    std::uint64_t moves = 0;
+    std::uint64_t hashes = 0;
+    friend bool operator==(const WayCost&, const WayCost&) = default;
+};
+/// Of a tree over `leaves`: a move a row. A single leaf is known without a move.
+WayCost way_cost(std::uint64_t leaves);
+
 /// Whether `hashes` are as many as the row has nodes and fold into `above`, the hash of the node that they
 /// stand below.
 bool folds(const TreeRow& row, const std::vector<Hash256>& hashes, const Hash256& above);

@@ -138,13 +138,16 @@ base::Bytes make_witness(const Position& position, Memory& memory, const std::ve
 }
 
 std::vector<Cells> compute_links(const Position& position, Memory& memory) {
-    ASSAY_CHECK(has_tile(*memory.facts(), position));
+    const std::uint64_t count = link_count(*memory.facts(), position);
     std::vector<Cells> links;
-    Prover reader(memory, links, nullptr);
-    return with_law(*memory.facts(), position, reader, [&](Work&, Law& law) {
-        for (std::uint64_t i = 0; i < law.links(); ++i) links.push_back(law.compute(i));
-        return links;
-    });
+    while (links.size() < count) {
+        // A reader of its own, so that none holds more than one link reads.
+        Prover reader(memory, links, nullptr);
+        links.push_back(with_law(*memory.facts(), position, reader, [&](Work&, Law& law) {
+            return law.compute(links.size());
+        }));
+    }
+    return links;
 }
 
 StoredTree link_tree(const std::vector<Cells>& links) {
