@@ -51,16 +51,17 @@ void load(program::ReferenceMachine& machine, const program::Program& program, s
     }
 }
 
-// What an operator wrote of an output; +0 elsewhere.
+// What an operator wrote of an output, every NaN with the same bits; +0 elsewhere.
 std::vector<float> written(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output,
                            std::span<const float> values) {
     const Columns columns = written_columns(facts, operator_index, output);
     const std::uint64_t cols = facts.cols(facts.output(operator_index, output));
-    std::vector<float> out(values.begin(), values.end());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        if (i % cols < columns.first || i % cols >= columns.last) out[i] = 0.0F;
+    Cells out{CellKind::kReal, {values.begin(), values.end()}, {}};
+    for (std::size_t i = 0; i < out.real.size(); ++i) {
+        if (i % cols < columns.first || i % cols >= columns.last) out.real[i] = 0.0F;
     }
-    return out;
+    out.make_canonical();
+    return std::move(out.real);
 }
 
 Cells cells_at(std::uint64_t rows, std::uint64_t cols, std::span<const float> values, std::uint64_t tile) {
@@ -151,6 +152,8 @@ void StepCommitments::tile(const Source& source, std::uint64_t number, Tile& out
         std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(i * kTile));
     }
 }
+
+void StepCommitments::wholes(const Source&, std::uint64_t, Cells&) { ASSAY_CHECK(false); }
 
 const StoredTree& StepCommitments::tiles(const Source& source) {
     if (source.from == Source::From::kOutput) return trees_[source.number];

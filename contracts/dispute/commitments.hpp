@@ -51,7 +51,9 @@ public:
     void tile(const Source& source, std::uint64_t number, Tile& out) override;
     const StoredTree& tiles(const Source& source) override;
     const StoredTree& above(const Source& source) override;
-    const StoredTree& components() override { return components_; }
+    /// None: a step reads no integers.
+    void wholes(const Source& source, std::uint64_t number, Cells& out) override;
+    const StoredTree& components(std::uint32_t) override { return components_; }
     void piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) override;
 
 private:

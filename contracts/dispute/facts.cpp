@@ -43,6 +43,7 @@ Source start_source(const StepFacts& facts, TensorId tensor) {
         out.from = Source::From::kState;
         out.array = static_cast<std::uint32_t>(*component);
         out.number = place_of(*facts.program, tensor);
+        out.is_jobs_own = facts.starts_at_base;
     }
     return out;
 }
@@ -64,6 +65,7 @@ StepFacts facts_of(const program::JobSpec& spec, const program::Program& program
                   .coefficients = program::Schedule(spec).at(place.round, place.step, place.age),
                   .first_tokens = {},
                   .stream_tokens = spec.data.train_tokens,
+                  .diverged_at = std::nullopt,
                   .starts_at_base = place.step == 0,
                   .first_output = {0}};
     const program::BatchMap map(spec);
@@ -94,7 +96,8 @@ Source output_source(const StepFacts& facts, std::uint32_t operator_index, std::
             .cols = facts.cols(tensor),
             .columns = written_columns(facts, operator_index, output),
             .lower = writes_lower_part(facts, operator_index),
-            .context = facts.context()};
+            .context = facts.context(),
+            .may_diverge = facts.diverged_at == operator_index};
 }
 
 std::vector<Source> sources_of(const StepFacts& facts, std::uint32_t operator_index, TensorId tensor) {

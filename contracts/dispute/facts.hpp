@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "contracts/arithmetic/optimizer.hpp"
@@ -28,6 +29,9 @@ struct StepFacts {
     /// Of each sequence, the place of its first token in the job's stream.
     std::vector<std::uint64_t> first_tokens;
     std::uint64_t stream_tokens = 0;
+    /// The operator at whose outputs the claimant says that its work ended (trace.hpp): its outputs, not all
+    /// finite, are the last of the step.
+    std::optional<std::uint32_t> diverged_at;
     /// The step starts from the round's base: its state is not the claimant's own.
     bool starts_at_base = false;
     /// The number of an operator's first output in the list of all outputs of the program; behind the last
@@ -36,7 +40,11 @@ struct StepFacts {
 
     [[nodiscard]] std::uint64_t context() const { return program->model.context; }
     [[nodiscard]] std::uint64_t tokens() const { return sequences * context(); }
-    [[nodiscard]] std::uint32_t outputs() const { return first_output.back(); }
+    /// Operators that wrote something, and how many outputs they have.
+    [[nodiscard]] std::uint32_t operators() const {
+        return diverged_at ? *diverged_at + 1 : static_cast<std::uint32_t>(program->operators.size());
+    }
+    [[nodiscard]] std::uint32_t outputs() const { return first_output[operators()]; }
     [[nodiscard]] std::uint64_t rows(program::TensorId id) const {
         return program->tensors[id].rows.of(sequences);
     }
@@ -69,22 +77,26 @@ struct Source {
     enum class From : std::uint8_t {
         kZero = 1,  ///< +0 at the step's start
         kOutput,    ///< what an operator of the step wrote
-        kState,     ///< the state at the step's start
-        kTensor,    ///< an array under a root of its own (whole_arrays.hpp)
+        kState,     ///< a state that the unit starts from: of a step, the state at its start
+        kArray,     ///< integers of an array whose root the game has fixed (array_referee.hpp)
     };
     From from = From::kZero;
-    /// kOutput: number in the list of all outputs. kState, kTensor: place in the canonical parameters.
+    /// kOutput: number in the list of all outputs. kState, kArray: place in the canonical parameters.
     std::uint32_t number = 0;
-    std::uint32_t array = 0;  ///< kState: the place of the component. kTensor: of the array's root
+    std::uint32_t array = 0;  ///< kState: the place of the component. kArray: of the array's root
+    std::uint32_t state = 0;  ///< kState: the place of the state's root
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
     Columns columns;     ///< those that it holds
     bool lower = false;  ///< of heads' squares, the keys above the diagonal are +0
     std::uint64_t context = 0;  ///< rows of a square, where `lower`
+    bool may_diverge = false;   ///< what is not finite in it is part of the claim
+    bool is_jobs_own = false;   ///< not the claimant's: a fault in it voids the job
 
     [[nodiscard]] std::uint64_t tiles() const { return arithmetic::tile_count(rows, cols); }
     [[nodiscard]] std::uint64_t key() const {
-        return (std::uint64_t{array} << 40) | (std::uint64_t{number} << 8) | static_cast<std::uint64_t>(from);
+        return (std::uint64_t{state} << 60) | (std::uint64_t{array} << 44) | (std::uint64_t{number} << 8) |
+               static_cast<std::uint64_t>(from);
     }
 };
 

@@ -55,10 +55,8 @@ TileExtent held_extent(const Source& source, std::uint64_t number) {
 
 void Reader::check(const Source& source, std::uint64_t number, const Tile& tile) {
     if (refusal_) return;
-    if (!arithmetic::all_finite(tile)) {
-        const bool is_base = source.from == Source::From::kState && facts() != nullptr &&
-                             facts()->starts_at_base;
-        is_void_ = is_base;
+    if (!source.may_diverge && !arithmetic::all_finite(tile)) {
+        is_void_ = source.is_jobs_own;
         return refuse(Reason::kNotFinite);
     }
     if (!source.lower) return;
@@ -84,6 +82,20 @@ const Tile& Reader::tile(const Source& source, std::uint64_t number) {
     check(source, number, out);
     if (refusal_) out.fill(0.0F);
     return out;
+}
+
+Cells Reader::wholes(const Source& source, std::uint64_t number) {
+    ASSAY_CHECK(number < source.tiles() && source.from == Source::From::kArray);
+    const TileExtent at = extent_of(source.rows, source.cols, number);
+    const CellShape shape{CellKind::kWhole, at.height * at.width};
+    Cells out = Cells::of(shape);
+    if (refusal_) return out;
+    load_wholes(source, number, out);
+    // No codec gives an integer beyond.
+    constexpr base::Int128 kEnd = base::Int128{1} << 62;
+    const auto is_beyond = [](base::Int128 x) { return x >= kEnd || x <= -kEnd; };
+    if (!refusal_ && std::any_of(out.whole.begin(), out.whole.end(), is_beyond)) refuse(Reason::kOutOfRange);
+    return refusal_ ? Cells::of(shape) : out;
 }
 
 Cells Reader::link(std::uint64_t number, CellShape shape) {

@@ -51,6 +51,8 @@ public:
     /// Tile `number` of a source; +0 after a refusal. REQUIRES a tile of the source. The reference is valid
     /// as long as the reader.
     const Tile& tile(const Source& source, std::uint64_t number);
+    /// The numbers of tile `number` of an array of integers; zeros after a refusal. REQUIRES a tile of it.
+    Cells wholes(const Source& source, std::uint64_t number);
     /// Link `number` of the disputed tile; zeros after a refusal. REQUIRES an earlier one.
     Cells link(std::uint64_t number, CellShape shape);
     /// Token `place` of the job's stream; 0 after a refusal.
@@ -66,10 +68,11 @@ public:
 
 protected:
     virtual void load_tile(const Source& source, std::uint64_t number, Tile& out) = 0;
+    virtual void load_wholes(const Source& source, std::uint64_t number, Cells& out) = 0;
     virtual void load_link(std::uint64_t number, Cells& out) = 0;
     /// Piece `number` of the token file, blob_id.hpp.
     virtual void load_piece(std::uint64_t number, base::Bytes& out) = 0;
-    /// Facts of the step; null where a link reads no tokens.
+    /// Facts of the step; null where no link reads tokens.
     [[nodiscard]] virtual const StepFacts* facts() const = 0;
 
 private:

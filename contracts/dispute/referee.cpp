@@ -13,6 +13,7 @@ namespace {
 class NoReader final : public Reader {
 protected:
     void load_tile(const Source&, std::uint64_t, Tile&) override {}
+    void load_wholes(const Source&, std::uint64_t, Cells&) override {}
     void load_link(std::uint64_t, Cells&) override {}
     void load_piece(std::uint64_t, base::Bytes&) override {}
     [[nodiscard]] const StepFacts* facts() const override { return nullptr; }
@@ -20,7 +21,7 @@ protected:
 
 bool has_tile(const StepFacts& facts, const Position& position) {
     const auto& operators = facts.program->operators;
-    if (position.operator_index >= operators.size()) return false;
+    if (position.operator_index >= facts.operators()) return false;
     if (position.output >= operators[position.operator_index].outputs.size()) return false;
     return position.tile < facts.tiles(facts.output(position.operator_index, position.output));
 }
@@ -35,20 +36,6 @@ auto with_law(const StepFacts& facts, const Position& position, Reader& reader, 
     return use(work, *law);
 }
 
-Verdict refused(const Reader& reader) {
-    return {.outcome = reader.is_void() ? Outcome::kJobVoid : Outcome::kClaimantLoses,
-            .reason = *reader.refusal()};
-}
-
-// The claimed value, at the front of the witness.
-Cells claimed_value(WitnessReader& reader, CellShape shape, const Hash256& claimed, std::size_t tile_width) {
-    const base::ByteView bytes = reader.take(shape.bytes());
-    if (reader.refusal()) return Cells::of(shape);
-    Cells out = decode_cells(shape, bytes);
-    const Hash256 hash = tile_width != 0 ? tile_hash(out, tile_width) : link_hash(out);
-    if (hash != claimed) reader.refuse(Reason::kNotClaimed);
-    return out;
-}
 }  // namespace
 
 std::string_view to_text(Outcome outcome) {
@@ -61,9 +48,23 @@ std::string_view to_text(Outcome outcome) {
 }
 
 namespace detail {
-Verdict compare(const Cells& claimed, const Cells& computed, bool is_last) {
+Verdict refused(const Reader& reader) {
+    return {.outcome = reader.is_void() ? Outcome::kJobVoid : Outcome::kClaimantLoses,
+            .reason = *reader.refusal()};
+}
+
+Cells claimed_value(WitnessReader& reader, CellShape shape, const Hash256& claimed, std::size_t tile_width) {
+    const base::ByteView bytes = reader.take(shape.bytes());
+    if (reader.refusal()) return Cells::of(shape);
+    Cells out = decode_cells(shape, bytes);
+    const Hash256 hash = tile_width != 0 ? tile_hash(out, tile_width) : link_hash(out);
+    if (hash != claimed) reader.refuse(Reason::kNotClaimed);
+    return out;
+}
+
+Verdict compare(const Cells& claimed, const Cells& computed, bool has_to_be_finite) {
     for (std::size_t i = 0; i < computed.size(); ++i) {
-        const bool diverges = is_last && computed.kind == CellKind::kReal && !std::isfinite(computed.real[i]);
+        const bool diverges = has_to_be_finite && computed.kind == CellKind::kReal && !std::isfinite(computed.real[i]);
         if (!diverges && claimed.bits(i) == computed.bits(i)) continue;
         return {.outcome = Outcome::kClaimantLoses,
                 .reason = diverges ? Reason::kDiverges : Reason::kDiffers,
@@ -111,16 +112,18 @@ Verdict judge(const StepFacts& facts, const Position& position, const FixedHashe
               base::ByteView witness) {
     if (!exists(facts, position)) return {.reason = Reason::kPosition};
     if (witness.size() > kMaxWitnessBytes) return {.reason = Reason::kWitnessSize};
+    ASSAY_CHECK(fixed.states.size() == 1);
     WitnessReader reader(&facts, facts.program->parameters, fixed, link_count(facts, position), witness);
     return with_law(facts, position, reader, [&](Work& work, Law& law) {
         const bool is_last = position.link + 1 == law.links();
         const CellShape shape = law.shape(position.link);
-        const Cells claimed = claimed_value(reader, shape, fixed.claimed, is_last ? work.at().width : 0);
-        if (reader.refusal()) return refused(reader);
+        const Cells claimed = detail::claimed_value(reader, shape, fixed.claimed, is_last ? work.at().width : 0);
+        if (reader.refusal()) return detail::refused(reader);
         const Cells computed = law.compute(position.link);
         if (!reader.refusal() && reader.left() != 0) reader.refuse(Reason::kWitnessTrails);
-        if (reader.refusal()) return refused(reader);
-        return detail::compare(claimed, computed, is_last);
+        if (reader.refusal()) return detail::refused(reader);
+        return detail::compare(claimed, computed,
+                               is_last && facts.diverged_at != position.operator_index);
     });
 }
 

@@ -54,8 +54,12 @@ std::vector<Cells> compute_links(const Position& position, Memory& memory);
 StoredTree link_tree(const std::vector<Cells>& links);
 
 namespace detail {
-/// The verdict on a computed link; `is_last`: it is a tile, which has to be finite.
-Verdict compare(const Cells& claimed, const Cells& computed, bool is_last);
+Verdict refused(const Reader& reader);
+/// The claimed value, from the front of a witness; refuses one that has another hash. `tile_width`: of a
+/// tile, else 0.
+Cells claimed_value(WitnessReader& reader, CellShape shape, const Hash256& claimed, std::size_t tile_width);
+/// The verdict on a computed link.
+Verdict compare(const Cells& claimed, const Cells& computed, bool has_to_be_finite);
 }  // namespace detail
 
 }  // namespace assay::dispute

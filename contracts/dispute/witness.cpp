@@ -67,7 +67,7 @@ void Prover::put_root(const Source& source) {
     if (source.from == Source::From::kZero || !shown_.try_emplace(source.key(), true).second) return;
     put(memory_.tiles(source).root().view());
     put(memory_.above(source).siblings(source.number));
-    if (source.from == Source::From::kState) put(memory_.components().siblings(source.array));
+    if (source.from == Source::From::kState) put(memory_.components(source.state).siblings(source.array));
 }
 
 void Prover::load_tile(const Source& source, std::uint64_t number, Tile& out) {
@@ -75,6 +75,14 @@ void Prover::load_tile(const Source& source, std::uint64_t number, Tile& out) {
     if (tree_ == nullptr) return;
     put_root(source);
     put(encode_cells(held_cells(held_extent(source, number), out)));
+    put(memory_.tiles(source).siblings(number));
+}
+
+void Prover::load_wholes(const Source& source, std::uint64_t number, Cells& out) {
+    memory_.wholes(source, number, out);
+    if (tree_ == nullptr) return;
+    put_root(source);
+    put(encode_cells(out));
     put(memory_.tiles(source).siblings(number));
 }
 
@@ -102,6 +110,11 @@ base::ByteView WitnessReader::take(std::size_t size) {
     return taken;
 }
 
+Cells WitnessReader::take_cells(CellShape shape) {
+    const base::ByteView bytes = take(shape.bytes());
+    return refusal() ? Cells::of(shape) : decode_cells(shape, bytes);
+}
+
 Hash256 WitnessReader::root_above(const Hash256& leaf, std::uint64_t index, std::uint64_t leaves) {
     constexpr std::size_t kHash = sizeof(Hash256::bytes);
     const base::ByteView bytes = take(sibling_count(index, leaves) * kHash);
@@ -120,9 +133,9 @@ void WitnessReader::check_root(const Source& source, const Hash256& root) {
     const Hash256 leaf = program::tensor_leaf(tensors_[source.number], root);
     const Hash256 array = root_above(leaf, source.number, tensors_.size());
     if (refusal()) return;
-    if (source.from == Source::From::kTensor) return expect(array, fixed_.arrays[source.array]);
+    if (source.from == Source::From::kArray) return expect(array, fixed_.arrays[source.array]);
     expect(root_above(component_leaf(source.array, array), source.array, program::kStateComponents),
-           fixed_.state);
+           fixed_.states[source.state]);
 }
 
 Hash256 WitnessReader::source_root(const Source& source) {
@@ -138,18 +151,23 @@ Hash256 WitnessReader::source_root(const Source& source) {
 void WitnessReader::load_tile(const Source& source, std::uint64_t number, Tile& out) {
     const Hash256 root = source_root(source);
     const TileExtent held = held_extent(source, number);
-    const CellShape shape{CellKind::kReal, held.height * held.width};
-    const base::ByteView bytes = take(shape.bytes());
+    const Cells cells = take_cells({CellKind::kReal, held.height * held.width});
     if (refusal()) return;
-    spread(held, decode_cells(shape, bytes), out);
+    spread(held, cells, out);
     expect(root_above(hash_of(out), number, source.tiles()), root);
 }
 
-void WitnessReader::load_link(std::uint64_t number, Cells& out) {
-    const CellShape shape = out.shape();
-    const base::ByteView bytes = take(shape.bytes());
+void WitnessReader::load_wholes(const Source& source, std::uint64_t number, Cells& out) {
+    const Hash256 root = source_root(source);
+    out = take_cells(out.shape());
     if (refusal()) return;
-    out = decode_cells(shape, bytes);
+    const std::uint64_t width = extent_of(source.rows, source.cols, number).width;
+    expect(root_above(tile_hash(out, width), number, source.tiles()), root);
+}
+
+void WitnessReader::load_link(std::uint64_t number, Cells& out) {
+    out = take_cells(out.shape());
+    if (refusal()) return;
     expect(root_above(link_hash(out), number, links_ - 1), fixed_.links);
 }
 

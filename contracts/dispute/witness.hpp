@@ -31,14 +31,16 @@ public:
     virtual ~Memory() = default;
 
     [[nodiscard]] virtual const StepFacts* facts() const = 0;
-    /// A tile of a source. REQUIRES one of kOutput, kState or kTensor.
+    /// A tile of a source. REQUIRES one of kOutput or kState.
     virtual void tile(const Source& source, std::uint64_t number, Tile& out) = 0;
+    /// One of kArray, into the cells that exist.
+    virtual void wholes(const Source& source, std::uint64_t number, Cells& out) = 0;
     /// The tree over all tiles of a source.
     virtual const StoredTree& tiles(const Source& source) = 0;
     /// The trees that show a source's root: over all outputs; or over an array's tensors.
     virtual const StoredTree& above(const Source& source) = 0;
-    /// The tree over the components of the state.
-    virtual const StoredTree& components() = 0;
+    /// The tree over the components of a state.
+    virtual const StoredTree& components(std::uint32_t state) = 0;
     /// A piece of the token file, and its siblings up to the file's id.
     virtual void piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) = 0;
 };
@@ -54,6 +56,7 @@ public:
 
 protected:
     void load_tile(const Source& source, std::uint64_t number, Tile& out) override;
+    void load_wholes(const Source& source, std::uint64_t number, Cells& out) override;
     void load_link(std::uint64_t number, Cells& out) override;
     void load_piece(std::uint64_t number, base::Bytes& out) override;
     [[nodiscard]] const StepFacts* facts() const override { return memory_.facts(); }
@@ -75,9 +78,9 @@ struct FixedHashes {
     Hash256 claimed;  ///< of the disputed link
     Hash256 outputs;  ///< root over the roots of all outputs of the step
     Hash256 links;    ///< root over the links of the disputed tile but the last
-    Hash256 state;    ///< root of the state at the step's start
     Hash256 data;     ///< blob id of the token file
-    std::vector<Hash256> arrays;  ///< of kTensor: roots of arrays
+    std::vector<Hash256> states;  ///< roots of the states that the unit starts from
+    std::vector<Hash256> arrays;  ///< of kArray: roots of arrays
 };
 
 /// Reads from a witness, and refuses what does not stand under its hash.
@@ -92,6 +95,7 @@ public:
 
 protected:
     void load_tile(const Source& source, std::uint64_t number, Tile& out) override;
+    void load_wholes(const Source& source, std::uint64_t number, Cells& out) override;
     void load_link(std::uint64_t number, Cells& out) override;
     void load_piece(std::uint64_t number, base::Bytes& out) override;
     [[nodiscard]] const StepFacts* facts() const override { return facts_; }
@@ -103,6 +107,8 @@ private:
         if (root != fixed) refuse(Reason::kNotOpened);
     }
     Hash256 source_root(const Source& source);
+    // The numbers of a tile that follow, and the way from their tile's hash to the source's root.
+    Cells take_cells(CellShape shape);
     void check_root(const Source& source, const Hash256& root);
 
     const StepFacts* facts_;

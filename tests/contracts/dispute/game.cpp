@@ -61,8 +61,8 @@ FixedHashes fixed_hashes(const Step& step, const StepCommitments& claimant, cons
     return {.claimed = is_last ? tile_hash(value, width) : link_hash(value),
             .outputs = claimant.outputs().root(),
             .links = link_tree(claim.links).root(),
-            .state = step.state_root,
             .data = step.data,
+            .states = {step.state_root},
             .arrays = {}};
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "contracts/base/blob_id.hpp"
+#include "contracts/base/check.hpp"
 #include "contracts/program/state_root.hpp"
 
 namespace disputed {
@@ -125,7 +126,7 @@ const StoredTree& ShapeMemory::above(const Source& source) {
     return source.from == Source::From::kOutput ? outputs() : array(source.array);
 }
 
-const StoredTree& ShapeMemory::components() {
+const StoredTree& ShapeMemory::components(std::uint32_t) {
     if (components_.leaves() != 0) return components_;
     std::vector<Hash256> leaves(program::kStateComponents);
     for (std::uint32_t i = 0; i < 3; ++i) leaves[i] = component_leaf(i, array(i).root());
@@ -134,6 +135,8 @@ const StoredTree& ShapeMemory::components() {
 }
 
 Hash256 ShapeMemory::outputs_root() { return outputs().root(); }
+
+void ShapeMemory::wholes(const Source&, std::uint64_t, Cells&) { ASSAY_CHECK(false); }
 
 void ShapeMemory::piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) {
     out = base::to_bytes(

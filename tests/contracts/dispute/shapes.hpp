@@ -25,13 +25,15 @@ public:
     void tile(const assay::dispute::Source& source, std::uint64_t number, assay::dispute::Tile& out) override;
     const assay::dispute::StoredTree& tiles(const assay::dispute::Source& source) override;
     const assay::dispute::StoredTree& above(const assay::dispute::Source& source) override;
-    const assay::dispute::StoredTree& components() override;
+    void wholes(const assay::dispute::Source& source, std::uint64_t number,
+                assay::dispute::Cells& out) override;
+    const assay::dispute::StoredTree& components(std::uint32_t state) override;
     void piece(std::uint64_t number, assay::base::Bytes& out,
                std::vector<assay::base::Hash256>& siblings) override;
 
     /// Roots, once everything that a link reads was read once.
     [[nodiscard]] assay::base::Hash256 outputs_root();
-    [[nodiscard]] assay::base::Hash256 state_root() { return components().root(); }
+    [[nodiscard]] assay::base::Hash256 state_root() { return components(0).root(); }
     [[nodiscard]] assay::base::Hash256 data() const { return pieces_.root(); }
 
 private:

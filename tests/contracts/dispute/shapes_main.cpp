@@ -100,8 +100,8 @@ void measure(ShapeMemory& memory, Position at, int runs, Row& row) {
         const FixedHashes fixed{.claimed = is_last ? tile_hash(links[link], width) : link_hash(links[link]),
                                 .outputs = memory.outputs_root(),
                                 .links = tree.root(),
-                                .state = memory.state_root(),
                                 .data = memory.data(),
+                                .states = {memory.state_root()},
                                 .arrays = {}};
         row.witness = std::max(row.witness, witness.size());
         row.moves = std::max(row.moves, way.moves + 1);
