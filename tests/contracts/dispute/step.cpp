@@ -116,6 +116,12 @@ void make_step(Step& out, const Variant& variant, Numbers numbers) {
     out.inputs.facts = dispute::facts_of(out.spec, out.program, {.round = 0, .slot = 0, .step = 1, .age = 1});
     out.inputs.token_file = token_file(out.spec, random);
     out.inputs.state = state_of(variant.model, numbers, random);
+    make_roots(out);
+    out.data = base::blob_id(out.inputs.token_file);
+}
+
+
+void make_roots(Step& out) {
     StateRoots roots;
     roots.parameters = array_root(out.program.parameters, out.inputs.state.parameters);
     roots.first_moment = array_root(out.program.parameters, out.inputs.state.first_moment);
@@ -124,7 +130,6 @@ void make_step(Step& out, const Variant& variant, Numbers numbers) {
     roots.data_cursor = 1;
     out.inputs.components = component_leaves(roots);
     out.state_root = program::state_root(roots);
-    out.data = base::blob_id(out.inputs.token_file);
 }
 
 }  // namespace disputed

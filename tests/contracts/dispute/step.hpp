@@ -41,4 +41,7 @@ std::vector<Variant> long_variants();
 /// Fills `out` with step 1 of round 0 of slot 0.
 void make_step(Step& out, const Variant& variant, Numbers numbers = Numbers::kOrdinary);
 
+/// The roots of its state again.
+void make_roots(Step& out);
+
 }  // namespace disputed
