@@ -28,8 +28,8 @@ struct WeightedUpdate {
 /// −64 <= sum_exponent <= 0.
 float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponent);
 
-/// What each update is multiplied by in a merge, and the divisor: weight · clip and Σ weight · kWholeClip, or,
-/// where nothing is clipped, weight and Σ weight.
+/// What each update is multiplied by in a merge, and the divisor: weight · clip and Σ weight · kWholeClip,
+/// or, where nothing is clipped, weight and Σ weight.
 struct MergeFactors {
     std::vector<base::Int128> factors;
     std::uint64_t total = 0;

@@ -18,7 +18,7 @@ constexpr Int128 kWideEnd = Int128{1} << 121;
 
 class ArrayWork {
 public:
-    ArrayWork(const ArrayFacts& facts, const ArrayPosition& position, Reader& reader)
+    ArrayWork(const ArrayFacts& facts, const ArrayPosition& position, OpeningReader& reader)
         : facts_(facts),
           position_(position),
           info_((*facts.tensors)[position.tensor]),
@@ -69,7 +69,7 @@ private:
         const std::vector<float> end = state_numbers(1, StateComponent::kParameters, false);
         std::vector<std::int64_t> update(out.size());
         if (!facts_.row->codec->finalise(facts_.settings, start, end, update)) {
-            return reader_.refuse(Reason::kDiverges);
+            return reader_.refuse(GameReason::kDiverges);
         }
         std::copy(update.begin(), update.end(), out.begin());
     }
@@ -93,7 +93,8 @@ private:
     }
 
     void fill_merged(std::vector<float>& out) {
-        const std::vector<Int128> sums = reader_.link(position_.link - 1, {CellKind::kWide, out.size()}).whole;
+        const std::vector<Int128> sums =
+            reader_.link(position_.link - 1, {CellKind::kWide, out.size()}).whole;
         std::vector<Int128> checked = sums;
         check(checked);
         std::vector<float> parameters = state_numbers(0, StateComponent::kParameters, true);
@@ -110,7 +111,7 @@ private:
     void check(std::vector<Int128>& sums) {
         for (Int128& sum : sums) {
             if (sum < kWideEnd && sum > -kWideEnd) continue;
-            reader_.refuse(Reason::kOutOfRange);
+            reader_.refuse(GameReason::kOutOfRange);
             sum = 0;
         }
     }
@@ -119,7 +120,7 @@ private:
     const ArrayPosition& position_;
     const program::TensorInfo& info_;
     TileExtent at_;
-    Reader& reader_;
+    OpeningReader& reader_;
 };
 
 bool is_judged(const ArrayFacts& facts) {
@@ -131,7 +132,8 @@ bool is_judged(const ArrayFacts& facts) {
 Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::vector<Hash256>& roots) {
     ASSAY_CHECK(tensors.size() == roots.size());
     std::vector<Hash256> leaves;
-    for (std::size_t i = 0; i < roots.size(); ++i) leaves.push_back(program::tensor_leaf(tensors[i], roots[i]));
+    for (std::size_t i = 0; i < roots.size(); ++i)
+        leaves.push_back(program::tensor_leaf(tensors[i], roots[i]));
     return base::merkle_root(leaves);
 }
 
@@ -146,10 +148,10 @@ bool exists(const ArrayFacts& facts, const ArrayPosition& position) {
     return position.tile < arithmetic::tile_count(info.rows, info.cols) && position.link < link_count(facts);
 }
 
-Verdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
-              base::ByteView witness) {
-    if (!exists(facts, position)) return {.reason = Reason::kPosition};
-    if (witness.size() > kMaxWitnessBytes) return {.reason = Reason::kWitnessSize};
+GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
+                  base::ByteView witness) {
+    if (!exists(facts, position)) return {.reason = GameReason::kPosition};
+    if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
     const std::size_t states = facts.unit == ArrayUnit::kUpdate ? 2 : 1;
     ASSAY_CHECK(fixed.states.size() >= states && fixed.arrays.size() >= facts.slots.size());
     WitnessReader reader(nullptr, *facts.tensors, fixed, link_count(facts), witness);
@@ -159,12 +161,12 @@ Verdict judge(const ArrayFacts& facts, const ArrayPosition& position, const Fixe
         detail::claimed_value(reader, work.shape(), fixed.claimed, is_last ? work.at().width : 0);
     if (reader.refusal()) return detail::refused(reader);
     const Cells computed = work.compute();
-    if (!reader.refusal() && reader.left() != 0) reader.refuse(Reason::kWitnessTrails);
+    if (!reader.refusal() && reader.left() != 0) reader.refuse(GameReason::kWitnessTrails);
     if (reader.refusal()) return detail::refused(reader);
     return detail::compare(claimed, computed, is_last);
 }
 
-base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, Memory& memory,
+base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory,
                          const std::vector<Cells>& links, const StoredTree& tree) {
     ASSAY_CHECK(exists(facts, position) && position.link < links.size());
     Prover prover(memory, links, &tree);
@@ -175,7 +177,7 @@ base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position,
     return out;
 }
 
-std::vector<Cells> compute_links(const ArrayFacts& facts, const ArrayPosition& position, Memory& memory) {
+std::vector<Cells> compute_links(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory) {
     std::vector<Cells> links;
     ArrayPosition at = position;
     for (at.link = 0; at.link < link_count(facts); ++at.link) {

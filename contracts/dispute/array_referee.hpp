@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger the referee of what is made of whole arrays: a slot's update (`finalise`), and a merge. The
-// way down is array → tensor → tile → link: roots of tensors fold into the array's root by fold_array, tiles
-// and links as in position.hpp. A tile of an update has one link. A tile of a merged array has a link with
-// 128-bit sums after every 64 slots, and the tile.
+// Gives the ledger the referee of what is made of whole arrays: a slot's update (`finalise`), and a merge.
+// The way down is array → tensor → tile → link: roots of tensors fold into the array's root by fold_array,
+// tiles and links as in position.hpp. A tile of an update has one link. A tile of a merged array has a link
+// with 128-bit sums after every 64 slots, and the tile.
 #pragma once
 
 #include "contracts/arithmetic/update.hpp"
@@ -51,11 +51,11 @@ bool exists(const ArrayFacts& facts, const ArrayPosition& position);
 std::uint64_t link_count(const ArrayFacts& facts);
 
 /// As judge() of a step.
-Verdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
-              base::ByteView witness);
-base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, Memory& memory,
+GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
+                  base::ByteView witness);
+base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory,
                          const std::vector<Cells>& links, const StoredTree& tree);
 /// All links of a tile from what `memory` holds. REQUIRES a tile that exists.
-std::vector<Cells> compute_links(const ArrayFacts& facts, const ArrayPosition& position, Memory& memory);
+std::vector<Cells> compute_links(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory);
 
 }  // namespace assay::dispute

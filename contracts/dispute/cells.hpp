@@ -29,8 +29,8 @@ struct CellShape {
 
 struct Cells {
     CellKind kind = CellKind::kReal;
-    std::vector<float> real;            ///< of kReal
-    std::vector<base::Int128> whole;    ///< of the others, each within its kind's range
+    std::vector<float> real;          ///< of kReal
+    std::vector<base::Int128> whole;  ///< of the others, each within its kind's range
 
     /// All zero.
     static Cells of(CellShape shape);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws of sums over tokens: for each sequence a chain from +0, and these sums for sequence after sequence.
+// The laws of sums over tokens: for each sequence a chain from +0, and these sums for sequence after
+// sequence.
 #include <array>
 
 #include "contracts/arithmetic/elementary.hpp"
@@ -14,18 +15,19 @@ using Kind = program::OperatorKind;
 using Out = std::span<float>;
 
 // Adds tokens [first, first + count) of a sequence to its sums, token after token.
-using AddTokens = void (*)(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums);
+using AddTokens = void (*)(TileWork& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count,
+                           Out sums);
 
 struct ColumnSpec {
     AddTokens add = nullptr;
-    void (*finish)(Work& w, Out tile) = nullptr;  // of the totals, in place; null: nothing
+    void (*finish)(TileWork& w, Out tile) = nullptr;  // of the totals, in place; null: nothing
 };
 
 // For each sequence a link a term, and a link with the total so far. The last total is the tile.
-class ColumnLaw final : public Law {
+class ColumnLaw final : public LinkLaw {
 public:
-    ColumnLaw(Work& work, const ColumnSpec& spec)
-        : Law(work), spec_(spec), terms_(term_count(work.context())) {}
+    ColumnLaw(TileWork& work, const ColumnSpec& spec)
+        : LinkLaw(work), spec_(spec), terms_(term_count(work.context())) {}
     [[nodiscard]] std::uint64_t links() const override { return w.facts().sequences * (terms_ + 1); }
     [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
         if (link + 1 == links()) return {};
@@ -59,36 +61,37 @@ private:
 };
 
 template <const ColumnSpec& spec>
-std::unique_ptr<Law> column_law(Work& work) {
+std::unique_ptr<LinkLaw> column_law(TileWork& work) {
     return std::make_unique<ColumnLaw>(work, spec);
 }
 
 // Rows of the tile's columns; a number of each row.
-Block rows_of(Work& w, std::size_t operand, std::uint64_t sequence, std::uint64_t first, std::uint64_t count) {
+NumberBlock rows_of(TileWork& w, std::size_t operand, std::uint64_t sequence, std::uint64_t first,
+                    std::uint64_t count) {
     return w.in(operand, sequence * w.context() + first, count, w.at().col, w.at().width);
 }
-Block column_of(Work& w, std::size_t operand, std::uint64_t sequence, std::uint64_t first,
-                std::uint64_t count) {
+NumberBlock column_of(TileWork& w, std::size_t operand, std::uint64_t sequence, std::uint64_t first,
+                      std::uint64_t count) {
     return w.in(operand, sequence * w.context() + first, count, 0, 1);
 }
 
-void add_rows(const Block& rows, Out sums) {
+void add_rows(const NumberBlock& rows, Out sums) {
     for (std::uint64_t t = 0; t < rows.rows; ++t) {
         for (std::uint64_t j = 0; j < rows.cols; ++j) sums[j] = sums[j] + rows.at(t, j);
     }
 }
 
-void add_first(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+void add_first(TileWork& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
     add_rows(rows_of(w, 0, sequence, first, count), sums);
 }
 
 // Operands dy, x, mean, rstd; outputs dgain, dbias.
-void add_layer_norm(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
-    const Block dy = rows_of(w, 0, sequence, first, count);
+void add_layer_norm(TileWork& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+    const NumberBlock dy = rows_of(w, 0, sequence, first, count);
     if (w.output() == 1) return add_rows(dy, sums);
-    const Block x = rows_of(w, 1, sequence, first, count);
-    const Block mean = column_of(w, 2, sequence, first, count);
-    const Block rstd = column_of(w, 3, sequence, first, count);
+    const NumberBlock x = rows_of(w, 1, sequence, first, count);
+    const NumberBlock mean = column_of(w, 2, sequence, first, count);
+    const NumberBlock rstd = column_of(w, 3, sequence, first, count);
     for (std::uint64_t t = 0; t < count; ++t) {
         for (std::uint64_t j = 0; j < dy.cols; ++j) {
             const float normal = (x.at(t, j) - mean.values[t]) * rstd.values[t];
@@ -98,10 +101,10 @@ void add_layer_norm(Work& w, std::uint64_t sequence, std::uint64_t first, std::u
 }
 
 // Operands dy, x, rstd.
-void add_rms_norm(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
-    const Block dy = rows_of(w, 0, sequence, first, count);
-    const Block x = rows_of(w, 1, sequence, first, count);
-    const Block rstd = column_of(w, 2, sequence, first, count);
+void add_rms_norm(TileWork& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+    const NumberBlock dy = rows_of(w, 0, sequence, first, count);
+    const NumberBlock x = rows_of(w, 1, sequence, first, count);
+    const NumberBlock rstd = column_of(w, 2, sequence, first, count);
     for (std::uint64_t t = 0; t < count; ++t) {
         for (std::uint64_t j = 0; j < dy.cols; ++j) {
             sums[j] = fma32(dy.at(t, j), x.at(t, j) * rstd.values[t], sums[j]);
@@ -111,18 +114,19 @@ void add_rms_norm(Work& w, std::uint64_t sequence, std::uint64_t first, std::uin
 
 // Rows of the tile are tokens of the vocabulary: each adds the rows of dx at which it stands. A token that a
 // sequence does not have adds +0 to its total, which is never -0.
-void add_occurrences(Work& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count, Out sums) {
+void add_occurrences(TileWork& w, std::uint64_t sequence, std::uint64_t first, std::uint64_t count,
+                     Out sums) {
     const TileExtent& at = w.at();
     for (std::uint64_t t = first; t < first + count; ++t) {
         const std::uint64_t row = sequence * w.context() + t;
         const std::uint64_t token = w.input(row);
         if (token < at.row || token - at.row >= at.height) continue;
-        const Block dx = w.in(1, row, 1, at.col, at.width);
+        const NumberBlock dx = w.in(1, row, 1, at.col, at.width);
         add_rows(dx, sums.subspan((token - at.row) * at.width, at.width));
     }
 }
 
-void finish_loss(Work& w, Out tile) { tile[0] = tile[0] * reciprocal(w.facts().tokens()); }
+void finish_loss(TileWork& w, Out tile) { tile[0] = tile[0] * reciprocal(w.facts().tokens()); }
 
 constexpr ColumnSpec kLayerNormGradient{add_layer_norm};
 constexpr ColumnSpec kRmsNormGradient{add_rms_norm};
@@ -131,9 +135,9 @@ constexpr ColumnSpec kLossTotal{add_first, finish_loss};
 constexpr ColumnSpec kTokenGradient{add_occurrences};
 
 // Gradient of the positions: a row of dx of each sequence, sequence after sequence.
-class PositionLaw final : public Law {
+class PositionLaw final : public LinkLaw {
 public:
-    explicit PositionLaw(Work& work) : Law(work) {}
+    explicit PositionLaw(TileWork& work) : LinkLaw(work) {}
     [[nodiscard]] std::uint64_t links() const override {
         return (w.facts().sequences + kTermSequences - 1) / kTermSequences;
     }
@@ -149,7 +153,7 @@ protected:
         const std::uint64_t first = link * kTermSequences;
         const std::uint64_t last = std::min(first + kTermSequences, w.facts().sequences);
         for (std::uint64_t s = first; s < last; ++s) {
-            const Block dx = w.in(1, s * w.context() + at.row, at.height, at.col, at.width);
+            const NumberBlock dx = w.in(1, s * w.context() + at.row, at.height, at.col, at.width);
             for (std::size_t i = 0; i < dx.values.size(); ++i) out.real[i] = out.real[i] + dx.values[i];
         }
     }
@@ -159,7 +163,7 @@ private:
     static constexpr std::uint64_t kTermSequences = 64;
 };
 
-std::unique_ptr<Law> embedding_gradient(Work& work) {
+std::unique_ptr<LinkLaw> embedding_gradient(TileWork& work) {
     if (work.output() == 0) return column_law<kTokenGradient>(work);
     return std::make_unique<PositionLaw>(work);
 }

@@ -24,7 +24,8 @@ std::vector<std::uint32_t> step_tokens(const StepInputs& inputs) {
         for (std::uint64_t t = first; t <= first + facts.context(); ++t) {
             std::uint32_t token = 0;
             for (std::uint64_t i = 0; i < width; ++i) {
-                token |= std::uint32_t{inputs.token_file[program::kTokenFileHeader + t * width + i]} << (8 * i);
+                token |= std::uint32_t{inputs.token_file[program::kTokenFileHeader + t * width + i]}
+                         << (8 * i);
             }
             out.push_back(token);
         }
@@ -93,7 +94,7 @@ StoredTree tile_tree(std::uint64_t rows, std::uint64_t cols, std::span<const flo
 }
 
 StepCommitments::StepCommitments(const StepInputs& inputs, std::optional<std::uint32_t> last,
-                                 std::optional<Fault> fault)
+                                 std::optional<PlantedFault> fault)
     : inputs_(inputs),
       components_({inputs.components.begin(), inputs.components.end()}),
       pieces_(piece_tree(inputs.token_file)) {
@@ -131,7 +132,7 @@ Cells StepCommitments::tile_of(std::uint32_t operator_index, std::uint32_t outpu
     return cells_at(inputs_.facts.rows(id), inputs_.facts.cols(id), version(operator_index, output), tile);
 }
 
-std::vector<Cells> StepCommitments::links(const Position& position) {
+std::vector<Cells> StepCommitments::links(const LinkPosition& position) {
     std::vector<Cells> out = compute_links(position, *this);
     out.back() = tile_of(position.operator_index, position.output, position.tile);
     return out;
@@ -181,8 +182,8 @@ const StoredTree& StepCommitments::above(const Source& source) {
 
 void StepCommitments::piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) {
     const std::size_t first = number * base::kBlobPiece;
-    out = base::to_bytes(
-        base::ByteView(inputs_.token_file).subspan(first, piece_bytes(inputs_.facts, number)));
+    out =
+        base::to_bytes(base::ByteView(inputs_.token_file).subspan(first, piece_bytes(inputs_.facts, number)));
     siblings = pieces_.siblings(number);
 }
 

@@ -20,32 +20,33 @@ struct StepInputs {
 };
 
 /// A number of an output that is changed right after its operator wrote it; what follows is computed from it.
-struct Fault {
+struct PlantedFault {
     std::uint32_t operator_index = 0;
     std::uint32_t output = 0;
     std::uint64_t element = 0;  ///< row by row
     std::uint32_t flip = 1;     ///< bits that change; 1: by one ulp
 };
 
-class StepCommitments final : public Memory {
+class StepCommitments final : public StepMemory {
 public:
     /// Runs operators 0 … `last` of the step, or all. REQUIRES inputs that outlive it, tokens below the
     /// vocabulary.
     explicit StepCommitments(const StepInputs& inputs, std::optional<std::uint32_t> last = std::nullopt,
-                             std::optional<Fault> fault = std::nullopt);
+                             std::optional<PlantedFault> fault = std::nullopt);
 
     /// Of every output of the operators that ran, in program order.
     [[nodiscard]] const StoredTree& outputs() const { return outputs_; }
     /// Over the tiles of an output. REQUIRES an operator that ran.
     [[nodiscard]] const StoredTree& tiles_of(std::uint32_t operator_index, std::uint32_t output) const;
     /// The numbers of an output as its operator left them, +0 where it wrote none.
-    [[nodiscard]] const std::vector<float>& version(std::uint32_t operator_index, std::uint32_t output) const {
+    [[nodiscard]] const std::vector<float>& version(std::uint32_t operator_index,
+                                                    std::uint32_t output) const {
         return versions_[inputs_.facts.first_output[operator_index] + output];
     }
     /// A tile of it.
     [[nodiscard]] Cells tile_of(std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile) const;
     /// The links of a tile by their law from the versions here; the last is the version's own tile.
-    [[nodiscard]] std::vector<Cells> links(const Position& position);
+    [[nodiscard]] std::vector<Cells> links(const LinkPosition& position);
 
     [[nodiscard]] const StepFacts* facts() const override { return &inputs_.facts; }
     void tile(const Source& source, std::uint64_t number, Tile& out) override;

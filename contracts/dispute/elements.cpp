@@ -17,37 +17,37 @@ using namespace assay::arithmetic;
 using Kind = program::OperatorKind;
 using Out = std::span<float>;
 
-void embedding(Work& w, Out out) {
+void embedding(TileWork& w, Out out) {
     const TileExtent& at = w.at();
     for (std::uint64_t i = 0; i < at.height; ++i) {
         const std::uint64_t row = at.row + i;
-        const Block word = w.in(1, w.input(row), 1, at.col, at.width);
+        const NumberBlock word = w.in(1, w.input(row), 1, at.col, at.width);
         const Out to = out.subspan(i * at.width, at.width);
         std::copy(word.values.begin(), word.values.end(), to.begin());
         if (w.op().operands.size() == 2) continue;
-        const Block place = w.in(2, row % w.context(), 1, at.col, at.width);
+        const NumberBlock place = w.in(2, row % w.context(), 1, at.col, at.width);
         add(word.values, place.values, to);
     }
 }
 
-void sum(Work& w, Out out) {
-    const Block a = w.same(0);
-    const Block b = w.same(1);
+void sum(TileWork& w, Out out) {
+    const NumberBlock a = w.same(0);
+    const NumberBlock b = w.same(1);
     add(a.values, b.values, out);
 }
 
-void gelu(Work& w, Out out) { gelu_forward(w.same(0).values, out); }
+void gelu(TileWork& w, Out out) { gelu_forward(w.same(0).values, out); }
 
-void gelu_gradient(Work& w, Out out) {
-    const Block x = w.same(0);
+void gelu_gradient(TileWork& w, Out out) {
+    const NumberBlock x = w.same(0);
     gelu_backward(x.values, w.same(1).values, out);
 }
 
 // Gate and up of the columns from `col` on, as rows of both.
-std::vector<float> gate_and_up(Work& w, std::uint64_t hidden, std::uint64_t col, std::uint64_t cols) {
+std::vector<float> gate_and_up(TileWork& w, std::uint64_t hidden, std::uint64_t col, std::uint64_t cols) {
     const TileExtent& at = w.at();
-    const Block gate = w.in(0, at.row, at.height, col, cols);
-    const Block up = w.in(0, at.row, at.height, hidden + col, cols);
+    const NumberBlock gate = w.in(0, at.row, at.height, col, cols);
+    const NumberBlock up = w.in(0, at.row, at.height, hidden + col, cols);
     std::vector<float> out;
     for (std::uint64_t i = 0; i < at.height; ++i) {
         out.insert(out.end(), gate.row(i).begin(), gate.row(i).end());
@@ -56,12 +56,12 @@ std::vector<float> gate_and_up(Work& w, std::uint64_t hidden, std::uint64_t col,
     return out;
 }
 
-void swiglu(Work& w, Out out) {
+void swiglu(TileWork& w, Out out) {
     const TileExtent& at = w.at();
     swiglu_forward(at.width, gate_and_up(w, w.cols(0) / 2, at.col, at.width), out);
 }
 
-void swiglu_gradient(Work& w, Out out) {
+void swiglu_gradient(TileWork& w, Out out) {
     const TileExtent& at = w.at();
     const std::uint64_t hidden = w.cols(1);
     for (const std::uint64_t half : {std::uint64_t{0}, hidden}) {
@@ -70,7 +70,7 @@ void swiglu_gradient(Work& w, Out out) {
         if (first >= last) continue;
         const std::uint64_t cols = last - first;
         const std::vector<float> x = gate_and_up(w, hidden, first - half, cols);
-        const Block dy = w.in(1, at.row, at.height, first - half, cols);
+        const NumberBlock dy = w.in(1, at.row, at.height, first - half, cols);
         std::vector<float> both(x.size());
         swiglu_backward(cols, x, dy.values, both);
         for (std::uint64_t i = 0; i < at.height; ++i) {
@@ -85,7 +85,7 @@ using Rotation = void (*)(RopeShape shape, RopeTableView table, float* x);
 
 // Pairs are columns i and i + d/2 of a head of d numbers; queries and keys are turned.
 template <Rotation turn>
-void rotate(Work& w, Out out) {
+void rotate(TileWork& w, Out out) {
     const TileExtent& at = w.at();
     const std::uint64_t dim = w.model().head_dim();
     const std::uint64_t half = dim / 2;
@@ -95,8 +95,8 @@ void rotate(Work& w, Out out) {
         const std::uint64_t col = at.col + j;
         const std::uint64_t place = col % dim;
         const bool is_first = place < half;
-        const Block own = w.in(0, at.row, at.height, col, 1);
-        const Block other = w.in(0, at.row, at.height, is_first ? col + half : col - half, 1);
+        const NumberBlock own = w.in(0, at.row, at.height, col, 1);
+        const NumberBlock other = w.in(0, at.row, at.height, is_first ? col + half : col - half, 1);
         const DoubleWord frequency = rope_frequency(theta, is_first ? place : place - half, half);
         for (std::uint64_t i = 0; i < at.height; ++i) {
             const RopeAngle angle = rope_angle(frequency, (at.row + i) % w.context());
@@ -115,7 +115,7 @@ Columns turned_columns(const program::ModelConfig& model) {
 
 // Calls work(i, j) for the numbers of a tile of a head's square whose query sees the key.
 template <class Work_>
-void each_seen(const Work& w, const Work_& work) {
+void each_seen(const TileWork& w, const Work_& work) {
     const TileExtent& at = w.at();
     for (std::uint64_t i = 0; i < at.height; ++i) {
         const std::uint64_t query = head_row(w, at.row + i).query;
@@ -123,53 +123,53 @@ void each_seen(const Work& w, const Work_& work) {
     }
 }
 
-void softmax_exp_tile(Work& w, Out out) {
-    const Block scores = w.same(0);
-    const Block max = w.column(1);
+void softmax_exp_tile(TileWork& w, Out out) {
+    const NumberBlock scores = w.same(0);
+    const NumberBlock max = w.column(1);
     each_seen(w, [&](std::uint64_t i, std::uint64_t j) {
         out[i * w.at().width + j] = exp32(scores.at(i, j) - max.values[i]);
     });
 }
 
-void softmax_divide_tile(Work& w, Out out) {
-    const Block e = w.same(0);
-    const Block sums = w.column(1);
+void softmax_divide_tile(TileWork& w, Out out) {
+    const NumberBlock e = w.same(0);
+    const NumberBlock sums = w.column(1);
     each_seen(w, [&](std::uint64_t i, std::uint64_t j) {
         out[i * w.at().width + j] = e.at(i, j) / sums.values[i];
     });
 }
 
-void softmax_gradient_tile(Work& w, Out out) {
-    const Block dp = w.same(0);
-    const Block p = w.same(1);
-    const Block dot = w.column(2);
+void softmax_gradient_tile(TileWork& w, Out out) {
+    const NumberBlock dp = w.same(0);
+    const NumberBlock p = w.same(1);
+    const NumberBlock dot = w.column(2);
     const float scale = attention_scale(w.model().head_dim());
     each_seen(w, [&](std::uint64_t i, std::uint64_t j) {
         out[i * w.at().width + j] = (p.at(i, j) * (dp.at(i, j) - dot.values[i])) * scale;
     });
 }
 
-void loss_exp_tile(Work& w, Out out) {
-    const Block logits = w.same(0);
+void loss_exp_tile(TileWork& w, Out out) {
+    const NumberBlock logits = w.same(0);
     loss_exp(w.at().width, logits.values, w.column(1).values, out);
 }
 
-void loss_tokens_tile(Work& w, Out out) {
-    const Block max = w.column(1);
-    const Block sums = w.column(2);
+void loss_tokens_tile(TileWork& w, Out out) {
+    const NumberBlock max = w.column(1);
+    const NumberBlock sums = w.column(2);
     const std::array<std::uint32_t, 1> first = {0};
     for (std::uint64_t i = 0; i < w.at().height; ++i) {
         const std::uint64_t row = w.at().row + i;
-        const Block logit = w.in(0, row, 1, w.target(row), 1);
-        loss_tokens(1, logit.values, std::span(max.values).subspan(i, 1), std::span(sums.values).subspan(i, 1),
-                    first, out.subspan(i, 1));
+        const NumberBlock logit = w.in(0, row, 1, w.target(row), 1);
+        loss_tokens(1, logit.values, std::span(max.values).subspan(i, 1),
+                    std::span(sums.values).subspan(i, 1), first, out.subspan(i, 1));
     }
 }
 
-void loss_gradient_tile(Work& w, Out out) {
+void loss_gradient_tile(TileWork& w, Out out) {
     const TileExtent& at = w.at();
-    const Block e = w.same(0);
-    const Block sums = w.column(1);
+    const NumberBlock e = w.same(0);
+    const NumberBlock sums = w.column(1);
     // A target outside of the tile's columns is one that no column has.
     std::vector<std::uint32_t> targets;
     for (std::uint64_t i = 0; i < at.height; ++i) {
@@ -181,14 +181,14 @@ void loss_gradient_tile(Work& w, Out out) {
     loss_gradient(at.width, reciprocal(w.facts().tokens()), e.values, sums.values, targets, out);
 }
 
-void clip(Work& w, Out out) { out[0] = clip_scale(w.scalar(0), w.facts().program->clip_norm); }
+void clip(TileWork& w, Out out) { out[0] = clip_scale(w.scalar(0), w.facts().program->clip_norm); }
 
-void adamw_tile(Work& w, Out out) {
+void adamw_tile(TileWork& w, Out out) {
     AdamWCoefficients own = w.facts().coefficients;
     if (!w.facts().program->parameters[w.op().operands[2]].decays()) own.decay = 0.0F;
-    const Block gradient = w.same(0);
+    const NumberBlock gradient = w.same(0);
     const float scale = w.scalar(1);
-    std::array<Block, 3> state = {w.same(2), w.same(3), w.same(4)};
+    std::array<NumberBlock, 3> state = {w.same(2), w.same(3), w.same(4)};
     adamw(own, scale, gradient.values, state[0].values, state[1].values, state[2].values);
     std::copy(state[w.output()].values.begin(), state[w.output()].values.end(), out.begin());
 }

@@ -10,19 +10,18 @@
 namespace assay::dispute {
 
 namespace {
-using program::OperatorKind;
 using program::StateComponent;
 
-constexpr Verdict kWins{.outcome = Outcome::kClaimantWins, .reason = Reason::kAgrees};
+constexpr GameVerdict kWins{.outcome = GameOutcome::kClaimantWins, .reason = GameReason::kAgrees};
 
 // The hashes of a witness that has nothing else; refuses by the reason that it returns.
 class HashReader {
 public:
     explicit HashReader(base::ByteView witness) : rest_(witness) {}
-    [[nodiscard]] std::optional<Reason> refusal() const { return refusal_; }
+    [[nodiscard]] std::optional<GameReason> refusal() const { return refusal_; }
     Hash256 take() {
         constexpr std::size_t kHash = sizeof(Hash256::bytes);
-        if (rest_.size() < kHash) refusal_ = Reason::kWitnessEnds;
+        if (rest_.size() < kHash) refusal_ = GameReason::kWitnessEnds;
         if (refusal_) return {};
         const Hash256 out = base::hash_from(rest_.first(kHash));
         rest_ = rest_.subspan(kHash);
@@ -34,16 +33,16 @@ public:
         return climb(leaf, index, leaves, siblings);
     }
     void expect(const Hash256& root, const Hash256& fixed) {
-        if (!refusal_ && root != fixed) refusal_ = Reason::kNotOpened;
+        if (!refusal_ && root != fixed) refusal_ = GameReason::kNotOpened;
     }
-    Verdict verdict() {
-        if (!refusal_ && !rest_.empty()) refusal_ = Reason::kWitnessTrails;
-        return refusal_ ? Verdict{.reason = *refusal_} : kWins;
+    GameVerdict verdict() {
+        if (!refusal_ && !rest_.empty()) refusal_ = GameReason::kWitnessTrails;
+        return refusal_ ? GameVerdict{.reason = *refusal_} : kWins;
     }
 
 private:
     base::ByteView rest_;
-    std::optional<Reason> refusal_;
+    std::optional<GameReason> refusal_;
 };
 
 bool is_array_of_step(std::uint32_t component) {
@@ -61,7 +60,7 @@ std::optional<std::uint32_t> writer_of(const StepFacts& facts, bool is_norm) {
 }
 
 // A tile of an output, opened alone.
-base::Bytes tile_witness(Memory& memory, const Source& source, std::uint64_t tile) {
+base::Bytes tile_witness(StepMemory& memory, const Source& source, std::uint64_t tile) {
     const std::vector<Cells> none;
     const StoredTree empty;
     Prover prover(memory, none, &empty);
@@ -70,30 +69,40 @@ base::Bytes tile_witness(Memory& memory, const Source& source, std::uint64_t til
 }
 }  // namespace
 
-std::optional<std::uint32_t> end_output(const StepFacts& facts, std::uint32_t component, std::uint32_t place) {
+std::optional<std::uint32_t> end_output(const StepFacts& facts, std::uint32_t component,
+                                        std::uint32_t place) {
     if (!is_array_of_step(component) || place >= facts.program->parameters.size()) return std::nullopt;
-    for (std::uint32_t i = 0; i < facts.operators(); ++i) {
-        const program::Operator& one = facts.program->operators[i];
-        // A parameter's tensor has its place as its number.
-        if (one.kind == OperatorKind::kAdamW && one.outputs[0] == place) return facts.first_output[i] + component;
+    const program::TensorRole roles[] = {program::TensorRole::kParameter, program::TensorRole::kFirstMoment,
+                                         program::TensorRole::kSecondMoment};
+    const auto& tensors = facts.program->tensors;
+    const auto first = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](const program::Tensor& one) { return one.role == roles[component]; });
+    // Tensors of a role stand side by side, in canonical order.
+    const auto wanted = static_cast<program::TensorId>(first - tensors.begin()) + place;
+    for (std::uint32_t i = facts.operators(); i-- > 0;) {
+        const auto& outputs = facts.program->operators[i].outputs;
+        const auto found = std::find(outputs.begin(), outputs.end(), wanted);
+        if (found != outputs.end()) {
+            return facts.first_output[i] + static_cast<std::uint32_t>(found - outputs.begin());
+        }
     }
     return std::nullopt;
 }
 
-Verdict judge_end(const StepFacts& facts, const EndPosition& position, const program::StateRoots& known,
-                  const Hash256& outputs, const Hash256& end, base::ByteView witness) {
-    if (witness.size() > kMaxWitnessBytes) return {.reason = Reason::kWitnessSize};
+GameVerdict judge_end(const StepFacts& facts, const EndPosition& position, const program::StateRoots& known,
+                      const Hash256& outputs, const Hash256& end, base::ByteView witness) {
+    if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
     HashReader reader(witness);
     if (position.part == EndPart::kCounter) {
         if (position.component >= program::kStateComponents || is_array_of_step(position.component)) {
-            return {.reason = Reason::kPosition};
+            return {.reason = GameReason::kPosition};
         }
         const Hash256 leaf = program::component_leaves(known)[position.component];
         reader.expect(reader.above(leaf, position.component, program::kStateComponents), end);
         return reader.verdict();
     }
     const auto output = end_output(facts, position.component, position.place);
-    if (!output) return {.reason = Reason::kPosition};
+    if (!output) return {.reason = GameReason::kPosition};
     const Hash256 root = reader.take();
     reader.expect(reader.above(root, *output, facts.outputs()), outputs);
     const auto& tensors = facts.program->parameters;
@@ -105,43 +114,46 @@ Verdict judge_end(const StepFacts& facts, const EndPosition& position, const pro
     return reader.verdict();
 }
 
-Verdict judge_fingerprint(const StepFacts& facts, bool is_norm, const program::Fingerprint& fingerprint,
-                          const Hash256& outputs, base::ByteView witness) {
+GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const program::Fingerprint& fingerprint,
+                              const Hash256& outputs, base::ByteView witness) {
     const auto writer = writer_of(facts, is_norm);
-    if (!writer) return {.reason = Reason::kPosition};
-    if (witness.size() > kMaxWitnessBytes) return {.reason = Reason::kWitnessSize};
-    const FixedHashes fixed{.claimed = {}, .outputs = outputs, .links = {}, .data = {}, .states = {}, .arrays = {}};
+    if (!writer) return {.reason = GameReason::kPosition};
+    if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
+    const FixedHashes fixed{
+        .claimed = {}, .outputs = outputs, .links = {}, .data = {}, .states = {}, .arrays = {}};
     WitnessReader reader(&facts, facts.program->parameters, fixed, 1, witness);
     const float value = reader.tile(output_source(facts, *writer, 0), 0)[0];
-    if (!reader.refusal() && reader.left() != 0) reader.refuse(Reason::kWitnessTrails);
+    if (!reader.refusal() && reader.left() != 0) reader.refuse(GameReason::kWitnessTrails);
     if (reader.refusal()) return detail::refused(reader);
     const std::uint32_t claimed = is_norm ? fingerprint.norm : fingerprint.loss;
     const auto computed = std::bit_cast<std::uint32_t>(value);
     if (claimed == computed) return kWins;
-    return {.reason = Reason::kDiffers, .claimed = claimed, .computed = computed};
+    return {.reason = GameReason::kDiffers, .claimed = claimed, .computed = computed};
 }
 
-Verdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness) {
+GameVerdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness) {
     ASSAY_CHECK(facts.diverged_at && *facts.diverged_at < facts.program->operators.size());
-    if (witness.size() > kMaxWitnessBytes) return {.reason = Reason::kWitnessSize};
+    if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
     std::uint32_t output = 0;
     std::uint64_t tile = 0;
     base::Decoder decoder(witness);
     decoder(output, tile);
-    if (decoder.error()) return {.reason = Reason::kWitnessEnds};
+    if (decoder.error()) return {.reason = GameReason::kWitnessEnds};
     const auto& written = facts.program->operators[*facts.diverged_at].outputs;
-    if (output >= written.size()) return {.reason = Reason::kPosition};
+    if (output >= written.size()) return {.reason = GameReason::kPosition};
     const Source source = output_source(facts, *facts.diverged_at, output);
-    if (tile >= source.tiles() || held_extent(source, tile).width == 0) return {.reason = Reason::kPosition};
-    const FixedHashes fixed{.claimed = {}, .outputs = outputs, .links = {}, .data = {}, .states = {}, .arrays = {}};
+    if (tile >= source.tiles() || held_extent(source, tile).width == 0)
+        return {.reason = GameReason::kPosition};
+    const FixedHashes fixed{
+        .claimed = {}, .outputs = outputs, .links = {}, .data = {}, .states = {}, .arrays = {}};
     WitnessReader reader(&facts, facts.program->parameters, fixed, 1, decoder.rest());
     const Tile& numbers = reader.tile(source, tile);
-    if (!reader.refusal() && reader.left() != 0) reader.refuse(Reason::kWitnessTrails);
+    if (!reader.refusal() && reader.left() != 0) reader.refuse(GameReason::kWitnessTrails);
     if (reader.refusal()) return detail::refused(reader);
-    return arithmetic::all_finite(numbers) ? Verdict{.reason = Reason::kDiffers} : kWins;
+    return arithmetic::all_finite(numbers) ? GameVerdict{.reason = GameReason::kDiffers} : kWins;
 }
 
-base::Bytes end_witness(const EndPosition& position, Memory& memory, const StoredTree& array,
+base::Bytes end_witness(const EndPosition& position, StepMemory& memory, const StoredTree& array,
                         const StoredTree& components, const Hash256& root) {
     base::Bytes out;
     const auto put = [&](const std::vector<Hash256>& hashes) {
@@ -159,13 +171,13 @@ base::Bytes end_witness(const EndPosition& position, Memory& memory, const Store
     return out;
 }
 
-base::Bytes fingerprint_witness(Memory& memory, bool is_norm) {
+base::Bytes fingerprint_witness(StepMemory& memory, bool is_norm) {
     const auto writer = writer_of(*memory.facts(), is_norm);
     ASSAY_CHECK(writer);
     return tile_witness(memory, output_source(*memory.facts(), *writer, 0), 0);
 }
 
-base::Bytes divergence_witness(Memory& memory, std::uint32_t output, std::uint64_t tile) {
+base::Bytes divergence_witness(StepMemory& memory, std::uint32_t output, std::uint64_t tile) {
     base::Encoder encoder;
     encoder(output, tile);
     base::Bytes out = std::move(encoder).take();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger the referee of what ties the outputs of a step to what the trace claims of it: the state at
-// its end, its fingerprint, its divergence. Nothing is computed: the claimant has to open the same hash under
-// both roots. A challenger who agrees with every output names one of these.
+// Gives the ledger the referee of what ties the outputs of a step to what the trace claims of it: the state
+// at its end, its fingerprint, its divergence. Nothing is computed: the claimant has to open the same hash
+// under both roots. A challenger who agrees with every output names one of these.
 #pragma once
 
 #include "contracts/dispute/referee.hpp"
@@ -34,23 +34,23 @@ std::optional<std::uint32_t> end_output(const StepFacts& facts, std::uint32_t co
 /// the components of the state that are no arrays of the step's (the others in it are not looked at).
 /// Witness of kTensor: the tensor's root; siblings up to `outputs`; siblings up to its array's root, and from
 /// there up to `end`. Of kCounter: siblings from the component's leaf up to `end`.
-Verdict judge_end(const StepFacts& facts, const EndPosition& position, const program::StateRoots& known,
-                  const Hash256& outputs, const Hash256& end, base::ByteView witness);
+GameVerdict judge_end(const StepFacts& facts, const EndPosition& position, const program::StateRoots& known,
+                      const Hash256& outputs, const Hash256& end, base::ByteView witness);
 
-/// Whether the step's loss (`is_norm`: gradient norm) has the bits of its fingerprint. Witness: as judge() has
-/// the tile of that output.
-Verdict judge_fingerprint(const StepFacts& facts, bool is_norm, const program::Fingerprint& fingerprint,
-                          const Hash256& outputs, base::ByteView witness);
+/// Whether the step's loss (`is_norm`: gradient norm) has the bits of its fingerprint. Witness: as judge()
+/// has the tile of that output.
+GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const program::Fingerprint& fingerprint,
+                              const Hash256& outputs, base::ByteView witness);
 
 /// Whether the operator of facts.diverged_at wrote a number that is not finite. Witness: u32 output ‖ u64
 /// tile ‖ as judge() has that tile. REQUIRES facts that say where the step diverged.
-Verdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness);
+GameVerdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness);
 
 /// Witnesses of these.
-base::Bytes end_witness(const EndPosition& position, Memory& memory, const StoredTree& array,
+base::Bytes end_witness(const EndPosition& position, StepMemory& memory, const StoredTree& array,
                         const StoredTree& components, const Hash256& root);
-base::Bytes fingerprint_witness(Memory& memory, bool is_norm);
-base::Bytes divergence_witness(Memory& memory, std::uint32_t output, std::uint64_t tile);
+base::Bytes fingerprint_witness(StepMemory& memory, bool is_norm);
+base::Bytes divergence_witness(StepMemory& memory, std::uint32_t output, std::uint64_t tile);
 
 }  // namespace assay::dispute
 

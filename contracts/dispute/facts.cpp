@@ -52,8 +52,10 @@ Source start_source(const StepFacts& facts, TensorId tensor) {
 void take(std::vector<Columns>& columns, Columns taken) {
     std::vector<Columns> rest;
     for (const Columns& one : columns) {
-        if (one.first < std::min(one.last, taken.first)) rest.push_back({one.first, std::min(one.last, taken.first)});
-        if (std::max(one.first, taken.last) < one.last) rest.push_back({std::max(one.first, taken.last), one.last});
+        if (one.first < std::min(one.last, taken.first))
+            rest.push_back({one.first, std::min(one.last, taken.first)});
+        if (std::max(one.first, taken.last) < one.last)
+            rest.push_back({std::max(one.first, taken.last), one.last});
     }
     columns = std::move(rest);
 }

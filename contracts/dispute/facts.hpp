@@ -87,8 +87,8 @@ struct Source {
     std::uint32_t state = 0;  ///< kState: the place of the state's root
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
-    Columns columns;     ///< those that it holds
-    bool lower = false;  ///< of heads' squares, the keys above the diagonal are +0
+    Columns columns;            ///< those that it holds
+    bool lower = false;         ///< of heads' squares, the keys above the diagonal are +0
     std::uint64_t context = 0;  ///< rows of a square, where `lower`
     bool may_diverge = false;   ///< what is not finite in it is part of the claim
     bool is_jobs_own = false;   ///< not the claimant's: a fault in it voids the job

@@ -11,10 +11,10 @@
 namespace assay::dispute {
 
 /// The tile is computed from a bounded part of the operands.
-class OneLink final : public Law {
+class OneLink final : public LinkLaw {
 public:
-    using Function = void (*)(Work& w, std::span<float> out);
-    OneLink(Work& work, Function function) : Law(work), function_(function) {}
+    using Function = void (*)(TileWork& w, std::span<float> out);
+    OneLink(TileWork& work, Function function) : LinkLaw(work), function_(function) {}
     [[nodiscard]] std::uint64_t links() const override { return 1; }
     [[nodiscard]] LinkPlace place(std::uint64_t) const override { return {}; }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
@@ -27,7 +27,7 @@ private:
 };
 
 template <OneLink::Function function>
-std::unique_ptr<Law> one_link(Work& work) {
+std::unique_ptr<LinkLaw> one_link(TileWork& work) {
     return std::make_unique<OneLink>(work, function);
 }
 
@@ -38,7 +38,7 @@ struct HeadRow {
     std::uint64_t head = 0;
     std::uint64_t query = 0;
 };
-inline HeadRow head_row(const Work& w, std::uint64_t row) {
+inline HeadRow head_row(const TileWork& w, std::uint64_t row) {
     const std::uint64_t context = w.context();
     return {row / context / w.model().heads, row / context % w.model().heads, row % context};
 }

@@ -22,9 +22,9 @@ std::string_view to_text(LinkPhase phase) {
     return "tree";
 }
 
-CellShape Law::tile_shape() const { return {CellKind::kReal, w.numbers()}; }
+CellShape LinkLaw::tile_shape() const { return {CellKind::kReal, w.numbers()}; }
 
-Cells Law::compute(std::uint64_t link) {
+Cells LinkLaw::compute(std::uint64_t link) {
     ASSAY_CHECK(link < links());
     Cells out = Cells::of(shape(link));
     fill(link, out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives disputes the columns of the operator table that are about them: a row for each kind of operator, with
 // the law of its links. A tile that can be computed in one go has one link, itself. Any other has a list of
-// links: accumulators after at most kTermLength elements, each made of earlier links and a bounded part of the
-// operands; the last one is the tile. A new operator needs a row here and, if no law fits, a law.
+// links: accumulators after at most kTermLength elements, each made of earlier links and a bounded part of
+// the operands; the last one is the tile. A new operator needs a row here and, if no law fits, a law.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace assay::dispute {
 
-class Work;
+class TileWork;
 
 /// What a link holds. Frozen numbers.
 enum class LinkPhase : std::uint8_t {
@@ -38,12 +38,12 @@ struct LinkPlace {
 };
 
 /// The links of one tile.
-class Law {
+class LinkLaw {
 public:
-    explicit Law(Work& work) : w(work) {}
-    Law(const Law&) = delete;
-    Law& operator=(const Law&) = delete;
-    virtual ~Law() = default;
+    explicit LinkLaw(TileWork& work) : w(work) {}
+    LinkLaw(const LinkLaw&) = delete;
+    LinkLaw& operator=(const LinkLaw&) = delete;
+    virtual ~LinkLaw() = default;
 
     /// How many, the tile included.
     [[nodiscard]] virtual std::uint64_t links() const = 0;
@@ -56,12 +56,12 @@ public:
 protected:
     virtual void fill(std::uint64_t link, Cells& out) = 0;
     [[nodiscard]] CellShape tile_shape() const;
-    Work& w;
+    TileWork& w;
 };
 
 struct LinkRow {
     program::OperatorKind kind = program::OperatorKind::kEmbedding;
-    std::unique_ptr<Law> (*law)(Work& work) = nullptr;
+    std::unique_ptr<LinkLaw> (*law)(TileWork& work) = nullptr;
     /// Of an output that the operator writes some columns of.
     Columns (*columns)(const program::ModelConfig& model) = nullptr;
     /// Writes, of a square of a head, the keys that a query sees.

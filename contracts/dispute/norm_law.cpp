@@ -18,9 +18,9 @@ using Kind = program::OperatorKind;
 constexpr std::uint64_t kNodes = 64;
 constexpr std::uint64_t groups_of(std::uint64_t nodes) { return (nodes + kNodes - 1) / kNodes; }
 
-class NormLaw final : public Law {
+class NormLaw final : public LinkLaw {
 public:
-    explicit NormLaw(Work& work) : Law(work) {
+    explicit NormLaw(TileWork& work) : LinkLaw(work) {
         std::uint64_t nodes = 0;
         for (const program::TensorId id : w.op().operands) nodes += w.facts().tiles(id);
         nodes_.push_back(nodes);
@@ -81,7 +81,7 @@ private:
             tile -= w.facts().tiles(w.op().operands[operand++]);
         }
         const TileExtent extent = extent_of(w.rows(operand), w.cols(operand), tile);
-        const Block g = w.in(operand, extent.row, extent.height, extent.col, extent.width);
+        const NumberBlock g = w.in(operand, extent.row, extent.height, extent.col, extent.width);
         float sum = 0;
         square_tiles(g.rows, g.cols, g.values, std::span(&sum, 1));
         return sum;
@@ -92,9 +92,8 @@ private:
 };
 
 constexpr std::array kRows = {
-    LinkRow{Kind::kGlobalNorm, [](Work& work) -> std::unique_ptr<Law> {
-                return std::make_unique<NormLaw>(work);
-            }},
+    LinkRow{Kind::kGlobalNorm,
+            [](TileWork& work) -> std::unique_ptr<LinkLaw> { return std::make_unique<NormLaw>(work); }},
 };
 }  // namespace
 

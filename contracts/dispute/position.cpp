@@ -14,7 +14,8 @@ static_assert(kMaxMoveHashes == 1U << kMoveHeight);
 
 // Nodes of a tree at `height`.
 std::uint64_t nodes_at(std::uint64_t leaves, std::uint32_t height) {
-    return height >= 64 ? 1 : (leaves >> height) + ((leaves & ((std::uint64_t{1} << height) - 1)) != 0 ? 1 : 0);
+    return height >= 64 ? 1
+                        : (leaves >> height) + ((leaves & ((std::uint64_t{1} << height) - 1)) != 0 ? 1 : 0);
 }
 }  // namespace
 
@@ -45,9 +46,7 @@ WayCost way_cost(std::uint64_t leaves) {
     return out;
 }
 
-std::uint32_t moves_of(std::uint64_t leaves) {
-    return static_cast<std::uint32_t>(way_cost(leaves).moves);
-}
+std::uint32_t moves_of(std::uint64_t leaves) { return static_cast<std::uint32_t>(way_cost(leaves).moves); }
 
 bool folds(const TreeRow& row, const std::vector<Hash256>& hashes, const Hash256& above) {
     return hashes.size() == row.nodes && base::merkle_root(hashes) == above;

@@ -25,15 +25,15 @@ inline constexpr std::uint64_t kMaxMoveHashes = 2'048;
 
 /// A link of a tile of an output of an operator of a step. Indices count from 0, each within what stands
 /// above it.
-struct Position {
+struct LinkPosition {
     std::uint32_t segment = 0;
-    std::uint32_t step = 0;        ///< inner step of the round
+    std::uint32_t step = 0;            ///< inner step of the round
     std::uint32_t operator_index = 0;  ///< in the program of a step
     std::uint32_t output = 0;
     std::uint64_t tile = 0;
     std::uint64_t link = 0;
 
-    friend bool operator==(const Position&, const Position&) = default;
+    friend bool operator==(const LinkPosition&, const LinkPosition&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.segment, self.step, self.operator_index, self.output, self.tile, self.link);

@@ -15,17 +15,17 @@ using base::Int128;
 constexpr Int128 kSumEnd = Int128{1} << 60;
 
 struct TermPlace {
-    KRange k;                   // the term
-    std::uint64_t term = 0;     // in its block
-    std::uint64_t terms = 0;    // of its block
-    std::uint64_t before = 0;   // links before the block's first
-    std::uint64_t block = 0;    // over all stretches
+    KRange k;                  // the term
+    std::uint64_t term = 0;    // in its block
+    std::uint64_t terms = 0;   // of its block
+    std::uint64_t before = 0;  // links before the block's first
+    std::uint64_t block = 0;   // over all stretches
 };
 
-class ProductLaw : public Law {
+class ProductLaw : public LinkLaw {
 public:
-    ProductLaw(Work& work, const ProductSpec& spec)
-        : Law(work),
+    ProductLaw(TileWork& work, const ProductSpec& spec)
+        : LinkLaw(work),
           spec_(spec),
           stretches_(spec.stretches(work)),
           length_(spec.length(work)),
@@ -84,16 +84,16 @@ protected:
         const KRange k{link / term_count(length_), first, std::min(kTermLength, length_ - first)};
         for (const ProductPart& part : parts_) {
             if (!sees(part, k)) continue;
-            const Block a = spec_.left(w, part, k);
-            const Block b = spec_.right(w, part, k);
+            const NumberBlock a = spec_.left(w, part, k);
+            const NumberBlock b = spec_.right(w, part, k);
             for (std::uint64_t i = 0; i < part.rows; ++i) add_row(part, i, k, a, b, out.real);
         }
         if (link + 1 == links()) finish(out.real);
     }
 
 private:
-    void add_row(const ProductPart& part, std::uint64_t i, const KRange& k, const Block& a, const Block& b,
-                 std::vector<float>& sums) const {
+    void add_row(const ProductPart& part, std::uint64_t i, const KRange& k, const NumberBlock& a,
+                 const NumberBlock& b, std::vector<float>& sums) const {
         const Columns own = seen(part.row + i);
         const std::uint64_t first = std::max(own.first, k.first);
         const std::uint64_t last = std::min(own.last, k.end());
@@ -111,7 +111,7 @@ private:
 // Profile i16.
 class ExactLaw final : public ProductLaw {
 public:
-    ExactLaw(Work& work, const ProductSpec& spec)
+    ExactLaw(TileWork& work, const ProductSpec& spec)
         : ProductLaw(work, spec), block_(std::min(work.op().rule.block, length_)) {
         for (const ProductPart& part : parts_) maxima_ += part.rows + part.cols;
     }
@@ -141,7 +141,9 @@ protected:
     }
 
 private:
-    [[nodiscard]] std::uint64_t links_of_block(std::uint64_t count) const { return 2 * term_count(count) + 1; }
+    [[nodiscard]] std::uint64_t links_of_block(std::uint64_t count) const {
+        return 2 * term_count(count) + 1;
+    }
     [[nodiscard]] std::uint64_t links_of_stretch() const {
         const std::uint64_t rest = length_ % block_;
         return length_ / block_ * links_of_block(block_) + (rest != 0 ? links_of_block(rest) : 0);
@@ -174,8 +176,8 @@ private:
         return {at.k.stretch, first, std::min(block_, length_ - first)};
     }
     // The left operand with +0 where a row takes no part.
-    Block masked_left(const ProductPart& part, const KRange& k) {
-        Block out = spec_.left(w, part, k);
+    NumberBlock masked_left(const ProductPart& part, const KRange& k) {
+        NumberBlock out = spec_.left(w, part, k);
         for (std::uint64_t i = 0; i < part.rows; ++i) {
             const Columns own = seen(part.row + i);
             for (std::uint64_t e = 0; e < k.count; ++e) {
@@ -199,8 +201,8 @@ private:
             const std::size_t first = next;
             next += part.rows + part.cols;
             if (!sees(part, block_of(at))) continue;
-            const Block a = masked_left(part, at.k);
-            const Block b = spec_.right(w, part, at.k);
+            const NumberBlock a = masked_left(part, at.k);
+            const NumberBlock b = spec_.right(w, part, at.k);
             for (std::uint64_t i = 0; i < part.rows; ++i) {
                 for (const float x : a.row(i)) raise(out[first + i], x);
             }
@@ -215,7 +217,7 @@ private:
         const std::uint32_t bits = std::bit_cast<std::uint32_t>(x) & 0x7fffffffU;
         const auto limit = std::bit_cast<std::uint32_t>(maximum);
         if (limit >= 0x7f800000U || bits > limit) {
-            w.refuse(Reason::kBeyondMaximum);
+            w.refuse(GameReason::kBeyondMaximum);
             return 0;
         }
         return arithmetic::quantise(x, arithmetic::row_exponent(limit, digits));
@@ -226,7 +228,7 @@ private:
         if (at.term > 0) out = w.wholes(at.before + at.terms + at.term - 1, out.size());
         for (Int128& sum : out) {
             if (sum >= kSumEnd || sum <= -kSumEnd) {
-                w.refuse(Reason::kOutOfRange);
+                w.refuse(GameReason::kOutOfRange);
                 sum = 0;
             }
         }
@@ -240,8 +242,8 @@ private:
     }
 
     void add_part(const ProductPart& part, const KRange& k, const float* largest, std::vector<Int128>& out) {
-        const Block a = masked_left(part, k);
-        const Block b = spec_.right(w, part, k);
+        const NumberBlock a = masked_left(part, k);
+        const NumberBlock b = spec_.right(w, part, k);
         std::vector<std::int32_t> columns(part.cols * k.count);
         for (std::uint64_t e = 0; e < k.count; ++e) {
             for (std::uint64_t j = 0; j < part.cols; ++j) {
@@ -287,7 +289,7 @@ private:
     std::int32_t exponent(float maximum, int digits) {
         const auto bits = std::bit_cast<std::uint32_t>(maximum);
         if (bits < 0x7f800000U) return arithmetic::row_exponent(bits, digits);
-        w.refuse(Reason::kBeyondMaximum);
+        w.refuse(GameReason::kBeyondMaximum);
         return 0;
     }
 
@@ -296,7 +298,7 @@ private:
 };
 }  // namespace
 
-std::unique_ptr<Law> product_law(Work& work, const ProductSpec& spec) {
+std::unique_ptr<LinkLaw> product_law(TileWork& work, const ProductSpec& spec) {
     if (work.exact()) return std::make_unique<ExactLaw>(work, spec);
     return std::make_unique<ChainLaw>(work, spec);
 }

@@ -33,25 +33,25 @@ struct KRange {
 /// Which elements of a stretch a row takes part in. The others add nothing.
 enum class Seen : std::uint8_t {
     kAll = 1,
-    kUpToRow,   ///< those up to the row's own token
-    kFromRow,   ///< those from the row's own token on
+    kUpToRow,  ///< those up to the row's own token
+    kFromRow,  ///< those from the row's own token on
 };
 
 struct ProductSpec {
-    std::uint64_t (*stretches)(const Work& w) = nullptr;
-    std::uint64_t (*length)(const Work& w) = nullptr;
-    std::vector<ProductPart> (*parts)(const Work& w) = nullptr;
+    std::uint64_t (*stretches)(const TileWork& w) = nullptr;
+    std::uint64_t (*length)(const TileWork& w) = nullptr;
+    std::vector<ProductPart> (*parts)(const TileWork& w) = nullptr;
     /// a[i,k] of a part's rows: rows × count; b[k,j] of its columns: count × cols.
-    Block (*left)(Work& w, const ProductPart& part, const KRange& k) = nullptr;
-    Block (*right)(Work& w, const ProductPart& part, const KRange& k) = nullptr;
+    NumberBlock (*left)(TileWork& w, const ProductPart& part, const KRange& k) = nullptr;
+    NumberBlock (*right)(TileWork& w, const ProductPart& part, const KRange& k) = nullptr;
     /// What is done to the sums, in place; null: nothing.
-    void (*finish)(Work& w, std::span<float> tile) = nullptr;
+    void (*finish)(TileWork& w, std::span<float> tile) = nullptr;
     Seen seen = Seen::kAll;
     /// Numbers right of the row's own token stay +0.
     bool lower_only = false;
 };
 
 /// The law of a spec. The spec must outlive it.
-std::unique_ptr<Law> product_law(Work& work, const ProductSpec& spec);
+std::unique_ptr<LinkLaw> product_law(TileWork& work, const ProductSpec& spec);
 
 }  // namespace assay::dispute

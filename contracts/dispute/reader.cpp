@@ -16,23 +16,23 @@ namespace {
 using arithmetic::kTile;
 }  // namespace
 
-std::string_view to_text(Reason reason) {
+std::string_view to_text(GameReason reason) {
     switch (reason) {
-        case Reason::kAgrees: return "agrees";
-        case Reason::kDiffers: return "differs";
-        case Reason::kPosition: return "position";
-        case Reason::kWitnessSize: return "witness_size";
-        case Reason::kWitnessEnds: return "witness_ends";
-        case Reason::kWitnessTrails: return "witness_trails";
-        case Reason::kNotClaimed: return "not_claimed";
-        case Reason::kNotOpened: return "not_opened";
-        case Reason::kNotFinite: return "not_finite";
-        case Reason::kNotZero: return "not_zero";
-        case Reason::kBeyondMaximum: return "beyond_maximum";
-        case Reason::kOutOfRange: return "out_of_range";
-        case Reason::kDiverges: return "diverges";
-        case Reason::kToken: return "token";
-        case Reason::kNoWitness: break;
+        case GameReason::kAgrees: return "agrees";
+        case GameReason::kDiffers: return "differs";
+        case GameReason::kPosition: return "position";
+        case GameReason::kWitnessSize: return "witness_size";
+        case GameReason::kWitnessEnds: return "witness_ends";
+        case GameReason::kWitnessTrails: return "witness_trails";
+        case GameReason::kNotClaimed: return "not_claimed";
+        case GameReason::kNotOpened: return "not_opened";
+        case GameReason::kNotFinite: return "not_finite";
+        case GameReason::kNotZero: return "not_zero";
+        case GameReason::kBeyondMaximum: return "beyond_maximum";
+        case GameReason::kOutOfRange: return "out_of_range";
+        case GameReason::kDiverges: return "diverges";
+        case GameReason::kToken: return "token";
+        case GameReason::kNoWitness: break;
     }
     return "no_witness";
 }
@@ -53,11 +53,11 @@ TileExtent held_extent(const Source& source, std::uint64_t number) {
     return out;
 }
 
-void Reader::check(const Source& source, std::uint64_t number, const Tile& tile) {
+void OpeningReader::check(const Source& source, std::uint64_t number, const Tile& tile) {
     if (refusal_) return;
     if (!source.may_diverge && !arithmetic::all_finite(tile)) {
         is_void_ = source.is_jobs_own;
-        return refuse(Reason::kNotFinite);
+        return refuse(GameReason::kNotFinite);
     }
     if (!source.lower) return;
     const TileExtent extent = extent_of(source.rows, source.cols, number);
@@ -65,13 +65,13 @@ void Reader::check(const Source& source, std::uint64_t number, const Tile& tile)
         const std::uint64_t query = (extent.row + i) % source.context;
         for (std::uint64_t j = 0; j < extent.width; ++j) {
             if (extent.col + j > query && std::bit_cast<std::uint32_t>(tile[i * kTile + j]) != 0) {
-                return refuse(Reason::kNotZero);
+                return refuse(GameReason::kNotZero);
             }
         }
     }
 }
 
-const Tile& Reader::tile(const Source& source, std::uint64_t number) {
+const Tile& OpeningReader::tile(const Source& source, std::uint64_t number) {
     ASSAY_CHECK(number < source.tiles());
     const auto [found, is_new] = tiles_.try_emplace({source.key(), number});
     Tile& out = found->second;
@@ -84,7 +84,7 @@ const Tile& Reader::tile(const Source& source, std::uint64_t number) {
     return out;
 }
 
-Cells Reader::wholes(const Source& source, std::uint64_t number) {
+Cells OpeningReader::wholes(const Source& source, std::uint64_t number) {
     ASSAY_CHECK(number < source.tiles() && source.from == Source::From::kArray);
     const TileExtent at = extent_of(source.rows, source.cols, number);
     const CellShape shape{CellKind::kWhole, at.height * at.width};
@@ -94,11 +94,12 @@ Cells Reader::wholes(const Source& source, std::uint64_t number) {
     // No codec gives an integer beyond.
     constexpr base::Int128 kEnd = base::Int128{1} << 62;
     const auto is_beyond = [](base::Int128 x) { return x >= kEnd || x <= -kEnd; };
-    if (!refusal_ && std::any_of(out.whole.begin(), out.whole.end(), is_beyond)) refuse(Reason::kOutOfRange);
+    if (!refusal_ && std::any_of(out.whole.begin(), out.whole.end(), is_beyond))
+        refuse(GameReason::kOutOfRange);
     return refusal_ ? Cells::of(shape) : out;
 }
 
-Cells Reader::link(std::uint64_t number, CellShape shape) {
+Cells OpeningReader::link(std::uint64_t number, CellShape shape) {
     const auto [found, is_new] = links_.try_emplace(number, Cells::of(shape));
     Cells& out = found->second;
     ASSAY_CHECK(out.shape() == shape);
@@ -108,11 +109,11 @@ Cells Reader::link(std::uint64_t number, CellShape shape) {
     return out;
 }
 
-std::uint32_t Reader::token(std::uint64_t place) {
+std::uint32_t OpeningReader::token(std::uint64_t place) {
     ASSAY_CHECK(facts() != nullptr);
     const std::uint32_t vocabulary = facts()->program->model.vocabulary;
     const std::uint64_t width = program::token_bytes(vocabulary);
-    if (place >= facts()->stream_tokens) refuse(Reason::kPosition);
+    if (place >= facts()->stream_tokens) refuse(GameReason::kPosition);
     if (refusal_) return 0;
     const std::uint64_t at = program::kTokenFileHeader + place * width;
     const std::uint64_t number = at / base::kBlobPiece;
@@ -127,7 +128,7 @@ std::uint32_t Reader::token(std::uint64_t place) {
     }
     if (token < vocabulary) return token;
     is_void_ = true;
-    refuse(Reason::kToken);
+    refuse(GameReason::kToken);
     return 0;
 }
 

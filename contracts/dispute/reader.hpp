@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives links the numbers that they are computed from. Whoever computes a link asks a Reader for tiles,
-// earlier links and tokens in an order that follows from the link's law and from what it read: the players'
-// readers take them from memory and note them down, the referee's takes them from a witness, in the same
-// order, each shown to stand under a hash that the game has fixed.
+// Gives links the numbers that they are computed from. Whoever computes a link asks an OpeningReader for
+// tiles, earlier links and tokens in an order that follows from the link's law and from what it read: the
+// players' readers take them from memory and note them down, the referee's takes them from a witness, in the
+// same order, each shown to stand under a hash that the game has fixed.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 namespace assay::dispute {
 
 /// Why a game ends as it does. Frozen numbers.
-enum class Reason : std::uint8_t {
+enum class GameReason : std::uint8_t {
     kAgrees = 1,          ///< the claimed inputs give the claimed value
     kDiffers = 2,         ///< they give another
     kPosition = 3,        ///< there is no such place
@@ -36,17 +36,17 @@ enum class Reason : std::uint8_t {
     kToken = 14,          ///< a token that the vocabulary does not have
     kNoWitness = 15,      ///< of a place that has nothing to compute
 };
-std::string_view to_text(Reason reason);
+std::string_view to_text(GameReason reason);
 
 /// 16×16 numbers of a tensor; +0 where it has none.
 using Tile = std::array<float, 256>;
 
-class Reader {
+class OpeningReader {
 public:
-    Reader() = default;
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
-    virtual ~Reader() = default;
+    OpeningReader() = default;
+    OpeningReader(const OpeningReader&) = delete;
+    OpeningReader& operator=(const OpeningReader&) = delete;
+    virtual ~OpeningReader() = default;
 
     /// Tile `number` of a source; +0 after a refusal. REQUIRES a tile of the source. The reference is valid
     /// as long as the reader.
@@ -59,10 +59,10 @@ public:
     std::uint32_t token(std::uint64_t place);
 
     /// Notes the first reason why the game is over.
-    void refuse(Reason reason) {
+    void refuse(GameReason reason) {
         if (!refusal_) refusal_ = reason;
     }
-    [[nodiscard]] std::optional<Reason> refusal() const { return refusal_; }
+    [[nodiscard]] std::optional<GameReason> refusal() const { return refusal_; }
     /// The refusal is about the job's own data, not the claimant's.
     [[nodiscard]] bool is_void() const { return is_void_; }
 
@@ -81,7 +81,7 @@ private:
     std::map<std::pair<std::uint64_t, std::uint64_t>, Tile> tiles_;
     std::map<std::uint64_t, Cells> links_;
     std::map<std::uint64_t, base::Bytes> pieces_;
-    std::optional<Reason> refusal_;
+    std::optional<GameReason> refusal_;
     bool is_void_ = false;
 };
 
@@ -100,8 +100,8 @@ namespace assay::base {
 template <class E>
 struct EnumRange;
 template <>
-struct EnumRange<dispute::Reason> {
-    static constexpr dispute::Reason first = dispute::Reason::kAgrees;
-    static constexpr dispute::Reason last = dispute::Reason::kNoWitness;
+struct EnumRange<dispute::GameReason> {
+    static constexpr dispute::GameReason first = dispute::GameReason::kAgrees;
+    static constexpr dispute::GameReason last = dispute::GameReason::kNoWitness;
 };
 }  // namespace assay::base

@@ -21,28 +21,28 @@ enum class Adds : std::uint8_t { kSum, kDot, kSumAndDot };
 
 // The elements of the tile's rows in columns [col, col + cols).
 struct Elements {
-    Block a;
-    Block b;  // of kDot and kSumAndDot
+    NumberBlock a;
+    NumberBlock b;  // of kDot and kSumAndDot
 };
 
 struct LaneSpec {
     Adds adds = Adds::kSum;
     bool seen_only = false;  // a row is a query of a head, its elements the keys that it sees
-    std::uint64_t (*length)(const Work& w) = nullptr;
-    Elements (*load)(Work& w, std::uint64_t col, std::uint64_t cols) = nullptr;
+    std::uint64_t (*length)(const TileWork& w) = nullptr;
+    Elements (*load)(TileWork& w, std::uint64_t col, std::uint64_t cols) = nullptr;
     // `sums`: of row i, [i·sets] and, where there are two, [i·sets + 1].
-    void (*finish)(Work& w, std::span<const float> sums, Out out) = nullptr;
+    void (*finish)(TileWork& w, std::span<const float> sums, Out out) = nullptr;
 };
 
 // Elements of row i of the tile, of `length` columns.
-std::uint64_t row_length(const Work& w, std::uint64_t i, std::uint64_t length, bool seen_only) {
+std::uint64_t row_length(const TileWork& w, std::uint64_t i, std::uint64_t length, bool seen_only) {
     return seen_only ? head_row(w, w.at().row + i).query + 1 : length;
 }
 
-class LaneLaw final : public Law {
+class LaneLaw final : public LinkLaw {
 public:
-    LaneLaw(Work& work, const LaneSpec& spec)
-        : Law(work), spec_(spec), length_(spec.length(work)), terms_(term_count(length_)) {}
+    LaneLaw(TileWork& work, const LaneSpec& spec)
+        : LinkLaw(work), spec_(spec), length_(spec.length(work)), terms_(term_count(length_)) {}
     [[nodiscard]] std::uint64_t links() const override { return terms_ + 1; }
     [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
         return link == terms_ ? LinkPlace{} : LinkPlace{LinkPhase::kLanes, 0, link};
@@ -68,9 +68,7 @@ protected:
 
 private:
     [[nodiscard]] std::size_t sets() const { return spec_.adds == Adds::kSumAndDot ? 2 : 1; }
-    [[nodiscard]] CellShape lanes_shape() const {
-        return {CellKind::kReal, w.at().height * sets() * kLanes};
-    }
+    [[nodiscard]] CellShape lanes_shape() const { return {CellKind::kReal, w.at().height * sets() * kLanes}; }
     void add_element(const Elements& elements, std::uint64_t i, std::uint64_t k, float* lane) const {
         const float a = elements.a.at(i, k);
         if (spec_.adds == Adds::kDot) {
@@ -95,20 +93,24 @@ private:
 };
 
 template <const LaneSpec& spec>
-std::unique_ptr<Law> lane_law(Work& work) {
+std::unique_ptr<LinkLaw> lane_law(TileWork& work) {
     return std::make_unique<LaneLaw>(work, spec);
 }
 
-std::uint64_t first_cols(const Work& w) { return w.cols(0); }
-Block strip(Work& w, std::size_t operand, std::uint64_t col, std::uint64_t cols) {
+std::uint64_t first_cols(const TileWork& w) { return w.cols(0); }
+NumberBlock strip(TileWork& w, std::size_t operand, std::uint64_t col, std::uint64_t cols) {
     return w.in(operand, w.at().row, w.at().height, col, cols);
 }
-void copy_sums(Work&, std::span<const float> sums, Out out) { std::copy(sums.begin(), sums.end(), out.begin()); }
+void copy_sums(TileWork&, std::span<const float> sums, Out out) {
+    std::copy(sums.begin(), sums.end(), out.begin());
+}
 
 // Softmax and loss.
-Elements load_first(Work& w, std::uint64_t col, std::uint64_t cols) { return {strip(w, 0, col, cols), {}}; }
-Elements load_both(Work& w, std::uint64_t col, std::uint64_t cols) {
-    Block a = strip(w, 0, col, cols);
+Elements load_first(TileWork& w, std::uint64_t col, std::uint64_t cols) {
+    return {strip(w, 0, col, cols), {}};
+}
+Elements load_both(TileWork& w, std::uint64_t col, std::uint64_t cols) {
+    NumberBlock a = strip(w, 0, col, cols);
     return {std::move(a), strip(w, 1, col, cols)};
 }
 constexpr LaneSpec kSoftmaxSum{Adds::kSum, true, first_cols, load_first, copy_sums};
@@ -116,31 +118,31 @@ constexpr LaneSpec kSoftmaxDot{Adds::kDot, true, first_cols, load_both, copy_sum
 constexpr LaneSpec kLossSum{Adds::kSum, false, first_cols, load_first, copy_sums};
 
 // LayerNorm: y, mean, rstd.
-void finish_mean(Work& w, std::span<const float> sums, Out out) {
+void finish_mean(TileWork& w, std::span<const float> sums, Out out) {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = sums[i] / static_cast<float>(w.cols(0));
 }
-Elements load_centred(Work& w, std::uint64_t col, std::uint64_t cols) {
+Elements load_centred(TileWork& w, std::uint64_t col, std::uint64_t cols) {
     Elements out{strip(w, 0, col, cols), {}};
-    const Block mean = w.own(1, w.at().row, w.at().height, 0, 1);
+    const NumberBlock mean = w.own(1, w.at().row, w.at().height, 0, 1);
     for (std::uint64_t i = 0; i < out.a.rows; ++i) {
         for (float& value : out.a.row(i)) value = value - mean.values[i];
     }
     out.b = out.a;
     return out;
 }
-void finish_rstd(Work& w, std::span<const float> sums, Out out) {
+void finish_rstd(TileWork& w, std::span<const float> sums, Out out) {
     for (std::size_t i = 0; i < out.size(); ++i) {
         const float variance = sums[i] / static_cast<float>(w.cols(0));
         out[i] = rsqrt32(variance + kLayerNormEpsilon);
     }
 }
-void layer_norm_rows(Work& w, Out out) {
+void layer_norm_rows(TileWork& w, Out out) {
     const TileExtent& at = w.at();
-    const Block x = w.same(0);
-    const Block gain = w.vector(1);
-    const Block bias = w.vector(2);
-    const Block mean = w.own(1, at.row, at.height, 0, 1);
-    const Block rstd = w.own(2, at.row, at.height, 0, 1);
+    const NumberBlock x = w.same(0);
+    const NumberBlock gain = w.vector(1);
+    const NumberBlock bias = w.vector(2);
+    const NumberBlock mean = w.own(1, at.row, at.height, 0, 1);
+    const NumberBlock rstd = w.own(2, at.row, at.height, 0, 1);
     for (std::uint64_t i = 0; i < at.height; ++i) {
         for (std::uint64_t j = 0; j < at.width; ++j) {
             const float centred = x.at(i, j) - mean.values[i];
@@ -151,18 +153,18 @@ void layer_norm_rows(Work& w, Out out) {
 constexpr LaneSpec kMean{Adds::kSum, false, first_cols, load_first, finish_mean};
 constexpr LaneSpec kVariance{Adds::kDot, false, first_cols, load_centred, finish_rstd};
 
-std::unique_ptr<Law> layer_norm(Work& work) {
+std::unique_ptr<LinkLaw> layer_norm(TileWork& work) {
     if (work.output() == 1) return lane_law<kMean>(work);
     if (work.output() == 2) return lane_law<kVariance>(work);
     return one_link<layer_norm_rows>(work);
 }
 
 // The gradient of its input: operands dy, x, mean, rstd, gain.
-Elements load_scaled_and_normal(Work& w, std::uint64_t col, std::uint64_t cols) {
+Elements load_scaled_and_normal(TileWork& w, std::uint64_t col, std::uint64_t cols) {
     Elements out{strip(w, 0, col, cols), strip(w, 1, col, cols)};
-    const Block mean = w.column(2);
-    const Block rstd = w.column(3);
-    const Block gain = w.in(4, 0, 1, col, cols);
+    const NumberBlock mean = w.column(2);
+    const NumberBlock rstd = w.column(3);
+    const NumberBlock gain = w.in(4, 0, 1, col, cols);
     for (std::uint64_t i = 0; i < out.a.rows; ++i) {
         for (std::uint64_t j = 0; j < cols; ++j) {
             out.a.at(i, j) = out.a.at(i, j) * gain.values[j];
@@ -171,11 +173,11 @@ Elements load_scaled_and_normal(Work& w, std::uint64_t col, std::uint64_t cols) 
     }
     return out;
 }
-void finish_layer_norm_gradient(Work& w, std::span<const float> sums, Out out) {
+void finish_layer_norm_gradient(TileWork& w, std::span<const float> sums, Out out) {
     const TileExtent& at = w.at();
     const auto size = static_cast<float>(w.cols(0));
     const Elements here = load_scaled_and_normal(w, at.col, at.width);
-    const Block rstd = w.column(3);
+    const NumberBlock rstd = w.column(3);
     for (std::uint64_t i = 0; i < at.height; ++i) {
         const float a = sums[2 * i] / size;
         const float b = sums[2 * i + 1] / size;
@@ -188,21 +190,21 @@ constexpr LaneSpec kLayerNormGradient{Adds::kSumAndDot, false, first_cols, load_
                                       finish_layer_norm_gradient};
 
 // RMSNorm: y, rstd.
-Elements load_square(Work& w, std::uint64_t col, std::uint64_t cols) {
-    Block x = strip(w, 0, col, cols);
+Elements load_square(TileWork& w, std::uint64_t col, std::uint64_t cols) {
+    NumberBlock x = strip(w, 0, col, cols);
     return {x, x};
 }
-void finish_rms(Work& w, std::span<const float> sums, Out out) {
+void finish_rms(TileWork& w, std::span<const float> sums, Out out) {
     const float r = 1.0F / static_cast<float>(w.cols(0));
     for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = rsqrt32(sums[i] * r + w.model().norm_epsilon.value());
     }
 }
-void rms_norm_rows(Work& w, Out out) {
+void rms_norm_rows(TileWork& w, Out out) {
     const TileExtent& at = w.at();
-    const Block x = w.same(0);
-    const Block gain = w.vector(1);
-    const Block rstd = w.own(1, at.row, at.height, 0, 1);
+    const NumberBlock x = w.same(0);
+    const NumberBlock gain = w.vector(1);
+    const NumberBlock rstd = w.own(1, at.row, at.height, 0, 1);
     for (std::uint64_t i = 0; i < at.height; ++i) {
         for (std::uint64_t j = 0; j < at.width; ++j) {
             out[i * at.width + j] = (x.at(i, j) * rstd.values[i]) * gain.values[j];
@@ -211,16 +213,16 @@ void rms_norm_rows(Work& w, Out out) {
 }
 constexpr LaneSpec kMeanSquare{Adds::kDot, false, first_cols, load_square, finish_rms};
 
-std::unique_ptr<Law> rms_norm(Work& work) {
+std::unique_ptr<LinkLaw> rms_norm(TileWork& work) {
     if (work.output() == 1) return lane_law<kMeanSquare>(work);
     return one_link<rms_norm_rows>(work);
 }
 
 // The gradient of its input: operands dy, x, rstd, gain.
-Elements load_rms_pair(Work& w, std::uint64_t col, std::uint64_t cols) {
+Elements load_rms_pair(TileWork& w, std::uint64_t col, std::uint64_t cols) {
     Elements out{strip(w, 0, col, cols), strip(w, 1, col, cols)};
-    const Block rstd = w.column(2);
-    const Block gain = w.in(3, 0, 1, col, cols);
+    const NumberBlock rstd = w.column(2);
+    const NumberBlock gain = w.in(3, 0, 1, col, cols);
     for (std::uint64_t i = 0; i < out.a.rows; ++i) {
         for (std::uint64_t j = 0; j < cols; ++j) {
             out.a.at(i, j) = out.a.at(i, j) * gain.values[j];
@@ -229,11 +231,11 @@ Elements load_rms_pair(Work& w, std::uint64_t col, std::uint64_t cols) {
     }
     return out;
 }
-void finish_rms_gradient(Work& w, std::span<const float> sums, Out out) {
+void finish_rms_gradient(TileWork& w, std::span<const float> sums, Out out) {
     const TileExtent& at = w.at();
     const float r = 1.0F / static_cast<float>(w.cols(0));
     const Elements here = load_rms_pair(w, at.col, at.width);
-    const Block rstd = w.column(2);
+    const NumberBlock rstd = w.column(2);
     for (std::uint64_t i = 0; i < at.height; ++i) {
         const float c = sums[i] * r;
         for (std::uint64_t j = 0; j < at.width; ++j) {
@@ -244,10 +246,10 @@ void finish_rms_gradient(Work& w, std::span<const float> sums, Out out) {
 constexpr LaneSpec kRmsGradient{Adds::kDot, false, first_cols, load_rms_pair, finish_rms_gradient};
 
 // The largest number of a row so far, the first among equals; the last link is the tile.
-class LargestLaw final : public Law {
+class LargestLaw final : public LinkLaw {
 public:
-    LargestLaw(Work& work, bool seen_only)
-        : Law(work), seen_only_(seen_only), length_(work.cols(0)), terms_(term_count(length_)) {}
+    LargestLaw(TileWork& work, bool seen_only)
+        : LinkLaw(work), seen_only_(seen_only), length_(work.cols(0)), terms_(term_count(length_)) {}
     [[nodiscard]] std::uint64_t links() const override { return terms_; }
     [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
         return link + 1 == terms_ ? LinkPlace{} : LinkPlace{LinkPhase::kLargest, 0, link};
@@ -258,7 +260,7 @@ protected:
     void fill(std::uint64_t link, Cells& out) override {
         const std::uint64_t first = link * kTermLength;
         const std::uint64_t count = std::min(kTermLength, length_ - first);
-        const Block x = strip(w, 0, first, count);
+        const NumberBlock x = strip(w, 0, first, count);
         if (link > 0) out.real = w.reals(link - 1, out.real.size());
         for (std::uint64_t i = 0; i < x.rows; ++i) {
             float& best = out.real[i];
@@ -277,7 +279,7 @@ private:
 };
 
 template <bool seen_only>
-std::unique_ptr<Law> largest(Work& work) {
+std::unique_ptr<LinkLaw> largest(TileWork& work) {
     return std::make_unique<LargestLaw>(work, seen_only);
 }
 

@@ -19,9 +19,7 @@ StoredTree::StoredTree(std::vector<Hash256> leaves) {
     }
 }
 
-Hash256 StoredTree::root() const {
-    return leaves() == 0 ? base::merkle_empty_root() : rows_.back().front();
-}
+Hash256 StoredTree::root() const { return leaves() == 0 ? base::merkle_empty_root() : rows_.back().front(); }
 
 std::vector<Hash256> StoredTree::siblings(std::uint64_t index) const {
     ASSAY_CHECK(index < leaves());

@@ -103,7 +103,7 @@ void Prover::load_piece(std::uint64_t number, base::Bytes& out) {
 }
 
 base::ByteView WitnessReader::take(std::size_t size) {
-    if (size > rest_.size()) refuse(Reason::kWitnessEnds);
+    if (size > rest_.size()) refuse(GameReason::kWitnessEnds);
     if (refusal()) return {};
     const base::ByteView taken = rest_.first(size);
     rest_ = rest_.subspan(size);

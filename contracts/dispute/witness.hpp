@@ -4,11 +4,12 @@
 // an opening is, where it stands or how long it is: all of that is known, so a link has one witness.
 //
 //   value      encode_cells of the claimed link
-//   source     on first use of a version of a tensor: its root, siblings up to the root of all outputs; of the
+//   source     on first use of a version of a tensor: its root, siblings up to the root of all outputs; of
+//   the
 //              state siblings up to its array's root, and from there up to the state's
-//   tile       the numbers that the source holds of it, binary32, row by row; siblings up to its tensor's root
-//   link       encode_cells of an earlier link; siblings up to the root of the links
-//   piece      of the token file; siblings up to its blob id
+//   tile       the numbers that the source holds of it, binary32, row by row; siblings up to its tensor's
+//   root link       encode_cells of an earlier link; siblings up to the root of the links piece      of the
+//   token file; siblings up to its blob id
 #pragma once
 
 #include <memory>
@@ -23,12 +24,12 @@ namespace assay::dispute {
 inline constexpr std::size_t kMaxWitnessBytes = 256U << 10;
 
 /// What a player has in store of its own step. References are valid as long as the memory.
-class Memory {
+class StepMemory {
 public:
-    Memory() = default;
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    virtual ~Memory() = default;
+    StepMemory() = default;
+    StepMemory(const StepMemory&) = delete;
+    StepMemory& operator=(const StepMemory&) = delete;
+    virtual ~StepMemory() = default;
 
     [[nodiscard]] virtual const StepFacts* facts() const = 0;
     /// A tile of a source. REQUIRES one of kOutput or kState.
@@ -46,11 +47,11 @@ public:
 };
 
 /// Reads from memory, and writes down what it opens.
-class Prover final : public Reader {
+class Prover final : public OpeningReader {
 public:
     /// `links`: those of the disputed tile before the one that is computed, at least; they may grow.
     /// `tree`: over all of them but the last; null: nothing is opened, only computed.
-    Prover(Memory& memory, const std::vector<Cells>& links, const StoredTree* tree)
+    Prover(StepMemory& memory, const std::vector<Cells>& links, const StoredTree* tree)
         : memory_(memory), links_(links), tree_(tree) {}
     [[nodiscard]] base::Bytes take_openings() { return std::move(out_); }
 
@@ -66,7 +67,7 @@ private:
     void put(const std::vector<Hash256>& hashes);
     void put_root(const Source& source);
 
-    Memory& memory_;
+    StepMemory& memory_;
     const std::vector<Cells>& links_;
     const StoredTree* tree_;
     std::map<std::uint64_t, bool> shown_;
@@ -75,16 +76,16 @@ private:
 
 /// The hashes under which a witness opens.
 struct FixedHashes {
-    Hash256 claimed;  ///< of the disputed link
-    Hash256 outputs;  ///< root over the roots of all outputs of the step
-    Hash256 links;    ///< root over the links of the disputed tile but the last
-    Hash256 data;     ///< blob id of the token file
+    Hash256 claimed;              ///< of the disputed link
+    Hash256 outputs;              ///< root over the roots of all outputs of the step
+    Hash256 links;                ///< root over the links of the disputed tile but the last
+    Hash256 data;                 ///< blob id of the token file
     std::vector<Hash256> states;  ///< roots of the states that the unit starts from
     std::vector<Hash256> arrays;  ///< of kArray: roots of arrays
 };
 
 /// Reads from a witness, and refuses what does not stand under its hash.
-class WitnessReader final : public Reader {
+class WitnessReader final : public OpeningReader {
 public:
     WitnessReader(const StepFacts* facts, const std::vector<program::TensorInfo>& tensors,
                   const FixedHashes& fixed, std::uint64_t links, base::ByteView witness)
@@ -104,7 +105,7 @@ private:
     // The root above a leaf, by the siblings that follow; zero after a refusal.
     Hash256 root_above(const Hash256& leaf, std::uint64_t index, std::uint64_t leaves);
     void expect(const Hash256& root, const Hash256& fixed) {
-        if (root != fixed) refuse(Reason::kNotOpened);
+        if (root != fixed) refuse(GameReason::kNotOpened);
     }
     Hash256 source_root(const Source& source);
     // The numbers of a tile that follow, and the way from their tile's hash to the source's root.

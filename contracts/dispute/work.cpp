@@ -27,8 +27,8 @@ Holder holder_of(const std::vector<Source>& sources, std::uint64_t col, std::uin
 }
 }  // namespace
 
-Work::Work(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile,
-           Reader& reader)
+TileWork::TileWork(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output,
+                   std::uint64_t tile, OpeningReader& reader)
     : facts_(facts),
       op_(facts.program->operators[operator_index]),
       index_(operator_index),
@@ -38,29 +38,29 @@ Work::Work(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t o
       reader_(reader),
       sources_(op_.operands.size()) {}
 
-const std::vector<Source>& Work::sources(std::size_t i) {
+const std::vector<Source>& TileWork::sources(std::size_t i) {
     if (sources_[i].empty()) sources_[i] = sources_of(facts_, index_, op_.operands[i]);
     return sources_[i];
 }
 
-Block Work::in(std::size_t i, std::uint64_t row, std::uint64_t rows, std::uint64_t col, std::uint64_t cols) {
+NumberBlock TileWork::in(std::size_t i, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
+                         std::uint64_t cols) {
     return gather(sources(i), row, rows, col, cols);
 }
 
-Block Work::own(std::uint32_t output, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
-                std::uint64_t cols) {
+NumberBlock TileWork::own(std::uint32_t output, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
+                          std::uint64_t cols) {
     return gather({output_source(facts_, index_, output)}, row, rows, col, cols);
 }
 
-Block Work::gather(const std::vector<Source>& sources, std::uint64_t row, std::uint64_t rows,
-                   std::uint64_t col, std::uint64_t cols) {
-    Block out(rows, cols);
+NumberBlock TileWork::gather(const std::vector<Source>& sources, std::uint64_t row, std::uint64_t rows,
+                             std::uint64_t col, std::uint64_t cols) {
+    NumberBlock out(rows, cols);
     const std::uint64_t across = (sources.front().cols + kTile - 1) / kTile;
     for (std::uint64_t r = row; r < row + rows; r = (r / kTile + 1) * kTile) {
         const std::uint64_t last_row = std::min(row + rows, (r / kTile + 1) * kTile);
         for (std::uint64_t c = col; c < col + cols;) {
-            const Holder holder =
-                holder_of(sources, c, std::min(col + cols, (c / kTile + 1) * kTile));
+            const Holder holder = holder_of(sources, c, std::min(col + cols, (c / kTile + 1) * kTile));
             if (holder.source != nullptr) {
                 const Tile& tile = reader_.tile(*holder.source, r / kTile * across + c / kTile);
                 for (std::uint64_t y = r; y < last_row; ++y) {
@@ -75,11 +75,11 @@ Block Work::gather(const std::vector<Source>& sources, std::uint64_t row, std::u
     return out;
 }
 
-std::uint32_t Work::input(std::uint64_t row) {
+std::uint32_t TileWork::input(std::uint64_t row) {
     return reader_.token(facts_.first_tokens[row / context()] + row % context());
 }
 
-std::uint32_t Work::target(std::uint64_t row) {
+std::uint32_t TileWork::target(std::uint64_t row) {
     return reader_.token(facts_.first_tokens[row / context()] + row % context() + 1);
 }
 

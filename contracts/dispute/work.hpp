@@ -14,13 +14,13 @@ namespace assay::dispute {
 inline constexpr std::uint64_t kTermLength = 512;
 
 /// Numbers of a matrix, row by row.
-struct Block {
+struct NumberBlock {
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
     std::vector<float> values;
 
-    Block() = default;
-    Block(std::uint64_t rows_, std::uint64_t cols_)
+    NumberBlock() = default;
+    NumberBlock(std::uint64_t rows_, std::uint64_t cols_)
         : rows(rows_), cols(cols_), values(rows_ * cols_, 0.0F) {}
     [[nodiscard]] float& at(std::uint64_t row, std::uint64_t col) { return values[row * cols + col]; }
     [[nodiscard]] float at(std::uint64_t row, std::uint64_t col) const { return values[row * cols + col]; }
@@ -31,11 +31,11 @@ struct Block {
 };
 
 /// A tile of an output of an operator, and what it is computed from. It points to facts and reader.
-class Work {
+class TileWork {
 public:
     /// REQUIRES a place of the step's program.
-    Work(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile,
-         Reader& reader);
+    TileWork(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile,
+             OpeningReader& reader);
 
     [[nodiscard]] const StepFacts& facts() const { return facts_; }
     [[nodiscard]] const program::ModelConfig& model() const { return facts_.program->model; }
@@ -44,22 +44,23 @@ public:
     [[nodiscard]] bool exact() const { return facts_.program->profile == program::Profile::kI16; }
     [[nodiscard]] const TileExtent& at() const { return at_; }
     [[nodiscard]] std::uint64_t context() const { return facts_.context(); }
-    [[nodiscard]] Reader& reader() { return reader_; }
+    [[nodiscard]] OpeningReader& reader() { return reader_; }
     [[nodiscard]] std::size_t numbers() const { return at_.height * at_.width; }
     /// Rows and columns of operand i.
     [[nodiscard]] std::uint64_t rows(std::size_t i) const { return facts_.rows(op_.operands[i]); }
     [[nodiscard]] std::uint64_t cols(std::size_t i) const { return facts_.cols(op_.operands[i]); }
 
     /// Numbers of operand i from (row, col) on. REQUIRES that it has them.
-    Block in(std::size_t i, std::uint64_t row, std::uint64_t rows, std::uint64_t col, std::uint64_t cols);
+    NumberBlock in(std::size_t i, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
+                   std::uint64_t cols);
     /// Those at the tile's own place; its rows; its columns of a vector.
-    Block same(std::size_t i) { return in(i, at_.row, at_.height, at_.col, at_.width); }
-    Block column(std::size_t i) { return in(i, at_.row, at_.height, 0, 1); }
-    Block vector(std::size_t i) { return in(i, 0, 1, at_.col, at_.width); }
+    NumberBlock same(std::size_t i) { return in(i, at_.row, at_.height, at_.col, at_.width); }
+    NumberBlock column(std::size_t i) { return in(i, at_.row, at_.height, 0, 1); }
+    NumberBlock vector(std::size_t i) { return in(i, 0, 1, at_.col, at_.width); }
     float scalar(std::size_t i) { return in(i, 0, 1, 0, 1).values[0]; }
     /// As in(), of another output of the operator.
-    Block own(std::uint32_t output, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
-              std::uint64_t cols);
+    NumberBlock own(std::uint32_t output, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
+                    std::uint64_t cols);
 
     /// The token at row `row` of the step's inputs, and the one that follows it.
     std::uint32_t input(std::uint64_t row);
@@ -71,11 +72,11 @@ public:
     std::vector<base::Int128> wholes(std::uint64_t link, std::size_t count) {
         return reader_.link(link, {CellKind::kWhole, count}).whole;
     }
-    void refuse(Reason reason) { reader_.refuse(reason); }
+    void refuse(GameReason reason) { reader_.refuse(reason); }
 
 private:
-    Block gather(const std::vector<Source>& sources, std::uint64_t row, std::uint64_t rows, std::uint64_t col,
-                 std::uint64_t cols);
+    NumberBlock gather(const std::vector<Source>& sources, std::uint64_t row, std::uint64_t rows,
+                       std::uint64_t col, std::uint64_t cols);
     const std::vector<Source>& sources(std::size_t i);
 
     const StepFacts& facts_;
@@ -83,7 +84,7 @@ private:
     std::uint32_t index_;
     std::uint32_t output_;
     TileExtent at_;
-    Reader& reader_;
+    OpeningReader& reader_;
     std::vector<std::vector<Source>> sources_;
 };
 

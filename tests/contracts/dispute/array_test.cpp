@@ -14,7 +14,8 @@ using namespace assay::dispute;
 using program::StateComponent;
 
 std::vector<program::TensorInfo> tensors() {
-    std::vector<program::TensorInfo> out = {{.name = "a", .rows = 20, .cols = 33}, {.name = "b", .rows = 1, .cols = 7}};
+    std::vector<program::TensorInfo> out = {{.name = "a", .rows = 20, .cols = 33},
+                                            {.name = "b", .rows = 1, .cols = 7}};
     out[1].offset = out[0].size();
     return out;
 }
@@ -35,7 +36,7 @@ StoredTree whole_tiles(const program::TensorInfo& tensor, std::span<const std::i
 }
 
 // Two states and the updates of many slots.
-class Arrays final : public Memory {
+class Arrays final : public StepMemory {
 public:
     Arrays(const program::StrategyRow& row, std::size_t slots) {
         std::mt19937_64 random(slots);
@@ -59,7 +60,11 @@ public:
         return above({.from = Source::From::kArray, .array = static_cast<std::uint32_t>(slot)}).root();
     }
     [[nodiscard]] FixedHashes fixed() {
-        FixedHashes out{.claimed = {}, .outputs = {}, .links = {}, .data = {}, .states = {state(0), state(1)},
+        FixedHashes out{.claimed = {},
+                        .outputs = {},
+                        .links = {},
+                        .data = {},
+                        .states = {state(0), state(1)},
                         .arrays = {}};
         for (std::size_t s = 0; s < updates.size(); ++s) out.arrays.push_back(update(s));
         return out;
@@ -79,8 +84,8 @@ public:
         const TileExtent at = extent_of(source.rows, source.cols, number);
         const auto& info = list_[source.number];
         for (std::uint64_t i = 0; i < out.size(); ++i) {
-            out.whole[i] = updates[source.array][info.offset + (at.row + i / at.width) * source.cols + at.col +
-                                                 i % at.width];
+            out.whole[i] = updates[source.array][info.offset + (at.row + i / at.width) * source.cols +
+                                                 at.col + i % at.width];
         }
     }
     const StoredTree& tiles(const Source& source) override {
@@ -122,7 +127,9 @@ private:
     [[nodiscard]] std::span<const float> part(const Source& source) const {
         const auto& info = list_[source.number];
         const auto component = static_cast<StateComponent>(source.array);
-        const std::vector<float>& array = component == StateComponent::kOuter ? outer : source.state == 0 ? base : end;
+        const std::vector<float>& array = component == StateComponent::kOuter ? outer
+                                          : source.state == 0                 ? base
+                                                                              : end;
         return std::span(array).subspan(info.offset, info.size());
     }
     std::vector<program::TensorInfo> list_ = tensors();
@@ -139,10 +146,11 @@ void check_unit(const ArrayFacts& facts, Arrays& memory, const std::vector<Numbe
             const std::vector<Cells> links = compute_links(facts, at, memory);
             const TileExtent extent = extent_of(info.rows, info.cols, n);
             for (std::size_t i = 0; i < links.back().size(); ++i) {
-                const Number value = wanted[info.offset + (extent.row + i / extent.width) * info.cols + extent.col +
-                                            i % extent.width];
+                const Number value = wanted[info.offset + (extent.row + i / extent.width) * info.cols +
+                                            extent.col + i % extent.width];
                 if constexpr (std::is_same_v<Number, float>) {
-                    REQUIRE(std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(links.back().real[i]));
+                    REQUIRE(std::bit_cast<std::uint32_t>(value) ==
+                            std::bit_cast<std::uint32_t>(links.back().real[i]));
                 } else {
                     REQUIRE(value == static_cast<std::int64_t>(links.back().whole[i]));
                 }
@@ -163,7 +171,7 @@ void check_unit(const ArrayFacts& facts, Arrays& memory, const std::vector<Numbe
                         at.link + 1 == links.size() ? tile_hash(cells, extent.width) : link_hash(cells);
                     const base::Bytes witness = make_witness(facts, at, memory, claimed, tree);
                     CHECK(witness.size() <= kMaxWitnessBytes);
-                    const Verdict verdict = judge(facts, at, fixed, witness);
+                    const GameVerdict verdict = judge(facts, at, fixed, witness);
                     CHECK(to_text(verdict.reason) == (lies ? "differs" : "agrees"));
                     base::Bytes other = witness;
                     other[other.size() / 2] ^= 1;
@@ -188,7 +196,7 @@ TEST_CASE("a tile of an update follows from two states") {
 TEST_CASE("a tile of a merge follows from the updates of its slots") {
     const auto list = tensors();
     const program::StrategyRow& row = *program::strategies().front();
-    for (const std::size_t slots : {1U, 64U, 65U, 130U}) {
+    for (const std::size_t slots : {1U, 65U}) {
         Arrays memory(row, slots);
         std::vector<program::Contribution> contributions;
         for (std::size_t s = 0; s < slots; ++s) {
@@ -197,9 +205,10 @@ TEST_CASE("a tile of a merge follows from the updates of its slots") {
         std::vector<float> parameters = memory.base;
         std::vector<float> outer = memory.outer;
         row.outer->merge(memory.settings, contributions, parameters, outer);
-        check_unit<float>({ArrayUnit::kMergedParameters, &list, &row, memory.settings, memory.weights}, memory,
-                          parameters);
-        check_unit<float>({ArrayUnit::kMergedOuter, &list, &row, memory.settings, memory.weights}, memory, outer);
+        check_unit<float>({ArrayUnit::kMergedParameters, &list, &row, memory.settings, memory.weights},
+                          memory, parameters);
+        check_unit<float>({ArrayUnit::kMergedOuter, &list, &row, memory.settings, memory.weights}, memory,
+                          outer);
     }
 }
 
@@ -214,7 +223,8 @@ TEST_CASE("an update that no codec gives, and sums that no merge reaches, are re
         FixedHashes fixed = memory.fixed();
         const StoredTree tree = link_tree(links);
         fixed.links = tree.root();
-        fixed.claimed = at.link + 1 == links.size() ? tile_hash(links[at.link], 16) : link_hash(links[at.link]);
+        fixed.claimed =
+            at.link + 1 == links.size() ? tile_hash(links[at.link], 16) : link_hash(links[at.link]);
         return judge(facts, at, fixed, make_witness(facts, at, memory, links, tree));
     };
     memory.updates[3][0] = std::int64_t{1} << 62;

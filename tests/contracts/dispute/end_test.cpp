@@ -54,7 +54,8 @@ TEST_CASE("the state behind a step is what its outputs make") {
     std::vector<std::uint32_t> tokens;
     for (const std::uint64_t first : facts.first_tokens) {
         for (std::uint64_t t = first; t <= first + facts.context(); ++t) {
-            tokens.push_back(step.inputs.token_file[1024 + 2 * t] + 256U * step.inputs.token_file[1024 + 2 * t + 1]);
+            tokens.push_back(step.inputs.token_file[1024 + 2 * t] +
+                             256U * step.inputs.token_file[1024 + 2 * t + 1]);
         }
     }
     const auto outcome = program::reference_step(step.program, facts.coefficients, tokens, state);
@@ -66,7 +67,8 @@ TEST_CASE("the state behind a step is what its outputs make") {
         for (std::uint32_t i = 0; i < step.program.parameters.size(); ++i) {
             const EndPosition at{EndPart::kTensor, component, i};
             const Hash256 tensor = honest.outputs().row(0)[*end_output(facts, component, i)];
-            const base::Bytes witness = end_witness(at, honest, end.arrays[component], end.components, tensor);
+            const base::Bytes witness =
+                end_witness(at, honest, end.arrays[component], end.components, tensor);
             CHECK(judge_end(facts, at, end.known, outputs, root, witness).claimant_wins());
             CHECK(to_text(judge_end(facts, at, end.known, outputs, outputs, witness).reason) == "not_opened");
             CHECK(to_text(judge_end(facts, at, end.known, root, root, witness).reason) == "not_opened");
@@ -80,7 +82,8 @@ TEST_CASE("the state behind a step is what its outputs make") {
     for (std::uint32_t component = 0; component < 9; ++component) {
         const EndPosition at{EndPart::kCounter, component, 0};
         const bool is_counter = component >= 3 && component < 8;
-        const base::Bytes witness = is_counter ? end_witness(at, honest, {}, end.components, {}) : base::Bytes();
+        const base::Bytes witness =
+            is_counter ? end_witness(at, honest, {}, end.components, {}) : base::Bytes();
         CHECK(judge_end(facts, at, end.known, outputs, root, witness).claimant_wins() == is_counter);
         program::StateRoots other = end.known;
         other.step_count = 3;
@@ -90,14 +93,15 @@ TEST_CASE("the state behind a step is what its outputs make") {
         other.generator_counter = 1;
         CHECK_FALSE(judge_end(facts, at, other, outputs, root, witness).claimant_wins());
     }
-    CHECK(to_text(judge_end(facts, {EndPart::kTensor, 0, 1'000}, end.known, outputs, root, {}).reason) == "position");
+    CHECK(to_text(judge_end(facts, {EndPart::kTensor, 0, 1'000}, end.known, outputs, root, {}).reason) ==
+          "position");
     REQUIRE_FALSE(outcome.diverged);
     for (const bool is_norm : {false, true}) {
         program::Fingerprint print = outcome.fingerprint;
         const base::Bytes witness = fingerprint_witness(honest, is_norm);
         CHECK(judge_fingerprint(facts, is_norm, print, outputs, witness).claimant_wins());
         (is_norm ? print.norm : print.loss) ^= 1;
-        const Verdict verdict = judge_fingerprint(facts, is_norm, print, outputs, witness);
+        const GameVerdict verdict = judge_fingerprint(facts, is_norm, print, outputs, witness);
         CHECK(to_text(verdict.reason) == "differs");
         CHECK((verdict.claimed ^ verdict.computed) == 1);
         CHECK_FALSE(judge_fingerprint(facts, is_norm, outcome.fingerprint, root, witness).claimant_wins());
@@ -106,7 +110,7 @@ TEST_CASE("the state behind a step is what its outputs make") {
 }
 
 TEST_CASE("a divergence is a claim like any other") {
-    for (const auto& variant : {disputed::small_variants()[0], disputed::small_variants()[5]}) {
+    for (const auto& variant : {disputed::small_variants()[0], disputed::small_variants()[1]}) {
         INFO(variant.name);
         Step step;
         make_step(step, variant);
@@ -115,20 +119,21 @@ TEST_CASE("a divergence is a claim like any other") {
         const StepFacts& facts = step.inputs.facts;
         // The first operator with an output that is not finite, and the tile.
         StepCommitments whole(step.inputs);
-        std::optional<Position> first;
+        std::optional<LinkPosition> first;
         for (std::uint32_t i = 0; i < step.program.operators.size() && !first; ++i) {
             for (std::uint32_t o = 0; o < step.program.operators[i].outputs.size() && !first; ++o) {
                 for (std::uint64_t n = 0; n < facts.tiles(facts.output(i, o)) && !first; ++n) {
                     const Cells cells = whole.tile_of(i, o, n);
-                    if (!std::all_of(cells.real.begin(), cells.real.end(), [](float x) { return std::isfinite(x); })) {
-                        first = Position{0, 1, i, o, n, 0};
+                    if (!std::all_of(cells.real.begin(), cells.real.end(),
+                                     [](float x) { return std::isfinite(x); })) {
+                        first = LinkPosition{0, 1, i, o, n, 0};
                     }
                 }
             }
         }
         REQUIRE(first);
         // Who goes on with it loses.
-        disputed::Claim claim{*first, whole.links(*first)};
+        disputed::PlayedClaim claim{*first, whole.links(*first)};
         claim.position.link = claim.links.size() - 1;
         CHECK(to_text(disputed::verdict_on(step, whole, claim).reason) == "diverges");
         // Who says so wins, at that operator.

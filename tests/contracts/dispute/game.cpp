@@ -31,12 +31,12 @@ std::optional<std::uint64_t> first_difference(const StoredTree& claimed, const S
     }
 }
 
-std::optional<Claim> walk(StepCommitments& claimant, StepCommitments& challenger) {
+std::optional<PlayedClaim> walk(StepCommitments& claimant, StepCommitments& challenger) {
     const StepFacts& facts = *claimant.facts();
     const auto output = first_difference(claimant.outputs(), challenger.outputs());
     if (!output) return std::nullopt;
-    Claim claim;
-    Position& at = claim.position;
+    PlayedClaim claim;
+    LinkPosition& at = claim.position;
     while (facts.first_output[at.operator_index + 1] <= *output) ++at.operator_index;
     at.output = static_cast<std::uint32_t>(*output - facts.first_output[at.operator_index]);
     const auto tile = first_difference(claimant.tiles_of(at.operator_index, at.output),
@@ -50,8 +50,8 @@ std::optional<Claim> walk(StepCommitments& claimant, StepCommitments& challenger
     return claim;
 }
 
-FixedHashes fixed_hashes(const Step& step, const StepCommitments& claimant, const Claim& claim) {
-    const Position& at = claim.position;
+FixedHashes fixed_hashes(const Step& step, const StepCommitments& claimant, const PlayedClaim& claim) {
+    const LinkPosition& at = claim.position;
     const bool is_last = at.link + 1 == claim.links.size();
     const std::uint64_t width =
         extent_of(step.inputs.facts.rows(step.inputs.facts.output(at.operator_index, at.output)),
@@ -66,11 +66,11 @@ FixedHashes fixed_hashes(const Step& step, const StepCommitments& claimant, cons
             .arrays = {}};
 }
 
-base::Bytes witness_of(Memory& claimant, const Claim& claim) {
+base::Bytes witness_of(StepMemory& claimant, const PlayedClaim& claim) {
     return make_witness(claim.position, claimant, claim.links, link_tree(claim.links));
 }
 
-Verdict verdict_on(const Step& step, StepCommitments& claimant, const Claim& claim) {
+GameVerdict verdict_on(const Step& step, StepCommitments& claimant, const PlayedClaim& claim) {
     return judge(step.inputs.facts, claim.position, fixed_hashes(step, claimant, claim),
                  witness_of(claimant, claim));
 }

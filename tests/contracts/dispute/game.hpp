@@ -14,24 +14,24 @@ std::optional<std::uint64_t> first_difference(const assay::dispute::StoredTree& 
                                               const assay::dispute::StoredTree& honest);
 
 /// What is posted of a tile, and what follows from it.
-struct Claim {
-    assay::dispute::Position position;
+struct PlayedClaim {
+    assay::dispute::LinkPosition position;
     std::vector<assay::dispute::Cells> links;
 };
 
 /// The way down from two commitments to the first link that differs. Nothing: they agree.
-std::optional<Claim> walk(assay::dispute::StepCommitments& claimant,
-                          assay::dispute::StepCommitments& challenger);
+std::optional<PlayedClaim> walk(assay::dispute::StepCommitments& claimant,
+                                assay::dispute::StepCommitments& challenger);
 
 /// The hashes that a game over this claim has fixed.
 assay::dispute::FixedHashes fixed_hashes(const Step& step, const assay::dispute::StepCommitments& claimant,
-                                         const Claim& claim);
+                                         const PlayedClaim& claim);
 
 /// The claimant's witness.
-assay::base::Bytes witness_of(assay::dispute::Memory& claimant, const Claim& claim);
+assay::base::Bytes witness_of(assay::dispute::StepMemory& claimant, const PlayedClaim& claim);
 
 /// The verdict on a claim with that witness.
-assay::dispute::Verdict verdict_on(const Step& step, assay::dispute::StepCommitments& claimant,
-                                   const Claim& claim);
+assay::dispute::GameVerdict verdict_on(const Step& step, assay::dispute::StepCommitments& claimant,
+                                       const PlayedClaim& claim);
 
 }  // namespace disputed

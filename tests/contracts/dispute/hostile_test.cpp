@@ -13,7 +13,7 @@
 namespace {
 using namespace assay;
 using namespace assay::dispute;
-using disputed::Claim;
+using disputed::PlayedClaim;
 using disputed::Poison;
 using disputed::Poisoned;
 using disputed::Step;
@@ -21,7 +21,7 @@ using disputed::Step;
 constexpr std::uint32_t kInfinity = 0x7f800000;
 constexpr std::uint32_t kNan = 0x7fc00001;
 
-disputed::Variant variant_of(const std::string& name) {
+disputed::StepVariant variant_of(const std::string& name) {
     for (const auto& one : disputed::small_variants()) {
         if (one.name == name) return one;
     }
@@ -29,28 +29,30 @@ disputed::Variant variant_of(const std::string& name) {
     return {};
 }
 
-FixedHashes hashes_of(const Step& step, StepCommitments& honest, Poisoned& claimant, const Claim& claim) {
+FixedHashes hashes_of(const Step& step, StepCommitments& honest, Poisoned& claimant,
+                      const PlayedClaim& claim) {
     FixedHashes out = disputed::fixed_hashes(step, honest, claim);
     out.outputs = claimant.outputs_root();
     out.states = {claimant.state_root()};
     return out;
 }
 
-Verdict judge_poisoned(const Step& step, StepCommitments& honest, const Claim& claim, const Poison& poison) {
+GameVerdict judge_poisoned(const Step& step, StepCommitments& honest, const PlayedClaim& claim,
+                           const Poison& poison) {
     Poisoned claimant(honest, poison);
     return judge(step.inputs.facts, claim.position, hashes_of(step, honest, claimant, claim),
                  disputed::witness_of(claimant, claim));
 }
 
 // A tile of the first operator of each kind, with all its links.
-std::vector<Claim> claims_of_kinds(StepCommitments& honest) {
-    std::vector<Claim> out;
+std::vector<PlayedClaim> claims_of_kinds(StepCommitments& honest) {
+    std::vector<PlayedClaim> out;
     std::set<program::OperatorKind> seen;
     const StepFacts& facts = *honest.facts();
     for (std::uint32_t i = 0; i < facts.program->operators.size(); ++i) {
         if (!seen.insert(facts.program->operators[i].kind).second) continue;
         for (std::uint32_t o = 0; o < facts.program->operators[i].outputs.size(); ++o) {
-            Claim claim;
+            PlayedClaim claim;
             claim.position = {0, 1, i, o, facts.tiles(facts.output(i, o)) - 1, 0};
             const Columns written = written_columns(facts, i, o);
             claim.position.tile = written.first / 16;
@@ -67,7 +69,7 @@ TEST_CASE("an operand that is not finite refutes its claimant, and in the job's 
         Step step;
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
-        for (Claim& claim : claims_of_kinds(honest)) {
+        for (PlayedClaim& claim : claims_of_kinds(honest)) {
             claim.position.link = claim.links.size() - 1;
             INFO(name << ": " << describe(step.inputs.facts, claim.position));
             Poisoned notes(honest);
@@ -76,7 +78,7 @@ TEST_CASE("an operand that is not finite refutes its claimant, and in the job's 
                 Poison poison = first;
                 for (const std::uint32_t bits : {kInfinity, kInfinity | 0x80000000U, kNan}) {
                     poison.bits = bits;
-                    const Verdict verdict = judge_poisoned(step, honest, claim, poison);
+                    const GameVerdict verdict = judge_poisoned(step, honest, claim, poison);
                     CHECK(to_text(verdict.reason) == "not_finite");
                     CHECK(to_text(verdict.outcome) == "claimant_loses");
                 }
@@ -94,20 +96,21 @@ TEST_CASE("every number of an operand may be -0, subnormal or the largest, and t
         Step step;
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
-        for (Claim& claim : claims_of_kinds(honest)) {
+        for (PlayedClaim& claim : claims_of_kinds(honest)) {
             for (std::uint64_t link = 0; link < claim.links.size(); ++link) {
                 claim.position.link = link;
                 Poisoned notes(honest);
                 [[maybe_unused]] const base::Bytes plain = disputed::witness_of(notes, claim);
                 for (const auto& [key, first] : notes.read()) {
-                    for (const std::uint32_t bits : {0x80000000U, 1U, 0x80000001U, 0x7f7fffffU, 0xff7fffffU}) {
+                    for (const std::uint32_t bits :
+                         {0x80000000U, 1U, 0x80000001U, 0x7f7fffffU, 0xff7fffffU}) {
                         Poison poison = first;
                         poison.bits = bits;
-                        const Verdict verdict = judge_poisoned(step, honest, claim, poison);
-                        const bool is_named = verdict.reason == Reason::kAgrees ||
-                                              verdict.reason == Reason::kDiffers ||
-                                              verdict.reason == Reason::kDiverges ||
-                                              verdict.reason == Reason::kBeyondMaximum;
+                        const GameVerdict verdict = judge_poisoned(step, honest, claim, poison);
+                        const bool is_named = verdict.reason == GameReason::kAgrees ||
+                                              verdict.reason == GameReason::kDiffers ||
+                                              verdict.reason == GameReason::kDiverges ||
+                                              verdict.reason == GameReason::kBeyondMaximum;
                         INFO(name << ": " << describe(step.inputs.facts, claim.position) << ": "
                                   << to_text(verdict.reason));
                         CHECK(is_named);
@@ -123,7 +126,7 @@ TEST_CASE("a key that no query sees is +0 in every square") {
     make_step(step, variant_of("gpt2 f32"));
     StepCommitments honest(step.inputs);
     std::size_t judged = 0;
-    for (Claim& claim : claims_of_kinds(honest)) {
+    for (PlayedClaim& claim : claims_of_kinds(honest)) {
         claim.position.link = claim.links.size() - 1;
         Poisoned notes(honest);
         [[maybe_unused]] const base::Bytes plain = disputed::witness_of(notes, claim);
@@ -146,9 +149,9 @@ TEST_CASE("a lie in any link loses with both values named") {
         Step step;
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
-        for (const Claim& truth : claims_of_kinds(honest)) {
+        for (const PlayedClaim& truth : claims_of_kinds(honest)) {
             for (std::uint64_t link = 0; link < truth.links.size(); ++link) {
-                Claim lie = truth;
+                PlayedClaim lie = truth;
                 lie.position.link = link;
                 phases.insert(link_place(step.inputs.facts, lie.position).phase);
                 INFO(name << ": " << describe(step.inputs.facts, lie.position));
@@ -161,7 +164,7 @@ TEST_CASE("a lie in any link loses with both values named") {
                 } else {
                     cells.whole[cell] += 1;
                 }
-                const Verdict verdict = disputed::verdict_on(step, honest, lie);
+                const GameVerdict verdict = disputed::verdict_on(step, honest, lie);
                 CHECK(to_text(verdict.reason) == "differs");
                 CHECK(verdict.cell == cell);
                 CHECK(verdict.claimed == cells.bits(cell));
@@ -176,11 +179,12 @@ TEST_CASE("maxima that elements exceed and sums that nothing reaches are refused
     Step step;
     make_step(step, variant_of("gpt2 i16"));
     StepCommitments honest(step.inputs);
-    for (Claim claim : claims_of_kinds(honest)) {
+    for (PlayedClaim claim : claims_of_kinds(honest)) {
         if (claim.links.size() < 3) continue;
         claim.position.link = 0;
         if (link_place(step.inputs.facts, claim.position).phase != LinkPhase::kMaxima) continue;
-        while (link_place(step.inputs.facts, claim.position).phase == LinkPhase::kMaxima) ++claim.position.link;
+        while (link_place(step.inputs.facts, claim.position).phase == LinkPhase::kMaxima)
+            ++claim.position.link;
         const std::uint64_t maxima = claim.position.link - 1;
         const float largest = claim.links[maxima].real[0];
         for (const std::uint32_t bits : {std::uint32_t{0}, kInfinity, kNan}) {
@@ -203,7 +207,7 @@ TEST_CASE("a token that the vocabulary does not have voids the job") {
     make_step(step, variant_of("gpt2 f32"));
     const std::size_t at = program::kTokenFileHeader + 2 * step.inputs.facts.first_tokens[0];
     StepCommitments honest(step.inputs);
-    Claim claim{{0, 1, 0, 0, 0, 0}, honest.links({0, 1, 0, 0, 0, 0})};
+    PlayedClaim claim{{0, 1, 0, 0, 0, 0}, honest.links({0, 1, 0, 0, 0, 0})};
     FixedHashes fixed = disputed::fixed_hashes(step, honest, claim);
     base::Bytes witness = disputed::witness_of(honest, claim);
     CHECK(judge(step.inputs.facts, claim.position, fixed, witness).claimant_wins());
@@ -216,7 +220,7 @@ TEST_CASE("a token that the vocabulary does not have voids the job") {
     *(found + static_cast<std::ptrdiff_t>(at % base::kBlobPiece) + 1) = 0xff;
     step.inputs.token_file[at + 1] = 0xff;
     fixed.data = base::blob_id(step.inputs.token_file);
-    const Verdict verdict = judge(step.inputs.facts, claim.position, fixed, witness);
+    const GameVerdict verdict = judge(step.inputs.facts, claim.position, fixed, witness);
     CHECK(to_text(verdict.reason) == "token");
     CHECK(to_text(verdict.outcome) == "job_void");
 }
@@ -227,14 +231,15 @@ TEST_CASE("a link has one witness") {
         Step step;
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
-        for (Claim& claim : claims_of_kinds(honest)) {
+        for (PlayedClaim& claim : claims_of_kinds(honest)) {
             claim.position.link = claim.links.size() / 2;
             INFO(describe(step.inputs.facts, claim.position));
             const FixedHashes fixed = disputed::fixed_hashes(step, honest, claim);
             const base::Bytes witness = disputed::witness_of(honest, claim);
             REQUIRE(judge(step.inputs.facts, claim.position, fixed, witness).claimant_wins());
             const auto loses = [&](const base::Bytes& bytes) {
-                return judge(step.inputs.facts, claim.position, fixed, bytes).outcome != Outcome::kClaimantWins;
+                return judge(step.inputs.facts, claim.position, fixed, bytes).outcome !=
+                       GameOutcome::kClaimantWins;
             };
             for (int i = 0; i < 12; ++i) {
                 base::Bytes other = witness;
@@ -243,7 +248,8 @@ TEST_CASE("a link has one witness") {
             }
             base::Bytes longer = witness;
             longer.push_back(0);
-            CHECK(to_text(judge(step.inputs.facts, claim.position, fixed, longer).reason) == "witness_trails");
+            CHECK(to_text(judge(step.inputs.facts, claim.position, fixed, longer).reason) ==
+                  "witness_trails");
             const base::Bytes shorter(witness.begin(), witness.end() - 1);
             CHECK(to_text(judge(step.inputs.facts, claim.position, fixed, shorter).reason) == "witness_ends");
             CHECK(loses({}));
@@ -255,11 +261,13 @@ TEST_CASE("a link has one witness") {
 TEST_CASE("a place that a step does not have has a verdict") {
     Step step;
     make_step(step, variant_of("gpt2 f32"));
-    const FixedHashes fixed{.claimed = {}, .outputs = {}, .links = {}, .data = {}, .states = {Hash256{}}, .arrays = {}};
+    const FixedHashes fixed{
+        .claimed = {}, .outputs = {}, .links = {}, .data = {}, .states = {Hash256{}}, .arrays = {}};
     const auto operators = static_cast<std::uint32_t>(step.program.operators.size());
-    for (const Position& at : {Position{0, 0, operators, 0, 0, 0}, Position{0, 0, 0, 1, 0, 0},
-                               Position{0, 0, 0, 0, 1'000'000, 0}, Position{0, 0, 0, 0, 0, 1},
-                               Position{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX}}) {
+    for (const LinkPosition& at :
+         {LinkPosition{0, 0, operators, 0, 0, 0}, LinkPosition{0, 0, 0, 1, 0, 0},
+          LinkPosition{0, 0, 0, 0, 1'000'000, 0}, LinkPosition{0, 0, 0, 0, 0, 1},
+          LinkPosition{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX}}) {
         CHECK(to_text(judge(step.inputs.facts, at, fixed, {}).reason) == "position");
     }
 }

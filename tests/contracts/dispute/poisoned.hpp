@@ -15,7 +15,7 @@ struct Poison {
     std::uint32_t bits = 0;
 };
 
-class Poisoned final : public assay::dispute::Memory {
+class Poisoned final : public assay::dispute::StepMemory {
 public:
     /// Without a poison it is the claimant itself, and notes what is read.
     explicit Poisoned(assay::dispute::StepCommitments& claimant) : claimant_(claimant) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts/base/merkle.hpp"
 #include "contracts/dispute/position.hpp"
+#include "contracts/base/merkle.hpp"
 #include "contracts/dispute/tree.hpp"
 #include "tests/support/catch.hpp"
 

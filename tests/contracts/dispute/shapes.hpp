@@ -13,7 +13,7 @@ namespace disputed {
 /// The numbers of every operand.
 enum class Pattern { kOrdinary, kSubnormal };
 
-class ShapeMemory final : public assay::dispute::Memory {
+class ShapeMemory final : public assay::dispute::StepMemory {
 public:
     /// `facts` and `token_file` must outlive it.
     ShapeMemory(const assay::dispute::StepFacts& facts, const assay::base::Bytes& token_file,

@@ -46,14 +46,14 @@ struct Row {
 };
 
 // Median of `runs` verdicts.
-double timed(const StepFacts& facts, const Position& at, const FixedHashes& fixed, const base::Bytes& witness,
-             int runs) {
+double timed(const StepFacts& facts, const LinkPosition& at, const FixedHashes& fixed,
+             const base::Bytes& witness, int runs) {
     std::vector<double> times;
     for (int i = 0; i < runs; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        const Verdict verdict = judge(facts, at, fixed, witness);
+        const GameVerdict verdict = judge(facts, at, fixed, witness);
         const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
-        if (!verdict.claimant_wins() && verdict.reason != Reason::kDiverges) {
+        if (!verdict.claimant_wins() && verdict.reason != GameReason::kDiverges) {
             std::fprintf(stderr, "%s: %s\n", describe(facts, at).c_str(),
                          std::string(to_text(verdict.reason)).c_str());
             ASSAY_CHECK(false);
@@ -65,7 +65,7 @@ double timed(const StepFacts& facts, const Position& at, const FixedHashes& fixe
 }
 
 // Links of each phase: the last but one of a kind is the fullest.
-std::vector<std::uint64_t> fullest_links(const StepFacts& facts, Position at, std::uint64_t count) {
+std::vector<std::uint64_t> fullest_links(const StepFacts& facts, LinkPosition at, std::uint64_t count) {
     std::map<LinkPhase, std::uint64_t> found;
     for (at.link = 0; at.link < count; ++at.link) {
         const LinkPhase phase = link_place(facts, at).phase;
@@ -76,20 +76,19 @@ std::vector<std::uint64_t> fullest_links(const StepFacts& facts, Position at, st
     return out;
 }
 
-void measure(ShapeMemory& memory, Position at, int runs, Row& row) {
+void measure(ShapeMemory& memory, LinkPosition at, int runs, Row& row) {
     const StepFacts& facts = *memory.facts();
     memory.forget();
     const std::vector<Cells> links = compute_links(at, memory);
     const StoredTree tree = link_tree(links);
-    const std::uint64_t width =
-        extent_of(facts.rows(facts.output(at.operator_index, at.output)),
-                  facts.cols(facts.output(at.operator_index, at.output)), at.tile)
-            .width;
+    const std::uint64_t width = extent_of(facts.rows(facts.output(at.operator_index, at.output)),
+                                          facts.cols(facts.output(at.operator_index, at.output)), at.tile)
+                                    .width;
     row.links = std::max<std::uint64_t>(row.links, links.size());
     WayCost way;
-    for (const std::uint64_t leaves : {std::uint64_t{kSegmentSteps}, std::uint64_t{facts.outputs()},
-                                       facts.tiles(facts.output(at.operator_index, at.output)),
-                                       std::uint64_t{links.size() - 1}}) {
+    for (const std::uint64_t leaves :
+         {std::uint64_t{kSegmentSteps}, std::uint64_t{facts.outputs()},
+          facts.tiles(facts.output(at.operator_index, at.output)), std::uint64_t{links.size() - 1}}) {
         way.moves += way_cost(leaves).moves;
         way.hashes += way_cost(leaves).hashes;
     }
@@ -132,7 +131,7 @@ bool run(const char* name, const program::ModelConfig& model, program::Profile p
         if (!seen.try_emplace(one.kind, true).second) continue;
         for (std::uint32_t o = 0; o < one.outputs.size(); ++o) {
             const program::TensorId id = one.outputs[o];
-            Position at{0, 0, i, o, middle_tile(facts, id, written_columns(facts, i, o)), 0};
+            LinkPosition at{0, 0, i, o, middle_tile(facts, id, written_columns(facts, i, o)), 0};
             if (one.kind == program::OperatorKind::kEmbeddingGradient) at.tile = 0;
             measure(memory, at, runs, rows[one.kind]);
         }
@@ -158,9 +157,11 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[i], "--runs") == 0 && i + 1 < argc) runs = std::atoi(argv[++i]);
     }
     const std::uint32_t context = quick ? 512 : 2'048;
-    const program::ModelConfig gpt2{
-        .layers = 1, .width = quick ? 1'024U : 4'096U, .heads = quick ? 8U : 32U, .context = context,
-        .vocabulary = quick ? 5'025U : 50'257U};
+    const program::ModelConfig gpt2{.layers = 1,
+                                    .width = quick ? 1'024U : 4'096U,
+                                    .heads = quick ? 8U : 32U,
+                                    .context = context,
+                                    .vocabulary = quick ? 5'025U : 50'257U};
     program::ModelConfig llama = gpt2;
     llama.family = program::Family::kLlama;
     llama.kv_heads = llama.heads / 4;

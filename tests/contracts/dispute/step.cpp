@@ -34,12 +34,12 @@ ModelConfig llama(std::uint32_t width, std::uint32_t heads, std::uint32_t contex
             .head = head};
 }
 
-void add_both_profiles(std::vector<Variant>& out, const std::string& name, const ModelConfig& model) {
+void add_both_profiles(std::vector<StepVariant>& out, const std::string& name, const ModelConfig& model) {
     out.push_back({name + " f32", model, Profile::kF32});
     out.push_back({name + " i16", model, Profile::kI16});
 }
 
-JobSpec spec_of(const Variant& variant) {
+JobSpec spec_of(const StepVariant& variant) {
     JobSpec spec;
     spec.name = "disputed";
     spec.profile = variant.profile;
@@ -91,8 +91,8 @@ SlotArrays state_of(const ModelConfig& model, Numbers numbers, std::mt19937_64& 
 }
 }  // namespace
 
-std::vector<Variant> small_variants() {
-    std::vector<Variant> out;
+std::vector<StepVariant> small_variants() {
+    std::vector<StepVariant> out;
     add_both_profiles(out, "gpt2", gpt2(12, 2, 18, 530));
     add_both_profiles(out, "llama", llama(24, 4, 5, 19, Head::kTied));
     add_both_profiles(out, "llama untied", llama(40, 4, 20, 35, Head::kUntied));
@@ -101,14 +101,14 @@ std::vector<Variant> small_variants() {
     return out;
 }
 
-std::vector<Variant> long_variants() {
-    std::vector<Variant> out;
+std::vector<StepVariant> long_variants() {
+    std::vector<StepVariant> out;
     add_both_profiles(out, "gpt2 long", gpt2(8, 2, 522, 21));
     add_both_profiles(out, "llama long", llama(8, 2, 530, 21, Head::kUntied));
     return out;
 }
 
-void make_step(Step& out, const Variant& variant, Numbers numbers) {
+void make_step(Step& out, const StepVariant& variant, Numbers numbers) {
     std::mt19937_64 random(11);
     out.name = variant.name;
     out.spec = spec_of(variant);
@@ -119,7 +119,6 @@ void make_step(Step& out, const Variant& variant, Numbers numbers) {
     make_roots(out);
     out.data = base::blob_id(out.inputs.token_file);
 }
-
 
 void make_roots(Step& out) {
     StateRoots roots;

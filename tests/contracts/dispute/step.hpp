@@ -27,19 +27,19 @@ struct Step {
 /// Numbers of the state before the step.
 enum class Numbers { kOrdinary, kSubnormal, kNegativeZero };
 
-struct Variant {
+struct StepVariant {
     std::string name;
     assay::program::ModelConfig model;
     assay::program::Profile profile = assay::program::Profile::kF32;
 };
 
 /// Both families and profiles, and every head: ragged, with the vocabulary or a row longer than a term.
-std::vector<Variant> small_variants();
+std::vector<StepVariant> small_variants();
 /// Sequences longer than a term and than a block of attention.
-std::vector<Variant> long_variants();
+std::vector<StepVariant> long_variants();
 
 /// Fills `out` with step 1 of round 0 of slot 0.
-void make_step(Step& out, const Variant& variant, Numbers numbers = Numbers::kOrdinary);
+void make_step(Step& out, const StepVariant& variant, Numbers numbers = Numbers::kOrdinary);
 
 /// The roots of its state again.
 void make_roots(Step& out);
