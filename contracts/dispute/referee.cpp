@@ -141,14 +141,20 @@ base::Bytes make_witness(const LinkPosition& position, StepMemory& memory, const
     });
 }
 
+Cells compute_link(const StepFacts& facts, const LinkPosition& position, OpeningReader& reader) {
+    ASSAY_CHECK(exists(facts, position));
+    return with_law(facts, position, reader,
+                    [&](TileWork&, LinkLaw& law) { return law.compute(position.link); });
+}
+
 std::vector<Cells> compute_links(const LinkPosition& position, StepMemory& memory) {
     const std::uint64_t count = link_count(*memory.facts(), position);
     std::vector<Cells> links;
-    while (links.size() < count) {
+    LinkPosition at = position;
+    for (at.link = 0; at.link < count; ++at.link) {
         // A reader of its own, so that none holds more than one link reads.
         Prover reader(memory, links, nullptr);
-        links.push_back(with_law(*memory.facts(), position, reader,
-                                 [&](TileWork&, LinkLaw& law) { return law.compute(links.size()); }));
+        links.push_back(compute_link(*memory.facts(), at, reader));
     }
     return links;
 }

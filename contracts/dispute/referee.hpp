@@ -53,6 +53,9 @@ std::vector<Cells> compute_links(const LinkPosition& position, StepMemory& memor
 /// The tree over the hashes of all links but the last.
 StoredTree link_tree(const std::vector<Cells>& links);
 
+/// The link at a place from whatever `reader` gives. REQUIRES exists(facts, position).
+Cells compute_link(const StepFacts& facts, const LinkPosition& position, OpeningReader& reader);
+
 namespace detail {
 GameVerdict refused(const OpeningReader& reader);
 /// The claimed value, from the front of a witness; refuses one that has another hash. `tile_width`: of a

@@ -11,11 +11,11 @@ namespace {
 using arithmetic::kTile;
 
 // The first source that holds a column, and up to where it alone does.
-struct Holder {
+struct ColumnHolder {
     const Source* source = nullptr;
     std::uint64_t end = 0;
 };
-Holder holder_of(const std::vector<Source>& sources, std::uint64_t col, std::uint64_t end) {
+ColumnHolder holder_of(const std::vector<Source>& sources, std::uint64_t col, std::uint64_t end) {
     for (const Source& source : sources) {
         if (col < source.columns.first) {
             end = std::min(end, source.columns.first);
@@ -60,7 +60,7 @@ NumberBlock TileWork::gather(const std::vector<Source>& sources, std::uint64_t r
     for (std::uint64_t r = row; r < row + rows; r = (r / kTile + 1) * kTile) {
         const std::uint64_t last_row = std::min(row + rows, (r / kTile + 1) * kTile);
         for (std::uint64_t c = col; c < col + cols;) {
-            const Holder holder = holder_of(sources, c, std::min(col + cols, (c / kTile + 1) * kTile));
+            const ColumnHolder holder = holder_of(sources, c, std::min(col + cols, (c / kTile + 1) * kTile));
             if (holder.source != nullptr) {
                 const Tile& tile = reader_.tile(*holder.source, r / kTile * across + c / kTile);
                 for (std::uint64_t y = r; y < last_row; ++y) {
