@@ -6,7 +6,6 @@
 #include <random>
 
 #include "contracts/base/blob_id.hpp"
-#include "contracts/base/check.hpp"
 #include "contracts/program/state_root.hpp"
 
 namespace disputed {
@@ -35,6 +34,10 @@ ShapeMemory::ShapeMemory(const StepFacts& facts, const base::Bytes& token_file, 
         }
         patterns_.push_back(tile);
         hashes_.push_back(hash_of(tile));
+        Cells cells = Cells::of({CellKind::kWhole, 256});
+        for (auto& value : cells.whole) value = static_cast<std::int32_t>(random());
+        integers_.push_back(cells);
+        integer_hashes_.push_back(tile_hash(cells, arithmetic::kTile));
     }
     std::vector<Hash256> leaves;
     for (std::size_t at = 0; at < token_file.size(); at += base::kBlobPiece) {
@@ -75,23 +78,34 @@ void ShapeMemory::tile(const Source& source, std::uint64_t number, Tile& out) {
     }
 }
 
+Hash256 ShapeMemory::tile_hash_at(const Source& source, std::uint64_t number) {
+    const TileExtent held = held_extent(source, number);
+    if (source.from == Source::From::kArray) {
+        if (is_patterned(source, number)) return integer_hashes_[number % kPatterns];
+        Cells own = Cells::of({CellKind::kWhole, held.height * held.width});
+        wholes(source, number, own);
+        return tile_hash(own, held.width);
+    }
+    if (is_patterned(source, number)) return hashes_[number % kPatterns];
+    if (held.width == 0) return hash_of(Tile{});
+    Tile own{};
+    tile(source, number, own);
+    return hash_of(own);
+}
+
 const StoredTree& ShapeMemory::tiles(const Source& source) {
-    const auto [found, is_new] = tiles_.try_emplace(source.key());
+    // All arrays of integers are the same, and all states.
+    Source like = source;
+    like.state = 0;
+    if (source.from == Source::From::kArray) like.array = 0;
+    const auto [found, is_new] = tiles_.try_emplace(like.key());
     if (!is_new) return found->second;
     std::vector<Hash256> leaves(source.tiles());
     const Hash256 zero = hash_of(Tile{});
     for (std::uint64_t i = 0; i < leaves.size(); ++i) {
         const TileExtent held = held_extent(source, i);
         const bool is_above = source.lower && held.col > held.row % source.context + held.height;
-        if (is_patterned(source, i)) {
-            leaves[i] = hashes_[i % kPatterns];
-        } else if (is_above || held.width == 0) {
-            leaves[i] = zero;
-        } else {
-            Tile own{};
-            tile(source, i, own);
-            leaves[i] = hash_of(own);
-        }
+        leaves[i] = is_above ? zero : tile_hash_at(source, i);
     }
     found->second = StoredTree(std::move(leaves));
     return found->second;
@@ -108,6 +122,8 @@ const StoredTree& ShapeMemory::outputs() {
     return outputs_;
 }
 
+constexpr std::uint32_t kArrays = UINT32_MAX;
+
 const StoredTree& ShapeMemory::array(std::uint32_t component) {
     const auto [found, is_new] = arrays_.try_emplace(component);
     if (!is_new) return found->second;
@@ -115,7 +131,10 @@ const StoredTree& ShapeMemory::array(std::uint32_t component) {
     std::vector<Hash256> leaves(parameters.size());
     const std::map<std::uint64_t, Source> read = read_;
     for (const auto& [key, source] : read) {
-        if (source.from != Source::From::kState || source.array != component) continue;
+        const bool is_wanted = component == kArrays
+                                   ? source.from == Source::From::kArray
+                                   : source.from == Source::From::kState && source.array == component;
+        if (!is_wanted) continue;
         leaves[source.number] = program::tensor_leaf(parameters[source.number], tiles(source).root());
     }
     found->second = StoredTree(std::move(leaves));
@@ -123,20 +142,26 @@ const StoredTree& ShapeMemory::array(std::uint32_t component) {
 }
 
 const StoredTree& ShapeMemory::above(const Source& source) {
-    return source.from == Source::From::kOutput ? outputs() : array(source.array);
+    if (source.from == Source::From::kOutput) return outputs();
+    return array(source.from == Source::From::kArray ? kArrays : source.array);
 }
 
 const StoredTree& ShapeMemory::components(std::uint32_t) {
     if (components_.leaves() != 0) return components_;
     std::vector<Hash256> leaves(program::kStateComponents);
-    for (std::uint32_t i = 0; i < 3; ++i) leaves[i] = component_leaf(i, array(i).root());
+    for (const std::uint32_t i : {0U, 1U, 2U, 5U}) leaves[i] = component_leaf(i, array(i).root());
     components_ = StoredTree(std::move(leaves));
     return components_;
 }
 
 Hash256 ShapeMemory::outputs_root() { return outputs().root(); }
 
-void ShapeMemory::wholes(const Source&, std::uint64_t, Cells&) { ASSAY_CHECK(false); }
+Hash256 ShapeMemory::array_root() { return array(kArrays).root(); }
+
+void ShapeMemory::wholes(const Source& source, std::uint64_t number, Cells& out) {
+    read_.try_emplace(source.key(), source);
+    for (std::size_t i = 0; i < out.size(); ++i) out.whole[i] = integers_[number % kPatterns].whole[i];
+}
 
 void ShapeMemory::piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) {
     out = base::to_bytes(

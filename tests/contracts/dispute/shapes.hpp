@@ -34,21 +34,28 @@ public:
     /// Roots, once everything that a link reads was read once.
     [[nodiscard]] assay::base::Hash256 outputs_root();
     [[nodiscard]] assay::base::Hash256 state_root() { return components(0).root(); }
+    /// Of every array of integers: they are all the same.
+    [[nodiscard]] assay::base::Hash256 array_root();
     [[nodiscard]] assay::base::Hash256 data() const { return pieces_.root(); }
 
 private:
     [[nodiscard]] bool is_patterned(const assay::dispute::Source& source, std::uint64_t number) const;
     const assay::dispute::StoredTree& outputs();
     const assay::dispute::StoredTree& array(std::uint32_t component);
+    [[nodiscard]] assay::base::Hash256 tile_hash_at(const assay::dispute::Source& source,
+                                                    std::uint64_t number);
 
     const assay::dispute::StepFacts& facts_;
     const assay::base::Bytes& token_file_;
     std::vector<assay::dispute::Tile> patterns_;
     std::vector<assay::base::Hash256> hashes_;  // of the patterns
+    std::vector<assay::dispute::Cells> integers_;
+    std::vector<assay::base::Hash256> integer_hashes_;
     assay::dispute::StoredTree pieces_;
     std::map<std::uint64_t, assay::dispute::Source> read_;
     std::map<std::uint64_t, assay::dispute::StoredTree> tiles_;
-    std::map<std::uint32_t, assay::dispute::StoredTree> arrays_;
+    std::map<std::uint32_t, assay::dispute::StoredTree>
+        arrays_;  // by component; of all integers, under kArrays
     assay::dispute::StoredTree outputs_;
     assay::dispute::StoredTree components_;
 };
