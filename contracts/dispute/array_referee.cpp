@@ -29,7 +29,7 @@ public:
     [[nodiscard]] CellShape shape() const {
         const std::size_t count = at_.height * at_.width;
         if (facts_.unit == ArrayUnit::kUpdate) return {CellKind::kWhole, count};
-        const bool is_tile = position_.link + 1 == link_count(facts_);
+        const bool is_tile = position_.partial + 1 == partial_count(facts_);
         return {is_tile ? CellKind::kReal : CellKind::kWide, count};
     }
     [[nodiscard]] Cells compute() {
@@ -75,10 +75,11 @@ private:
     }
 
     void fill_sums(std::vector<Int128>& out) {
-        if (position_.link > 0) out = reader_.link(position_.link - 1, {CellKind::kWide, out.size()}).whole;
+        if (position_.partial > 0)
+            out = reader_.partial(position_.partial - 1, {CellKind::kWide, out.size()}).whole;
         check(out);
         const std::vector<Int128> factors = arithmetic::merge_factors(facts_.slots).factors;
-        const std::uint64_t first = position_.link * kTermSlots;
+        const std::uint64_t first = position_.partial * kTermSlots;
         const std::uint64_t last = std::min<std::uint64_t>(first + kTermSlots, factors.size());
         for (std::uint64_t slot = first; slot < last; ++slot) {
             const Source source{.from = Source::From::kArray,
@@ -94,7 +95,7 @@ private:
 
     void fill_merged(std::vector<float>& out) {
         const std::vector<Int128> sums =
-            reader_.link(position_.link - 1, {CellKind::kWide, out.size()}).whole;
+            reader_.partial(position_.partial - 1, {CellKind::kWide, out.size()}).whole;
         std::vector<Int128> checked = sums;
         check(checked);
         std::vector<float> parameters = state_numbers(0, StateComponent::kParameters, true);
@@ -137,7 +138,7 @@ Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::v
     return base::merkle_root(leaves);
 }
 
-std::uint64_t link_count(const ArrayFacts& facts) {
+std::uint64_t partial_count(const ArrayFacts& facts) {
     if (facts.unit == ArrayUnit::kUpdate) return 1;
     return (facts.slots.size() + kTermSlots - 1) / kTermSlots + 1;
 }
@@ -145,7 +146,8 @@ std::uint64_t link_count(const ArrayFacts& facts) {
 bool exists(const ArrayFacts& facts, const ArrayPosition& position) {
     if (!is_judged(facts) || position.tensor >= facts.tensors->size()) return false;
     const program::TensorInfo& info = (*facts.tensors)[position.tensor];
-    return position.tile < arithmetic::tile_count(info.rows, info.cols) && position.link < link_count(facts);
+    return position.tile < arithmetic::tile_count(info.rows, info.cols) &&
+           position.partial < partial_count(facts);
 }
 
 GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
@@ -154,38 +156,34 @@ GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const 
     if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
     const std::size_t states = facts.unit == ArrayUnit::kUpdate ? 2 : 1;
     ASSAY_CHECK(fixed.states.size() >= states && fixed.arrays.size() >= facts.slots.size());
-    WitnessReader reader(nullptr, *facts.tensors, fixed, link_count(facts), witness);
+    WitnessReader reader(nullptr, *facts.tensors, fixed, partial_count(facts), witness);
     ArrayWork work(facts, position, reader);
-    const bool is_last = position.link + 1 == link_count(facts);
-    const Cells claimed =
-        detail::claimed_value(reader, work.shape(), fixed.claimed, is_last ? work.at().width : 0);
-    if (reader.refusal()) return detail::refused(reader);
-    const Cells computed = work.compute();
-    if (!reader.refusal() && reader.left() != 0) reader.refuse(GameReason::kWitnessTrails);
-    if (reader.refusal()) return detail::refused(reader);
-    return detail::compare(claimed, computed, is_last);
+    const bool is_last = position.partial + 1 == partial_count(facts);
+    return detail::verdict_on(reader, {work.shape(), fixed.claimed, is_last ? work.at().width : 0, is_last},
+                              [&] { return work.compute(); });
 }
 
 base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory,
-                         const std::vector<Cells>& links, const StoredTree& tree) {
-    ASSAY_CHECK(exists(facts, position) && position.link < links.size());
-    Prover prover(memory, links, &tree);
-    base::Bytes out = encode_cells(links[position.link]);
+                         const std::vector<Cells>& partials, const StoredTree& tree) {
+    ASSAY_CHECK(exists(facts, position) && position.partial < partials.size());
+    Prover prover(memory, partials, &tree);
+    base::Bytes out = encode_cells(partials[position.partial]);
     [[maybe_unused]] const Cells computed = ArrayWork(facts, position, prover).compute();
     const base::Bytes openings = prover.take_openings();
     out.insert(out.end(), openings.begin(), openings.end());
     return out;
 }
 
-std::vector<Cells> compute_links(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory) {
-    std::vector<Cells> links;
+std::vector<Cells> compute_partials(const ArrayFacts& facts, const ArrayPosition& position,
+                                    StepMemory& memory) {
+    std::vector<Cells> partials;
     ArrayPosition at = position;
-    for (at.link = 0; at.link < link_count(facts); ++at.link) {
+    for (at.partial = 0; at.partial < partial_count(facts); ++at.partial) {
         ASSAY_CHECK(exists(facts, at));
-        Prover prover(memory, links, nullptr);
-        links.push_back(ArrayWork(facts, at, prover).compute());
+        Prover prover(memory, partials, nullptr);
+        partials.push_back(ArrayWork(facts, at, prover).compute());
     }
-    return links;
+    return partials;
 }
 
 }  // namespace assay::dispute

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the ledger the referee of what is made of whole arrays: a slot's update (`finalise`), and a merge.
-// The way down is array → tensor → tile → link: roots of tensors fold into the array's root by fold_array,
-// tiles and links as in position.hpp. A tile of an update has one link. A tile of a merged array has a link
-// with 128-bit sums after every 64 slots, and the tile.
+// The way down is array → tensor → tile → partial: roots of tensors fold into the array's root by fold_array,
+// tiles and partials as in position.hpp. A tile of an update has one partial. A tile of a merged array has a
+// partial with 128-bit sums after every 64 slots, and the tile.
 #pragma once
 
 #include "contracts/arithmetic/update.hpp"
@@ -11,7 +11,7 @@
 
 namespace assay::dispute {
 
-/// Slots of a merge that one link adds.
+/// Slots of a merge that one partial adds.
 inline constexpr std::uint64_t kTermSlots = 64;
 
 /// What is computed. Frozen numbers.
@@ -34,28 +34,29 @@ struct ArrayFacts {
 struct ArrayPosition {
     std::uint32_t tensor = 0;
     std::uint64_t tile = 0;
-    std::uint64_t link = 0;
+    std::uint64_t partial = 0;
     friend bool operator==(const ArrayPosition&, const ArrayPosition&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.tensor, self.tile, self.link);
+        visit(self.tensor, self.tile, self.partial);
     }
 };
 
 /// Root of an array from the roots of its tensors (state_root.hpp). REQUIRES one for each.
 Hash256 fold_array(const std::vector<program::TensorInfo>& tensors, const std::vector<Hash256>& roots);
 
-/// Whether there is such a link: false, too, for a strategy whose numbers do not stand for themselves.
+/// Whether there is such a partial: false, too, for a strategy whose numbers do not stand for themselves.
 bool exists(const ArrayFacts& facts, const ArrayPosition& position);
-/// Links of every tile. REQUIRES a merge of at least one slot.
-std::uint64_t link_count(const ArrayFacts& facts);
+/// Partials of every tile. REQUIRES a merge of at least one slot.
+std::uint64_t partial_count(const ArrayFacts& facts);
 
 /// As judge() of a step.
 GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
                   base::ByteView witness);
 base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory,
-                         const std::vector<Cells>& links, const StoredTree& tree);
-/// All links of a tile from what `memory` holds. REQUIRES a tile that exists.
-std::vector<Cells> compute_links(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory);
+                         const std::vector<Cells>& partials, const StoredTree& tree);
+/// All partials of a tile from what `memory` holds. REQUIRES a tile that exists.
+std::vector<Cells> compute_partials(const ArrayFacts& facts, const ArrayPosition& position,
+                                    StepMemory& memory);
 
 }  // namespace assay::dispute

@@ -79,7 +79,7 @@ Cells decode_cells(CellShape shape, base::ByteView bytes) {
     return out;
 }
 
-Hash256 link_hash(const Cells& cells) {
+Hash256 partial_hash(const Cells& cells) {
     const base::Personal& kind =
         cells.kind == CellKind::kReal ? base::personal::kTile : base::personal::kSumTile;
     return base::merkle_leaf(kind, encode_cells(cells));

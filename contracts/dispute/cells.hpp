@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives links and the referee Cells, the numbers of one link: accumulators in binary32, or integers.
+// Gives partials and the referee Cells, the numbers of one partial: accumulators in binary32, or integers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class CellKind : std::uint8_t {
     kWide = 3,   ///< 128-bit integers
 };
 
-/// Kind and number of the cells of a link, known to all from its place.
+/// Kind and number of the cells of a partial, known to all from its place.
 struct CellShape {
     CellKind kind = CellKind::kReal;
     std::size_t count = 0;
@@ -47,9 +47,9 @@ base::Bytes encode_cells(const Cells& cells);
 /// REQUIRES bytes.size() == shape.bytes().
 Cells decode_cells(CellShape shape, base::ByteView bytes);
 
-/// Hash of a link that is not the last: of its encoding, under personal::kTile or, of integers,
+/// Hash of a partial that is not the last: of its encoding, under personal::kTile or, of integers,
 /// personal::kSumTile.
-Hash256 link_hash(const Cells& cells);
+Hash256 partial_hash(const Cells& cells);
 /// Hash of a tile that has `width` numbers in a row, as tensor_root makes it. REQUIRES kReal or kWhole and at
 /// most 16 rows of at most 16 numbers.
 Hash256 tile_hash(const Cells& cells, std::size_t width);

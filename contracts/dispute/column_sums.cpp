@@ -23,37 +23,37 @@ struct ColumnSpec {
     void (*finish)(TileWork& w, Out tile) = nullptr;  // of the totals, in place; null: nothing
 };
 
-// For each sequence a link a term, and a link with the total so far. The last total is the tile.
-class ColumnLaw final : public LinkLaw {
+// For each sequence a partial a term, and a partial with the total so far. The last total is the tile.
+class ColumnLaw final : public PartialLaw {
 public:
     ColumnLaw(TileWork& work, const ColumnSpec& spec)
-        : LinkLaw(work), spec_(spec), terms_(term_count(work.context())) {}
-    [[nodiscard]] std::uint64_t links() const override { return w.facts().sequences * (terms_ + 1); }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        if (link + 1 == links()) return {};
-        const std::uint64_t term = link % (terms_ + 1);
-        return {term == terms_ ? LinkPhase::kTotals : LinkPhase::kChains, link / (terms_ + 1),
+        : PartialLaw(work), spec_(spec), terms_(term_count(work.context())) {}
+    [[nodiscard]] std::uint64_t partials() const override { return w.facts().sequences * (terms_ + 1); }
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        if (partial + 1 == partials()) return {};
+        const std::uint64_t term = partial % (terms_ + 1);
+        return {term == terms_ ? PartialPhase::kTotals : PartialPhase::kChains, partial / (terms_ + 1),
                 term == terms_ ? 0 : term};
     }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
-        const std::uint64_t sequence = link / (terms_ + 1);
-        const std::uint64_t term = link % (terms_ + 1);
-        if (term == terms_) return fill_total(link, sequence, out.real);
-        if (term > 0) out.real = w.reals(link - 1, out.real.size());
+    void fill(std::uint64_t partial, Cells& out) override {
+        const std::uint64_t sequence = partial / (terms_ + 1);
+        const std::uint64_t term = partial % (terms_ + 1);
+        if (term == terms_) return fill_total(partial, sequence, out.real);
+        if (term > 0) out.real = w.reals(partial - 1, out.real.size());
         const std::uint64_t first = term * kTermLength;
         spec_.add(w, sequence, first, std::min(kTermLength, w.context() - first), out.real);
     }
 
 private:
-    void fill_total(std::uint64_t link, std::uint64_t sequence, Out out) {
-        const std::vector<float> sums = w.reals(link - 1, out.size());
+    void fill_total(std::uint64_t partial, std::uint64_t sequence, Out out) {
+        const std::vector<float> sums = w.reals(partial - 1, out.size());
         const std::vector<float> before =
-            sequence > 0 ? w.reals(link - terms_ - 1, out.size()) : std::vector<float>(out.size(), 0.0F);
+            sequence > 0 ? w.reals(partial - terms_ - 1, out.size()) : std::vector<float>(out.size(), 0.0F);
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = before[i] + sums[i];
-        if (link + 1 == links() && spec_.finish != nullptr) spec_.finish(w, out);
+        if (partial + 1 == partials() && spec_.finish != nullptr) spec_.finish(w, out);
     }
 
     const ColumnSpec& spec_;
@@ -61,7 +61,7 @@ private:
 };
 
 template <const ColumnSpec& spec>
-std::unique_ptr<LinkLaw> column_law(TileWork& work) {
+std::unique_ptr<PartialLaw> column_law(TileWork& work) {
     return std::make_unique<ColumnLaw>(work, spec);
 }
 
@@ -135,22 +135,22 @@ constexpr ColumnSpec kLossTotal{add_first, finish_loss};
 constexpr ColumnSpec kTokenGradient{add_occurrences};
 
 // Gradient of the positions: a row of dx of each sequence, sequence after sequence.
-class PositionLaw final : public LinkLaw {
+class PositionLaw final : public PartialLaw {
 public:
-    explicit PositionLaw(TileWork& work) : LinkLaw(work) {}
-    [[nodiscard]] std::uint64_t links() const override {
+    explicit PositionLaw(TileWork& work) : PartialLaw(work) {}
+    [[nodiscard]] std::uint64_t partials() const override {
         return (w.facts().sequences + kTermSequences - 1) / kTermSequences;
     }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        return link + 1 == links() ? LinkPlace{} : LinkPlace{LinkPhase::kTotals, 0, link};
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        return partial + 1 == partials() ? PartialPlace{} : PartialPlace{PartialPhase::kTotals, 0, partial};
     }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
+    void fill(std::uint64_t partial, Cells& out) override {
         const TileExtent& at = w.at();
-        if (link > 0) out.real = w.reals(link - 1, out.real.size());
-        const std::uint64_t first = link * kTermSequences;
+        if (partial > 0) out.real = w.reals(partial - 1, out.real.size());
+        const std::uint64_t first = partial * kTermSequences;
         const std::uint64_t last = std::min(first + kTermSequences, w.facts().sequences);
         for (std::uint64_t s = first; s < last; ++s) {
             const NumberBlock dx = w.in(1, s * w.context() + at.row, at.height, at.col, at.width);
@@ -163,20 +163,20 @@ private:
     static constexpr std::uint64_t kTermSequences = 64;
 };
 
-std::unique_ptr<LinkLaw> embedding_gradient(TileWork& work) {
+std::unique_ptr<PartialLaw> embedding_gradient(TileWork& work) {
     if (work.output() == 0) return column_law<kTokenGradient>(work);
     return std::make_unique<PositionLaw>(work);
 }
 
 constexpr std::array kRows = {
-    LinkRow{Kind::kLossTotal, column_law<kLossTotal>},
-    LinkRow{Kind::kLayerNormParameterGradient, column_law<kLayerNormGradient>},
-    LinkRow{Kind::kRmsNormParameterGradient, column_law<kRmsNormGradient>},
-    LinkRow{Kind::kLinearBiasGradient, column_law<kBiasGradient>},
-    LinkRow{Kind::kEmbeddingGradient, embedding_gradient},
+    PartialRow{Kind::kLossTotal, column_law<kLossTotal>},
+    PartialRow{Kind::kLayerNormParameterGradient, column_law<kLayerNormGradient>},
+    PartialRow{Kind::kRmsNormParameterGradient, column_law<kRmsNormGradient>},
+    PartialRow{Kind::kLinearBiasGradient, column_law<kBiasGradient>},
+    PartialRow{Kind::kEmbeddingGradient, embedding_gradient},
 };
 }  // namespace
 
-std::span<const LinkRow> column_sum_rows() { return kRows; }
+std::span<const PartialRow> column_sum_rows() { return kRows; }
 
 }  // namespace assay::dispute

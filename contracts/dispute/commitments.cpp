@@ -132,8 +132,8 @@ Cells StepCommitments::tile_of(std::uint32_t operator_index, std::uint32_t outpu
     return cells_at(inputs_.facts.rows(id), inputs_.facts.cols(id), version(operator_index, output), tile);
 }
 
-std::vector<Cells> StepCommitments::links(const LinkPosition& position) {
-    std::vector<Cells> out = compute_links(position, *this);
+std::vector<Cells> StepCommitments::partials(const PartialPosition& position) {
+    std::vector<Cells> out = compute_partials(position, *this);
     out.back() = tile_of(position.operator_index, position.output, position.tile);
     return out;
 }

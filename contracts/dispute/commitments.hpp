@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives players and tests the commitments inside a step, by the reference machine: it runs a step operator by
-// operator and keeps a version of every output, so that any hash of the way down can be given and any link
+// operator and keeps a version of every output, so that any hash of the way down can be given and any partial
 // opened. Slow and plain on purpose; a worker's commitments are tested against it.
 #pragma once
 
@@ -45,8 +45,8 @@ public:
     }
     /// A tile of it.
     [[nodiscard]] Cells tile_of(std::uint32_t operator_index, std::uint32_t output, std::uint64_t tile) const;
-    /// The links of a tile by their law from the versions here; the last is the version's own tile.
-    [[nodiscard]] std::vector<Cells> links(const LinkPosition& position);
+    /// The partials of a tile by their law from the versions here; the last is the version's own tile.
+    [[nodiscard]] std::vector<Cells> partials(const PartialPosition& position);
 
     [[nodiscard]] const StepFacts* facts() const override { return &inputs_.facts; }
     void tile(const Source& source, std::uint64_t number, Tile& out) override;

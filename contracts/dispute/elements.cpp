@@ -194,26 +194,26 @@ void adamw_tile(TileWork& w, Out out) {
 }
 
 constexpr std::array kRows = {
-    LinkRow{Kind::kEmbedding, one_link<embedding>},
-    LinkRow{Kind::kRope, one_link<rotate<rope_forward>>, turned_columns},
-    LinkRow{Kind::kSoftmaxExp, one_link<softmax_exp_tile>, nullptr, true},
-    LinkRow{Kind::kSoftmaxDivide, one_link<softmax_divide_tile>, nullptr, true},
-    LinkRow{Kind::kGelu, one_link<gelu>},
-    LinkRow{Kind::kSwiGlu, one_link<swiglu>},
-    LinkRow{Kind::kAdd, one_link<sum>},
-    LinkRow{Kind::kLossExp, one_link<loss_exp_tile>},
-    LinkRow{Kind::kLossTokens, one_link<loss_tokens_tile>},
-    LinkRow{Kind::kLossGradient, one_link<loss_gradient_tile>},
-    LinkRow{Kind::kGeluGradient, one_link<gelu_gradient>},
-    LinkRow{Kind::kSwiGluGradient, one_link<swiglu_gradient>},
-    LinkRow{Kind::kRopeGradient, one_link<rotate<rope_backward>>, turned_columns},
-    LinkRow{Kind::kSoftmaxGradient, one_link<softmax_gradient_tile>, nullptr, true},
-    LinkRow{Kind::kTiedGradient, one_link<sum>},
-    LinkRow{Kind::kClip, one_link<clip>},
-    LinkRow{Kind::kAdamW, one_link<adamw_tile>},
+    PartialRow{Kind::kEmbedding, one_partial<embedding>},
+    PartialRow{Kind::kRope, one_partial<rotate<rope_forward>>, turned_columns},
+    PartialRow{Kind::kSoftmaxExp, one_partial<softmax_exp_tile>, nullptr, true},
+    PartialRow{Kind::kSoftmaxDivide, one_partial<softmax_divide_tile>, nullptr, true},
+    PartialRow{Kind::kGelu, one_partial<gelu>},
+    PartialRow{Kind::kSwiGlu, one_partial<swiglu>},
+    PartialRow{Kind::kAdd, one_partial<sum>},
+    PartialRow{Kind::kLossExp, one_partial<loss_exp_tile>},
+    PartialRow{Kind::kLossTokens, one_partial<loss_tokens_tile>},
+    PartialRow{Kind::kLossGradient, one_partial<loss_gradient_tile>},
+    PartialRow{Kind::kGeluGradient, one_partial<gelu_gradient>},
+    PartialRow{Kind::kSwiGluGradient, one_partial<swiglu_gradient>},
+    PartialRow{Kind::kRopeGradient, one_partial<rotate<rope_backward>>, turned_columns},
+    PartialRow{Kind::kSoftmaxGradient, one_partial<softmax_gradient_tile>, nullptr, true},
+    PartialRow{Kind::kTiedGradient, one_partial<sum>},
+    PartialRow{Kind::kClip, one_partial<clip>},
+    PartialRow{Kind::kAdamW, one_partial<adamw_tile>},
 };
 }  // namespace
 
-std::span<const LinkRow> element_rows() { return kRows; }
+std::span<const PartialRow> element_rows() { return kRows; }
 
 }  // namespace assay::dispute

@@ -120,7 +120,7 @@ GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const progra
     if (!writer) return {.reason = GameReason::kPosition};
     if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
     const FixedHashes fixed{
-        .claimed = {}, .outputs = outputs, .links = {}, .data = {}, .states = {}, .arrays = {}};
+        .claimed = {}, .outputs = outputs, .partials = {}, .data = {}, .states = {}, .arrays = {}};
     WitnessReader reader(&facts, facts.program->parameters, fixed, 1, witness);
     const float value = reader.tile(output_source(facts, *writer, 0), 0)[0];
     if (!reader.refusal() && reader.left() != 0) reader.refuse(GameReason::kWitnessTrails);
@@ -145,7 +145,7 @@ GameVerdict judge_divergence(const StepFacts& facts, const Hash256& outputs, bas
     if (tile >= source.tiles() || held_extent(source, tile).width == 0)
         return {.reason = GameReason::kPosition};
     const FixedHashes fixed{
-        .claimed = {}, .outputs = outputs, .links = {}, .data = {}, .states = {}, .arrays = {}};
+        .claimed = {}, .outputs = outputs, .partials = {}, .data = {}, .states = {}, .arrays = {}};
     WitnessReader reader(&facts, facts.program->parameters, fixed, 1, decoder.rest());
     const Tile& numbers = reader.tile(source, tile);
     if (!reader.refusal() && reader.left() != 0) reader.refuse(GameReason::kWitnessTrails);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "contracts/base/check.hpp"
-#include "contracts/dispute/link_table.hpp"
+#include "contracts/dispute/partial_table.hpp"
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/schedule.hpp"
 
@@ -43,7 +43,7 @@ Source start_source(const StepFacts& facts, TensorId tensor) {
         out.from = Source::From::kState;
         out.array = static_cast<std::uint32_t>(*component);
         out.number = place_of(*facts.program, tensor);
-        out.is_jobs_own = facts.starts_at_base;
+        out.is_jobs_own = facts.starts_at_base && *component == StateComponent::kParameters;
     }
     return out;
 }
@@ -81,13 +81,13 @@ StepFacts facts_of(const program::JobSpec& spec, const program::Program& program
 }
 
 Columns written_columns(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output) {
-    const LinkRow& row = link_row(facts.program->operators[operator_index].kind);
+    const PartialRow& row = partial_row(facts.program->operators[operator_index].kind);
     if (row.columns != nullptr) return row.columns(facts.program->model);
     return {0, facts.cols(facts.output(operator_index, output))};
 }
 
 bool writes_lower_part(const StepFacts& facts, std::uint32_t operator_index) {
-    return link_row(facts.program->operators[operator_index].kind).is_square;
+    return partial_row(facts.program->operators[operator_index].kind).is_square;
 }
 
 Source output_source(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output) {

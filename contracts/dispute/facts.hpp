@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives links and the referee what all parties know of a step before anybody claims anything: its program,
+// Gives partials and the referee what all parties know of a step before anybody claims anything: its program,
 // its coefficients, the places of its tokens; and which operator wrote an operand last.
 #pragma once
 
@@ -32,7 +32,7 @@ struct StepFacts {
     /// The operator at whose outputs the claimant says that its work ended (trace.hpp): its outputs, not all
     /// finite, are the last of the step.
     std::optional<std::uint32_t> diverged_at;
-    /// The step starts from the round's base: its state is not the claimant's own.
+    /// The step starts from the round's base: its parameters are not the claimant's own.
     bool starts_at_base = false;
     /// The number of an operator's first output in the list of all outputs of the program; behind the last
     /// operator, how many there are.

@@ -5,18 +5,18 @@
 
 #include <algorithm>
 
-#include "contracts/dispute/link_table.hpp"
+#include "contracts/dispute/partial_table.hpp"
 #include "contracts/dispute/work.hpp"
 
 namespace assay::dispute {
 
 /// The tile is computed from a bounded part of the operands.
-class OneLink final : public LinkLaw {
+class OnePartial final : public PartialLaw {
 public:
     using Function = void (*)(TileWork& w, std::span<float> out);
-    OneLink(TileWork& work, Function function) : LinkLaw(work), function_(function) {}
-    [[nodiscard]] std::uint64_t links() const override { return 1; }
-    [[nodiscard]] LinkPlace place(std::uint64_t) const override { return {}; }
+    OnePartial(TileWork& work, Function function) : PartialLaw(work), function_(function) {}
+    [[nodiscard]] std::uint64_t partials() const override { return 1; }
+    [[nodiscard]] PartialPlace place(std::uint64_t) const override { return {}; }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
 
 protected:
@@ -26,9 +26,9 @@ private:
     Function function_;
 };
 
-template <OneLink::Function function>
-std::unique_ptr<LinkLaw> one_link(TileWork& work) {
-    return std::make_unique<OneLink>(work, function);
+template <OnePartial::Function function>
+std::unique_ptr<PartialLaw> one_partial(TileWork& work) {
+    return std::make_unique<OnePartial>(work, function);
 }
 
 /// A row of a tensor that has T rows for each sequence and query head: the query, and the rows before those

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of the global norm: sums of the squares of tiles, and a binary tree over them. A link holds 64
+// The law of the global norm: sums of the squares of tiles, and a binary tree over them. A partial holds 64
 // neighbouring nodes, six rows of the tree above those below it: neighbours are added pair by pair and an odd
 // last one goes up unchanged, so 64 nodes that begin at a multiple of 64 have the whole tree's sum.
 #include <array>
@@ -18,36 +18,36 @@ using Kind = program::OperatorKind;
 constexpr std::uint64_t kNodes = 64;
 constexpr std::uint64_t groups_of(std::uint64_t nodes) { return (nodes + kNodes - 1) / kNodes; }
 
-class NormLaw final : public LinkLaw {
+class NormLaw final : public PartialLaw {
 public:
-    explicit NormLaw(TileWork& work) : LinkLaw(work) {
+    explicit NormLaw(TileWork& work) : PartialLaw(work) {
         std::uint64_t nodes = 0;
         for (const program::TensorId id : w.op().operands) nodes += w.facts().tiles(id);
         nodes_.push_back(nodes);
         while (groups_of(nodes_.back()) > 1) nodes_.push_back(groups_of(nodes_.back()));
-        links_ = 1;
-        for (const std::uint64_t count : nodes_) links_ += groups_of(count);
+        partials_ = 1;
+        for (const std::uint64_t count : nodes_) partials_ += groups_of(count);
     }
-    [[nodiscard]] std::uint64_t links() const override { return links_; }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        if (link + 1 == links_) return {};
-        const At at = find(link);
-        return {LinkPhase::kTree, at.level, at.group};
+    [[nodiscard]] std::uint64_t partials() const override { return partials_; }
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        if (partial + 1 == partials_) return {};
+        const At at = find(partial);
+        return {PartialPhase::kTree, at.level, at.group};
     }
-    [[nodiscard]] CellShape shape(std::uint64_t link) const override {
-        if (link + 1 == links_) return tile_shape();
-        const At at = find(link);
+    [[nodiscard]] CellShape shape(std::uint64_t partial) const override {
+        if (partial + 1 == partials_) return tile_shape();
+        const At at = find(partial);
         return {CellKind::kReal, size_of(at.level, at.group)};
     }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
-        if (link + 1 == links_) {
-            std::vector<float> last = w.reals(link - 1, size_of(nodes_.size() - 1, 0));
+    void fill(std::uint64_t partial, Cells& out) override {
+        if (partial + 1 == partials_) {
+            std::vector<float> last = w.reals(partial - 1, size_of(nodes_.size() - 1, 0));
             out.real[0] = norm_of_tiles(last);
             return;
         }
-        const At at = find(link);
+        const At at = find(partial);
         for (std::uint64_t i = 0; i < out.real.size(); ++i) {
             const std::uint64_t node = at.group * kNodes + i;
             out.real[i] = at.level == 0 ? squares(node) : sum_below(at, node);
@@ -58,12 +58,13 @@ private:
     struct At {
         std::size_t level = 0;
         std::uint64_t group = 0;
-        std::uint64_t first = 0;  // link of the level's first group
+        std::uint64_t first = 0;  // partial of the level's first group
     };
-    [[nodiscard]] At find(std::uint64_t link) const {
+    [[nodiscard]] At find(std::uint64_t partial) const {
         At out;
-        while (link - out.first >= groups_of(nodes_[out.level])) out.first += groups_of(nodes_[out.level++]);
-        out.group = link - out.first;
+        while (partial - out.first >= groups_of(nodes_[out.level]))
+            out.first += groups_of(nodes_[out.level++]);
+        out.group = partial - out.first;
         return out;
     }
     [[nodiscard]] std::size_t size_of(std::size_t level, std::uint64_t group) const {
@@ -88,15 +89,15 @@ private:
     }
 
     std::vector<std::uint64_t> nodes_;  // of each level
-    std::uint64_t links_ = 0;
+    std::uint64_t partials_ = 0;
 };
 
 constexpr std::array kRows = {
-    LinkRow{Kind::kGlobalNorm,
-            [](TileWork& work) -> std::unique_ptr<LinkLaw> { return std::make_unique<NormLaw>(work); }},
+    PartialRow{Kind::kGlobalNorm,
+               [](TileWork& work) -> std::unique_ptr<PartialLaw> { return std::make_unique<NormLaw>(work); }},
 };
 }  // namespace
 
-std::span<const LinkRow> norm_rows() { return kRows; }
+std::span<const PartialRow> norm_rows() { return kRows; }
 
 }  // namespace assay::dispute

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the two players of a dispute and the ledger the way down from a segment to one link of one tile,
+// Gives the two players of a dispute and the ledger the way down from a segment to one partial of one tile,
 // and the rule by which the hashes of a move fold into the hash above them.
 //
 //   segment → step    state roots between steps; the first and the last are the trace's
 //   step → output     tensor roots (tensor_root) of all outputs of all operators, in program order
 //   output → tile     tiles of 16×16 numbers, as tensor_root hashes them
-//   tile → link       values on the way to the tile (links.hpp); the last link is the tile itself
+//   tile → partial       values on the way to the tile (partials.hpp); the last partial is the tile itself
 //
 // A level with more children than a move may carry is posted row by row of its Merkle tree: first the lowest
 // row of at most 2,048 nodes, then the rows below the node that was picked.
@@ -23,20 +23,20 @@ using base::Hash256;
 /// Most hashes of a move: 64 KiB.
 inline constexpr std::uint64_t kMaxMoveHashes = 2'048;
 
-/// A link of a tile of an output of an operator of a step. Indices count from 0, each within what stands
+/// A partial of a tile of an output of an operator of a step. Indices count from 0, each within what stands
 /// above it.
-struct LinkPosition {
+struct PartialPosition {
     std::uint32_t segment = 0;
     std::uint32_t step = 0;            ///< inner step of the round
     std::uint32_t operator_index = 0;  ///< in the program of a step
     std::uint32_t output = 0;
     std::uint64_t tile = 0;
-    std::uint64_t link = 0;
+    std::uint64_t partial = 0;
 
-    friend bool operator==(const LinkPosition&, const LinkPosition&) = default;
+    friend bool operator==(const PartialPosition&, const PartialPosition&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.segment, self.step, self.operator_index, self.output, self.tile, self.link);
+        visit(self.segment, self.step, self.operator_index, self.output, self.tile, self.partial);
     }
 };
 

@@ -18,14 +18,14 @@ struct TermPlace {
     KRange k;                  // the term
     std::uint64_t term = 0;    // in its block
     std::uint64_t terms = 0;   // of its block
-    std::uint64_t before = 0;  // links before the block's first
+    std::uint64_t before = 0;  // partials before the block's first
     std::uint64_t block = 0;   // over all stretches
 };
 
-class ProductLaw : public LinkLaw {
+class ProductLaw : public PartialLaw {
 public:
     ProductLaw(TileWork& work, const ProductSpec& spec)
-        : LinkLaw(work),
+        : PartialLaw(work),
           spec_(spec),
           stretches_(spec.stretches(work)),
           length_(spec.length(work)),
@@ -70,25 +70,25 @@ protected:
 class ChainLaw final : public ProductLaw {
 public:
     using ProductLaw::ProductLaw;
-    [[nodiscard]] std::uint64_t links() const override { return stretches_ * term_count(length_); }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        if (link + 1 == links()) return {};
-        return {LinkPhase::kChains, link / term_count(length_), link % term_count(length_)};
+    [[nodiscard]] std::uint64_t partials() const override { return stretches_ * term_count(length_); }
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        if (partial + 1 == partials()) return {};
+        return {PartialPhase::kChains, partial / term_count(length_), partial % term_count(length_)};
     }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
-        if (link > 0) out.real = w.reals(link - 1, out.real.size());
-        const std::uint64_t first = link % term_count(length_) * kTermLength;
-        const KRange k{link / term_count(length_), first, std::min(kTermLength, length_ - first)};
+    void fill(std::uint64_t partial, Cells& out) override {
+        if (partial > 0) out.real = w.reals(partial - 1, out.real.size());
+        const std::uint64_t first = partial % term_count(length_) * kTermLength;
+        const KRange k{partial / term_count(length_), first, std::min(kTermLength, length_ - first)};
         for (const ProductPart& part : parts_) {
             if (!sees(part, k)) continue;
             const NumberBlock a = spec_.left(w, part, k);
             const NumberBlock b = spec_.right(w, part, k);
             for (std::uint64_t i = 0; i < part.rows; ++i) add_row(part, i, k, a, b, out.real);
         }
-        if (link + 1 == links()) finish(out.real);
+        if (partial + 1 == partials()) finish(out.real);
     }
 
 private:
@@ -115,45 +115,45 @@ public:
         : ProductLaw(work, spec), block_(std::min(work.op().rule.block, length_)) {
         for (const ProductPart& part : parts_) maxima_ += part.rows + part.cols;
     }
-    [[nodiscard]] std::uint64_t links() const override { return stretches_ * links_of_stretch(); }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        if (link + 1 == links()) return {};
-        const TermPlace at = find(link);
-        return {phase(link, at), at.block, at.term};
+    [[nodiscard]] std::uint64_t partials() const override { return stretches_ * partials_of_stretch(); }
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        if (partial + 1 == partials()) return {};
+        const TermPlace at = find(partial);
+        return {phase(partial, at), at.block, at.term};
     }
-    [[nodiscard]] CellShape shape(std::uint64_t link) const override {
-        switch (phase(link, find(link))) {
-            case LinkPhase::kMaxima: return {CellKind::kReal, maxima_};
-            case LinkPhase::kSums: return {CellKind::kWhole, w.numbers()};
+    [[nodiscard]] CellShape shape(std::uint64_t partial) const override {
+        switch (phase(partial, find(partial))) {
+            case PartialPhase::kMaxima: return {CellKind::kReal, maxima_};
+            case PartialPhase::kSums: return {CellKind::kWhole, w.numbers()};
             default: return tile_shape();
         }
     }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
-        const TermPlace at = find(link);
-        switch (phase(link, at)) {
-            case LinkPhase::kMaxima: return fill_maxima(at, out.real);
-            case LinkPhase::kSums: return fill_sums(at, out.whole);
+    void fill(std::uint64_t partial, Cells& out) override {
+        const TermPlace at = find(partial);
+        switch (phase(partial, at)) {
+            case PartialPhase::kMaxima: return fill_maxima(at, out.real);
+            case PartialPhase::kSums: return fill_sums(at, out.whole);
             default: fill_total(at, out.real);
         }
-        if (link + 1 == links()) finish(out.real);
+        if (partial + 1 == partials()) finish(out.real);
     }
 
 private:
-    [[nodiscard]] std::uint64_t links_of_block(std::uint64_t count) const {
+    [[nodiscard]] std::uint64_t partials_of_block(std::uint64_t count) const {
         return 2 * term_count(count) + 1;
     }
-    [[nodiscard]] std::uint64_t links_of_stretch() const {
+    [[nodiscard]] std::uint64_t partials_of_stretch() const {
         const std::uint64_t rest = length_ % block_;
-        return length_ / block_ * links_of_block(block_) + (rest != 0 ? links_of_block(rest) : 0);
+        return length_ / block_ * partials_of_block(block_) + (rest != 0 ? partials_of_block(rest) : 0);
     }
-    // The block and term of a link; of a total the last term.
-    [[nodiscard]] TermPlace find(std::uint64_t link) const {
-        const std::uint64_t stretch = link / links_of_stretch();
-        const std::uint64_t in_stretch = link % links_of_stretch();
-        const std::uint64_t block = in_stretch / links_of_block(block_);
-        const std::uint64_t in_block = in_stretch % links_of_block(block_);
+    // The block and term of a partial; of a total the last term.
+    [[nodiscard]] TermPlace find(std::uint64_t partial) const {
+        const std::uint64_t stretch = partial / partials_of_stretch();
+        const std::uint64_t in_stretch = partial % partials_of_stretch();
+        const std::uint64_t block = in_stretch / partials_of_block(block_);
+        const std::uint64_t in_block = in_stretch % partials_of_block(block_);
         const std::uint64_t count = std::min(block_, length_ - block * block_);
         const std::uint64_t terms = term_count(count);
         const std::uint64_t term = in_block == 2 * terms ? terms - 1 : in_block % terms;
@@ -162,13 +162,13 @@ private:
         return {{stretch, block * block_ + first, std::min(kTermLength, count - first)},
                 term,
                 terms,
-                link - in_block,
+                partial - in_block,
                 stretch * blocks + block};
     }
-    [[nodiscard]] static LinkPhase phase(std::uint64_t link, const TermPlace& at) {
-        const std::uint64_t in_block = link - at.before;
-        if (in_block < at.terms) return LinkPhase::kMaxima;
-        return in_block < 2 * at.terms ? LinkPhase::kSums : LinkPhase::kTotals;
+    [[nodiscard]] static PartialPhase phase(std::uint64_t partial, const TermPlace& at) {
+        const std::uint64_t in_block = partial - at.before;
+        if (in_block < at.terms) return PartialPhase::kMaxima;
+        return in_block < 2 * at.terms ? PartialPhase::kSums : PartialPhase::kTotals;
     }
     // All of a term's block.
     [[nodiscard]] KRange block_of(const TermPlace& at) const {
@@ -298,7 +298,7 @@ private:
 };
 }  // namespace
 
-std::unique_ptr<LinkLaw> product_law(TileWork& work, const ProductSpec& spec) {
+std::unique_ptr<PartialLaw> product_law(TileWork& work, const ProductSpec& spec) {
     if (work.exact()) return std::make_unique<ExactLaw>(work, spec);
     return std::make_unique<ChainLaw>(work, spec);
 }

@@ -2,10 +2,10 @@
 // Gives products.cpp the law of matrix products, in both profiles. k runs over stretches of equal length
 // (sequences, query heads, or one), a stretch over blocks of the operator's rule, a block over terms of at
 // most kTermLength elements.
-//   f32  a link a term: the chains of fma so far.
-//   i16  for each block: a link a term with the largest magnitudes so far of the block's rows and columns;
-//        a link a term with the integer sums so far; a link with the sum of the blocks' values so far.
-// The last link is the tile.
+//   f32  a partial a term: the chains of fma so far.
+//   i16  for each block: a partial a term with the largest magnitudes so far of the block's rows and columns;
+//        a partial a term with the integer sums so far; a partial with the sum of the blocks' values so far.
+// The last partial is the tile.
 #pragma once
 
 #include <vector>
@@ -52,6 +52,6 @@ struct ProductSpec {
 };
 
 /// The law of a spec. The spec must outlive it.
-std::unique_ptr<LinkLaw> product_law(TileWork& work, const ProductSpec& spec);
+std::unique_ptr<PartialLaw> product_law(TileWork& work, const ProductSpec& spec);
 
 }  // namespace assay::dispute

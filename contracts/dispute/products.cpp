@@ -221,26 +221,26 @@ Columns value_columns(const program::ModelConfig& model) {
 }
 
 template <const ProductSpec& spec>
-std::unique_ptr<LinkLaw> law(TileWork& work) {
+std::unique_ptr<PartialLaw> law(TileWork& work) {
     return product_law(work, spec);
 }
 
 constexpr std::array kRows = {
-    LinkRow{Kind::kLinear, law<kForward>},
-    LinkRow{Kind::kAttentionScores, law<kScores>, nullptr, true},
-    LinkRow{Kind::kAttentionValues, law<kValues>},
-    LinkRow{Kind::kHead, law<kHead>},
-    LinkRow{Kind::kHeadInputGradient, law<kHeadInputGradient>},
-    LinkRow{Kind::kHeadWeightGradient, law<kWeightGradient>},
-    LinkRow{Kind::kLinearInputGradient, law<kInputGradient>},
-    LinkRow{Kind::kLinearWeightGradient, law<kWeightGradient>},
-    LinkRow{Kind::kAttentionValueGradient, law<kValueGradient>, value_columns},
-    LinkRow{Kind::kAttentionProbabilityGradient, law<kProbabilityGradient>, nullptr, true},
-    LinkRow{Kind::kAttentionQueryGradient, law<kQueryGradient>, query_columns},
-    LinkRow{Kind::kAttentionKeyGradient, law<kKeyGradient>, key_columns},
+    PartialRow{Kind::kLinear, law<kForward>},
+    PartialRow{Kind::kAttentionScores, law<kScores>, nullptr, true},
+    PartialRow{Kind::kAttentionValues, law<kValues>},
+    PartialRow{Kind::kHead, law<kHead>},
+    PartialRow{Kind::kHeadInputGradient, law<kHeadInputGradient>},
+    PartialRow{Kind::kHeadWeightGradient, law<kWeightGradient>},
+    PartialRow{Kind::kLinearInputGradient, law<kInputGradient>},
+    PartialRow{Kind::kLinearWeightGradient, law<kWeightGradient>},
+    PartialRow{Kind::kAttentionValueGradient, law<kValueGradient>, value_columns},
+    PartialRow{Kind::kAttentionProbabilityGradient, law<kProbabilityGradient>, nullptr, true},
+    PartialRow{Kind::kAttentionQueryGradient, law<kQueryGradient>, query_columns},
+    PartialRow{Kind::kAttentionKeyGradient, law<kKeyGradient>, key_columns},
 };
 }  // namespace
 
-std::span<const LinkRow> product_rows() { return kRows; }
+std::span<const PartialRow> product_rows() { return kRows; }
 
 }  // namespace assay::dispute

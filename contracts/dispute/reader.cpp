@@ -99,12 +99,12 @@ Cells OpeningReader::wholes(const Source& source, std::uint64_t number) {
     return refusal_ ? Cells::of(shape) : out;
 }
 
-Cells OpeningReader::link(std::uint64_t number, CellShape shape) {
-    const auto [found, is_new] = links_.try_emplace(number, Cells::of(shape));
+Cells OpeningReader::partial(std::uint64_t number, CellShape shape) {
+    const auto [found, is_new] = partials_.try_emplace(number, Cells::of(shape));
     Cells& out = found->second;
     ASSAY_CHECK(out.shape() == shape);
     if (!is_new || refusal_) return out;
-    load_link(number, out);
+    load_partial(number, out);
     if (refusal_) out = Cells::of(shape);
     return out;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives links the numbers that they are computed from. Whoever computes a link asks an OpeningReader for
-// tiles, earlier links and tokens in an order that follows from the link's law and from what it read: the
-// players' readers take them from memory and note them down, the referee's takes them from a witness, in the
-// same order, each shown to stand under a hash that the game has fixed.
+// Gives partials the numbers that they are computed from. Whoever computes a partial asks an OpeningReader
+// for tiles, earlier partials and tokens in an order that follows from the partial's law and from what it
+// read: the players' readers take them from memory and note them down, the referee's takes them from a
+// witness, in the same order, each shown to stand under a hash that the game has fixed.
 #pragma once
 
 #include <array>
@@ -53,8 +53,8 @@ public:
     const Tile& tile(const Source& source, std::uint64_t number);
     /// The numbers of tile `number` of an array of integers; zeros after a refusal. REQUIRES a tile of it.
     Cells wholes(const Source& source, std::uint64_t number);
-    /// Link `number` of the disputed tile; zeros after a refusal. REQUIRES an earlier one.
-    Cells link(std::uint64_t number, CellShape shape);
+    /// Partial `number` of the disputed tile; zeros after a refusal. REQUIRES an earlier one.
+    Cells partial(std::uint64_t number, CellShape shape);
     /// Token `place` of the job's stream; 0 after a refusal.
     std::uint32_t token(std::uint64_t place);
 
@@ -69,17 +69,17 @@ public:
 protected:
     virtual void load_tile(const Source& source, std::uint64_t number, Tile& out) = 0;
     virtual void load_wholes(const Source& source, std::uint64_t number, Cells& out) = 0;
-    virtual void load_link(std::uint64_t number, Cells& out) = 0;
+    virtual void load_partial(std::uint64_t number, Cells& out) = 0;
     /// Piece `number` of the token file, blob_id.hpp.
     virtual void load_piece(std::uint64_t number, base::Bytes& out) = 0;
-    /// Facts of the step; null where no link reads tokens.
+    /// Facts of the step; null where no partial reads tokens.
     [[nodiscard]] virtual const StepFacts* facts() const = 0;
 
 private:
     void check(const Source& source, std::uint64_t number, const Tile& tile);
 
     std::map<std::pair<std::uint64_t, std::uint64_t>, Tile> tiles_;
-    std::map<std::uint64_t, Cells> links_;
+    std::map<std::uint64_t, Cells> partials_;
     std::map<std::uint64_t, base::Bytes> pieces_;
     std::optional<GameReason> refusal_;
     bool is_void_ = false;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the ledger the referee: it computes one link of one tile again, from openings under hashes that the
-// game has fixed, with contracts/arithmetic alone, and says whether the claimed value follows from the
+// Gives the ledger the referee: it computes one partial of one tile again, from openings under hashes that
+// the game has fixed, with contracts/arithmetic alone, and says whether the claimed value follows from the
 // claimed inputs. Total: every position and every byte string has a verdict.
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "contracts/dispute/link_table.hpp"
+#include "contracts/dispute/partial_table.hpp"
 #include "contracts/dispute/witness.hpp"
 
 namespace assay::dispute {
@@ -30,39 +31,44 @@ struct GameVerdict {
     friend bool operator==(const GameVerdict&, const GameVerdict&) = default;
 };
 
-/// Whether a place of the step's program has such a link.
-bool exists(const StepFacts& facts, const LinkPosition& position);
-/// Links of a tile, the tile included. REQUIRES an operator, output and tile that exist.
-std::uint64_t link_count(const StepFacts& facts, const LinkPosition& position);
-/// What a link is. REQUIRES exists(facts, position).
-LinkPlace link_place(const StepFacts& facts, const LinkPosition& position);
+/// Whether a place of the step's program has such a partial.
+bool exists(const StepFacts& facts, const PartialPosition& position);
+/// Partials of a tile, the tile included. REQUIRES an operator, output and tile that exist.
+std::uint64_t partial_count(const StepFacts& facts, const PartialPosition& position);
+/// What a partial is. REQUIRES exists(facts, position).
+PartialPlace partial_place(const StepFacts& facts, const PartialPosition& position);
 /// "slot 3, round 5, segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums 0, term 2".
-std::string describe(const StepFacts& facts, const LinkPosition& position);
+std::string describe(const StepFacts& facts, const PartialPosition& position);
 
-/// Judges the link at `position`. The witness is the claimant's: whatever is wrong with it is its fault.
-GameVerdict judge(const StepFacts& facts, const LinkPosition& position, const FixedHashes& fixed,
+/// Judges the partial at `position`. The witness is the claimant's: whatever is wrong with it is its fault.
+GameVerdict judge(const StepFacts& facts, const PartialPosition& position, const FixedHashes& fixed,
                   base::ByteView witness);
 
-/// What judge() is shown: REQUIRES a link that exists; `links` are all of the tile's as the claimant has
-/// them.
-base::Bytes make_witness(const LinkPosition& position, StepMemory& memory, const std::vector<Cells>& links,
-                         const StoredTree& tree);
+/// What judge() is shown: REQUIRES a partial that exists; `partials` are all of the tile's as the claimant
+/// has them.
+base::Bytes make_witness(const PartialPosition& position, StepMemory& memory,
+                         const std::vector<Cells>& partials, const StoredTree& tree);
 
-/// All links of a tile by its law from what `memory` holds, the tile last. REQUIRES a tile that exists.
-std::vector<Cells> compute_links(const LinkPosition& position, StepMemory& memory);
-/// The tree over the hashes of all links but the last.
-StoredTree link_tree(const std::vector<Cells>& links);
+/// All partials of a tile by its law from what `memory` holds, the tile last. REQUIRES a tile that exists.
+std::vector<Cells> compute_partials(const PartialPosition& position, StepMemory& memory);
+/// The tree over the hashes of all partials but the last.
+StoredTree partial_tree(const std::vector<Cells>& partials);
 
-/// The link at a place from whatever `reader` gives. REQUIRES exists(facts, position).
-Cells compute_link(const StepFacts& facts, const LinkPosition& position, OpeningReader& reader);
+/// The partial at a place from whatever `reader` gives. REQUIRES exists(facts, position).
+Cells compute_partial(const StepFacts& facts, const PartialPosition& position, OpeningReader& reader);
 
 namespace detail {
 GameVerdict refused(const OpeningReader& reader);
-/// The claimed value, from the front of a witness; refuses one that has another hash. `tile_width`: of a
-/// tile, else 0.
-Cells claimed_value(WitnessReader& reader, CellShape shape, const Hash256& claimed, std::size_t tile_width);
-/// The verdict on a computed link.
-GameVerdict compare(const Cells& claimed, const Cells& computed, bool has_to_be_finite);
+/// What is claimed of a partial.
+struct ClaimedPartial {
+    CellShape shape;
+    Hash256 hash;
+    std::size_t tile_width = 0;  ///< of a tile, else 0
+    bool has_to_be_finite = false;
+};
+/// The verdict on a witness, from the claimed value at its front to its last byte.
+GameVerdict verdict_on(WitnessReader& reader, const ClaimedPartial& claim,
+                       const std::function<Cells()>& compute);
 }  // namespace detail
 
 }  // namespace assay::dispute

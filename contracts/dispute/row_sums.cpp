@@ -39,23 +39,23 @@ std::uint64_t row_length(const TileWork& w, std::uint64_t i, std::uint64_t lengt
     return seen_only ? head_row(w, w.at().row + i).query + 1 : length;
 }
 
-class LaneLaw final : public LinkLaw {
+class LaneLaw final : public PartialLaw {
 public:
     LaneLaw(TileWork& work, const LaneSpec& spec)
-        : LinkLaw(work), spec_(spec), length_(spec.length(work)), terms_(term_count(length_)) {}
-    [[nodiscard]] std::uint64_t links() const override { return terms_ + 1; }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        return link == terms_ ? LinkPlace{} : LinkPlace{LinkPhase::kLanes, 0, link};
+        : PartialLaw(work), spec_(spec), length_(spec.length(work)), terms_(term_count(length_)) {}
+    [[nodiscard]] std::uint64_t partials() const override { return terms_ + 1; }
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        return partial == terms_ ? PartialPlace{} : PartialPlace{PartialPhase::kLanes, 0, partial};
     }
-    [[nodiscard]] CellShape shape(std::uint64_t link) const override {
-        return link == terms_ ? tile_shape() : lanes_shape();
+    [[nodiscard]] CellShape shape(std::uint64_t partial) const override {
+        return partial == terms_ ? tile_shape() : lanes_shape();
     }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
-        if (link == terms_) return finish(out.real);
-        if (link > 0) out.real = w.reals(link - 1, lanes_shape().count);
-        const std::uint64_t first = link * kTermLength;
+    void fill(std::uint64_t partial, Cells& out) override {
+        if (partial == terms_) return finish(out.real);
+        if (partial > 0) out.real = w.reals(partial - 1, lanes_shape().count);
+        const std::uint64_t first = partial * kTermLength;
         const std::uint64_t count = std::min(kTermLength, length_ - first);
         const Elements elements = spec_.load(w, first, count);
         for (std::uint64_t i = 0; i < w.at().height; ++i) {
@@ -93,7 +93,7 @@ private:
 };
 
 template <const LaneSpec& spec>
-std::unique_ptr<LinkLaw> lane_law(TileWork& work) {
+std::unique_ptr<PartialLaw> lane_law(TileWork& work) {
     return std::make_unique<LaneLaw>(work, spec);
 }
 
@@ -153,10 +153,10 @@ void layer_norm_rows(TileWork& w, Out out) {
 constexpr LaneSpec kMean{Adds::kSum, false, first_cols, load_first, finish_mean};
 constexpr LaneSpec kVariance{Adds::kDot, false, first_cols, load_centred, finish_rstd};
 
-std::unique_ptr<LinkLaw> layer_norm(TileWork& work) {
+std::unique_ptr<PartialLaw> layer_norm(TileWork& work) {
     if (work.output() == 1) return lane_law<kMean>(work);
     if (work.output() == 2) return lane_law<kVariance>(work);
-    return one_link<layer_norm_rows>(work);
+    return one_partial<layer_norm_rows>(work);
 }
 
 // The gradient of its input: operands dy, x, mean, rstd, gain.
@@ -213,9 +213,9 @@ void rms_norm_rows(TileWork& w, Out out) {
 }
 constexpr LaneSpec kMeanSquare{Adds::kDot, false, first_cols, load_square, finish_rms};
 
-std::unique_ptr<LinkLaw> rms_norm(TileWork& work) {
+std::unique_ptr<PartialLaw> rms_norm(TileWork& work) {
     if (work.output() == 1) return lane_law<kMeanSquare>(work);
-    return one_link<rms_norm_rows>(work);
+    return one_partial<rms_norm_rows>(work);
 }
 
 // The gradient of its input: operands dy, x, rstd, gain.
@@ -245,26 +245,26 @@ void finish_rms_gradient(TileWork& w, std::span<const float> sums, Out out) {
 }
 constexpr LaneSpec kRmsGradient{Adds::kDot, false, first_cols, load_rms_pair, finish_rms_gradient};
 
-// The largest number of a row so far, the first among equals; the last link is the tile.
-class LargestLaw final : public LinkLaw {
+// The largest number of a row so far, the first among equals; the last partial is the tile.
+class LargestLaw final : public PartialLaw {
 public:
     LargestLaw(TileWork& work, bool seen_only)
-        : LinkLaw(work), seen_only_(seen_only), length_(work.cols(0)), terms_(term_count(length_)) {}
-    [[nodiscard]] std::uint64_t links() const override { return terms_; }
-    [[nodiscard]] LinkPlace place(std::uint64_t link) const override {
-        return link + 1 == terms_ ? LinkPlace{} : LinkPlace{LinkPhase::kLargest, 0, link};
+        : PartialLaw(work), seen_only_(seen_only), length_(work.cols(0)), terms_(term_count(length_)) {}
+    [[nodiscard]] std::uint64_t partials() const override { return terms_; }
+    [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
+        return partial + 1 == terms_ ? PartialPlace{} : PartialPlace{PartialPhase::kLargest, 0, partial};
     }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
 
 protected:
-    void fill(std::uint64_t link, Cells& out) override {
-        const std::uint64_t first = link * kTermLength;
+    void fill(std::uint64_t partial, Cells& out) override {
+        const std::uint64_t first = partial * kTermLength;
         const std::uint64_t count = std::min(kTermLength, length_ - first);
         const NumberBlock x = strip(w, 0, first, count);
-        if (link > 0) out.real = w.reals(link - 1, out.real.size());
+        if (partial > 0) out.real = w.reals(partial - 1, out.real.size());
         for (std::uint64_t i = 0; i < x.rows; ++i) {
             float& best = out.real[i];
-            if (link == 0) best = x.at(i, 0);
+            if (partial == 0) best = x.at(i, 0);
             const std::uint64_t end = std::min(row_length(w, i, length_, seen_only_), first + count);
             for (std::uint64_t k = first; k < end; ++k) {
                 if (best < x.at(i, k - first)) best = x.at(i, k - first);
@@ -279,23 +279,23 @@ private:
 };
 
 template <bool seen_only>
-std::unique_ptr<LinkLaw> largest(TileWork& work) {
+std::unique_ptr<PartialLaw> largest(TileWork& work) {
     return std::make_unique<LargestLaw>(work, seen_only);
 }
 
 constexpr std::array kRows = {
-    LinkRow{Kind::kLayerNorm, layer_norm},
-    LinkRow{Kind::kRmsNorm, rms_norm},
-    LinkRow{Kind::kSoftmaxMax, largest<true>},
-    LinkRow{Kind::kSoftmaxSum, lane_law<kSoftmaxSum>},
-    LinkRow{Kind::kLossMax, largest<false>},
-    LinkRow{Kind::kLossSum, lane_law<kLossSum>},
-    LinkRow{Kind::kLayerNormInputGradient, lane_law<kLayerNormGradient>},
-    LinkRow{Kind::kRmsNormInputGradient, lane_law<kRmsGradient>},
-    LinkRow{Kind::kSoftmaxDot, lane_law<kSoftmaxDot>},
+    PartialRow{Kind::kLayerNorm, layer_norm},
+    PartialRow{Kind::kRmsNorm, rms_norm},
+    PartialRow{Kind::kSoftmaxMax, largest<true>},
+    PartialRow{Kind::kSoftmaxSum, lane_law<kSoftmaxSum>},
+    PartialRow{Kind::kLossMax, largest<false>},
+    PartialRow{Kind::kLossSum, lane_law<kLossSum>},
+    PartialRow{Kind::kLayerNormInputGradient, lane_law<kLayerNormGradient>},
+    PartialRow{Kind::kRmsNormInputGradient, lane_law<kRmsGradient>},
+    PartialRow{Kind::kSoftmaxDot, lane_law<kSoftmaxDot>},
 };
 }  // namespace
 
-std::span<const LinkRow> row_sum_rows() { return kRows; }
+std::span<const PartialRow> row_sum_rows() { return kRows; }
 
 }  // namespace assay::dispute

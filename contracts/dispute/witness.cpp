@@ -86,9 +86,9 @@ void Prover::load_wholes(const Source& source, std::uint64_t number, Cells& out)
     put(memory_.tiles(source).siblings(number));
 }
 
-void Prover::load_link(std::uint64_t number, Cells& out) {
-    ASSAY_CHECK(number < links_.size() && links_[number].shape() == out.shape());
-    out = links_[number];
+void Prover::load_partial(std::uint64_t number, Cells& out) {
+    ASSAY_CHECK(number < partials_.size() && partials_[number].shape() == out.shape());
+    out = partials_[number];
     if (tree_ == nullptr) return;
     put(encode_cells(out));
     put(tree_->siblings(number));
@@ -165,10 +165,10 @@ void WitnessReader::load_wholes(const Source& source, std::uint64_t number, Cell
     expect(root_above(tile_hash(out, width), number, source.tiles()), root);
 }
 
-void WitnessReader::load_link(std::uint64_t number, Cells& out) {
+void WitnessReader::load_partial(std::uint64_t number, Cells& out) {
     out = take_cells(out.shape());
     if (refusal()) return;
-    expect(root_above(link_hash(out), number, links_ - 1), fixed_.links);
+    expect(root_above(partial_hash(out), number, partials_ - 1), fixed_.partials);
 }
 
 void WitnessReader::load_piece(std::uint64_t number, base::Bytes& out) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives both sides of a dispute's last move the witness: the claimed value of a link, and the openings of
+// Gives both sides of a dispute's last move the witness: the claimed value of a partial, and the openings of
 // what it is computed from, in the order in which its law asks for them (reader.hpp). Nothing in it says what
-// an opening is, where it stands or how long it is: all of that is known, so a link has one witness.
+// an opening is, where it stands or how long it is: all of that is known, so a partial has one witness.
 //
-//   value      encode_cells of the claimed link
+//   value      encode_cells of the claimed partial
 //   source     on first use of a version of a tensor: its root, siblings up to the root of all outputs; of
 //   the
 //              state siblings up to its array's root, and from there up to the state's
 //   tile       the numbers that the source holds of it, binary32, row by row; siblings up to its tensor's
-//   root link       encode_cells of an earlier link; siblings up to the root of the links piece      of the
-//   token file; siblings up to its blob id
+//   root partial       encode_cells of an earlier partial; siblings up to the root of the partials piece of
+//   the token file; siblings up to its blob id
 #pragma once
 
 #include <memory>
@@ -49,16 +49,16 @@ public:
 /// Reads from memory, and writes down what it opens.
 class Prover final : public OpeningReader {
 public:
-    /// `links`: those of the disputed tile before the one that is computed, at least; they may grow.
+    /// `partials`: those of the disputed tile before the one that is computed, at least; they may grow.
     /// `tree`: over all of them but the last; null: nothing is opened, only computed.
-    Prover(StepMemory& memory, const std::vector<Cells>& links, const StoredTree* tree)
-        : memory_(memory), links_(links), tree_(tree) {}
+    Prover(StepMemory& memory, const std::vector<Cells>& partials, const StoredTree* tree)
+        : memory_(memory), partials_(partials), tree_(tree) {}
     [[nodiscard]] base::Bytes take_openings() { return std::move(out_); }
 
 protected:
     void load_tile(const Source& source, std::uint64_t number, Tile& out) override;
     void load_wholes(const Source& source, std::uint64_t number, Cells& out) override;
-    void load_link(std::uint64_t number, Cells& out) override;
+    void load_partial(std::uint64_t number, Cells& out) override;
     void load_piece(std::uint64_t number, base::Bytes& out) override;
     [[nodiscard]] const StepFacts* facts() const override { return memory_.facts(); }
 
@@ -68,7 +68,7 @@ private:
     void put_root(const Source& source);
 
     StepMemory& memory_;
-    const std::vector<Cells>& links_;
+    const std::vector<Cells>& partials_;
     const StoredTree* tree_;
     std::map<std::uint64_t, bool> shown_;
     base::Bytes out_;
@@ -76,9 +76,9 @@ private:
 
 /// The hashes under which a witness opens.
 struct FixedHashes {
-    Hash256 claimed;              ///< of the disputed link
+    Hash256 claimed;              ///< of the disputed partial
     Hash256 outputs;              ///< root over the roots of all outputs of the step
-    Hash256 links;                ///< root over the links of the disputed tile but the last
+    Hash256 partials;             ///< root over the partials of the disputed tile but the last
     Hash256 data;                 ///< blob id of the token file
     std::vector<Hash256> states;  ///< roots of the states that the unit starts from
     std::vector<Hash256> arrays;  ///< of kArray: roots of arrays
@@ -88,8 +88,8 @@ struct FixedHashes {
 class WitnessReader final : public OpeningReader {
 public:
     WitnessReader(const StepFacts* facts, const std::vector<program::TensorInfo>& tensors,
-                  const FixedHashes& fixed, std::uint64_t links, base::ByteView witness)
-        : facts_(facts), tensors_(tensors), fixed_(fixed), links_(links), rest_(witness) {}
+                  const FixedHashes& fixed, std::uint64_t partials, base::ByteView witness)
+        : facts_(facts), tensors_(tensors), fixed_(fixed), partials_(partials), rest_(witness) {}
     /// The next bytes; none and a refusal when fewer are left.
     base::ByteView take(std::size_t size);
     [[nodiscard]] std::size_t left() const { return rest_.size(); }
@@ -97,7 +97,7 @@ public:
 protected:
     void load_tile(const Source& source, std::uint64_t number, Tile& out) override;
     void load_wholes(const Source& source, std::uint64_t number, Cells& out) override;
-    void load_link(std::uint64_t number, Cells& out) override;
+    void load_partial(std::uint64_t number, Cells& out) override;
     void load_piece(std::uint64_t number, base::Bytes& out) override;
     [[nodiscard]] const StepFacts* facts() const override { return facts_; }
 
@@ -115,7 +115,7 @@ private:
     const StepFacts* facts_;
     const std::vector<program::TensorInfo>& tensors_;
     const FixedHashes& fixed_;
-    std::uint64_t links_;
+    std::uint64_t partials_;
     base::ByteView rest_;
     std::map<std::uint64_t, Hash256> roots_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the laws of links (link_table.hpp) the disputed tile and its operands by row and column.
+// Gives the laws of partials (partial_table.hpp) the disputed tile and its operands by row and column.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay::dispute {
 
-/// Elements of a term: what one link adds to the one before it.
+/// Elements of a term: what one partial adds to the one before it.
 inline constexpr std::uint64_t kTermLength = 512;
 
 /// Numbers of a matrix, row by row.
@@ -66,11 +66,11 @@ public:
     std::uint32_t input(std::uint64_t row);
     std::uint32_t target(std::uint64_t row);
 
-    std::vector<float> reals(std::uint64_t link, std::size_t count) {
-        return reader_.link(link, {CellKind::kReal, count}).real;
+    std::vector<float> reals(std::uint64_t partial, std::size_t count) {
+        return reader_.partial(partial, {CellKind::kReal, count}).real;
     }
-    std::vector<base::Int128> wholes(std::uint64_t link, std::size_t count) {
-        return reader_.link(link, {CellKind::kWhole, count}).whole;
+    std::vector<base::Int128> wholes(std::uint64_t partial, std::size_t count) {
+        return reader_.partial(partial, {CellKind::kWhole, count}).whole;
     }
     void refuse(GameReason reason) { reader_.refuse(reason); }
 

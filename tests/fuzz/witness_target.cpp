@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Witnesses of disputes, which come from a claimant: a link has one that wins, and any other bytes lose by
-// name. And what a claimant may commit to before it opens anything: every law of links computes from any
+// Witnesses of disputes, which come from a claimant: a partial has one that wins, and any other bytes lose by
+// name. And what a claimant may commit to before it opens anything: every law of partials computes from any
 // numbers, integers and tokens.
 #include <algorithm>
 #include <memory>
@@ -17,16 +17,16 @@ namespace {
 using namespace assay::dispute;
 
 // A tile of an operator of a small step, with the witness that wins.
-struct World {
+struct FuzzedStep {
     disputed::Step step;
     std::unique_ptr<StepCommitments> honest;
 };
 
-World& world(std::size_t which) {
+FuzzedStep& world(std::size_t which) {
     static constexpr std::size_t kWorlds = 4;
-    static std::array<World, kWorlds> worlds;
+    static std::array<FuzzedStep, kWorlds> worlds;
     static constexpr std::array<std::size_t, kWorlds> kVariants = {0, 1, 4, 5};
-    World& out = worlds[which % kWorlds];
+    FuzzedStep& out = worlds[which % kWorlds];
     if (out.honest == nullptr) {
         make_step(out.step, disputed::small_variants()[kVariants[which % kWorlds]]);
         out.honest = std::make_unique<StepCommitments>(out.step.inputs);
@@ -35,9 +35,9 @@ World& world(std::size_t which) {
 }
 
 // Bytes that never end.
-class Stream {
+class HostileBytes {
 public:
-    explicit Stream(base::ByteView bytes) : bytes_(bytes) {}
+    explicit HostileBytes(base::ByteView bytes) : bytes_(bytes) {}
     std::uint8_t next() { return bytes_.empty() ? 0 : bytes_[at_++ % bytes_.size()]; }
     std::uint32_t word() {
         std::uint32_t out = 0;
@@ -53,7 +53,7 @@ private:
 // Gives every number as the input has it: what stands behind hashes that the claimant chose.
 class HostileReader final : public OpeningReader {
 public:
-    HostileReader(const StepFacts& facts, Stream& stream) : facts_(facts), stream_(stream) {}
+    HostileReader(const StepFacts& facts, HostileBytes& stream) : facts_(facts), stream_(stream) {}
 
 protected:
     void load_tile(const Source&, std::uint64_t, Tile& out) override {
@@ -66,7 +66,7 @@ protected:
         }
     }
     void load_wholes(const Source&, std::uint64_t, Cells&) override {}
-    void load_link(std::uint64_t, Cells& out) override {
+    void load_partial(std::uint64_t, Cells& out) override {
         base::Bytes bytes(out.shape().bytes());
         for (std::uint8_t& byte : bytes) byte = stream_.next();
         out = decode_cells(out.shape(), bytes);
@@ -79,59 +79,59 @@ protected:
 
 private:
     const StepFacts& facts_;
-    Stream& stream_;
+    HostileBytes& stream_;
 };
 
-LinkPosition pick(const StepFacts& facts, Stream& stream) {
-    LinkPosition out;
+PartialPosition pick(const StepFacts& facts, HostileBytes& stream) {
+    PartialPosition out;
     out.operator_index = stream.word() % facts.operators();
     const auto& outputs = facts.program->operators[out.operator_index].outputs;
     out.output = stream.next() % static_cast<std::uint32_t>(outputs.size());
     out.tile = stream.word() % facts.tiles(facts.output(out.operator_index, out.output));
-    out.link = stream.word() % link_count(facts, out);
+    out.partial = stream.word() % partial_count(facts, out);
     return out;
 }
 
-void run_hostile(World& at, Stream& stream) {
+void run_hostile(FuzzedStep& at, HostileBytes& stream) {
     const StepFacts& facts = at.step.inputs.facts;
-    const LinkPosition position = pick(facts, stream);
+    const PartialPosition position = pick(facts, stream);
     HostileReader reader(facts, stream);
-    const Cells cells = compute_link(facts, position, reader);
+    const Cells cells = compute_partial(facts, position, reader);
     const Cells again = decode_cells(cells.shape(), encode_cells(cells));
-    ASSAY_CHECK(link_hash(again) == link_hash(cells));
+    ASSAY_CHECK(partial_hash(again) == partial_hash(cells));
 }
 
 struct Played {
-    LinkPosition position;
-    std::vector<Cells> links;
+    PartialPosition position;
+    std::vector<Cells> partials;
     FixedHashes fixed;
     base::Bytes witness;
 };
 
-Played play(World& at, Stream& stream) {
+Played play(FuzzedStep& at, HostileBytes& stream) {
     Played out;
     out.position = pick(at.step.inputs.facts, stream);
-    out.links = at.honest->links(out.position);
-    const StoredTree tree = link_tree(out.links);
-    const Cells& value = out.links[out.position.link];
+    out.partials = at.honest->partials(out.position);
+    const StoredTree tree = partial_tree(out.partials);
+    const Cells& value = out.partials[out.position.partial];
     const auto& facts = at.step.inputs.facts;
     const program::TensorId id = facts.output(out.position.operator_index, out.position.output);
     const std::uint64_t width = extent_of(facts.rows(id), facts.cols(id), out.position.tile).width;
-    const bool is_last = out.position.link + 1 == out.links.size();
-    out.fixed = {.claimed = is_last ? tile_hash(value, width) : link_hash(value),
+    const bool is_last = out.position.partial + 1 == out.partials.size();
+    out.fixed = {.claimed = is_last ? tile_hash(value, width) : partial_hash(value),
                  .outputs = at.honest->outputs().root(),
-                 .links = tree.root(),
+                 .partials = tree.root(),
                  .data = at.step.data,
                  .states = {at.step.state_root},
                  .arrays = {}};
-    out.witness = make_witness(out.position, *at.honest, out.links, tree);
+    out.witness = make_witness(out.position, *at.honest, out.partials, tree);
     return out;
 }
 
 constexpr std::size_t kSelector = 16;
 
-void run_witness(World& at, base::ByteView selector, base::ByteView witness) {
-    Stream stream(selector);
+void run_witness(FuzzedStep& at, base::ByteView selector, base::ByteView witness) {
+    HostileBytes stream(selector);
     const Played played = play(at, stream);
     const GameVerdict verdict = judge(at.step.inputs.facts, played.position, played.fixed, witness);
     ASSAY_CHECK(verdict.claimant_wins() ==
@@ -152,7 +152,7 @@ std::vector<base::Bytes> seeds() {
         base::Bytes opened = {which, 1};
         for (std::size_t i = 0; i < kSelector; ++i)
             opened.push_back(static_cast<std::uint8_t>(91 * i + which));
-        Stream stream(base::ByteView(opened).subspan(2, kSelector));
+        HostileBytes stream(base::ByteView(opened).subspan(2, kSelector));
         const base::Bytes witness = play(world(which), stream).witness;
         opened.insert(opened.end(), witness.begin(), witness.end());
         out.push_back(opened);
@@ -162,9 +162,9 @@ std::vector<base::Bytes> seeds() {
 
 void run(base::ByteView input) {
     if (input.size() < 2 + kSelector) return;
-    World& at = world(input[0]);
+    FuzzedStep& at = world(input[0]);
     if (input[1] % 2 == 0) {
-        Stream stream(input.subspan(2));
+        HostileBytes stream(input.subspan(2));
         return run_hostile(at, stream);
     }
     run_witness(at, input.subspan(2, kSelector), input.subspan(2 + kSelector));

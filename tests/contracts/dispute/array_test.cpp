@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates and merges: links give what the job's law gives, one number off loses, the truth wins.
+// Updates and merges: partials give what the job's law gives, one number off loses, the truth wins.
 #include <bit>
 #include <limits>
 #include <random>
 
 #include "contracts/dispute/array_referee.hpp"
+#include "contracts/dispute/clip_referee.hpp"
 #include "contracts/dispute/commitments.hpp"
 #include "tests/support/catch.hpp"
 
@@ -62,7 +63,7 @@ public:
     [[nodiscard]] FixedHashes fixed() {
         FixedHashes out{.claimed = {},
                         .outputs = {},
-                        .links = {},
+                        .partials = {},
                         .data = {},
                         .states = {state(0), state(1)},
                         .arrays = {}};
@@ -143,32 +144,32 @@ void check_unit(const ArrayFacts& facts, Arrays& memory, const std::vector<Numbe
         const program::TensorInfo& info = (*facts.tensors)[t];
         for (std::uint64_t n = 0; n < arithmetic::tile_count(info.rows, info.cols); ++n) {
             ArrayPosition at{t, n, 0};
-            const std::vector<Cells> links = compute_links(facts, at, memory);
+            const std::vector<Cells> partials = compute_partials(facts, at, memory);
             const TileExtent extent = extent_of(info.rows, info.cols, n);
-            for (std::size_t i = 0; i < links.back().size(); ++i) {
+            for (std::size_t i = 0; i < partials.back().size(); ++i) {
                 const Number value = wanted[info.offset + (extent.row + i / extent.width) * info.cols +
                                             extent.col + i % extent.width];
                 if constexpr (std::is_same_v<Number, float>) {
                     REQUIRE(std::bit_cast<std::uint32_t>(value) ==
-                            std::bit_cast<std::uint32_t>(links.back().real[i]));
+                            std::bit_cast<std::uint32_t>(partials.back().real[i]));
                 } else {
-                    REQUIRE(value == static_cast<std::int64_t>(links.back().whole[i]));
+                    REQUIRE(value == static_cast<std::int64_t>(partials.back().whole[i]));
                 }
             }
-            for (at.link = 0; at.link < links.size(); ++at.link) {
+            for (at.partial = 0; at.partial < partials.size(); ++at.partial) {
                 for (const bool lies : {false, true}) {
-                    std::vector<Cells> claimed = links;
-                    Cells& cells = claimed[at.link];
+                    std::vector<Cells> claimed = partials;
+                    Cells& cells = claimed[at.partial];
                     if (lies && cells.kind == CellKind::kReal) {
                         cells.real[0] = std::nextafter(cells.real[0], 2.0F);
                     } else if (lies) {
                         cells.whole[0] += 1;
                     }
                     FixedHashes fixed = memory.fixed();
-                    const StoredTree tree = link_tree(claimed);
-                    fixed.links = tree.root();
-                    fixed.claimed =
-                        at.link + 1 == links.size() ? tile_hash(cells, extent.width) : link_hash(cells);
+                    const StoredTree tree = partial_tree(claimed);
+                    fixed.partials = tree.root();
+                    fixed.claimed = at.partial + 1 == partials.size() ? tile_hash(cells, extent.width)
+                                                                      : partial_hash(cells);
                     const base::Bytes witness = make_witness(facts, at, memory, claimed, tree);
                     CHECK(witness.size() <= kMaxWitnessBytes);
                     const GameVerdict verdict = judge(facts, at, fixed, witness);
@@ -218,22 +219,22 @@ TEST_CASE("an update that no codec gives, and sums that no merge reaches, are re
     Arrays memory(row, 65);
     const ArrayFacts facts{ArrayUnit::kMergedParameters, &list, &row, memory.settings, memory.weights};
     ArrayPosition at{0, 0, 0};
-    std::vector<Cells> links = compute_links(facts, at, memory);
+    std::vector<Cells> partials = compute_partials(facts, at, memory);
     const auto verdict = [&] {
         FixedHashes fixed = memory.fixed();
-        const StoredTree tree = link_tree(links);
-        fixed.links = tree.root();
-        fixed.claimed =
-            at.link + 1 == links.size() ? tile_hash(links[at.link], 16) : link_hash(links[at.link]);
-        return judge(facts, at, fixed, make_witness(facts, at, memory, links, tree));
+        const StoredTree tree = partial_tree(partials);
+        fixed.partials = tree.root();
+        fixed.claimed = at.partial + 1 == partials.size() ? tile_hash(partials[at.partial], 16)
+                                                          : partial_hash(partials[at.partial]);
+        return judge(facts, at, fixed, make_witness(facts, at, memory, partials, tree));
     };
     memory.updates[3][0] = std::int64_t{1} << 62;
     CHECK(to_text(verdict().reason) == "out_of_range");
     memory.updates[3][0] = std::numeric_limits<std::int64_t>::min();
     CHECK(to_text(verdict().reason) == "out_of_range");
     memory.updates[3][0] = 0;
-    for (at.link = 1; at.link < links.size(); ++at.link) {
-        links[at.link - 1].whole[0] = static_cast<base::Int128>(base::Uint128{1} << 127);
+    for (at.partial = 1; at.partial < partials.size(); ++at.partial) {
+        partials[at.partial - 1].whole[0] = static_cast<base::Int128>(base::Uint128{1} << 127);
         CHECK(to_text(verdict().reason) == "out_of_range");
     }
 }
@@ -244,11 +245,11 @@ TEST_CASE("an update out of range and a base that is not finite have verdicts") 
         Arrays memory(*row, 1);
         const ArrayFacts facts{ArrayUnit::kUpdate, &list, row, memory.settings, {}};
         const ArrayPosition at{0, 0, 0};
-        const std::vector<Cells> links = compute_links(facts, at, memory);
+        const std::vector<Cells> partials = compute_partials(facts, at, memory);
         const auto verdict = [&] {
             FixedHashes fixed = memory.fixed();
-            fixed.claimed = tile_hash(links[0], 16);
-            return judge(facts, at, fixed, make_witness(facts, at, memory, links, link_tree(links)));
+            fixed.claimed = tile_hash(partials[0], 16);
+            return judge(facts, at, fixed, make_witness(facts, at, memory, partials, partial_tree(partials)));
         };
         CHECK(verdict().claimant_wins());
         memory.end[5] = 3e38F;
@@ -258,5 +259,45 @@ TEST_CASE("an update out of range and a base that is not finite have verdicts") 
         CHECK(to_text(verdict().reason) == "not_finite");
         memory.base[5] = std::numeric_limits<float>::quiet_NaN();
         CHECK(to_text(verdict().outcome) == "job_void");
+    }
+}
+
+TEST_CASE("a clip follows from the numbers of its update") {
+    auto list = tensors();
+    const program::StrategyRow& row = *program::strategies().front();
+    Arrays memory(row, 1);
+    for (const float bound : {1e-6F, 0.01F, 1e6F}) {
+        const ClipFacts facts{&list, memory.settings.sum_exponent, bound};
+        const std::vector<Cells> partials = compute_partials(facts, memory);
+        REQUIRE(partials.size() == 2);
+        const std::uint32_t clip = arithmetic::update_clip(facts.sum_exponent, bound, memory.updates[0]);
+        CHECK(partials.back().whole[0] == clip);
+        for (std::uint64_t partial = 0; partial < partials.size(); ++partial) {
+            for (const bool lies : {false, true}) {
+                std::vector<Cells> claimed = partials;
+                claimed[partial].whole[0] += lies ? 1 : 0;
+                FixedHashes fixed = memory.fixed();
+                const StoredTree tree = partial_tree(claimed);
+                fixed.partials = tree.root();
+                fixed.claimed = partial_hash(claimed[partial]);
+                const base::Bytes witness = make_witness(facts, partial, memory, claimed, tree);
+                CHECK(to_text(judge(facts, partial, fixed, witness).reason) == (lies ? "differs" : "agrees"));
+                base::Bytes other = witness;
+                other[other.size() / 2] ^= 1;
+                CHECK_FALSE(judge(facts, partial, fixed, other).claimant_wins());
+            }
+        }
+        // Sums that no update reaches.
+        for (const base::Int128 high : {base::Int128{-1}, base::Int128{1} << 35, base::Int128{1} << 100}) {
+            std::vector<Cells> claimed = partials;
+            claimed[0].whole[0] = high;
+            FixedHashes fixed = memory.fixed();
+            const StoredTree tree = partial_tree(claimed);
+            fixed.partials = tree.root();
+            fixed.claimed = partial_hash(claimed[1]);
+            const base::Bytes witness = make_witness(facts, 1, memory, claimed, tree);
+            CHECK(to_text(judge(facts, 1, fixed, witness).reason) == "out_of_range");
+        }
+        CHECK(to_text(judge(facts, 2, memory.fixed(), {}).reason) == "position");
     }
 }

@@ -119,22 +119,22 @@ TEST_CASE("a divergence is a claim like any other") {
         const StepFacts& facts = step.inputs.facts;
         // The first operator with an output that is not finite, and the tile.
         StepCommitments whole(step.inputs);
-        std::optional<LinkPosition> first;
+        std::optional<PartialPosition> first;
         for (std::uint32_t i = 0; i < step.program.operators.size() && !first; ++i) {
             for (std::uint32_t o = 0; o < step.program.operators[i].outputs.size() && !first; ++o) {
                 for (std::uint64_t n = 0; n < facts.tiles(facts.output(i, o)) && !first; ++n) {
                     const Cells cells = whole.tile_of(i, o, n);
                     if (!std::all_of(cells.real.begin(), cells.real.end(),
                                      [](float x) { return std::isfinite(x); })) {
-                        first = LinkPosition{0, 1, i, o, n, 0};
+                        first = PartialPosition{0, 1, i, o, n, 0};
                     }
                 }
             }
         }
         REQUIRE(first);
         // Who goes on with it loses.
-        disputed::PlayedClaim claim{*first, whole.links(*first)};
-        claim.position.link = claim.links.size() - 1;
+        disputed::PlayedClaim claim{*first, whole.partials(*first)};
+        claim.position.partial = claim.partials.size() - 1;
         CHECK(to_text(disputed::verdict_on(step, whole, claim).reason) == "diverges");
         // Who says so wins, at that operator.
         step.inputs.facts.diverged_at = first->operator_index;

@@ -36,38 +36,38 @@ std::optional<PlayedClaim> walk(StepCommitments& claimant, StepCommitments& chal
     const auto output = first_difference(claimant.outputs(), challenger.outputs());
     if (!output) return std::nullopt;
     PlayedClaim claim;
-    LinkPosition& at = claim.position;
+    PartialPosition& at = claim.position;
     while (facts.first_output[at.operator_index + 1] <= *output) ++at.operator_index;
     at.output = static_cast<std::uint32_t>(*output - facts.first_output[at.operator_index]);
     const auto tile = first_difference(claimant.tiles_of(at.operator_index, at.output),
                                        challenger.tiles_of(at.operator_index, at.output));
     REQUIRE(tile);
     at.tile = *tile;
-    claim.links = claimant.links(at);
-    const std::vector<Cells> own = challenger.links(at);
-    const auto link = first_difference(link_tree(claim.links), link_tree(own));
-    at.link = link ? *link : own.size() - 1;
+    claim.partials = claimant.partials(at);
+    const std::vector<Cells> own = challenger.partials(at);
+    const auto partial = first_difference(partial_tree(claim.partials), partial_tree(own));
+    at.partial = partial ? *partial : own.size() - 1;
     return claim;
 }
 
 FixedHashes fixed_hashes(const Step& step, const StepCommitments& claimant, const PlayedClaim& claim) {
-    const LinkPosition& at = claim.position;
-    const bool is_last = at.link + 1 == claim.links.size();
+    const PartialPosition& at = claim.position;
+    const bool is_last = at.partial + 1 == claim.partials.size();
     const std::uint64_t width =
         extent_of(step.inputs.facts.rows(step.inputs.facts.output(at.operator_index, at.output)),
                   step.inputs.facts.cols(step.inputs.facts.output(at.operator_index, at.output)), at.tile)
             .width;
-    const Cells& value = claim.links[at.link];
-    return {.claimed = is_last ? tile_hash(value, width) : link_hash(value),
+    const Cells& value = claim.partials[at.partial];
+    return {.claimed = is_last ? tile_hash(value, width) : partial_hash(value),
             .outputs = claimant.outputs().root(),
-            .links = link_tree(claim.links).root(),
+            .partials = partial_tree(claim.partials).root(),
             .data = step.data,
             .states = {step.state_root},
             .arrays = {}};
 }
 
 base::Bytes witness_of(StepMemory& claimant, const PlayedClaim& claim) {
-    return make_witness(claim.position, claimant, claim.links, link_tree(claim.links));
+    return make_witness(claim.position, claimant, claim.partials, partial_tree(claim.partials));
 }
 
 GameVerdict verdict_on(const Step& step, StepCommitments& claimant, const PlayedClaim& claim) {

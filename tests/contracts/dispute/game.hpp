@@ -15,11 +15,11 @@ std::optional<std::uint64_t> first_difference(const assay::dispute::StoredTree& 
 
 /// What is posted of a tile, and what follows from it.
 struct PlayedClaim {
-    assay::dispute::LinkPosition position;
-    std::vector<assay::dispute::Cells> links;
+    assay::dispute::PartialPosition position;
+    std::vector<assay::dispute::Cells> partials;
 };
 
-/// The way down from two commitments to the first link that differs. Nothing: they agree.
+/// The way down from two commitments to the first partial that differs. Nothing: they agree.
 std::optional<PlayedClaim> walk(assay::dispute::StepCommitments& claimant,
                                 assay::dispute::StepCommitments& challenger);
 

@@ -8,7 +8,7 @@
 #include "contracts/program/blob_sizes.hpp"
 #include "tests/contracts/dispute/game.hpp"
 #include "tests/contracts/dispute/poisoned.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/format_example.hpp"
 
 namespace {
 using namespace assay;
@@ -44,7 +44,7 @@ GameVerdict judge_poisoned(const Step& step, StepCommitments& honest, const Play
                  disputed::witness_of(claimant, claim));
 }
 
-// A tile of the first operator of each kind, with all its links.
+// A tile of the first operator of each kind, with all its partials.
 std::vector<PlayedClaim> claims_of_kinds(StepCommitments& honest) {
     std::vector<PlayedClaim> out;
     std::set<program::OperatorKind> seen;
@@ -56,7 +56,7 @@ std::vector<PlayedClaim> claims_of_kinds(StepCommitments& honest) {
             claim.position = {0, 1, i, o, facts.tiles(facts.output(i, o)) - 1, 0};
             const Columns written = written_columns(facts, i, o);
             claim.position.tile = written.first / 16;
-            claim.links = honest.links(claim.position);
+            claim.partials = honest.partials(claim.position);
             out.push_back(claim);
         }
     }
@@ -70,7 +70,7 @@ TEST_CASE("an operand that is not finite refutes its claimant, and in the job's 
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
         for (PlayedClaim& claim : claims_of_kinds(honest)) {
-            claim.position.link = claim.links.size() - 1;
+            claim.position.partial = claim.partials.size() - 1;
             INFO(name << ": " << describe(step.inputs.facts, claim.position));
             Poisoned notes(honest);
             [[maybe_unused]] const base::Bytes plain = disputed::witness_of(notes, claim);
@@ -84,7 +84,9 @@ TEST_CASE("an operand that is not finite refutes its claimant, and in the job's 
                 }
                 if (poison.source.from != Source::From::kState) continue;
                 step.inputs.facts.starts_at_base = true;
-                CHECK(to_text(judge_poisoned(step, honest, claim, poison).outcome) == "job_void");
+                // Carried moments are a slot's claim; parameters of the base are the job's.
+                CHECK(to_text(judge_poisoned(step, honest, claim, poison).outcome) ==
+                      (poison.source.array == 0 ? "job_void" : "claimant_loses"));
                 step.inputs.facts.starts_at_base = false;
             }
         }
@@ -97,8 +99,8 @@ TEST_CASE("every number of an operand may be -0, subnormal or the largest, and t
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
         for (PlayedClaim& claim : claims_of_kinds(honest)) {
-            for (std::uint64_t link = 0; link < claim.links.size(); ++link) {
-                claim.position.link = link;
+            for (std::uint64_t partial = 0; partial < claim.partials.size(); ++partial) {
+                claim.position.partial = partial;
                 Poisoned notes(honest);
                 [[maybe_unused]] const base::Bytes plain = disputed::witness_of(notes, claim);
                 for (const auto& [key, first] : notes.read()) {
@@ -127,7 +129,7 @@ TEST_CASE("a key that no query sees is +0 in every square") {
     StepCommitments honest(step.inputs);
     std::size_t judged = 0;
     for (PlayedClaim& claim : claims_of_kinds(honest)) {
-        claim.position.link = claim.links.size() - 1;
+        claim.position.partial = claim.partials.size() - 1;
         Poisoned notes(honest);
         [[maybe_unused]] const base::Bytes plain = disputed::witness_of(notes, claim);
         for (const auto& [key, first] : notes.read()) {
@@ -143,20 +145,20 @@ TEST_CASE("a key that no query sees is +0 in every square") {
     CHECK(judged >= 7);
 }
 
-TEST_CASE("a lie in any link loses with both values named") {
-    std::set<LinkPhase> phases;
+TEST_CASE("a lie in any partial loses with both values named") {
+    std::set<PartialPhase> phases;
     for (const char* const name : {"gpt2 f32", "gpt2 i16", "llama wide f32", "llama wide i16"}) {
         Step step;
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
         for (const PlayedClaim& truth : claims_of_kinds(honest)) {
-            for (std::uint64_t link = 0; link < truth.links.size(); ++link) {
+            for (std::uint64_t partial = 0; partial < truth.partials.size(); ++partial) {
                 PlayedClaim lie = truth;
-                lie.position.link = link;
-                phases.insert(link_place(step.inputs.facts, lie.position).phase);
+                lie.position.partial = partial;
+                phases.insert(partial_place(step.inputs.facts, lie.position).phase);
                 INFO(name << ": " << describe(step.inputs.facts, lie.position));
                 CHECK(to_text(disputed::verdict_on(step, honest, lie).reason) == "agrees");
-                Cells& cells = lie.links[link];
+                Cells& cells = lie.partials[partial];
                 const std::size_t cell = cells.size() - 1;
                 if (cells.kind == CellKind::kReal) {
                     cells.real[cell] =
@@ -168,7 +170,7 @@ TEST_CASE("a lie in any link loses with both values named") {
                 CHECK(to_text(verdict.reason) == "differs");
                 CHECK(verdict.cell == cell);
                 CHECK(verdict.claimed == cells.bits(cell));
-                CHECK(verdict.computed == truth.links[link].bits(cell));
+                CHECK(verdict.computed == truth.partials[partial].bits(cell));
             }
         }
     }
@@ -180,24 +182,24 @@ TEST_CASE("maxima that elements exceed and sums that nothing reaches are refused
     make_step(step, variant_of("gpt2 i16"));
     StepCommitments honest(step.inputs);
     for (PlayedClaim claim : claims_of_kinds(honest)) {
-        if (claim.links.size() < 3) continue;
-        claim.position.link = 0;
-        if (link_place(step.inputs.facts, claim.position).phase != LinkPhase::kMaxima) continue;
-        while (link_place(step.inputs.facts, claim.position).phase == LinkPhase::kMaxima)
-            ++claim.position.link;
-        const std::uint64_t maxima = claim.position.link - 1;
-        const float largest = claim.links[maxima].real[0];
+        if (claim.partials.size() < 3) continue;
+        claim.position.partial = 0;
+        if (partial_place(step.inputs.facts, claim.position).phase != PartialPhase::kMaxima) continue;
+        while (partial_place(step.inputs.facts, claim.position).phase == PartialPhase::kMaxima)
+            ++claim.position.partial;
+        const std::uint64_t maxima = claim.position.partial - 1;
+        const float largest = claim.partials[maxima].real[0];
         for (const std::uint32_t bits : {std::uint32_t{0}, kInfinity, kNan}) {
             if (largest == 0.0F && bits == 0) continue;
-            claim.links[maxima].real[0] = std::bit_cast<float>(bits);
+            claim.partials[maxima].real[0] = std::bit_cast<float>(bits);
             INFO(describe(step.inputs.facts, claim.position));
             CHECK(to_text(disputed::verdict_on(step, honest, claim).reason) == "beyond_maximum");
         }
-        claim.links[maxima].real[0] = largest;
-        if (link_place(step.inputs.facts, claim.position).term != 0) continue;
-        const std::uint64_t first_sums = claim.position.link++;
-        if (link_place(step.inputs.facts, claim.position).phase != LinkPhase::kSums) continue;
-        claim.links[first_sums].whole[0] = INT64_MAX;
+        claim.partials[maxima].real[0] = largest;
+        if (partial_place(step.inputs.facts, claim.position).term != 0) continue;
+        const std::uint64_t first_sums = claim.position.partial++;
+        if (partial_place(step.inputs.facts, claim.position).phase != PartialPhase::kSums) continue;
+        claim.partials[first_sums].whole[0] = INT64_MAX;
         CHECK(to_text(disputed::verdict_on(step, honest, claim).reason) == "out_of_range");
     }
 }
@@ -207,7 +209,7 @@ TEST_CASE("a token that the vocabulary does not have voids the job") {
     make_step(step, variant_of("gpt2 f32"));
     const std::size_t at = program::kTokenFileHeader + 2 * step.inputs.facts.first_tokens[0];
     StepCommitments honest(step.inputs);
-    PlayedClaim claim{{0, 1, 0, 0, 0, 0}, honest.links({0, 1, 0, 0, 0, 0})};
+    PlayedClaim claim{{0, 1, 0, 0, 0, 0}, honest.partials({0, 1, 0, 0, 0, 0})};
     FixedHashes fixed = disputed::fixed_hashes(step, honest, claim);
     base::Bytes witness = disputed::witness_of(honest, claim);
     CHECK(judge(step.inputs.facts, claim.position, fixed, witness).claimant_wins());
@@ -225,14 +227,14 @@ TEST_CASE("a token that the vocabulary does not have voids the job") {
     CHECK(to_text(verdict.outcome) == "job_void");
 }
 
-TEST_CASE("a link has one witness") {
+TEST_CASE("a partial has one witness") {
     std::mt19937_64 random(29);
     for (const char* const name : {"llama untied f32", "llama untied i16"}) {
         Step step;
         make_step(step, variant_of(name));
         StepCommitments honest(step.inputs);
         for (PlayedClaim& claim : claims_of_kinds(honest)) {
-            claim.position.link = claim.links.size() / 2;
+            claim.position.partial = claim.partials.size() / 2;
             INFO(describe(step.inputs.facts, claim.position));
             const FixedHashes fixed = disputed::fixed_hashes(step, honest, claim);
             const base::Bytes witness = disputed::witness_of(honest, claim);
@@ -262,12 +264,24 @@ TEST_CASE("a place that a step does not have has a verdict") {
     Step step;
     make_step(step, variant_of("gpt2 f32"));
     const FixedHashes fixed{
-        .claimed = {}, .outputs = {}, .links = {}, .data = {}, .states = {Hash256{}}, .arrays = {}};
+        .claimed = {}, .outputs = {}, .partials = {}, .data = {}, .states = {Hash256{}}, .arrays = {}};
     const auto operators = static_cast<std::uint32_t>(step.program.operators.size());
-    for (const LinkPosition& at :
-         {LinkPosition{0, 0, operators, 0, 0, 0}, LinkPosition{0, 0, 0, 1, 0, 0},
-          LinkPosition{0, 0, 0, 0, 1'000'000, 0}, LinkPosition{0, 0, 0, 0, 0, 1},
-          LinkPosition{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX}}) {
+    for (const PartialPosition& at :
+         {PartialPosition{0, 0, operators, 0, 0, 0}, PartialPosition{0, 0, 0, 1, 0, 0},
+          PartialPosition{0, 0, 0, 0, 1'000'000, 0}, PartialPosition{0, 0, 0, 0, 0, 1},
+          PartialPosition{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX}}) {
         CHECK(to_text(judge(step.inputs.facts, at, fixed, {}).reason) == "position");
     }
+}
+
+TEST_CASE("the example of docs/formats/witness.md is right") {
+    Step step;
+    make_step(step, variant_of("gpt2 f32"));
+    StepCommitments honest(step.inputs);
+    PlayedClaim claim;
+    while (step.program.operators[claim.position.operator_index].kind != program::OperatorKind::kClip) {
+        ++claim.position.operator_index;
+    }
+    claim.partials = honest.partials(claim.position);
+    assay::test::check_example("witness.md", disputed::witness_of(honest, claim));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of operator of both families and profiles: its links give what the reference machine wrote; a
+// Every kind of operator of both families and profiles: its partials give what the reference machine wrote; a
 // number that is off by one ulp loses, and the referee names both values; the truth wins.
 #include <bit>
 #include <cstring>
@@ -19,16 +19,16 @@ bool same_bits(const Cells& a, const Cells& b) {
 }
 
 // Compares tiles of every output, at most `most` of each.
-void check_links(StepCommitments& commitments, std::uint64_t most) {
+void check_partials(StepCommitments& commitments, std::uint64_t most) {
     const StepFacts& facts = *commitments.facts();
     std::mt19937_64 random(3);
     for (std::uint32_t i = 0; i < facts.program->operators.size(); ++i) {
         for (std::uint32_t o = 0; o < facts.program->operators[i].outputs.size(); ++o) {
             const std::uint64_t tiles = facts.tiles(facts.output(i, o));
             for (std::uint64_t n = 0; n < std::min(tiles, most); ++n) {
-                const LinkPosition at{0, 0, i, o, tiles <= most ? n : random() % tiles, 0};
-                const std::vector<Cells> links = compute_links(at, commitments);
-                if (same_bits(links.back(), commitments.tile_of(i, o, at.tile))) continue;
+                const PartialPosition at{0, 0, i, o, tiles <= most ? n : random() % tiles, 0};
+                const std::vector<Cells> partials = compute_partials(at, commitments);
+                if (same_bits(partials.back(), commitments.tile_of(i, o, at.tile))) continue;
                 FAIL(describe(facts, at) << " has other bits than the reference machine");
             }
         }
@@ -59,34 +59,34 @@ void plant_and_judge(const Step& step, StepCommitments& honest, const PlantedFau
     CHECK((verdict.claimed ^ verdict.computed) == 1);
     const float wrote = honest.version(fault.operator_index, fault.output)[fault.element];
     CHECK(verdict.computed == std::bit_cast<std::uint32_t>(wrote));
-    disputed::PlayedClaim truth{claim->position, honest.links(claim->position)};
+    disputed::PlayedClaim truth{claim->position, honest.partials(claim->position)};
     const GameVerdict wins = disputed::verdict_on(step, honest, truth);
     CHECK(to_text(wins.reason) == "agrees");
     CHECK(wins.claimant_wins());
 }
 }  // namespace
 
-TEST_CASE("links end in what the reference machine wrote") {
+TEST_CASE("partials end in what the reference machine wrote") {
     for (const auto& variant : disputed::small_variants()) {
         INFO(variant.name);
         Step step;
         make_step(step, variant);
         StepCommitments commitments(step.inputs);
-        check_links(commitments, 24);
+        check_partials(commitments, 24);
     }
 }
 
-TEST_CASE("links of long sequences end in what the reference machine wrote") {
+TEST_CASE("partials of long sequences end in what the reference machine wrote") {
     for (const auto& variant : disputed::long_variants()) {
         INFO(variant.name);
         Step step;
         make_step(step, variant);
         StepCommitments commitments(step.inputs);
-        check_links(commitments, 3);
+        check_partials(commitments, 3);
     }
 }
 
-TEST_CASE("links of subnormal numbers and of -0 end in what the reference machine wrote") {
+TEST_CASE("partials of subnormal numbers and of -0 end in what the reference machine wrote") {
     for (const auto& variant : disputed::small_variants()) {
         if (variant.model.width > 100) continue;
         for (const auto numbers : {disputed::Numbers::kSubnormal, disputed::Numbers::kNegativeZero}) {
@@ -94,7 +94,7 @@ TEST_CASE("links of subnormal numbers and of -0 end in what the reference machin
             Step step;
             make_step(step, variant, numbers);
             StepCommitments commitments(step.inputs);
-            check_links(commitments, 4);
+            check_partials(commitments, 4);
         }
     }
 }

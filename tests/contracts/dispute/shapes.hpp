@@ -18,7 +18,7 @@ public:
     /// `facts` and `token_file` must outlive it.
     ShapeMemory(const assay::dispute::StepFacts& facts, const assay::base::Bytes& token_file,
                 Pattern pattern);
-    /// Forgets all tensors: the next link opens others.
+    /// Forgets all tensors: the next partial opens others.
     void forget();
 
     [[nodiscard]] const assay::dispute::StepFacts* facts() const override { return &facts_; }
@@ -31,7 +31,7 @@ public:
     void piece(std::uint64_t number, assay::base::Bytes& out,
                std::vector<assay::base::Hash256>& siblings) override;
 
-    /// Roots, once everything that a link reads was read once.
+    /// Roots, once everything that a partial reads was read once.
     [[nodiscard]] assay::base::Hash256 outputs_root();
     [[nodiscard]] assay::base::Hash256 state_root() { return components(0).root(); }
     /// Of every array of integers: they are all the same.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints, for every kind of operator, for updates and for merges at the shapes of real models, what a dispute
-// over it weighs: links of a tile, the largest witness, moves and bytes of the whole way down, and how long
-// the referee computes (the median of the runs).
+// over it weighs: partials of a tile, the largest witness, moves and bytes of the whole way down, and how
+// long the referee computes (the median of the runs).
 //   dispute_shapes [--runs N] [--quick] [--write PAGE]
 // Exit code 1 where a witness is beyond its bound, or, without --quick, a verdict. --write puts the table
 // into a page.
@@ -68,7 +68,7 @@ program::JobSpec spec_of(const program::ModelConfig& model, program::Profile pro
 // The worst of what was measured.
 struct Row {
     std::string name;
-    std::map<program::Profile, std::uint64_t> links;
+    std::map<program::Profile, std::uint64_t> partials;
     std::size_t witness = 0;
     std::uint64_t moves = 0;
     std::uint64_t bytes = 0;
@@ -120,39 +120,41 @@ WayCost way_of(std::initializer_list<std::uint64_t> levels) {
     return out;
 }
 
-// A link of each phase that is in the middle of the list, and the last.
-std::vector<std::uint64_t> sample_links(const StepFacts& facts, LinkPosition at, std::uint64_t count) {
-    std::map<LinkPhase, std::uint64_t> found;
-    for (at.link = 0; at.link < count; ++at.link) {
-        const LinkPhase phase = link_place(facts, at).phase;
-        if (at.link + 1 == count || !found.contains(phase) || at.link < count / 2) found[phase] = at.link;
+// A partial of each phase that is in the middle of the list, and the last.
+std::vector<std::uint64_t> sample_partials(const StepFacts& facts, PartialPosition at, std::uint64_t count) {
+    std::map<PartialPhase, std::uint64_t> found;
+    for (at.partial = 0; at.partial < count; ++at.partial) {
+        const PartialPhase phase = partial_place(facts, at).phase;
+        if (at.partial + 1 == count || !found.contains(phase) || at.partial < count / 2)
+            found[phase] = at.partial;
     }
     std::vector<std::uint64_t> out;
-    for (const auto& [phase, link] : found) out.push_back(link);
+    for (const auto& [phase, partial] : found) out.push_back(partial);
     return out;
 }
 
-void measure(ShapeMemory& memory, LinkPosition at, const Setting& setting, Row& row) {
+void measure(ShapeMemory& memory, PartialPosition at, const Setting& setting, Row& row) {
     const StepFacts& facts = *memory.facts();
     memory.forget();
-    const std::vector<Cells> links = compute_links(at, memory);
-    const StoredTree tree = link_tree(links);
+    const std::vector<Cells> partials = compute_partials(at, memory);
+    const StoredTree tree = partial_tree(partials);
     const program::TensorId id = facts.output(at.operator_index, at.output);
     const std::uint64_t width = extent_of(facts.rows(id), facts.cols(id), at.tile).width;
-    std::uint64_t& count = row.links[setting.profile];
-    count = std::max<std::uint64_t>(count, links.size());
-    const WayCost way = way_of({kSegmentSteps, facts.outputs(), facts.tiles(id), links.size() - 1});
+    std::uint64_t& count = row.partials[setting.profile];
+    count = std::max<std::uint64_t>(count, partials.size());
+    const WayCost way = way_of({kSegmentSteps, facts.outputs(), facts.tiles(id), partials.size() - 1});
     row.moves = std::max(row.moves, way.moves + 1);
-    for (const std::uint64_t link : sample_links(facts, at, links.size())) {
-        at.link = link;
-        const base::Bytes witness = make_witness(at, memory, links, tree);
-        const bool is_last = link + 1 == links.size();
-        const FixedHashes fixed{.claimed = is_last ? tile_hash(links[link], width) : link_hash(links[link]),
-                                .outputs = memory.outputs_root(),
-                                .links = tree.root(),
-                                .data = memory.data(),
-                                .states = {memory.state_root()},
-                                .arrays = {}};
+    for (const std::uint64_t partial : sample_partials(facts, at, partials.size())) {
+        at.partial = partial;
+        const base::Bytes witness = make_witness(at, memory, partials, tree);
+        const bool is_last = partial + 1 == partials.size();
+        const FixedHashes fixed{
+            .claimed = is_last ? tile_hash(partials[partial], width) : partial_hash(partials[partial]),
+            .outputs = memory.outputs_root(),
+            .partials = tree.root(),
+            .data = memory.data(),
+            .states = {memory.state_root()},
+            .arrays = {}};
         note(row, setting, way.hashes, witness.size(), [&] { return judge(facts, at, fixed, witness); });
     }
 }
@@ -172,7 +174,8 @@ void measure_operators(ShapeMemory& memory, const Setting& setting,
         const program::Operator& one = facts.program->operators[i];
         if (!seen.try_emplace(one.kind, true).second) continue;
         for (std::uint32_t o = 0; o < one.outputs.size(); ++o) {
-            LinkPosition at{0, 0, i, o, middle_tile(facts, one.outputs[o], written_columns(facts, i, o)), 0};
+            PartialPosition at{0, 0, i, o, middle_tile(facts, one.outputs[o], written_columns(facts, i, o)),
+                               0};
             // All tokens of the file are 0.
             if (one.kind == program::OperatorKind::kEmbeddingGradient) at.tile = 0;
             measure(memory, at, setting, rows[one.kind]);
@@ -190,31 +193,32 @@ void measure_array(ShapeMemory& memory, const program::JobSpec& spec, const prog
                                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
     const std::uint64_t tiles = arithmetic::tile_count(largest->rows, largest->cols);
     ArrayPosition at{static_cast<std::uint32_t>(largest - tensors.begin()), tiles / 2, 0};
-    const std::vector<Cells> links = compute_links(facts, at, memory);
-    const StoredTree tree = link_tree(links);
-    out.links[setting.profile] = links.size();
-    const WayCost way = way_of({tensors.size(), tiles, links.size() - 1});
+    const std::vector<Cells> partials = compute_partials(facts, at, memory);
+    const StoredTree tree = partial_tree(partials);
+    out.partials[setting.profile] = partials.size();
+    const WayCost way = way_of({tensors.size(), tiles, partials.size() - 1});
     out.moves = way.moves + 1;
-    for (at.link = 0; at.link < links.size(); ++at.link) {
-        const base::Bytes witness = make_witness(facts, at, memory, links, tree);
-        const bool is_last = at.link + 1 == links.size();
-        FixedHashes fixed{.claimed = is_last ? tile_hash(links[at.link], 16) : link_hash(links[at.link]),
-                          .outputs = {},
-                          .links = tree.root(),
-                          .data = {},
-                          .states = {memory.state_root(), memory.state_root()},
-                          .arrays = {}};
+    for (at.partial = 0; at.partial < partials.size(); ++at.partial) {
+        const base::Bytes witness = make_witness(facts, at, memory, partials, tree);
+        const bool is_last = at.partial + 1 == partials.size();
+        FixedHashes fixed{
+            .claimed = is_last ? tile_hash(partials[at.partial], 16) : partial_hash(partials[at.partial]),
+            .outputs = {},
+            .partials = tree.root(),
+            .data = {},
+            .states = {memory.state_root(), memory.state_root()},
+            .arrays = {}};
         fixed.arrays.assign(facts.slots.size(), memory.array_root());
         note(out, setting, way.hashes, witness.size(), [&] { return judge(facts, at, fixed, witness); });
     }
 }
 
-struct Table {
+struct ShapeTable {
     std::map<program::OperatorKind, Row> operators;
     std::map<std::string, Row> arrays;
 };
 
-void run(program::Family family, const Setting& setting, bool quick, Table& table) {
+void run(program::Family family, const Setting& setting, bool quick, ShapeTable& table) {
     const program::ModelConfig model = model_of(family, quick);
     program::JobSpec spec = spec_of(model, setting.profile);
     const program::Program program = program::build_step_program(model, spec.train, setting.profile);
@@ -237,16 +241,17 @@ std::string line_of(const std::string& name, Row row) {
     char numbers[200];
     using program::Profile;
     std::snprintf(numbers, sizeof numbers, " %llu | %llu | %zu | %llu | %llu | %.0f | %.0f | %.0f |\n",
-                  static_cast<unsigned long long>(row.links[Profile::kF32]),
-                  static_cast<unsigned long long>(row.links[Profile::kI16]), row.witness,
+                  static_cast<unsigned long long>(row.partials[Profile::kF32]),
+                  static_cast<unsigned long long>(row.partials[Profile::kI16]), row.witness,
                   static_cast<unsigned long long>(row.moves), static_cast<unsigned long long>(row.bytes),
                   row.microseconds[Profile::kF32], row.microseconds[Profile::kI16], row.subnormal);
     return "| " + name + " |" + numbers;
 }
 
-std::string markdown(const Table& table) {
+std::string markdown(const ShapeTable& table) {
     std::string out =
-        "| what | links f32 | links i16 | witness_bytes | moves | bytes | referee_us f32 | referee_us i16 | "
+        "| what | partials f32 | partials i16 | witness_bytes | moves | bytes | referee_us f32 | referee_us "
+        "i16 | "
         "referee_us subnormal |\n|---|---|---|---|---|---|---|---|---|\n";
     for (const program::OperatorRow& row : program::operator_table()) {
         out += line_of("`" + std::string(row.name) + "`", table.operators.at(row.kind));
@@ -281,7 +286,7 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[i], "--runs") == 0 && i + 1 < argc) options.runs = std::stoi(argv[++i]);
         if (std::strcmp(argv[i], "--write") == 0 && i + 1 < argc) options.page = argv[++i];
     }
-    Table table;
+    ShapeTable table;
     for (const Pattern pattern : {Pattern::kOrdinary, Pattern::kSubnormal}) {
         for (const auto profile : {program::Profile::kF32, program::Profile::kI16}) {
             for (const auto family : {program::Family::kGpt2, program::Family::kLlama}) {

@@ -71,7 +71,10 @@ base::Bytes token_file(const JobSpec& spec, std::mt19937_64& random) {
 SlotArrays state_of(const ModelConfig& model, Numbers numbers, std::mt19937_64& random) {
     SlotArrays out;
     out.parameters = initial_parameters(model, 42);
-    std::uniform_real_distribution<float> uniform(-0.4F, 0.4F);
+    // Of [-0.4, 0.4), with the same numbers under every standard library.
+    const auto uniform = [](std::mt19937_64& bits) {
+        return static_cast<float>(bits() >> 40U) * 0x1p-24F * 0.8F - 0.4F;
+    };
     for (float& value : out.parameters) value += uniform(random);
     for (std::size_t i = 0; i < out.parameters.size(); ++i) {
         out.first_moment.push_back(uniform(random) * 1e-2F);
