@@ -139,7 +139,7 @@ class PositionLaw final : public PartialLaw {
 public:
     explicit PositionLaw(TileWork& work) : PartialLaw(work) {}
     [[nodiscard]] std::uint64_t partials() const override {
-        return (w.facts().sequences + kTermSequences - 1) / kTermSequences;
+        return (w.facts().sequences + term() - 1) / term();
     }
     [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
         return partial + 1 == partials() ? PartialPlace{} : PartialPlace{PartialPhase::kTotals, 0, partial};
@@ -150,8 +150,8 @@ protected:
     void fill(std::uint64_t partial, Cells& out) override {
         const TileExtent& at = w.at();
         if (partial > 0) out.real = w.reals(partial - 1, out.real.size());
-        const std::uint64_t first = partial * kTermSequences;
-        const std::uint64_t last = std::min(first + kTermSequences, w.facts().sequences);
+        const std::uint64_t first = partial * term();
+        const std::uint64_t last = std::min(first + term(), w.facts().sequences);
         for (std::uint64_t s = first; s < last; ++s) {
             const NumberBlock dx = w.in(1, s * w.context() + at.row, at.height, at.col, at.width);
             for (std::size_t i = 0; i < dx.values.size(); ++i) out.real[i] = out.real[i] + dx.values[i];
@@ -159,8 +159,8 @@ protected:
     }
 
 private:
-    // A row of 16 tokens of a sequence stands in at most two tiles.
-    static constexpr std::uint64_t kTermSequences = 64;
+    // 16 tokens of a sequence whose length is no multiple of 16 stand in two tiles.
+    [[nodiscard]] std::uint64_t term() const { return w.context() % arithmetic::kTile == 0 ? 64 : 32; }
 };
 
 std::unique_ptr<PartialLaw> embedding_gradient(TileWork& work) {

@@ -9,6 +9,7 @@
 namespace assay::dispute {
 
 namespace {
+using arithmetic::kTile;
 using base::Int128;
 
 // Integer sums of a block stay far below it; a claimed one beyond is refused before it can overflow.
@@ -29,9 +30,21 @@ public:
           spec_(spec),
           stretches_(spec.stretches(work)),
           length_(spec.length(work)),
-          parts_(spec.parts(work)) {}
+          parts_(spec.parts(work)),
+          term_(term_length(work, spec, parts_.size())) {}
 
 protected:
+    // A part of a tile reads rows and columns of its own; numbers of heads and sequences that do not begin
+    // where tiles do lie in twice as many.
+    static std::uint64_t term_length(const TileWork& work, const ProductSpec& spec, std::size_t parts) {
+        if (!spec.is_attention) return kTermLength;
+        const bool is_ragged = work.context() % kTile != 0 || work.model().head_dim() % kTile != 0;
+        const std::uint64_t share = kTermLength / (std::max<std::size_t>(1, parts) * (is_ragged ? 2 : 1));
+        return std::max(kTile, share / kTile * kTile);
+    }
+    [[nodiscard]] std::uint64_t terms_of(std::uint64_t elements) const {
+        return (elements + term_ - 1) / term_;
+    }
     // The elements [first, last) of a stretch that row i of the tile takes part in.
     [[nodiscard]] Columns seen(std::uint64_t i) const {
         const std::uint64_t own = (w.at().row + i) % w.context();
@@ -64,24 +77,25 @@ protected:
     std::uint64_t stretches_;
     std::uint64_t length_;
     std::vector<ProductPart> parts_;
+    std::uint64_t term_;  // elements of a term
 };
 
 // Profile f32.
 class ChainLaw final : public ProductLaw {
 public:
     using ProductLaw::ProductLaw;
-    [[nodiscard]] std::uint64_t partials() const override { return stretches_ * term_count(length_); }
+    [[nodiscard]] std::uint64_t partials() const override { return stretches_ * terms_of(length_); }
     [[nodiscard]] PartialPlace place(std::uint64_t partial) const override {
         if (partial + 1 == partials()) return {};
-        return {PartialPhase::kChains, partial / term_count(length_), partial % term_count(length_)};
+        return {PartialPhase::kChains, partial / terms_of(length_), partial % terms_of(length_)};
     }
     [[nodiscard]] CellShape shape(std::uint64_t) const override { return tile_shape(); }
 
 protected:
     void fill(std::uint64_t partial, Cells& out) override {
         if (partial > 0) out.real = w.reals(partial - 1, out.real.size());
-        const std::uint64_t first = partial % term_count(length_) * kTermLength;
-        const KRange k{partial / term_count(length_), first, std::min(kTermLength, length_ - first)};
+        const std::uint64_t first = partial % terms_of(length_) * term_;
+        const KRange k{partial / terms_of(length_), first, std::min(term_, length_ - first)};
         for (const ProductPart& part : parts_) {
             if (!sees(part, k)) continue;
             const NumberBlock a = spec_.left(w, part, k);
@@ -142,7 +156,7 @@ protected:
 
 private:
     [[nodiscard]] std::uint64_t partials_of_block(std::uint64_t count) const {
-        return 2 * term_count(count) + 1;
+        return 2 * terms_of(count) + 1;
     }
     [[nodiscard]] std::uint64_t partials_of_stretch() const {
         const std::uint64_t rest = length_ % block_;
@@ -155,11 +169,11 @@ private:
         const std::uint64_t block = in_stretch / partials_of_block(block_);
         const std::uint64_t in_block = in_stretch % partials_of_block(block_);
         const std::uint64_t count = std::min(block_, length_ - block * block_);
-        const std::uint64_t terms = term_count(count);
+        const std::uint64_t terms = terms_of(count);
         const std::uint64_t term = in_block == 2 * terms ? terms - 1 : in_block % terms;
-        const std::uint64_t first = term * kTermLength;
+        const std::uint64_t first = term * term_;
         const std::uint64_t blocks = (length_ + block_ - 1) / block_;
-        return {{stretch, block * block_ + first, std::min(kTermLength, count - first)},
+        return {{stretch, block * block_ + first, std::min(term_, count - first)},
                 term,
                 terms,
                 partial - in_block,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives products.cpp the law of matrix products, in both profiles. k runs over stretches of equal length
 // (sequences, query heads, or one), a stretch over blocks of the operator's rule, a block over terms of at
-// most kTermLength elements.
+// most kTermLength elements, fewer where a tile of attention is of several heads or sequences.
 //   f32  a partial a term: the chains of fma so far.
 //   i16  for each block: a partial a term with the largest magnitudes so far of the block's rows and columns;
 //        a partial a term with the integer sums so far; a partial with the sum of the blocks' values so far.
@@ -49,6 +49,7 @@ struct ProductSpec {
     Seen seen = Seen::kAll;
     /// Numbers right of the row's own token stay +0.
     bool lower_only = false;
+    bool is_attention = false;
 };
 
 /// The law of a spec. The spec must outlive it.

@@ -197,17 +197,22 @@ NumberBlock dkey_rows(TileWork& w, const ProductPart& part, const KRange& k) {
     return shared_rows(w, part, k, key_column(w, 0));
 }
 
-constexpr ProductSpec kScores{one,        head_dim,   square_parts, score_queries,
-                              score_keys, scale_tile, Seen::kAll,   true};
+constexpr ProductSpec kScores{one,        head_dim,   square_parts, score_queries, score_keys,
+                              scale_tile, Seen::kAll, true,         true};
 constexpr ProductSpec kProbabilityGradient{
-    one, head_dim, square_parts, probability_queries, probability_values, nullptr, Seen::kAll, true};
-constexpr ProductSpec kValues{one, context, value_parts, square_rows, value_rows, nullptr, Seen::kUpToRow};
-constexpr ProductSpec kQueryGradient{one,     context,       value_parts, square_rows, query_gradient_keys,
-                                     nullptr, Seen::kUpToRow};
-constexpr ProductSpec kValueGradient{sharing,     context, dvalue_parts,  square_columns,
-                                     dvalue_rows, nullptr, Seen::kFromRow};
-constexpr ProductSpec kKeyGradient{sharing,   context, dkey_parts,    square_columns,
-                                   dkey_rows, nullptr, Seen::kFromRow};
+    one, head_dim, square_parts, probability_queries, probability_values, nullptr, Seen::kAll, true, true};
+constexpr ProductSpec along_tokens(std::uint64_t (*stretches)(const TileWork&),
+                                   ProductParts (*parts)(const TileWork&), decltype(ProductSpec::left) left,
+                                   decltype(ProductSpec::right) right, Seen seen) {
+    return {stretches, context, parts, left, right, nullptr, seen, false, true};
+}
+constexpr ProductSpec kValues = along_tokens(one, value_parts, square_rows, value_rows, Seen::kUpToRow);
+constexpr ProductSpec kQueryGradient =
+    along_tokens(one, value_parts, square_rows, query_gradient_keys, Seen::kUpToRow);
+constexpr ProductSpec kValueGradient =
+    along_tokens(sharing, dvalue_parts, square_columns, dvalue_rows, Seen::kFromRow);
+constexpr ProductSpec kKeyGradient =
+    along_tokens(sharing, dkey_parts, square_columns, dkey_rows, Seen::kFromRow);
 
 Columns query_columns(const program::ModelConfig& model) {
     return {0, std::uint64_t{model.heads} * model.head_dim()};

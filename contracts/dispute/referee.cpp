@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/dispute/referee.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "contracts/base/check.hpp"
@@ -104,6 +105,29 @@ PartialPlace partial_place(const StepFacts& facts, const PartialPosition& positi
     NoReader none;
     return with_law(facts, position, none,
                     [&](TileWork&, const PartialLaw& law) { return law.place(position.partial); });
+}
+
+DisputeCost longest_dispute(const StepFacts& facts, std::uint32_t steps) {
+    DisputeCost out;
+    for (std::uint32_t i = 0; i < facts.operators(); ++i) {
+        for (std::uint32_t o = 0; o < facts.program->operators[i].outputs.size(); ++o) {
+            const std::uint64_t tiles = facts.tiles(facts.output(i, o));
+            // Tiles of one output differ in their partials only where heads or sequences end in them.
+            const std::uint64_t first = written_columns(facts, i, o).first / arithmetic::kTile;
+            for (const std::uint64_t tile : {std::uint64_t{0}, first, tiles / 2, tiles - 1}) {
+                const std::uint64_t partials = partial_count(facts, {0, 0, i, o, tile, 0});
+                DisputeCost cost{1, kMaxWitnessBytes};
+                for (const std::uint64_t leaves :
+                     {std::uint64_t{steps}, std::uint64_t{facts.outputs()}, tiles, partials - 1}) {
+                    cost.moves += way_cost(leaves).moves;
+                    cost.bytes += way_cost(leaves).hashes * sizeof(Hash256::bytes);
+                }
+                out.moves = std::max(out.moves, cost.moves);
+                out.bytes = std::max(out.bytes, cost.bytes);
+            }
+        }
+    }
+    return out;
 }
 
 std::string describe(const StepFacts& facts, const PartialPosition& position) {

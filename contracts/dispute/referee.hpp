@@ -40,6 +40,15 @@ PartialPlace partial_place(const StepFacts& facts, const PartialPosition& positi
 /// "slot 3, round 5, segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums 0, term 2".
 std::string describe(const StepFacts& facts, const PartialPosition& position);
 
+/// What the longest dispute over a step of a segment of `steps` costs the claimant: moves, the witness
+/// included, and bytes, a witness being as long as it may be.
+struct DisputeCost {
+    std::uint64_t moves = 0;
+    std::uint64_t bytes = 0;
+    friend bool operator==(const DisputeCost&, const DisputeCost&) = default;
+};
+DisputeCost longest_dispute(const StepFacts& facts, std::uint32_t steps);
+
 /// Judges the partial at `position`. The witness is the claimant's: whatever is wrong with it is its fault.
 GameVerdict judge(const StepFacts& facts, const PartialPosition& position, const FixedHashes& fixed,
                   base::ByteView witness);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/dispute/position.hpp"
 #include "contracts/base/merkle.hpp"
+#include "contracts/dispute/referee.hpp"
 #include "contracts/dispute/tree.hpp"
 #include "tests/support/catch.hpp"
 
@@ -60,5 +61,25 @@ TEST_CASE("a leaf climbs to the root by its siblings") {
             CHECK(siblings.size() == sibling_count(i, leaves));
             CHECK(climb(hashes[i], i, leaves, siblings) == tree.root());
         }
+    }
+}
+
+TEST_CASE("the longest dispute over GPT-2 124M is a few moves") {
+    assay::program::JobSpec spec;
+    spec.slots = 1;
+    spec.rounds = 1;
+    spec.model = {.layers = 12, .width = 768, .heads = 12, .context = 1'024, .vocabulary = 50'257};
+    spec.train.inner_steps = 64;
+    spec.train.batch = 8;
+    spec.data.train_tokens = 100'000;
+    for (const auto profile : {assay::program::Profile::kF32, assay::program::Profile::kI16}) {
+        spec.profile = profile;
+        const auto program = assay::program::build_step_program(spec.model, spec.train, profile);
+        const StepFacts facts = facts_of(spec, program, {});
+        const DisputeCost cost = longest_dispute(facts, 16);
+        // Steps, outputs, tiles in two rows, partials in one or, of the norm, in two; the witness.
+        CHECK(cost.moves == 6);
+        CHECK(cost.bytes <= 600'000);
+        CHECK(longest_dispute(facts, 1).moves == 5);
     }
 }

@@ -35,6 +35,30 @@ void check_partials(StepCommitments& commitments, std::uint64_t most) {
     }
 }
 
+// A tile and its siblings are 2 KiB in trees of 2^32 tiles, and 1.4 KiB in these.
+constexpr std::size_t kMostTiles = 128;
+
+// Holds witnesses of a tile of every output to so many tiles, whatever the heads and sequences are.
+void check_witnesses(const Step& step, StepCommitments& commitments) {
+    const StepFacts& facts = step.inputs.facts;
+    for (std::uint32_t i = 0; i < facts.program->operators.size(); ++i) {
+        for (std::uint32_t o = 0; o < facts.program->operators[i].outputs.size(); ++o) {
+            disputed::PlayedClaim claim;
+            claim.position = {0, 1, i, o, facts.tiles(facts.output(i, o)) / 2, 0};
+            claim.partials = commitments.partials(claim.position);
+            for (const std::uint64_t partial :
+                 {std::size_t{0}, claim.partials.size() / 2, claim.partials.size() - 1}) {
+                claim.position.partial = partial;
+                const base::Bytes witness = disputed::witness_of(commitments, claim);
+                INFO(describe(facts, claim.position));
+                CHECK(witness.size() <= kMostTiles * 1'400);
+                CHECK(judge(facts, claim.position, disputed::fixed_hashes(step, commitments, claim), witness)
+                          .claimant_wins());
+            }
+        }
+    }
+}
+
 // A number that the operator wrote and whose last bit can change, or nothing.
 std::optional<std::uint64_t> changeable(const StepCommitments& commitments, std::uint32_t operator_index,
                                         std::uint32_t output, std::mt19937_64& random) {
@@ -83,6 +107,7 @@ TEST_CASE("partials of long sequences end in what the reference machine wrote") 
         make_step(step, variant);
         StepCommitments commitments(step.inputs);
         check_partials(commitments, 3);
+        check_witnesses(step, commitments);
     }
 }
 

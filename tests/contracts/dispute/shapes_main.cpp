@@ -16,6 +16,7 @@
 
 #include "contracts/base/check.hpp"
 #include "contracts/dispute/array_referee.hpp"
+#include "contracts/dispute/clip_referee.hpp"
 #include "contracts/program/blob_sizes.hpp"
 #include "tests/contracts/dispute/shapes.hpp"
 
@@ -213,6 +214,27 @@ void measure_array(ShapeMemory& memory, const program::JobSpec& spec, const prog
     }
 }
 
+void measure_clip(ShapeMemory& memory, const program::JobSpec& spec, const Setting& setting, Row& out) {
+    memory.forget();
+    const auto& tensors = memory.facts()->program->parameters;
+    const ClipFacts facts{&tensors, spec.train.sum_exponent, 1.0F};
+    const std::vector<Cells> partials = compute_partials(facts, memory);
+    const StoredTree tree = partial_tree(partials);
+    out.partials[setting.profile] = partials.size();
+    const WayCost way = way_of({partials.size() - 1});
+    out.moves = way.moves + 1;
+    for (const std::uint64_t partial : {partials.size() / 2, partials.size() - 1}) {
+        const base::Bytes witness = make_witness(facts, partial, memory, partials, tree);
+        const FixedHashes fixed{.claimed = partial_hash(partials[partial]),
+                                .outputs = {},
+                                .partials = tree.root(),
+                                .data = {},
+                                .states = {},
+                                .arrays = {memory.array_root()}};
+        note(out, setting, way.hashes, witness.size(), [&] { return judge(facts, partial, fixed, witness); });
+    }
+}
+
 struct ShapeTable {
     std::map<program::OperatorKind, Row> operators;
     std::map<std::string, Row> arrays;
@@ -235,6 +257,7 @@ void run(program::Family family, const Setting& setting, bool quick, ShapeTable&
     measure_array(memory, spec, row, ArrayUnit::kMergedParameters, setting,
                   table.arrays["merge, parameters"]);
     measure_array(memory, spec, row, ArrayUnit::kMergedOuter, setting, table.arrays["merge, momentum"]);
+    measure_clip(memory, spec, setting, table.arrays["merge, clip"]);
 }
 
 std::string line_of(const std::string& name, Row row) {

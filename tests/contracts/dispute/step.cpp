@@ -107,6 +107,7 @@ std::vector<StepVariant> small_variants() {
 std::vector<StepVariant> long_variants() {
     std::vector<StepVariant> out;
     add_both_profiles(out, "gpt2 long", gpt2(8, 2, 522, 21));
+    add_both_profiles(out, "gpt2 narrow heads", gpt2(32, 16, 528, 21));
     add_both_profiles(out, "llama long", llama(8, 2, 530, 21, Head::kUntied));
     return out;
 }
