@@ -163,6 +163,41 @@ GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const 
                               [&] { return work.compute(); });
 }
 
+GameVerdict judge_update_divergence(const ArrayFacts& facts, const FixedHashes& fixed,
+                                    base::ByteView witness) {
+    ASSAY_CHECK(facts.unit == ArrayUnit::kUpdate && fixed.states.size() >= 2);
+    if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
+    ArrayPosition at;
+    base::Decoder decoder(witness);
+    decoder(at.tensor, at.tile);
+    if (decoder.error()) return {.reason = GameReason::kWitnessEnds};
+    if (!exists(facts, at)) return {.reason = GameReason::kPosition};
+    WitnessReader reader(nullptr, *facts.tensors, fixed, 1, decoder.rest());
+    [[maybe_unused]] const Cells computed = ArrayWork(facts, at, reader).compute();
+    // A refusal is the divergence, or comes before it.
+    const std::optional<GameReason> found = reader.refusal();
+    if (!found) return {.reason = GameReason::kDiffers};
+    if (*found != GameReason::kDiverges) return detail::refused(reader);
+    if (reader.left() != 0) return {.reason = GameReason::kWitnessTrails};
+    return {.outcome = GameOutcome::kClaimantWins, .reason = GameReason::kAgrees};
+}
+
+base::Bytes update_divergence_witness(const ArrayFacts& facts, std::uint32_t tensor, std::uint64_t tile,
+                                      StepMemory& memory) {
+    const ArrayPosition at{tensor, tile, 0};
+    ASSAY_CHECK(exists(facts, at));
+    const std::vector<Cells> none;
+    const StoredTree empty;
+    Prover prover(memory, none, &empty);
+    [[maybe_unused]] const Cells computed = ArrayWork(facts, at, prover).compute();
+    base::Encoder encoder;
+    encoder(tensor, tile);
+    base::Bytes out = std::move(encoder).take();
+    const base::Bytes openings = prover.take_openings();
+    out.insert(out.end(), openings.begin(), openings.end());
+    return out;
+}
+
 base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory,
                          const std::vector<Cells>& partials, const StoredTree& tree) {
     ASSAY_CHECK(exists(facts, position) && position.partial < partials.size());

@@ -53,6 +53,12 @@ std::uint64_t partial_count(const ArrayFacts& facts);
 /// As judge() of a step.
 GameVerdict judge(const ArrayFacts& facts, const ArrayPosition& position, const FixedHashes& fixed,
                   base::ByteView witness);
+/// Whether an update has a number that its codec cannot write, as a claimant says whose work ended at
+/// `finalise`. Witness: u32 tensor ‖ u64 tile ‖ the openings of that tile. REQUIRES facts of an update.
+GameVerdict judge_update_divergence(const ArrayFacts& facts, const FixedHashes& fixed,
+                                    base::ByteView witness);
+base::Bytes update_divergence_witness(const ArrayFacts& facts, std::uint32_t tensor, std::uint64_t tile,
+                                      StepMemory& memory);
 base::Bytes make_witness(const ArrayFacts& facts, const ArrayPosition& position, StepMemory& memory,
                          const std::vector<Cells>& partials, const StoredTree& tree);
 /// All partials of a tile from what `memory` holds. REQUIRES a tile that exists.

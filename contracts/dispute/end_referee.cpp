@@ -2,6 +2,7 @@
 #include "contracts/dispute/end_referee.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "contracts/arithmetic/reduce.hpp"
@@ -114,6 +115,21 @@ GameVerdict judge_end(const StepFacts& facts, const EndPosition& position, const
     return reader.verdict();
 }
 
+GameVerdict judge_carried(std::uint64_t age, const Hash256& end, const Hash256& carried_out,
+                          base::ByteView witness) {
+    if (witness.size() > kMaxWitnessBytes) return {.reason = GameReason::kWitnessSize};
+    HashReader reader(witness);
+    std::array<Hash256, 2> roots;
+    for (std::uint32_t i = 0; i < roots.size(); ++i) {
+        const std::uint32_t component = static_cast<std::uint32_t>(StateComponent::kFirstMoment) + i;
+        roots[i] = reader.take();
+        reader.expect(reader.above(component_leaf(component, roots[i]), component, program::kStateComponents),
+                      end);
+    }
+    reader.expect(program::carried_root(roots[0], roots[1], age), carried_out);
+    return reader.verdict();
+}
+
 GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const program::Fingerprint& fingerprint,
                               const Hash256& outputs, base::ByteView witness) {
     const auto writer = writer_of(facts, is_norm);
@@ -168,6 +184,20 @@ base::Bytes end_witness(const EndPosition& position, StepMemory& memory, const S
         put(array.siblings(position.place));
     }
     put(components.siblings(position.component));
+    return out;
+}
+
+base::Bytes carried_witness(const program::StateRoots& end) {
+    const auto leaves = program::component_leaves(end);
+    const StoredTree tree({leaves.begin(), leaves.end()});
+    base::Bytes out;
+    const auto put = [&](const Hash256& hash) {
+        out.insert(out.end(), hash.bytes.begin(), hash.bytes.end());
+    };
+    for (const StateComponent component : {StateComponent::kFirstMoment, StateComponent::kSecondMoment}) {
+        put(component == StateComponent::kFirstMoment ? end.first_moment : end.second_moment);
+        for (const Hash256& one : tree.siblings(static_cast<std::uint64_t>(component))) put(one);
+    }
     return out;
 }
 

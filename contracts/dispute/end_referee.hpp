@@ -46,9 +46,15 @@ GameVerdict judge_fingerprint(const StepFacts& facts, bool is_norm, const progra
 /// tile ‖ as judge() has that tile. REQUIRES facts that say where the step diverged.
 GameVerdict judge_divergence(const StepFacts& facts, const Hash256& outputs, base::ByteView witness);
 
+/// Whether what a slot hands on (carried_root) are the moments of the state at `end`. Witness: roots of both
+/// arrays, each followed by siblings from its component up to `end`.
+GameVerdict judge_carried(std::uint64_t age, const Hash256& end, const Hash256& carried_out,
+                          base::ByteView witness);
+
 /// Witnesses of these.
 base::Bytes end_witness(const EndPosition& position, StepMemory& memory, const StoredTree& array,
                         const StoredTree& components, const Hash256& root);
+base::Bytes carried_witness(const program::StateRoots& end);
 base::Bytes fingerprint_witness(StepMemory& memory, bool is_norm);
 base::Bytes divergence_witness(StepMemory& memory, std::uint32_t output, std::uint64_t tile);
 

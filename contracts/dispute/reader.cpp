@@ -31,10 +31,9 @@ std::string_view to_text(GameReason reason) {
         case GameReason::kBeyondMaximum: return "beyond_maximum";
         case GameReason::kOutOfRange: return "out_of_range";
         case GameReason::kDiverges: return "diverges";
-        case GameReason::kToken: return "token";
-        case GameReason::kNoWitness: break;
+        case GameReason::kToken: break;
     }
-    return "no_witness";
+    return "token";
 }
 
 TileExtent extent_of(std::uint64_t rows, std::uint64_t cols, std::uint64_t number) {

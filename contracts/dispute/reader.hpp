@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "contracts/base/codec.hpp"
 #include "contracts/dispute/cells.hpp"
 #include "contracts/dispute/facts.hpp"
 
@@ -34,7 +35,6 @@ enum class GameReason : std::uint8_t {
     kOutOfRange = 12,     ///< an integer that no honest sum reaches
     kDiverges = 13,       ///< the inputs give an infinity or a NaN, and the claim went on
     kToken = 14,          ///< a token that the vocabulary does not have
-    kNoWitness = 15,      ///< of a place that has nothing to compute
 };
 std::string_view to_text(GameReason reason);
 
@@ -97,11 +97,5 @@ TileExtent held_extent(const Source& source, std::uint64_t number);
 }  // namespace assay::dispute
 
 namespace assay::base {
-template <class E>
-struct EnumRange;
-template <>
-struct EnumRange<dispute::GameReason> {
-    static constexpr dispute::GameReason first = dispute::GameReason::kAgrees;
-    static constexpr dispute::GameReason last = dispute::GameReason::kNoWitness;
-};
+ASSAY_ENUM_RANGE(dispute::GameReason, kAgrees, kToken);
 }  // namespace assay::base

@@ -21,7 +21,7 @@ std::string_view to_text(GameOutcome outcome);
 
 struct GameVerdict {
     GameOutcome outcome = GameOutcome::kClaimantLoses;
-    GameReason reason = GameReason::kNoWitness;
+    GameReason reason = GameReason::kPosition;
     /// Of kDiffers and kDiverges: the first cell that differs or is not finite, and its bits.
     std::uint64_t cell = 0;
     base::Uint128 claimed = 0;
@@ -37,7 +37,7 @@ bool exists(const StepFacts& facts, const PartialPosition& position);
 std::uint64_t partial_count(const StepFacts& facts, const PartialPosition& position);
 /// What a partial is. REQUIRES exists(facts, position).
 PartialPlace partial_place(const StepFacts& facts, const PartialPosition& position);
-/// "slot 3, round 5, segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums 0, term 2".
+/// "segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums of block 0, term 2".
 std::string describe(const StepFacts& facts, const PartialPosition& position);
 
 /// What the longest dispute over a step of a segment of `steps` costs the claimant: moves, the witness
@@ -81,3 +81,7 @@ GameVerdict verdict_on(WitnessReader& reader, const ClaimedPartial& claim,
 }  // namespace detail
 
 }  // namespace assay::dispute
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(dispute::GameOutcome, kClaimantWins, kJobVoid);
+}  // namespace assay::base

@@ -252,8 +252,21 @@ TEST_CASE("an update out of range and a base that is not finite have verdicts") 
             return judge(facts, at, fixed, make_witness(facts, at, memory, partials, partial_tree(partials)));
         };
         CHECK(verdict().claimant_wins());
+        const auto ended = [&](std::uint64_t tile) {
+            return judge_update_divergence(facts, memory.fixed(),
+                                           update_divergence_witness(facts, 0, tile, memory));
+        };
+        CHECK(to_text(ended(0).reason) == "differs");
         memory.end[5] = 3e38F;
         CHECK(to_text(verdict().reason) == "diverges");
+        CHECK(ended(0).claimant_wins());
+        CHECK(to_text(ended(1).reason) == "differs");
+        base::Bytes other = update_divergence_witness(facts, 0, 0, memory);
+        other.back() ^= 1;
+        CHECK(to_text(judge_update_divergence(facts, memory.fixed(), other).reason) == "not_opened");
+        other[0] = 9;
+        CHECK(to_text(judge_update_divergence(facts, memory.fixed(), other).reason) == "position");
+        CHECK(to_text(judge_update_divergence(facts, memory.fixed(), {}).reason) == "witness_ends");
         memory.end[5] = std::numeric_limits<float>::infinity();
         CHECK(to_text(verdict().outcome) == "claimant_loses");
         CHECK(to_text(verdict().reason) == "not_finite");

@@ -109,6 +109,26 @@ TEST_CASE("the state behind a step is what its outputs make") {
     }
 }
 
+TEST_CASE("what a slot hands on are the moments of its end") {
+    Step step;
+    make_step(step, disputed::small_variants()[2]);
+    StepCommitments honest(step.inputs);
+    const End end = end_of(step, honest);
+    const Hash256 root = program::state_root(end.known);
+    const Hash256 carried = program::carried_root(end.known.first_moment, end.known.second_moment, 7);
+    const base::Bytes witness = carried_witness(end.known);
+    CHECK(judge_carried(7, root, carried, witness).claimant_wins());
+    CHECK_FALSE(judge_carried(8, root, carried, witness).claimant_wins());
+    CHECK_FALSE(judge_carried(7, carried, carried, witness).claimant_wins());
+    CHECK_FALSE(judge_carried(7, root, root, witness).claimant_wins());
+    for (std::size_t i = 0; i < witness.size(); i += 7) {
+        base::Bytes other = witness;
+        other[i] ^= 1;
+        CHECK_FALSE(judge_carried(7, root, carried, other).claimant_wins());
+    }
+    CHECK(to_text(judge_carried(7, root, carried, {}).reason) == "witness_ends");
+}
+
 TEST_CASE("a divergence is a claim like any other") {
     for (const auto& variant : {disputed::small_variants()[0], disputed::small_variants()[1]}) {
         INFO(variant.name);
