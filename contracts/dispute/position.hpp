@@ -5,7 +5,8 @@
 //   segment → step    state roots between steps; the first and the last are the trace's
 //   step → output     tensor roots (tensor_root) of all outputs of all operators, in program order
 //   output → tile     tiles of 16×16 numbers, as tensor_root hashes them
-//   tile → partial       values on the way to the tile (partials.hpp); the last partial is the tile itself
+//   tile → partial       values on the way to the tile (partial_table.hpp); the last partial is the tile
+//   itself
 //
 // A level with more children than a move may carry is posted row by row of its Merkle tree: first the lowest
 // row of at most 2,048 nodes, then the rows below the node that was picked.

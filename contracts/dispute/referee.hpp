@@ -31,7 +31,8 @@ struct GameVerdict {
     friend bool operator==(const GameVerdict&, const GameVerdict&) = default;
 };
 
-/// Whether a place of the step's program has such a partial.
+/// Whether a place of the step's program has such a partial. A game asks before it lets a challenger pick a
+/// place: judge() holds one that does not exist against the claimant.
 bool exists(const StepFacts& facts, const PartialPosition& position);
 /// Partials of a tile, the tile included. REQUIRES an operator, output and tile that exist.
 std::uint64_t partial_count(const StepFacts& facts, const PartialPosition& position);

@@ -2,14 +2,8 @@
 // Gives both sides of a dispute's last move the witness: the claimed value of a partial, and the openings of
 // what it is computed from, in the order in which its law asks for them (reader.hpp). Nothing in it says what
 // an opening is, where it stands or how long it is: all of that is known, so a partial has one witness.
-//
-//   value      encode_cells of the claimed partial
-//   source     on first use of a version of a tensor: its root, siblings up to the root of all outputs; of
-//   the
-//              state siblings up to its array's root, and from there up to the state's
-//   tile       the numbers that the source holds of it, binary32, row by row; siblings up to its tensor's
-//   root partial       encode_cells of an earlier partial; siblings up to the root of the partials piece of
-//   the token file; siblings up to its blob id
+// docs/formats/witness.md has the bytes: the claimed value; the root of each version of a tensor before its
+// first tile; tiles, earlier partials and pieces of the token file, each with its siblings.
 #pragma once
 
 #include <memory>
