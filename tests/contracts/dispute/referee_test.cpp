@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of operator of both families and profiles: its partials give what the reference machine wrote; a
 // number that is off by one ulp loses, and the referee names both values; the truth wins.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <random>
@@ -89,6 +90,26 @@ void plant_and_judge(const Step& step, StepCommitments& honest, const PlantedFau
     CHECK(wins.claimant_wins());
 }
 }  // namespace
+
+TEST_CASE("every kind of operator has one row of partials, which says what it writes") {
+    for (const program::OperatorRow& row : program::operator_table()) {
+        INFO(row.name);
+        std::size_t rows = 0;
+        for (const auto list :
+             {element_rows(), row_sum_rows(), product_rows(), column_sum_rows(), norm_rows()}) {
+            for (const PartialRow& one : list) rows += one.kind == row.kind ? 1 : 0;
+        }
+        CHECK(rows == 1);
+        const PartialRow& own = partial_row(row.kind);
+        const bool some_columns =
+            std::any_of(row.outputs.begin(), row.outputs.end(),
+                        [](const program::Output& one) { return one.write == program::Write::kColumns; });
+        if (some_columns) CHECK(own.columns != nullptr);
+        if (own.columns != nullptr) CHECK(row.outputs.size() == 1);
+        // Squares are used up a piece at a time: no machine has to hold one.
+        if (own.is_square) CHECK(row.is_transient);
+    }
+}
 
 TEST_CASE("partials end in what the reference machine wrote") {
     for (const auto& variant : disputed::small_variants()) {
