@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "contracts/arithmetic/reduce.hpp"
 #include "contracts/base/blob_id.hpp"
 #include "contracts/base/check.hpp"
 #include "contracts/dispute/referee.hpp"
@@ -104,10 +105,10 @@ StepCommitments::StepCommitments(const StepInputs& inputs, std::optional<std::ui
     load(machine, program, inputs.state.parameters, TensorRole::kParameter);
     load(machine, program, inputs.state.first_moment, TensorRole::kFirstMoment);
     load(machine, program, inputs.state.second_moment, TensorRole::kSecondMoment);
-    const auto end = last ? *last + 1 : static_cast<std::uint32_t>(program.operators.size());
+    const std::uint32_t end = last ? *last + 1 : inputs.facts.operators();
     std::vector<Hash256> roots;
     for (std::uint32_t i = 0; i < end; ++i) {
-        machine.execute(program.operators[i], inputs.facts.coefficients);
+        if (!diverged_) machine.execute(program.operators[i], inputs.facts.coefficients);
         for (std::uint32_t o = 0; o < program.operators[i].outputs.size(); ++o) {
             const program::TensorId id = inputs.facts.output(i, o);
             const std::span<float> values = machine.values(id);
@@ -115,12 +116,25 @@ StepCommitments::StepCommitments(const StepInputs& inputs, std::optional<std::ui
                 float& number = values[fault->element];
                 number = std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) ^ fault->flip);
             }
-            versions_.push_back(written(inputs.facts, i, o, values));
-            trees_.push_back(tile_tree(inputs.facts.rows(id), inputs.facts.cols(id), versions_.back()));
+            keep(i, o, values);
             roots.push_back(trees_.back().root());
         }
     }
     outputs_ = StoredTree(std::move(roots));
+}
+
+void StepCommitments::keep(std::uint32_t operator_index, std::uint32_t output,
+                           std::span<const float> values) {
+    const StepFacts& facts = inputs_.facts;
+    if (diverged_ && *diverged_ < operator_index) {
+        versions_.emplace_back();
+        trees_.emplace_back();
+        return;
+    }
+    const program::TensorId id = facts.output(operator_index, output);
+    versions_.push_back(written(facts, operator_index, output, values));
+    trees_.push_back(tile_tree(facts.rows(id), facts.cols(id), versions_.back()));
+    if (!arithmetic::all_finite(versions_.back())) diverged_ = operator_index;
 }
 
 const StoredTree& StepCommitments::tiles_of(std::uint32_t operator_index, std::uint32_t output) const {

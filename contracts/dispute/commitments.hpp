@@ -29,12 +29,14 @@ struct PlantedFault {
 
 class StepCommitments final : public StepMemory {
 public:
-    /// Runs operators 0 … `last` of the step, or all. REQUIRES inputs that outlive it, tokens below the
-    /// vocabulary.
+    /// Runs operators 0 … `last` of the step, or all, and none behind the first with an output that is not
+    /// finite. REQUIRES inputs that outlive it, tokens below the vocabulary.
     explicit StepCommitments(const StepInputs& inputs, std::optional<std::uint32_t> last = std::nullopt,
                              std::optional<PlantedFault> fault = std::nullopt);
 
-    /// Of every output of the operators that ran, in program order.
+    /// The operator behind which none ran.
+    [[nodiscard]] std::optional<std::uint32_t> diverged() const { return diverged_; }
+    /// Over the roots of all outputs up to `last`, in program order.
     [[nodiscard]] const StoredTree& outputs() const { return outputs_; }
     /// Over the tiles of an output. REQUIRES an operator that ran.
     [[nodiscard]] const StoredTree& tiles_of(std::uint32_t operator_index, std::uint32_t output) const;
@@ -58,12 +60,14 @@ public:
     void piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) override;
 
 private:
+    void keep(std::uint32_t operator_index, std::uint32_t output, std::span<const float> values);
     [[nodiscard]] std::span<const float> state_values(const Source& source) const;
 
     const StepInputs& inputs_;
     std::vector<std::vector<float>> versions_;  // of outputs, in program order
     std::vector<StoredTree> trees_;             // over their tiles
     StoredTree outputs_;
+    std::optional<std::uint32_t> diverged_;
     std::map<std::uint64_t, StoredTree> state_tiles_;   // by Source::key
     std::map<std::uint32_t, StoredTree> state_arrays_;  // by component
     StoredTree components_;

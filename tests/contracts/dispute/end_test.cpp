@@ -2,6 +2,7 @@
 // What ties a step's outputs to the trace: the state behind it, its fingerprint, its divergence.
 #include <bit>
 
+#include "contracts/arithmetic/reduce.hpp"
 #include "contracts/dispute/end_referee.hpp"
 #include "tests/contracts/dispute/game.hpp"
 #include "tests/support/catch.hpp"
@@ -139,16 +140,13 @@ TEST_CASE("a divergence is a claim like any other") {
         const StepFacts& facts = step.inputs.facts;
         // The first operator with an output that is not finite, and the tile.
         StepCommitments whole(step.inputs);
+        REQUIRE(whole.diverged());
         std::optional<PartialPosition> first;
-        for (std::uint32_t i = 0; i < step.program.operators.size() && !first; ++i) {
-            for (std::uint32_t o = 0; o < step.program.operators[i].outputs.size() && !first; ++o) {
-                for (std::uint64_t n = 0; n < facts.tiles(facts.output(i, o)) && !first; ++n) {
-                    const Cells cells = whole.tile_of(i, o, n);
-                    if (!std::all_of(cells.real.begin(), cells.real.end(),
-                                     [](float x) { return std::isfinite(x); })) {
-                        first = PartialPosition{0, 1, i, o, n, 0};
-                    }
-                }
+        const std::uint32_t at = *whole.diverged();
+        for (std::uint32_t o = 0; o < step.program.operators[at].outputs.size() && !first; ++o) {
+            for (std::uint64_t n = 0; n < facts.tiles(facts.output(at, o)) && !first; ++n) {
+                const Cells cells = whole.tile_of(at, o, n);
+                if (!arithmetic::all_finite(cells.real)) first = PartialPosition{0, 1, at, o, n, 0};
             }
         }
         REQUIRE(first);
