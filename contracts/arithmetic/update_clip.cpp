@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "contracts/arithmetic/square_sum.hpp"
 #include "contracts/base/check.hpp"
 
 namespace assay::arithmetic {

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "contracts/base/wide.hpp"
-
 namespace assay::arithmetic {
 
 /// A clip is a number of parts in 2^16. This one leaves an update as it is.
@@ -19,15 +17,5 @@ inline constexpr std::uint32_t kWholeClip = 1U << 16;
 /// so that the scaled update is never longer than the bound; 0 beyond 2^16 times the bound. REQUIRES
 /// -64 <= sum_exponent <= 0, a bound above zero that is finite, |numbers| < 2^62, fewer than 2^40 of them.
 std::uint32_t update_clip(int sum_exponent, float bound, std::span<const std::int64_t> update);
-
-/// A sum of squares of whole numbers, high · 2^128 + low.
-struct SquareSum {
-    std::uint64_t high = 0;
-    base::Uint128 low = 0;
-    /// Adds number². REQUIRES |number| < 2^62, and fewer than 2^40 numbers in all.
-    void add(std::int64_t number);
-};
-/// update_clip of an update whose squares have this sum. REQUIRES sum < 2^164.
-std::uint32_t clip_of(int sum_exponent, float bound, const SquareSum& sum);
 
 }  // namespace assay::arithmetic

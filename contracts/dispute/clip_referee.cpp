@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "contracts/arithmetic/update_clip.hpp"
+#include "contracts/arithmetic/square_sum.hpp"
 #include "contracts/base/check.hpp"
 
 namespace assay::dispute {
