@@ -9,26 +9,24 @@
 
 namespace assay::arithmetic {
 
-namespace {
-float fold(std::array<float, kLanes>& lanes) {
+float fold_lanes(std::span<float, kLanes> lanes) {
     for (std::size_t s = kLanes / 2; s > 0; s /= 2) {
         for (std::size_t j = 0; j < s; ++j) lanes[j] = lanes[j] + lanes[j + s];
     }
     return lanes[0];
 }
-}  // namespace
 
 float lane_sum(std::span<const float> x) {
     std::array<float, kLanes> lanes{};
     for (std::size_t i = 0; i < x.size(); ++i) lanes[i % kLanes] = lanes[i % kLanes] + x[i];
-    return fold(lanes);
+    return fold_lanes(lanes);
 }
 
 float lane_dot(std::span<const float> a, std::span<const float> b) {
     ASSAY_CHECK(a.size() == b.size());
     std::array<float, kLanes> lanes{};
     for (std::size_t i = 0; i < a.size(); ++i) lanes[i % kLanes] = fma32(a[i], b[i], lanes[i % kLanes]);
-    return fold(lanes);
+    return fold_lanes(lanes);
 }
 
 std::size_t max_index(std::span<const float> x) {

@@ -18,6 +18,9 @@ float lane_sum(std::span<const float> x);
 /// As lane_sum, each lane being the chain lane = fma(a[i], b[i], lane). REQUIRES equal sizes.
 float lane_dot(std::span<const float> a, std::span<const float> b);
 
+/// The tree over the lanes alone. Overwrites them.
+float fold_lanes(std::span<float, kLanes> lanes);
+
 /// Index of the largest element, the lowest index among equals (−0 = +0). REQUIRES x not empty, no NaN.
 std::size_t max_index(std::span<const float> x);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/arithmetic/rope.hpp"
 
-#include "contracts/arithmetic/double_word.hpp"
 #include "contracts/arithmetic/elementary.hpp"
 #include "contracts/base/check.hpp"
 
@@ -27,18 +26,26 @@ void rotate(RopeShape shape, RopeTableView table, float* x, Turn turn) {
 }
 }  // namespace
 
+DoubleWord rope_frequency(double theta, std::uint64_t i, std::uint64_t half) {
+    return inverse_power(theta, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(half));
+}
+
+RopeAngle rope_angle(DoubleWord frequency, std::uint64_t token) {
+    const SinCos both = sin_cos(multiply(frequency, {static_cast<double>(token), 0.0}));
+    return {static_cast<float>(both.cos), static_cast<float>(both.sin)};
+}
+
 void rope_table(std::uint64_t tokens, std::uint64_t head_dim, double theta, std::span<float> cos,
                 std::span<float> sin) {
     const std::uint64_t half = head_dim / 2;
     ASSAY_CHECK(half > 0 && head_dim % 2 == 0 && tokens <= 0x80000000U);
     ASSAY_CHECK(cos.size() == tokens * half && sin.size() == tokens * half);
     for (std::uint64_t i = 0; i < half; ++i) {
-        const DoubleWord frequency =
-            inverse_power(theta, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(half));
+        const DoubleWord frequency = rope_frequency(theta, i, half);
         for (std::uint64_t t = 0; t < tokens; ++t) {
-            const SinCos both = sin_cos(multiply(frequency, {static_cast<double>(t), 0.0}));
-            cos[t * half + i] = static_cast<float>(both.cos);
-            sin[t * half + i] = static_cast<float>(both.sin);
+            const RopeAngle angle = rope_angle(frequency, t);
+            cos[t * half + i] = angle.cos;
+            sin[t * half + i] = angle.sin;
         }
     }
 }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "contracts/arithmetic/double_word.hpp"
+
 namespace assay::arithmetic {
 
 /// cos[t · d/2 + i] and sin[…] of the angle t · theta^(−2i/d), for t < tokens and i < d/2: the exact value
@@ -16,6 +18,15 @@ namespace assay::arithmetic {
 /// REQUIRES d even and > 0, 1 <= theta < 2^64, tokens <= 2^31, both spans of tokens · d/2 numbers.
 void rope_table(std::uint64_t tokens, std::uint64_t head_dim, double theta, std::span<float> cos,
                 std::span<float> sin);
+
+/// theta^(−2i/d) of entry `i` of `half` = d/2, and the entry of position `token`: what the table holds, for
+/// whoever needs few entries. REQUIRES i < half, and what rope_table requires.
+DoubleWord rope_frequency(double theta, std::uint64_t i, std::uint64_t half);
+struct RopeAngle {
+    float cos = 0;
+    float sin = 0;
+};
+RopeAngle rope_angle(DoubleWord frequency, std::uint64_t token);
 
 /// `tokens` rows `stride` floats apart, at positions first, first + 1, …; `heads` heads of d numbers lie one
 /// after another at the beginning of a row (queries, then keys: what follows them is left alone).

@@ -83,27 +83,33 @@ void merge_updates(int sum_exponent, std::span<const WeightedUpdate> updates, st
     merge_cut(sum_exponent, updates, 0, g);
 }
 
-void merge_cut(int sum_exponent, std::span<const WeightedUpdate> updates, std::uint64_t first,
-               std::span<float> g) {
-    ASSAY_CHECK(!updates.empty() && updates.size() <= 1024);
-    std::uint64_t total = 0;
+MergeFactors merge_factors(std::span<const WeightedUpdate> updates) {
+    MergeFactors out;
     bool clipped = false;
     for (const WeightedUpdate& one : updates) {
-        ASSAY_CHECK(first <= one.update.size() && g.size() <= one.update.size() - first);
         ASSAY_CHECK(one.weight >= 1 && one.weight <= (1ULL << 32) && one.clip <= kWholeClip);
-        total += one.weight;
+        out.total += one.weight;
         clipped = clipped || one.clip != kWholeClip;
     }
     // Where nothing is clipped the factor of both sums goes.
-    std::vector<base::Int128> factors;
     for (const WeightedUpdate& one : updates)
-        factors.push_back(static_cast<base::Int128>(one.weight) * (clipped ? one.clip : 1U));
-    if (clipped) total *= kWholeClip;
+        out.factors.push_back(static_cast<base::Int128>(one.weight) * (clipped ? one.clip : 1U));
+    if (clipped) out.total *= kWholeClip;
+    return out;
+}
+
+void merge_cut(int sum_exponent, std::span<const WeightedUpdate> updates, std::uint64_t first,
+               std::span<float> g) {
+    ASSAY_CHECK(!updates.empty() && updates.size() <= 1024);
+    for (const WeightedUpdate& one : updates) {
+        ASSAY_CHECK(first <= one.update.size() && g.size() <= one.update.size() - first);
+    }
+    const MergeFactors merge = merge_factors(updates);
     for (std::size_t i = 0; i < g.size(); ++i) {
         base::Int128 sum = 0;  // at most 2^10 · 2^32 · 2^16 · 2^62 in magnitude
         for (std::size_t k = 0; k < updates.size(); ++k)
-            sum += static_cast<base::Int128>(updates[k].update[first + i]) * factors[k];
-        g[i] = merged_value(sum, total, sum_exponent);
+            sum += static_cast<base::Int128>(updates[k].update[first + i]) * merge.factors[k];
+        g[i] = merged_value(sum, merge.total, sum_exponent);
     }
 }
 

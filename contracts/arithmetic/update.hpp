@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "contracts/arithmetic/update_clip.hpp"
 #include "contracts/base/wide.hpp"
@@ -26,6 +27,15 @@ struct WeightedUpdate {
 /// RN32(sum · 2^sum_exponent / total_weight), rounded once. REQUIRES total_weight >= 1,
 /// −64 <= sum_exponent <= 0.
 float merged_value(base::Int128 sum, std::uint64_t total_weight, int sum_exponent);
+
+/// What each update is multiplied by in a merge, and the divisor: weight · clip and Σ weight · kWholeClip,
+/// or, where nothing is clipped, weight and Σ weight.
+struct MergeFactors {
+    std::vector<base::Int128> factors;
+    std::uint64_t total = 0;
+};
+/// REQUIRES weights and clips in their ranges; does not look at the numbers.
+MergeFactors merge_factors(std::span<const WeightedUpdate> updates);
 
 /// g[i] = merged_value(Σ weight·clip·update[i], Σ weight·kWholeClip): exact until the one rounding, so any
 /// order of the slots gives the same bits. REQUIRES 1 <= updates.size() <= 1024, sizes equal to g's.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "contracts/arithmetic/square_sum.hpp"
 #include "contracts/base/check.hpp"
-#include "contracts/base/wide.hpp"
 
 namespace assay::arithmetic {
 
@@ -13,11 +13,7 @@ namespace {
 
 using base::Uint128;
 
-/// high · 2^128 + low.
-struct Uint192 {
-    std::uint64_t high = 0;
-    Uint128 low = 0;
-};
+using Uint192 = SquareSum;
 
 void add(Uint192& sum, Uint128 low, std::uint64_t high = 0) {
     sum.low += low;
@@ -68,18 +64,25 @@ Uint128 limit_of(int sum_exponent, float bound) {
 
 }  // namespace
 
-std::uint32_t update_clip(int sum_exponent, float bound, std::span<const std::int64_t> update) {
+void SquareSum::add(std::int64_t number) {
+    const auto size = static_cast<std::uint64_t>(number < 0 ? -number : number);
+    arithmetic::add(*this, Uint128{size} * size);
+}
+
+std::uint32_t clip_of(int sum_exponent, float bound, const SquareSum& sum) {
     ASSAY_CHECK(sum_exponent >= -64 && sum_exponent <= 0);
-    ASSAY_CHECK(update.size() < (std::uint64_t{1} << 40));
-    Uint192 sum;
-    for (const std::int64_t number : update) {
-        const auto size = static_cast<std::uint64_t>(number < 0 ? -number : number);
-        add(sum, Uint128{size} * size);
-    }
+    ASSAY_CHECK(sum.high < (std::uint64_t{1} << 36));
     const Uint128 norm = root_above(sum);
     const Uint128 limit = limit_of(sum_exponent, bound);
     if (norm <= limit) return kWholeClip;
     return static_cast<std::uint32_t>((limit * kWholeClip) / norm);
+}
+
+std::uint32_t update_clip(int sum_exponent, float bound, std::span<const std::int64_t> update) {
+    ASSAY_CHECK(update.size() < (std::uint64_t{1} << 40));
+    SquareSum sum;
+    for (const std::int64_t number : update) sum.add(number);
+    return clip_of(sum_exponent, bound, sum);
 }
 
 }  // namespace assay::arithmetic

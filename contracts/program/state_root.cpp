@@ -61,6 +61,15 @@ Hash256 matrix_root(std::uint64_t rows, std::uint64_t cols, std::span<const T> v
     return base::merkle_root(leaves, hash);
 }
 
+}  // namespace
+
+Hash256 tensor_leaf(const TensorInfo& tensor, const Hash256& root) {
+    base::Encoder encoder;
+    encoder(tensor.name, tensor.rows, tensor.cols, root);
+    return base::merkle_leaf(base::personal::kTensor, std::move(encoder).take());
+}
+
+namespace {
 template <class T>
 Hash256 root_of_array(const std::vector<TensorInfo>& tensors, std::span<const T> values,
                       base::BatchHash hash) {
@@ -72,9 +81,7 @@ Hash256 root_of_array(const std::vector<TensorInfo>& tensors, std::span<const T>
         end += tensor.size();
         const Hash256 root =
             matrix_root<T>(tensor.rows, tensor.cols, values.subspan(tensor.offset, tensor.size()), hash);
-        base::Encoder encoder;
-        encoder(tensor.name, tensor.rows, tensor.cols, root);
-        leaves.push_back(base::merkle_leaf(base::personal::kTensor, std::move(encoder).take()));
+        leaves.push_back(tensor_leaf(tensor, root));
     }
     ASSAY_CHECK(end == values.size());
     return base::merkle_root(leaves);

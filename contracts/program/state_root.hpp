@@ -20,6 +20,9 @@ namespace assay::program {
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const float> values);
 Hash256 tensor_root(std::uint64_t rows, std::uint64_t cols, std::span<const std::int64_t> values);
 
+/// Leaf of a tensor in the root of its array.
+Hash256 tensor_leaf(const TensorInfo& tensor, const Hash256& root);
+
 /// Root of a flat array that is cut into `tensors`: per tensor, in order, the leaf (personal::kTensor) of
 /// name ‖ rows ‖ cols ‖ tensor root in the canonical encoding (string with u32 length; u64; u64; 32 bytes).
 /// REQUIRES values.size() to be the sum of the tensors' sizes. `hash` makes tiles' hashes and the tree's.

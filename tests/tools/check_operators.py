@@ -24,6 +24,7 @@ PLACES = {
     "contracts/program/program.hpp": "an operator's record names its kind",
     "contracts/program/models/": "model builders",
     "contracts/program/reference_": "definitions, operator by operator",
+    "contracts/dispute/": "laws of partials, operator by operator",
     "trainer/step/group.": "groups",
     "trainer/cpu/": "kernels and their device",
     "trainer/cuda/": "kernels and their device",

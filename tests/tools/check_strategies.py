@@ -44,9 +44,9 @@ FIELDS = re.compile(r"(?:\.|->)(?:merge|adopt|finalise|pack|decode|codec|outer)\
 FUNCTIONS = re.compile(r"\b(?:merge_outer\w*|kOuterNesterov)\b")
 # Where a value, or a function of a row, may be named besides HOME: the specification's defaults; the
 # message about a strategy that has no row, which says its number; the device that
-# has a kernel for the operation.
+# has a kernel for the operation; the referee, who cuts it by slots.
 VALUES_ALSO = ("contracts/program/job_spec.hpp", "contracts/program/limits.cpp")
-FUNCTIONS_ALSO = ("trainer/step/",)
+FUNCTIONS_ALSO = ("trainer/step/", "contracts/dispute/array_referee.")
 COMMENT = re.compile(r"//.*$")
 CODE = ("contracts", "ledger", "trainer", "verifier", "node")
 # Rows and their functions, the scalar law of their arithmetic, and what people write and read.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives partials and the referee what all parties know of a step before anybody claims anything: its program,
+// its coefficients, the places of its tokens; and which operator wrote an operand last.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "contracts/arithmetic/optimizer.hpp"
+#include "contracts/program/program.hpp"
+#include "contracts/program/state_root.hpp"
+
+namespace assay::dispute {
+
+/// A place of a step in its job.
+struct StepPlace {
+    std::uint64_t round = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t step = 0;  ///< inner step of the round
+    std::uint64_t age = 0;   ///< steps that the moments have behind them
+};
+
+/// It points to its program, which must outlive it.
+struct StepFacts {
+    const program::Program* program = nullptr;
+    std::uint64_t sequences = 0;
+    arithmetic::AdamWCoefficients coefficients;
+    /// Of each sequence, the place of its first token in the job's stream.
+    std::vector<std::uint64_t> first_tokens;
+    std::uint64_t stream_tokens = 0;
+    /// The operator at whose outputs the claimant says that its work ended (trace.hpp): its outputs, not all
+    /// finite, are the last of the step.
+    std::optional<std::uint32_t> diverged_at;
+    /// The step starts from the round's base: its parameters are not the claimant's own.
+    bool starts_at_base = false;
+    /// The number of an operator's first output in the list of all outputs of the program; behind the last
+    /// operator, how many there are.
+    std::vector<std::uint32_t> first_output;
+
+    [[nodiscard]] std::uint64_t context() const { return program->model.context; }
+    [[nodiscard]] std::uint64_t tokens() const { return sequences * context(); }
+    /// Operators that wrote something, and how many outputs they have.
+    [[nodiscard]] std::uint32_t operators() const {
+        return diverged_at ? *diverged_at + 1 : static_cast<std::uint32_t>(program->operators.size());
+    }
+    [[nodiscard]] std::uint32_t outputs() const { return first_output[operators()]; }
+    [[nodiscard]] std::uint64_t rows(program::TensorId id) const {
+        return program->tensors[id].rows.of(sequences);
+    }
+    [[nodiscard]] std::uint64_t cols(program::TensorId id) const { return program->tensors[id].cols; }
+    [[nodiscard]] std::uint64_t tiles(program::TensorId id) const {
+        return arithmetic::tile_count(rows(id), cols(id));
+    }
+    [[nodiscard]] program::TensorId output(std::uint32_t operator_index, std::uint32_t output) const {
+        return program->operators[operator_index].outputs[output];
+    }
+};
+
+/// REQUIRES a spec that check_spec accepts, its step program, and a place within the job.
+StepFacts facts_of(const program::JobSpec& spec, const program::Program& program, const StepPlace& place);
+
+/// Columns [first, last) of a tensor.
+struct Columns {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    friend bool operator==(const Columns&, const Columns&) = default;
+};
+
+/// The columns that an operator writes of an output; the others of its version are +0.
+Columns written_columns(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output);
+/// Whether it writes, of a square of a head, only the keys that a query sees; the others are +0.
+bool writes_lower_part(const StepFacts& facts, std::uint32_t operator_index);
+
+/// A version of a tensor, or some columns of one.
+struct Source {
+    enum class From : std::uint8_t {
+        kZero = 1,  ///< +0 at the step's start
+        kOutput,    ///< what an operator of the step wrote
+        kState,     ///< a state that the unit starts from: of a step, the state at its start
+        kArray,     ///< integers of an array whose root the game has fixed (array_referee.hpp)
+    };
+    From from = From::kZero;
+    /// kOutput: number in the list of all outputs. kState, kArray: place in the canonical parameters.
+    std::uint32_t number = 0;
+    std::uint32_t array = 0;  ///< kState: the place of the component. kArray: of the array's root
+    std::uint32_t state = 0;  ///< kState: the place of the state's root
+    std::uint64_t rows = 0;
+    std::uint64_t cols = 0;
+    Columns columns;            ///< those that it holds
+    bool lower = false;         ///< of heads' squares, the keys above the diagonal are +0
+    std::uint64_t context = 0;  ///< rows of a square, where `lower`
+    bool may_diverge = false;   ///< what is not finite in it is part of the claim
+    bool is_jobs_own = false;   ///< not the claimant's: a fault in it voids the job
+
+    [[nodiscard]] std::uint64_t tiles() const { return arithmetic::tile_count(rows, cols); }
+    [[nodiscard]] std::uint64_t key() const {
+        return (std::uint64_t{state} << 60) | (std::uint64_t{array} << 44) | (std::uint64_t{number} << 8) |
+               static_cast<std::uint64_t>(from);
+    }
+};
+
+/// Output `output` of an operator as it left it.
+Source output_source(const StepFacts& facts, std::uint32_t operator_index, std::uint32_t output);
+/// Where an operator finds `tensor`: the last writers before it, the state, or +0. A column stands in the
+/// first of them that holds it. REQUIRES a tensor that does not hold tokens.
+std::vector<Source> sources_of(const StepFacts& facts, std::uint32_t operator_index,
+                               program::TensorId tensor);
+
+}  // namespace assay::dispute

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the two players of a dispute and the ledger the way down from a segment to one partial of one tile,
+// and the rule by which the hashes of a move fold into the hash above them.
+//
+//   segment → step    state roots between steps; the first and the last are the trace's
+//   step → output     tensor roots (tensor_root) of all outputs of all operators, in program order
+//   output → tile     tiles of 16×16 numbers, as tensor_root hashes them
+//   tile → partial       values on the way to the tile (partial_table.hpp); the last partial is the tile
+//   itself
+//
+// A level with more children than a move may carry is posted row by row of its Merkle tree: first the lowest
+// row of at most 2,048 nodes, then the rows below the node that was picked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/base/hash.hpp"
+
+namespace assay::dispute {
+
+using base::Hash256;
+
+/// Most hashes of a move: 64 KiB.
+inline constexpr std::uint64_t kMaxMoveHashes = 2'048;
+
+/// A partial of a tile of an output of an operator of a step. Indices count from 0, each within what stands
+/// above it.
+struct PartialPosition {
+    std::uint32_t segment = 0;
+    std::uint32_t step = 0;            ///< inner step of the round
+    std::uint32_t operator_index = 0;  ///< in the program of a step
+    std::uint32_t output = 0;
+    std::uint64_t tile = 0;
+    std::uint64_t partial = 0;
+
+    friend bool operator==(const PartialPosition&, const PartialPosition&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.segment, self.step, self.operator_index, self.output, self.tile, self.partial);
+    }
+};
+
+/// Neighbouring nodes of a Merkle tree (merkle.hpp), all `height` rows above the leaves.
+struct TreeRow {
+    std::uint32_t height = 0;
+    std::uint64_t first = 0;
+    std::uint64_t nodes = 0;
+    friend bool operator==(const TreeRow&, const TreeRow&) = default;
+};
+
+/// What is posted first of a tree over `leaves` leaves: its lowest row of at most kMaxMoveHashes nodes.
+TreeRow top_row(std::uint64_t leaves);
+/// What is posted below node `picked` of a row that is not the leaves'. REQUIRES height > 0 and a node of the
+/// row, counted from the tree's first at that height.
+TreeRow row_below(std::uint64_t leaves, const TreeRow& row, std::uint64_t picked);
+/// Moves from the root to a leaf: 0 for a single leaf, whose hash is the root.
+std::uint32_t moves_of(std::uint64_t leaves);
+
+/// What the way down through a level costs at most.
+struct WayCost {
+    std::uint64_t moves = 0;
+    std::uint64_t hashes = 0;
+    friend bool operator==(const WayCost&, const WayCost&) = default;
+};
+/// Of a tree over `leaves`: a move a row. A single leaf is known without a move.
+WayCost way_cost(std::uint64_t leaves);
+
+/// Whether `hashes` are as many as the row has nodes and fold into `above`, the hash of the node that they
+/// stand below.
+bool folds(const TreeRow& row, const std::vector<Hash256>& hashes, const Hash256& above);
+
+}  // namespace assay::dispute

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the ledger the referee: it computes one partial of one tile again, from openings under hashes that
+// the game has fixed, with contracts/arithmetic alone, and says whether the claimed value follows from the
+// claimed inputs. Total: every position and every byte string has a verdict.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "contracts/dispute/partial_table.hpp"
+#include "contracts/dispute/witness.hpp"
+
+namespace assay::dispute {
+
+enum class GameOutcome : std::uint8_t {
+    kClaimantWins = 1,
+    kClaimantLoses = 2,
+    kJobVoid = 3,  ///< the job's own data are at fault
+};
+std::string_view to_text(GameOutcome outcome);
+
+struct GameVerdict {
+    GameOutcome outcome = GameOutcome::kClaimantLoses;
+    GameReason reason = GameReason::kPosition;
+    /// Of kDiffers and kDiverges: the first cell that differs or is not finite, and its bits.
+    std::uint64_t cell = 0;
+    base::Uint128 claimed = 0;
+    base::Uint128 computed = 0;
+
+    [[nodiscard]] bool claimant_wins() const { return outcome == GameOutcome::kClaimantWins; }
+    friend bool operator==(const GameVerdict&, const GameVerdict&) = default;
+};
+
+/// Whether a place of the step's program has such a partial. A game asks before it lets a challenger pick a
+/// place: judge() holds one that does not exist against the claimant.
+bool exists(const StepFacts& facts, const PartialPosition& position);
+/// Partials of a tile, the tile included. REQUIRES an operator, output and tile that exist.
+std::uint64_t partial_count(const StepFacts& facts, const PartialPosition& position);
+/// What a partial is. REQUIRES exists(facts, position).
+PartialPlace partial_place(const StepFacts& facts, const PartialPosition& position);
+/// "segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums of block 0, term 2".
+std::string describe(const StepFacts& facts, const PartialPosition& position);
+
+/// What the longest dispute over a step of a segment of `steps` costs the claimant: moves, the witness
+/// included, and bytes, a witness being as long as it may be.
+struct DisputeCost {
+    std::uint64_t moves = 0;
+    std::uint64_t bytes = 0;
+    friend bool operator==(const DisputeCost&, const DisputeCost&) = default;
+};
+DisputeCost longest_dispute(const StepFacts& facts, std::uint32_t steps);
+
+/// Judges the partial at `position`. The witness is the claimant's: whatever is wrong with it is its fault.
+GameVerdict judge(const StepFacts& facts, const PartialPosition& position, const FixedHashes& fixed,
+                  base::ByteView witness);
+
+/// What judge() is shown: REQUIRES a partial that exists; `partials` are all of the tile's as the claimant
+/// has them.
+base::Bytes make_witness(const PartialPosition& position, StepMemory& memory,
+                         const std::vector<Cells>& partials, const StoredTree& tree);
+
+/// All partials of a tile by its law from what `memory` holds, the tile last. REQUIRES a tile that exists.
+std::vector<Cells> compute_partials(const PartialPosition& position, StepMemory& memory);
+/// The tree over the hashes of all partials but the last.
+StoredTree partial_tree(const std::vector<Cells>& partials);
+
+/// The partial at a place from whatever `reader` gives. REQUIRES exists(facts, position).
+Cells compute_partial(const StepFacts& facts, const PartialPosition& position, OpeningReader& reader);
+
+namespace detail {
+GameVerdict refused(const OpeningReader& reader);
+/// What is claimed of a partial.
+struct ClaimedPartial {
+    CellShape shape;
+    Hash256 hash;
+    std::size_t tile_width = 0;  ///< of a tile, else 0
+    bool has_to_be_finite = false;
+};
+/// The verdict on a witness, from the claimed value at its front to its last byte.
+GameVerdict verdict_on(WitnessReader& reader, const ClaimedPartial& claim,
+                       const std::function<Cells()>& compute);
+}  // namespace detail
+
+}  // namespace assay::dispute
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(dispute::GameOutcome, kClaimantWins, kJobVoid);
+}  // namespace assay::base
