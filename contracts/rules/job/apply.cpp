@@ -170,8 +170,8 @@ void carry_out(Work& work, const Sent& sent, const JobJoin& tx) {
         entry.node = sent.sender;
         entry.owner = sent.owner;
         entry.ask = bidding.auction.clearing_price;
-        entry.missed =
-            kAbsenceWeight;  // it says that it is there: its first absence costs what a second one costs
+        // It says that it is there: its first absence costs what a second one costs.
+        entry.missed = kAbsenceWeight;
         entry.place = bidding.auction.winners + bidding.joined++;
         entry.locked = bond;
         store(work.state, roster_key(tx.job, entry.node), entry);
