@@ -2,7 +2,6 @@
 // What a holder says over the call that it opened (node/rpc/outward_desk.cpp): any bytes are no message, or
 // one whose description is refused by name or says no more than its size and leaves allow, and is written
 // again as it was read.
-#include <google/protobuf/stubs/logging.h>
 #include <algorithm>
 
 #include "contracts/base/check.hpp"
@@ -67,9 +66,6 @@ std::vector<base::Bytes> seeds() {
 }
 
 void run(base::ByteView input) {
-    // The library writes a line about each text that is not UTF-8.
-    static const auto before = google::protobuf::SetLogHandler(nullptr);
-    (void)before;
     v1::LendAnswer answer;
     if (!answer.ParseFromArray(input.data(), static_cast<int>(input.size()))) return;
     if (answer.has_description()) check_description(answer.description());
