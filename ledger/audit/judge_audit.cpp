@@ -5,6 +5,7 @@
 #include <set>
 
 #include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/audit/payout_amounts.hpp"
 
@@ -56,16 +57,15 @@ std::set<PublicKey> withholders(const Job& job, const Round& round) {
 
 // Whether `found` is the pair that the beacon draws and, where it goes on, the third.
 bool is_drawn_again(const Job& job, const Round& round, const std::vector<PublicKey>& found,
-                    std::uint32_t slot, std::set<PublicKey> excluded, std::string_view pair_label,
-                    std::string_view third_label) {
+                    std::uint32_t slot, std::set<PublicKey> excluded) {
     excluded.merge(withholders(job, round));
-    auto again =
-        contracts::draw_weighted(round.beacon, pair_label, slot, candidates(job, round, excluded), 2);
+    auto again = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPair), slot,
+                                          candidates(job, round, excluded), contracts::panel_size());
     if (found.size() > again.size()) {
         std::set<PublicKey> others = owners_of(job, again);
         others.insert(excluded.begin(), excluded.end());
-        const auto third =
-            contracts::draw_weighted(round.beacon, third_label, slot, candidates(job, round, others), 1);
+        const auto third = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kThird), slot,
+                                                    candidates(job, round, others), 1);
         again.insert(again.end(), third.begin(), third.end());
     }
     return found == again;
@@ -125,7 +125,7 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const J
 }
 
 std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot) {
-    if (is_drawn_again(job, round, slot.verifiers, slot.slot, {slot.owner}, "pair", "third")) return {};
+    if (is_drawn_again(job, round, slot.verifiers, slot.slot, {slot.owner})) return {};
     return {"draw: the verifiers are not those that the beacon draws by locked stake"};
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/audit/draw_audit.hpp"
 #include "ledger/audit/judge_audit.hpp"
@@ -158,7 +159,7 @@ private:
     void check_forfeit(std::size_t at, const SettlementLine& line, const SlotEvidence& evidence) {
         const SlotRound& slot = evidence.slot;
         const bool mismatch = line.reason == Reason::kMismatch;
-        if (mismatch && (evidence.provers() < 2 || slot.fault_found == slot.fault_claimed))
+        if (mismatch && (!contracts::decides(evidence.provers()) || slot.fault_found == slot.fault_claimed))
             wrong(at, "forfeits a bond that two recomputations do not stand against");
         // What votes take goes to nobody, nor what absence costs.
         const bool burned = mismatch || line.reason == Reason::kNoCommitAgain;
@@ -191,14 +192,18 @@ private:
         return share(job_.auction.clearing_price.units(), job_.slot_work, 1);
     }
     // In the order of the audits: the slot's pay goes to the first replays first, at cost, and only where
-    // everybody who opened had to replay.
+    // everybody who opened had to replay, three of them if the miner opened its starts.
     [[nodiscard]] std::vector<Worth> worths_of(const SlotEvidence& evidence) const {
         std::vector<Worth> worths;
         bool nobody_served = true;
+        std::size_t openers = 0;
         for (const DrawnAudit& audit : evidence.audits) {
             worths.push_back(worth_of(evidence, audit));
-            if (audit.opened && !audit.replayed()) nobody_served = false;
+            if (!audit.opened) continue;
+            ++openers;
+            if (!audit.replayed()) nobody_served = false;
         }
+        if (evidence.slot.served && openers < 3) nobody_served = false;
         std::uint64_t left = slot_pay();
         for (Worth& worth : worths) {
             if (!nobody_served || worth.reason != Reason::kPaidAudit) continue;

@@ -8,6 +8,7 @@
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/audit/judge_audit.hpp"
 #include "ledger/audit/storage_audit.hpp"
@@ -149,10 +150,10 @@ const DrawnAudit* SlotEvidence::by(const PublicKey& verifier) const {
 }
 
 std::optional<Hash256> SlotEvidence::decided(std::uint32_t unit) const {
-    std::map<Hash256, int> votes;
+    std::map<Hash256, std::size_t> equal;
     for (const DrawnAudit& audit : audits) {
         const auto root = audit.roots.find(unit);
-        if (root != audit.roots.end() && ++votes[root->second] >= 2) return root->second;
+        if (root != audit.roots.end() && contracts::decides(++equal[root->second])) return root->second;
     }
     return std::nullopt;
 }
@@ -250,8 +251,8 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
     }
     evidence.held = slot.revealed && !slot.diverged && is_held(state, job, round, slot);
     for (std::size_t i = 0; !slot.drawn_units.empty() && i < slot.verifiers.size(); ++i) {
-        const auto stage = i < 2 ? contracts::Stage::kPair : contracts::Stage::kThird;
-        evidence.audits.push_back(drawn_audit(state, job, round, slot, stage, slot.verifiers[i]));
+        evidence.audits.push_back(
+            drawn_audit(state, job, round, slot, contracts::stage_of(i), slot.verifiers[i]));
     }
     return evidence;
 }

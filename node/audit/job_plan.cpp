@@ -11,6 +11,7 @@
 #include "contracts/program/tensors.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/deterrence.hpp"
+#include "contracts/rules/job/panel.hpp"
 
 namespace assay::node {
 
@@ -52,7 +53,7 @@ std::int64_t cheat_gain_most(const contracts::Params& params, const JobPlan& pla
         one, cheat_gain(params, plan.slot_pay, gain, bond, honest * (1.0 - std::pow(1.0 - rate, units))));
 }
 
-constexpr std::uint64_t kVerifiers = 2;
+constexpr std::uint64_t kVerifiers = contracts::panel_size();
 
 std::uint64_t stopping(base::Uint128 bytes) {
     constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();

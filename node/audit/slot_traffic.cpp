@@ -5,11 +5,12 @@
 
 #include "contracts/base/check.hpp"
 #include "contracts/program/round_law.hpp"
+#include "contracts/rules/job/panel.hpp"
 
 namespace assay::node {
 namespace {
 
-constexpr double kPanel = 2;
+constexpr auto kPanel = static_cast<double>(contracts::panel_size());
 
 struct Ways {
     std::uint64_t miner_up, verifier_up, verifier_down;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::node {
@@ -40,8 +41,9 @@ PayoutEvidence of_audit(const contracts::StateView& state, const contracts::Job&
     PayoutEvidence found = of_slot(job, slot);
     found.committed_at.reset();
     found.stored.reset();
-    const bool third = slot.verifiers.size() > 2 && slot.verifiers.back() == line.node;
-    const contracts::Stage stage = third ? contracts::Stage::kThird : contracts::Stage::kPair;
+    const auto place = static_cast<std::size_t>(
+        std::find(slot.verifiers.begin(), slot.verifiers.end(), line.node) - slot.verifiers.begin());
+    const contracts::Stage stage = contracts::stage_of(place);
     found.opened = entry_at(state, contracts::audit_place_key(job.id, line.round, stage, line.node));
     return found;
 }

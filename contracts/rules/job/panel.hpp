@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, plans and audits how many verifiers are drawn. That two of a pair and a third decide is told
-// by the stages of a round (draw.cpp, verdict.cpp, and the audit of verdicts) too: what replaces this rule
-// replaces those.
+// Gives rules, plans and audits how many verifiers are drawn. Who decides among them is told by
+// round/panel_rule.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/job/records.hpp"
 
+#include <algorithm>
+
 namespace assay::contracts {
+
+namespace {
+
+std::uint64_t least(const std::vector<std::uint64_t>& speeds) {
+    return speeds.empty() ? 0 : *std::min_element(speeds.begin(), speeds.end());
+}
+
+}  // namespace
+
+std::uint64_t RosterEntry::speed() const { return least(speeds); }
+std::uint64_t EnlistedVerifier::speed() const { return least(speeds); }
 
 std::string_view to_text(JobPhase phase) {
     switch (phase) {

@@ -62,10 +62,16 @@ struct EnlistedVerifier {
     std::uint32_t missed = 0;
     bool dropped = false;     ///< no longer drawn: missed too many, or its bond is below one penalty
     std::uint32_t place = 0;  ///< in Job::verifiers
+    /// Verified work units × 1000 per height between the calling of its audits and their seals, recent
+    /// rounds, newest last.
+    std::vector<std::uint64_t> speeds;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped, self.place);
+        visit(self.node, self.owner, self.locked, self.bond, self.missed, self.dropped, self.place,
+              self.speeds);
     }
+    /// Minimum of the recent rounds; 0 before the first verified one.
+    [[nodiscard]] std::uint64_t speed() const;
 };
 
 /// A miner that won the auction, or took a place that was left (is_joiner).

@@ -101,6 +101,7 @@ void carry_out(Work& work, const Sent& sent, const RoundReveal& tx) {
 void carry_out(Work& work, const Sent& sent, const AuditSeal& tx) {
     AuditPosting posting = *read_audit(work.state, tx.job, tx.round, tx.stage, sent.sender);
     posting.sealed = true;
+    posting.sealed_at = work.block.height;
     posting.seal = tx.seal;
     store(work.state, audit_key(tx.job, tx.round, tx.stage, sent.sender), posting);
     advance_job(work, tx.job);

@@ -16,10 +16,6 @@
 
 namespace assay::contracts {
 
-std::uint64_t RosterEntry::speed() const {
-    return speeds.empty() ? 0 : *std::min_element(speeds.begin(), speeds.end());
-}
-
 namespace {
 
 /// A miner that can hold slots in the coming round.

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "contracts/program/round_plan.hpp"
-#include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 
 namespace assay::contracts {
 
@@ -55,8 +55,8 @@ void draw_beacon(RunningRound& running) {
         slot.drawn_units =
             draw_units(running.round.beacon, slot.slot, plan, unit_rates(running.job.spec.security, all));
         drawn += slot.drawn_units.size();
-        slot.verifiers =
-            draw_weighted(running.round.beacon, "pair", slot.slot, judges_of(running, slot), panel_size());
+        slot.verifiers = draw_weighted(running.round.beacon, draw_label(Stage::kPair), slot.slot,
+                                       judges_of(running, slot), panel_size());
     }
     running.work.tell({.kind = EventKind::kBeaconDrawn,
                        .job = running.job.id,
@@ -65,7 +65,8 @@ void draw_beacon(RunningRound& running) {
 }
 
 bool draw_third(RunningRound& running, SlotRound& slot) {
-    const auto third = draw_weighted(running.round.beacon, "third", slot.slot, judges_of(running, slot), 1);
+    const auto third = draw_weighted(running.round.beacon, draw_label(Stage::kThird), slot.slot,
+                                     judges_of(running, slot), 1);
     if (third.empty()) return false;
     slot.verifiers.push_back(third.front());
     running.work.tell({.kind = EventKind::kThirdDrawn,

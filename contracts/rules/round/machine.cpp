@@ -7,6 +7,7 @@
 #include "contracts/rules/round/archive.hpp"
 #include "contracts/rules/round/beacon.hpp"
 #include "contracts/rules/round/merge.hpp"
+#include "contracts/rules/round/seal_window.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -121,7 +122,7 @@ void begin_merge(RunningRound& running) {
 void close_audits(RunningRound& running) {
     if (!draw_thirds(running)) return enter(running, RoundPhase::kReveal, running.params.reveal_window);
     call_audits(running, Stage::kThird);
-    enter(running, RoundPhase::kThirdSeal, running.params.audit_seal_window);
+    enter(running, RoundPhase::kThirdSeal, audit_seal_window(running, Stage::kThird));
 }
 
 void close_phase(RunningRound& running) {
@@ -134,7 +135,7 @@ void close_phase(RunningRound& running) {
             return enter(running, RoundPhase::kServe, params.serve_window);
         case RoundPhase::kServe:
             call_audits(running, Stage::kPair);
-            return enter(running, RoundPhase::kAuditSeal, params.audit_seal_window);
+            return enter(running, RoundPhase::kAuditSeal, audit_seal_window(running, Stage::kPair));
         case RoundPhase::kAuditSeal: return enter(running, RoundPhase::kAuditOpen, params.audit_open_window);
         case RoundPhase::kAuditOpen: return close_audits(running);
         case RoundPhase::kThirdSeal: return enter(running, RoundPhase::kThirdOpen, params.audit_open_window);

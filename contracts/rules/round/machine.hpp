@@ -86,7 +86,8 @@ struct UnitFinding {
 std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits);
 /// Makes empty postings for the verifiers drawn in `stage`.
 void call_audits(RunningRound& running, Stage stage);
-/// Draws a third verifier for each slot of which the pair left a drawn unit open; true when one was drawn.
+/// Draws a third verifier for each slot of which the pair left a drawn unit open, and for each whose miner
+/// opened its starts though all who opened an audit say that they had to replay; true when one was drawn.
 /// Nothing of a trace is known by then but the starts of the runs.
 bool draw_thirds(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.

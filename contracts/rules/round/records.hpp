@@ -197,9 +197,12 @@ struct AuditPosting {
     bool opened = false;
     Hash256 seal;
     std::vector<SlotClaim> claims;
+    std::uint64_t called_at = 0;  ///< height at which it could begin
+    std::uint64_t sealed_at = 0;  ///< height
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claims);
+        visit(self.verifier, self.stage, self.sealed, self.opened, self.seal, self.claims, self.called_at,
+              self.sealed_at);
     }
 };
 

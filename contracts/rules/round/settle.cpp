@@ -11,6 +11,7 @@
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
+#include "contracts/rules/round/seal_window.hpp"
 #include "contracts/rules/round/worth.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -62,6 +63,8 @@ struct Settlement {
     RunningRound& running;
     /// Each verifier of which something was awaited: whether it is missing.
     std::map<PublicKey, bool> absences;
+    /// Each drawn verifier's work units that were found right; nothing once one of its audits was not.
+    std::map<PublicKey, std::optional<std::uint64_t>> audited;
     std::set<PublicKey> disgraced;    ///< miners that this round makes newcomers again
     std::set<PublicKey> credited;     ///< miners with a slot found right that keep their standing
     std::vector<Claim> merge_claims;  ///< of each of Round::merges, closed and without a bond
@@ -217,6 +220,9 @@ void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
 void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, const AuditWorth& worth) {
     bool& absent = s.absences[audit.verifier];
     absent = absent || !audit.opened;
+    auto& audited = s.audited.try_emplace(audit.verifier, 0).first->second;
+    if (worth.reason != Reason::kPaidAudit) audited.reset();
+    if (audited) *audited = saturating_sum(*audited, saturating_sum(worth.work, worth.replay));
     SettlementLine line;
     line.kind = LineKind::kAudit;
     line.slot = slot.slot;
@@ -244,7 +250,7 @@ void settle_claim(Settlement& s, const SlotRound& slot) {
     const Claim claim =
         close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     const auto audits = audits_of(s.state(), s.job().id, s.running.round.number, slot);
-    const auto worths = weigh_audits(s.running, audits, find_units(slot, audits), claim.held);
+    const auto worths = weigh_audits(s.running, slot, audits, find_units(slot, audits), claim.held);
     Amount replays;
     for (const AuditWorth& worth : worths) replays = sum(replays, worth.from_slot);
     settle_slot(s, slot, claim, replays);
@@ -349,6 +355,23 @@ bool is_gone(std::uint32_t missed, const Params& params) {
     return missed >= kAbsenceWeight * params.max_missed;
 }
 
+void remember(std::vector<std::uint64_t>& speeds, const Params& params, std::uint64_t speed) {
+    speeds.push_back(speed);
+    if (speeds.size() > params.speed_window) speeds.erase(speeds.begin());
+}
+
+/// Measured speed of each verifier whose audits of the round were all found right.
+void measure_verifiers(Settlement& s) {
+    const Round& round = s.running.round;
+    std::map<PublicKey, std::uint64_t> heights;
+    for (const AuditPosting& posting : list_audits(s.state(), round.job, round.number)) {
+        if (posting.opened) heights[posting.verifier] += posting.sealed_at - posting.called_at;
+    }
+    for (const auto& [node, work] : s.audited) {
+        if (work) remember(enlisted(s, node).speeds, s.running.params, measured_speed(*work, heights[node]));
+    }
+}
+
 /// Measured speed and attendance of each miner that held a slot.
 void measure(Settlement& s) {
     struct Tally {
@@ -374,13 +397,9 @@ void measure(Settlement& s) {
             drop(s.running.work, s.job(), entry, Reason::kDropped, s.running.round.number);
         if (tally.right < tally.held) continue;
         // Only work found right counts, and only for the time that heights show.
-        const std::uint64_t heights =
-            std::max<std::uint64_t>(1, tally.last_commit - s.running.round.started_at);
-        const auto work = Amount::of(s.job().slot_work);
-        const auto speed =
-            work ? work->times(1000 * std::uint64_t{tally.right}, heights, Rounding::kDown) : std::nullopt;
-        entry.speeds.push_back(speed ? speed->units() : base::kAmountMax);
-        if (entry.speeds.size() > params.speed_window) entry.speeds.erase(entry.speeds.begin());
+        remember(entry.speeds, params,
+                 measured_speed(base::Uint128{s.job().slot_work} * tally.right,
+                                tally.last_commit - s.running.round.started_at));
     }
 }
 
@@ -401,7 +420,7 @@ void note_attendance(Settlement& s) {
 }  // namespace
 
 void settle(RunningRound& running) {
-    Settlement s{running, {}, {}, {}, {}};
+    Settlement s{running, {}, {}, {}, {}, {}};
     close_merge_claims(s);
     take_standing(s);
     for (const SlotRound& slot : running.slots) settle_claim(s, slot);
@@ -409,6 +428,7 @@ void settle(RunningRound& running) {
     refund_fees(s);
     settle_merge(s);
     measure(s);
+    measure_verifiers(s);
     note_attendance(s);
 }
 

@@ -7,6 +7,7 @@
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -16,10 +17,9 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
     std::vector<SlotAudit> audits;
     if (slot.drawn_units.empty()) return audits;
     for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
-        const Stage stage = i < 2 ? Stage::kPair : Stage::kThird;
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
-        const auto posting = read_audit(state, job, round, stage, audit.verifier);
+        const auto posting = read_audit(state, job, round, stage_of(i), audit.verifier);
         audit.sealed = posting && posting->sealed;
         audit.opened = posting && posting->opened;
         if (audit.opened) {
@@ -40,11 +40,10 @@ namespace {
 UnitFinding find_unit(std::uint32_t unit, const std::vector<SlotAudit>& audits) {
     UnitFinding finding;
     finding.unit = unit;
-    std::map<Hash256, int> votes;
+    std::map<Hash256, std::size_t> equal;
     for (const SlotAudit& audit : audits) {
         const auto root = audit.roots.find(unit);
-        // Of at most three votes only one root can have two.
-        if (root == audit.roots.end() || ++votes[root->second] < 2) continue;
+        if (root == audit.roots.end() || !decides(++equal[root->second])) continue;
         finding.decided = true;
         finding.root = root->second;
     }
@@ -78,18 +77,32 @@ void call_audits(RunningRound& running, Stage stage) {
         AuditPosting posting;
         posting.verifier = verifier.node;
         posting.stage = stage;
+        posting.called_at = running.work.block.height;
         store(running.work.state, audit_key(running.job.id, running.round.number, stage, verifier.node),
               posting);
     }
 }
 
+namespace {
+
+/// Whether all who opened replayed, though the miner opened the starts.
+bool is_service_disputed(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+    const auto openers = std::count_if(audits.begin(), audits.end(), [](const auto& a) { return a.opened; });
+    const auto replays =
+        std::count_if(audits.begin(), audits.end(), [](const auto& a) { return a.replayed; });
+    return slot.served && replays > 0 && replays == openers;
+}
+
+}  // namespace
+
 bool draw_thirds(RunningRound& running) {
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
-        const auto findings =
-            find_units(slot, audits_of(running.work.state, running.job.id, running.round.number, slot));
+        const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
+        const auto findings = find_units(slot, audits);
         const auto open = [](const UnitFinding& f) { return !f.decided; };
-        if (std::any_of(findings.begin(), findings.end(), open)) drawn = draw_third(running, slot) || drawn;
+        if (std::any_of(findings.begin(), findings.end(), open) || is_service_disputed(slot, audits))
+            drawn = draw_third(running, slot) || drawn;
     }
     return drawn;
 }

@@ -5,6 +5,7 @@
 
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 
 namespace assay::contracts {
 
@@ -34,13 +35,18 @@ AuditWorth weigh(const Job& job, const SlotAudit& audit, const std::vector<UnitF
 
 }  // namespace
 
-std::vector<AuditWorth> weigh_audits(const RunningRound& running, const std::vector<SlotAudit>& audits,
+std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRound& slot,
+                                     const std::vector<SlotAudit>& audits,
                                      const std::vector<UnitFinding>& findings, Amount held) {
     std::vector<AuditWorth> worths;
     for (const SlotAudit& audit : audits) worths.push_back(weigh(running.job, audit, findings));
-    const bool all_replayed = std::all_of(
-        audits.begin(), audits.end(), [](const SlotAudit& audit) { return audit.replayed || !audit.opened; });
-    if (!all_replayed) return worths;
+    std::size_t openers = 0;
+    std::size_t replayed = 0;
+    for (const SlotAudit& audit : audits) {
+        openers += audit.opened ? 1 : 0;
+        replayed += audit.replayed ? 1 : 0;
+    }
+    if (!replays_are_paid(slot.served, openers, replayed)) return worths;
     for (AuditWorth& worth : worths) {
         if (worth.reason != Reason::kPaidAudit) continue;
         const auto cost = replay_fee(running.job.auction.clearing_price, worth.replay);

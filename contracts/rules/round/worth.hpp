@@ -18,8 +18,9 @@ struct AuditWorth {
 };
 
 /// In the order of the audits. Work beyond the drawn units is paid at cost, out of what the slot holds, and
-/// only if nobody was served: where one was, the others may have been.
-std::vector<AuditWorth> weigh_audits(const RunningRound& running, const std::vector<SlotAudit>& audits,
+/// only if nobody was served (replays_are_paid): where one was, the others may have been.
+std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRound& slot,
+                                     const std::vector<SlotAudit>& audits,
                                      const std::vector<UnitFinding>& findings, Amount held);
 
 }  // namespace assay::contracts

@@ -221,6 +221,20 @@ TEST_CASE("where one verifier was served, the other's replay is paid the plain f
     CHECK(w.miner_line().paid == w.pay());
 }
 
+TEST_CASE("two who say that open starts were not served take no pay from the slot without a third") {
+    BlindWorld w;
+    w.to_serve();
+    const auto pair = w.pair();
+    w.finish({.verifiers = {{pair[0], VerifierManner::kUnserved}, {pair[1], VerifierManner::kUnserved}}});
+    CHECK(w.slot().verdict == Reason::kPaid);
+    REQUIRE(w.slot().verifiers.size() == 3);  // though the pair agrees
+    for (const std::string& name : w.pair()) {
+        CHECK(w.audit(name).reason == Reason::kPaidAudit);
+        CHECK(w.audit(name).from_slot.is_zero());
+    }
+    CHECK(w.miner_line().paid == w.pay());
+}
+
 TEST_CASE("two replays convict of a fault that was not drawn") {
     for (const bool served : {true, false}) {
         CAPTURE(served);
