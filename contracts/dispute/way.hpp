@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the ledger and both players the way down of a game as one small state machine: what the claimant
+// posts next, what the challenger may pick of it, and which witness ends it (docs/reference/disputes.md). Pure:
+// no clocks, no money. The ledger keeps a Way; players keep the same one from the moves that they read.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "contracts/dispute/unit.hpp"
+
+namespace assay::dispute {
+
+/// What is posted and picked. Frozen numbers.
+enum class WayStage : std::uint8_t {
+    kStates = 1,   ///< roots of states inside the segment
+    kOutputs = 2,  ///< rows of the tree over the outputs of the step
+    kArrays = 3,   ///< of a merge: the roots of parameters and momentum
+    kTensors = 4,  ///< rows of the tree over the tensors of an array
+    kTiles = 5,    ///< rows of the tree over the tiles of an output or tensor
+    kPartials = 6, ///< rows of the tree over the partials of the tile, but the last
+    kWitness = 7,  ///< nothing is left to pick: the claimant opens
+};
+std::string_view to_text(WayStage stage);
+
+/// What of a step's end a challenger rejects who agrees with every output. Frozen numbers.
+enum class StepEnd : std::uint8_t {
+    kState = 1,       ///< a part of the state behind the step (EndPosition)
+    kLoss = 2,        ///< the loss is not its fingerprint
+    kNorm = 3,        ///< the gradient norm is not its fingerprint
+    kDivergence = 4,  ///< the operator at which the work ended wrote finite numbers alone
+};
+
+struct StepEndPick {
+    StepEnd end = StepEnd::kState;
+    EndPosition state;  ///< of kState, else kTensor, 0, 0
+    friend bool operator==(const StepEndPick&, const StepEndPick&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.end, self.state);
+    }
+};
+
+/// The first of what was posted that the challenger rejects.
+struct Pick {
+    /// Of the posted hashes, from 0. At kStates, one behind the last: the step at which the work ended. At the
+    /// first row of kPartials, one behind the last: the tile. With an `end`: 0.
+    std::uint64_t index = 0;
+    std::optional<StepEndPick> end;  ///< at the first row of kOutputs
+    friend bool operator==(const Pick&, const Pick&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.index, self.end);
+    }
+};
+
+/// Where a game stands.
+struct Way {
+    WayStage stage = WayStage::kStates;
+    /// The states between which the first wrong step lies: before `first`, and before `last`. Once there is
+    /// one step left, that one; `last` == `first` at the step at which the work ended.
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    Hash256 start;
+    Hash256 end;
+    TreeRow row;             ///< of the running tree: what is awaited, or was posted
+    Hash256 above;           ///< what the row folds into; zero: nothing has fixed it
+    PartialPosition at;      ///< as far as it is known
+    ArrayPosition array;     ///< the same, of an array
+    bool is_outer = false;   ///< of a merge: the momentum
+    std::optional<StepEndPick> step_end;
+    Hash256 outputs;         ///< root over the step's outputs
+    Hash256 partials;        ///< root over the tile's partials but the last
+    Hash256 picked;          ///< hash of the disputed partial
+    std::vector<Hash256> posted;  ///< empty: the claimant is to move
+    friend bool operator==(const Way&, const Way&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.stage, self.first, self.last, self.start, self.end, self.row, self.above, self.at,
+              self.array, self.is_outer, self.step_end, self.outputs, self.partials, self.picked,
+              self.posted);
+    }
+
+    [[nodiscard]] bool claimant_moves() const { return posted.empty(); }
+};
+
+/// The start of a game about the unit. REQUIRES a segment with a step, completed or not.
+Way begin_way(UnitFacts& facts);
+
+/// How many hashes the claimant posts next; 0 at kWitness, or when the challenger is to move.
+std::uint64_t wanted_hashes(const Way& way);
+/// Whether these may be posted: as many as wanted, under what is fixed.
+bool may_post(const Way& way, UnitFacts& facts, const std::vector<Hash256>& hashes);
+/// REQUIRES may_post.
+void post(Way& way, UnitFacts& facts, std::vector<Hash256> hashes);
+
+/// Whether there is such a thing to reject. Everything else is no move.
+bool may_pick(const Way& way, UnitFacts& facts, const Pick& pick);
+/// REQUIRES may_pick.
+void pick(Way& way, UnitFacts& facts, const Pick& pick);
+
+/// The end. The witness is the claimant's: whatever is wrong with it is its fault. REQUIRES kWitness.
+GameVerdict judge_way(const Way& way, UnitFacts& facts, base::ByteView witness);
+
+/// What is disputed, for people: "segment 2, step 7: `h.2.mlp.c_fc` …" as far as it is known.
+std::string describe_way(const Way& way, UnitFacts& facts);
+
+}  // namespace assay::dispute
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(dispute::WayStage, kStates, kWitness);
+ASSAY_ENUM_RANGE(dispute::StepEnd, kState, kDivergence);
+}  // namespace assay::base
