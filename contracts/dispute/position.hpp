@@ -47,6 +47,10 @@ struct TreeRow {
     std::uint64_t first = 0;
     std::uint64_t nodes = 0;
     friend bool operator==(const TreeRow&, const TreeRow&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.height, self.first, self.nodes);
+    }
 };
 
 /// What is posted first of a tree over `leaves` leaves: its lowest row of at most kMaxMoveHashes nodes.

@@ -37,7 +37,8 @@ struct UnitClaim {
     /// Of a segment: the operator of step `last_step` at which the work ended. Of an update: the work ended
     /// there, whatever the number.
     std::optional<std::uint32_t> diverged_at;
-    std::uint64_t age = 0;  ///< steps that the moments have behind them at first_step; of kCarried: at its end
+    std::uint64_t age =
+        0;  ///< steps that the moments have behind them at first_step; of kCarried: at its end
     /// Of a segment: the states before first_step and before last_step. Of an update: the round's base and
     /// the slot's last boundary. Of what is handed on: the last boundary. Of a merge: the round's base.
     std::vector<Hash256> states;
@@ -45,7 +46,8 @@ struct UnitClaim {
     Hash256 claimed;
     /// Of a merge: the updates' roots, in the order of its slots. Of a clip: that slot's.
     std::vector<Hash256> updates;
-    std::vector<std::uint32_t> clips;  ///< of a merge: of each slot, whole where the job has none; of a clip: it
+    std::vector<std::uint32_t>
+        clips;  ///< of a merge: of each slot, whole where the job has none; of a clip: it
 
     friend bool operator==(const UnitClaim&, const UnitClaim&) = default;
     template <class Self, class V>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the ledger and both players the way down of a game as one small state machine: what the claimant
-// posts next, what the challenger may pick of it, and which witness ends it (docs/reference/disputes.md). Pure:
-// no clocks, no money. The ledger keeps a Way; players keep the same one from the moves that they read.
+// posts next, what the challenger may pick of it, and which witness ends it (docs/reference/disputes.md).
+// Pure: no clocks, no money. The ledger keeps a Way; players keep the same one from the moves that they read.
 #pragma once
 
 #include <optional>
@@ -13,40 +13,32 @@ namespace assay::dispute {
 
 /// What is posted and picked. Frozen numbers.
 enum class WayStage : std::uint8_t {
-    kStates = 1,   ///< roots of states inside the segment
-    kOutputs = 2,  ///< rows of the tree over the outputs of the step
-    kArrays = 3,   ///< of a merge: the roots of parameters and momentum
-    kTensors = 4,  ///< rows of the tree over the tensors of an array
-    kTiles = 5,    ///< rows of the tree over the tiles of an output or tensor
-    kPartials = 6, ///< rows of the tree over the partials of the tile, but the last
-    kWitness = 7,  ///< nothing is left to pick: the claimant opens
+    kStates = 1,        ///< roots of states inside the segment
+    kOutputs = 2,       ///< rows of the tree over the outputs of the step
+    kComponents = 3,    ///< the leaves of the state behind the step
+    kStateTensors = 4,  ///< rows of the tree over the tensors of one of its arrays
+    kArrays = 5,        ///< of a merge: the roots of parameters and momentum
+    kTensors = 6,       ///< rows of the tree over the tensors of an array
+    kTiles = 7,         ///< rows of the tree over the tiles of an output or tensor
+    kPartials = 8,      ///< rows of the tree over the partials of the tile, but the last
+    kWitness = 9,       ///< nothing is left to pick: the claimant opens
 };
 std::string_view to_text(WayStage stage);
 
 /// What of a step's end a challenger rejects who agrees with every output. Frozen numbers.
 enum class StepEnd : std::uint8_t {
-    kState = 1,       ///< a part of the state behind the step (EndPosition)
+    kState = 1,       ///< the state behind the step is not what the outputs make
     kLoss = 2,        ///< the loss is not its fingerprint
     kNorm = 3,        ///< the gradient norm is not its fingerprint
     kDivergence = 4,  ///< the operator at which the work ended wrote finite numbers alone
 };
 
-struct StepEndPick {
-    StepEnd end = StepEnd::kState;
-    EndPosition state;  ///< of kState, else kTensor, 0, 0
-    friend bool operator==(const StepEndPick&, const StepEndPick&) = default;
-    template <class Self, class V>
-    static void fields(Self& self, V& visit) {
-        visit(self.end, self.state);
-    }
-};
-
 /// The first of what was posted that the challenger rejects.
 struct Pick {
-    /// Of the posted hashes, from 0. At kStates, one behind the last: the step at which the work ended. At the
-    /// first row of kPartials, one behind the last: the tile. With an `end`: 0.
+    /// Of the posted hashes, from 0. At kStates, one behind the last: the step at which the work ended. At
+    /// the first row of kPartials, one behind the last: the tile. With an `end`: 0.
     std::uint64_t index = 0;
-    std::optional<StepEndPick> end;  ///< at the first row of kOutputs
+    std::optional<StepEnd> end;  ///< at the first row of kOutputs
     friend bool operator==(const Pick&, const Pick&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -63,21 +55,22 @@ struct Way {
     std::uint32_t last = 0;
     Hash256 start;
     Hash256 end;
-    TreeRow row;             ///< of the running tree: what is awaited, or was posted
-    Hash256 above;           ///< what the row folds into; zero: nothing has fixed it
-    PartialPosition at;      ///< as far as it is known
-    ArrayPosition array;     ///< the same, of an array
-    bool is_outer = false;   ///< of a merge: the momentum
-    std::optional<StepEndPick> step_end;
-    Hash256 outputs;         ///< root over the step's outputs
-    Hash256 partials;        ///< root over the tile's partials but the last
-    Hash256 picked;          ///< hash of the disputed partial
+    TreeRow row;            ///< of the running tree: what is awaited, or was posted
+    Hash256 above;          ///< what the row folds into; zero: nothing has fixed it
+    PartialPosition at;     ///< as far as it is known
+    ArrayPosition array;    ///< the same, of an array
+    bool is_outer = false;  ///< of a merge: the momentum
+    std::optional<StepEnd> step_end;
+    EndPosition state;            ///< of StepEnd::kState, as far as it is known
+    Hash256 outputs;              ///< root over the step's outputs
+    Hash256 partials;             ///< root over the tile's partials but the last
+    Hash256 picked;               ///< hash of the disputed partial
     std::vector<Hash256> posted;  ///< empty: the claimant is to move
     friend bool operator==(const Way&, const Way&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.stage, self.first, self.last, self.start, self.end, self.row, self.above, self.at,
-              self.array, self.is_outer, self.step_end, self.outputs, self.partials, self.picked,
+              self.array, self.is_outer, self.step_end, self.state, self.outputs, self.partials, self.picked,
               self.posted);
     }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/dispute/player.hpp"
+
+#include <algorithm>
+
+#include "contracts/base/check.hpp"
+
+namespace assay::dispute {
+
+namespace {
+
+/// Roots of states evenly spaced over the way's steps, the last one behind them.
+std::vector<Hash256> states(const Way& way, UnitMemory& own) {
+    const std::uint64_t steps = way.last - way.first;
+    const std::uint64_t count = std::min<std::uint64_t>(steps, kMaxMoveHashes);
+    std::vector<Hash256> out;
+    for (std::uint64_t i = 1; i <= count; ++i)
+        out.push_back(own.state(way.first + static_cast<std::uint32_t>(steps * i / count)));
+    return out;
+}
+
+std::vector<Hash256> own_hashes(const Way& way, UnitMemory& own) {
+    if (way.stage == WayStage::kStates) return states(way, own);
+    if (way.stage == WayStage::kArrays) return own.arrays();
+    const StoredTree& tree = own.tree(way);
+    if (way.stage == WayStage::kComponents) {
+        const auto leaves = tree.row(0);
+        return {leaves.begin(), leaves.end()};
+    }
+    const auto row = tree.row(way.row.height).subspan(way.row.first, way.row.nodes);
+    return {row.begin(), row.end()};
+}
+
+/// What to reject behind outputs that are all the challenger's own.
+std::optional<StepEnd> wrong_end(const Way& way, UnitFacts& facts, UnitMemory& own) {
+    if (way.first == way.last) return StepEnd::kDivergence;
+    const std::uint32_t step = way.at.step;
+    const program::Fingerprint found = own.fingerprint(step);
+    const program::Fingerprint& claimed = facts.claim().fingerprints[step - facts.claim().first_step];
+    if (found.loss != claimed.loss) return StepEnd::kLoss;
+    if (found.norm != claimed.norm) return StepEnd::kNorm;
+    if (own.state(step + 1) != way.end) return StepEnd::kState;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Hash256> next_post(const Way& way, UnitMemory& own) {
+    ASSAY_CHECK(way.posted.empty() && way.stage != WayStage::kWitness);
+    return own_hashes(way, own);
+}
+
+std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own) {
+    const std::vector<Hash256> mine = own_hashes(way, own);
+    for (std::size_t i = 0; i < way.posted.size(); ++i) {
+        const Pick pick{.index = i, .end = std::nullopt};
+        if (way.posted[i] != mine[i] && may_pick(way, facts, pick)) return pick;
+    }
+    if (way.stage == WayStage::kOutputs) {
+        const auto end = wrong_end(way, facts, own);
+        const Pick pick{.index = 0, .end = end};
+        if (end && may_pick(way, facts, pick)) return pick;
+    }
+    const Pick behind{.index = way.posted.size(), .end = std::nullopt};
+    return may_pick(way, facts, behind) ? std::optional(behind) : std::nullopt;
+}
+
+}  // namespace assay::dispute

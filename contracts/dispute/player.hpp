@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever plays a game its next move: the claimant posts what it has, the challenger picks the first
+// of it that is not its own. Both ask a UnitMemory, which computes what they ask for.
+#pragma once
+
+#include "contracts/dispute/way.hpp"
+
+namespace assay::dispute {
+
+/// A player's own computation of the unit. References are valid until the next call.
+class UnitMemory {
+public:
+    UnitMemory() = default;
+    UnitMemory(const UnitMemory&) = delete;
+    UnitMemory& operator=(const UnitMemory&) = delete;
+    virtual ~UnitMemory() = default;
+
+    /// Root of the slot's state before a step of the segment, or behind its last.
+    virtual Hash256 state(std::uint32_t step) = 0;
+    /// The tree whose rows are posted at the way's stage: kOutputs, kStateTensors, kTensors, kTiles or
+    /// kPartials; of kComponents, over the leaves of the state behind the step.
+    virtual const StoredTree& tree(const Way& way) = 0;
+    /// Of a merge: the roots of parameters and momentum.
+    virtual std::vector<Hash256> arrays() = 0;
+    /// Loss and gradient norm of a completed step.
+    virtual program::Fingerprint fingerprint(std::uint32_t step) = 0;
+    /// What the claimant opens at kWitness.
+    virtual base::Bytes witness(const Way& way) = 0;
+};
+
+/// What the claimant posts. REQUIRES a way that waits for hashes.
+std::vector<Hash256> next_post(const Way& way, UnitMemory& own);
+
+/// What the challenger picks of what was posted. Nothing: it finds nothing to reject.
+std::optional<Pick> next_pick(const Way& way, UnitFacts& facts, UnitMemory& own);
+
+}  // namespace assay::dispute

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole games by the pure code: the way down from a segment to a witness, played by both sides. One number
+// that is off by one ulp in any operator loses, a claim that is right wins against every pick.
+#include <bit>
+#include <map>
+#include <random>
+
+#include "contracts/dispute/player.hpp"
+#include "tests/contracts/dispute/game.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+using namespace assay;
+using namespace assay::dispute;
+using disputed::Step;
+
+constexpr std::uint32_t kStep = 1;  // of the fixture
+
+/// A player that has computed the one step of the fixture; other states are names.
+class Player final : public UnitMemory {
+public:
+    Player(const Step& step, StepCommitments& commitments, std::string name)
+        : step_(step), commitments_(commitments), name_(std::move(name)) {
+        program::StateRoots known;
+        known.step_count = known.data_cursor = kStep + 1;
+        const auto& tensors = step.program.parameters;
+        const auto outputs = commitments.outputs().row(0);
+        for (std::uint32_t component = 0; component < 3; ++component) {
+            std::vector<Hash256> leaves;
+            for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+                const auto output = end_output(step.inputs.facts, component, i);
+                if (output && *output < outputs.size())
+                    leaves.push_back(program::tensor_leaf(tensors[i], outputs[*output]));
+            }
+            arrays_[component] = StoredTree(std::move(leaves));
+        }
+        known.parameters = arrays_[0].root();
+        known.first_moment = arrays_[1].root();
+        known.second_moment = arrays_[2].root();
+        known_ = known;
+        set_components(known_);
+    }
+    void set_components(const program::StateRoots& roots) {
+        const auto leaves = program::component_leaves(roots);
+        components_ = StoredTree({leaves.begin(), leaves.end()});
+    }
+    /// A state behind the step that its outputs do not make.
+    void lie_about(std::uint32_t component, std::uint32_t tensor) {
+        if (component > 2) {
+            known_.step_count += 1;
+        } else {
+            const auto row = arrays_[component].row(0);
+            std::vector<Hash256> leaves(row.begin(), row.end());
+            leaves[tensor].bytes[0] ^= 1;
+            arrays_[component] = StoredTree(std::move(leaves));
+            (component == 0   ? known_.parameters
+             : component == 1 ? known_.first_moment
+                              : known_.second_moment) = arrays_[component].root();
+        }
+        set_components(known_);
+    }
+    program::Fingerprint print;
+
+    Hash256 state(std::uint32_t step) override {
+        if (step == kStep) return step_.state_root;
+        if (step == kStep + 1) return components_.root();
+        // Behind the step everything differs that followed from it.
+        return base::hash("test/state", base::as_bytes((step > kStep ? name_ : "") + std::to_string(step)));
+    }
+    const StoredTree& tree(const Way& way) override {
+        switch (way.stage) {
+            case WayStage::kOutputs: return commitments_.outputs();
+            case WayStage::kComponents: return components_;
+            case WayStage::kStateTensors: return arrays_[way.state.component];
+            case WayStage::kTiles: return commitments_.tiles_of(way.at.operator_index, way.at.output);
+            default: break;
+        }
+        partials_ = partial_tree(commitments_.partials(way.at));
+        return partials_;
+    }
+    std::vector<Hash256> arrays() override { return {}; }
+    program::Fingerprint fingerprint(std::uint32_t) override { return print; }
+    base::Bytes witness(const Way& way) override {
+        if (way.step_end == StepEnd::kState) {
+            const auto output =
+                end_output(step_.inputs.facts, way.state.component, way.state.place).value_or(0);
+            return end_witness(way.state, commitments_, arrays_[way.state.component % 3], components_,
+                               commitments_.outputs().row(0)[output]);
+        }
+        if (way.step_end) return fingerprint_witness(commitments_, way.step_end == StepEnd::kNorm);
+        const auto partials = commitments_.partials(way.at);
+        return make_witness(way.at, commitments_, partials, partial_tree(partials));
+    }
+
+private:
+    const Step& step_;
+    StepCommitments& commitments_;
+    std::string name_;
+    std::array<StoredTree, 3> arrays_;
+    program::StateRoots known_;
+    StoredTree components_;
+    StoredTree partials_;
+};
+
+/// Steps 0 to `last` of round 0, the fixture's among them, as the claimant has them.
+UnitClaim claim_of(Player& claimant, std::uint32_t last) {
+    UnitClaim claim;
+    claim.first_step = last == kStep + 1 ? kStep : 0;
+    claim.last_step = last;
+    claim.age = claim.first_step;
+    claim.states = {claimant.state(claim.first_step), claimant.state(last)};
+    claim.fingerprints.assign(claim.last_step - claim.first_step, claimant.print);
+    return claim;
+}
+
+struct Played {
+    Way way;
+    std::optional<GameVerdict> verdict;  ///< nothing: the challenger found nothing to reject
+    std::uint32_t moves = 0;
+};
+
+Played play(const Step& step, const UnitClaim& claim, UnitMemory& claimant, UnitMemory& challenger) {
+    UnitFacts facts(step.spec, claim);
+    Played played{begin_way(facts), std::nullopt, 0};
+    Way& way = played.way;
+    while (way.stage != WayStage::kWitness) {
+        const auto hashes = next_post(way, claimant);
+        REQUIRE(hashes.size() == wanted_hashes(way));
+        REQUIRE(may_post(way, facts, hashes));
+        post(way, facts, hashes);
+        const auto rejected = next_pick(way, facts, challenger);
+        if (!rejected) return played;
+        REQUIRE(may_pick(way, facts, *rejected));
+        pick(way, facts, *rejected);
+        const auto again = base::decode<Way>(base::encode(way));
+        REQUIRE(again.ok());
+        CHECK(*again == way);
+        ++played.moves;
+    }
+    played.verdict = judge_way(way, facts, claimant.witness(way));
+    return played;
+}
+
+// A number that the operator wrote and whose last bit can change, or nothing.
+std::optional<std::uint64_t> changeable(const std::vector<float>& values, std::mt19937_64& random) {
+    for (int tries = 0; tries < 1'000; ++tries) {
+        const std::uint64_t i = random() % values.size();
+        if (values[i] != 0.0F) return i;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("a game about a segment ends at the one number that is off by one ulp, in every operator") {
+    std::mt19937_64 random(5);
+    for (const std::size_t which : {0U, 1U, 2U, 3U}) {
+        Step step;
+        make_step(step, disputed::small_variants()[which]);
+        step.spec.data.train = step.data;
+        StepCommitments honest(step.inputs);
+        for (std::uint32_t op = 0; op < step.program.operators.size(); ++op) {
+            const auto element = changeable(honest.version(op, 0), random);
+            if (!element) continue;
+            StepCommitments wrong(step.inputs, std::nullopt, PlantedFault{op, 0, *element, 1});
+            Player claimant(step, wrong, "claimant");
+            Player challenger(step, honest, "challenger");
+            // A fault that the state behind the step does not show is found where the step is known.
+            const bool shows = claimant.state(kStep + 1) != challenger.state(kStep + 1);
+            const UnitClaim claim = claim_of(claimant, shows ? 4 : kStep + 1);
+            const Played played = play(step, claim, claimant, challenger);
+            REQUIRE(played.verdict);
+            UnitFacts facts(step.spec, claim);
+            INFO(describe_way(played.way, facts));
+            CHECK(played.way.at.step == kStep);
+            CHECK(played.way.at.operator_index == op);
+            CHECK(to_text(played.verdict->outcome) == "claimant_loses");
+            CHECK(to_text(played.verdict->reason) == "differs");
+            CHECK((played.verdict->claimed ^ played.verdict->computed) == 1);
+        }
+    }
+}
+
+TEST_CASE("a claimant whose step is right wins wherever the challenger points") {
+    std::mt19937_64 random(6);
+    Step step;
+    make_step(step, disputed::small_variants()[3]);
+    step.spec.data.train = step.data;
+    StepCommitments honest(step.inputs);
+    Player claimant(step, honest, "claimant");
+    claimant.print.loss = std::bit_cast<std::uint32_t>(honest.version(0, 0)[0]);
+    const UnitClaim claim = claim_of(claimant, kStep + 1);
+    for (int game = 0; game < 200; ++game) {
+        UnitFacts facts(step.spec, claim);
+        Way way = begin_way(facts);
+        while (way.stage != WayStage::kWitness) {
+            post(way, facts, next_post(way, claimant));
+            Pick any;
+            do {
+                any = {.index = random() % (way.posted.size() + 2), .end = std::nullopt};
+                if (random() % 4 == 0) any = {.index = 0, .end = StepEnd::kState};
+            } while (!may_pick(way, facts, any));
+            pick(way, facts, any);
+        }
+        INFO(describe_way(way, facts));
+        const GameVerdict verdict = judge_way(way, facts, claimant.witness(way));
+        CHECK(to_text(verdict.reason) == "agrees");
+        CHECK(verdict.claimant_wins());
+    }
+}
+
+TEST_CASE("a state that the outputs do not make is found in its component and tensor") {
+    Step step;
+    make_step(step, disputed::small_variants()[2]);
+    step.spec.data.train = step.data;
+    StepCommitments outputs(step.inputs);
+    for (const std::uint32_t component : {0U, 1U, 2U, 3U}) {
+        Player claimant(step, outputs, "claimant");
+        Player challenger(step, outputs, "challenger");
+        claimant.lie_about(component, 5);
+        const Played played = play(step, claim_of(claimant, kStep + 1), claimant, challenger);
+        REQUIRE(played.verdict);
+        CHECK(played.way.step_end == StepEnd::kState);
+        CHECK(played.way.state.component == component);
+        CHECK(played.way.state.place == (component < 3 ? 5 : 0));
+        CHECK_FALSE(played.verdict->claimant_wins());
+        CHECK(to_text(played.verdict->reason) == "not_opened");
+    }
+}
+
+TEST_CASE("a fingerprint that is not the step's loss loses") {
+    Step step;
+    make_step(step, disputed::small_variants()[0]);
+    step.spec.data.train = step.data;
+    StepCommitments outputs(step.inputs);
+    Player claimant(step, outputs, "claimant");
+    Player challenger(step, outputs, "challenger");
+    claimant.print.loss = 1;
+    const Played played = play(step, claim_of(claimant, kStep + 1), claimant, challenger);
+    REQUIRE(played.verdict);
+    CHECK(played.way.step_end == StepEnd::kLoss);
+    CHECK_FALSE(played.verdict->claimant_wins());
+}
+
+TEST_CASE("a challenger that agrees with everything has nothing to pick") {
+    Step step;
+    make_step(step, disputed::small_variants()[0]);
+    StepCommitments outputs(step.inputs);
+    Player claimant(step, outputs, "same");
+    Player challenger(step, outputs, "same");
+    for (const std::uint32_t last : {kStep + 1, 4U}) {
+        const Played played = play(step, claim_of(claimant, last), claimant, challenger);
+        CHECK_FALSE(played.verdict.has_value());
+        CHECK(played.moves == 0);
+    }
+}
+
+TEST_CASE("hashes that are too few, too many or of another tree are no move") {
+    Step step;
+    make_step(step, disputed::small_variants()[0]);
+    StepCommitments outputs(step.inputs);
+    Player claimant(step, outputs, "claimant");
+    const UnitClaim claim = claim_of(claimant, 4);
+    UnitFacts facts(step.spec, claim);
+    Way way = begin_way(facts);
+    auto hashes = next_post(way, claimant);
+    CHECK(hashes.size() == 4);
+    CHECK(may_post(way, facts, hashes));
+    hashes.back().bytes[0] ^= 1;
+    CHECK_FALSE(may_post(way, facts, hashes));  // the last is the trace's
+    hashes.back().bytes[0] ^= 1;
+    hashes.push_back({});
+    CHECK_FALSE(may_post(way, facts, hashes));
+    CHECK_FALSE(may_pick(way, facts, {}));  // nothing is posted
+    hashes.pop_back();
+    post(way, facts, hashes);
+    CHECK(wanted_hashes(way) == 0);
+    CHECK_FALSE(may_post(way, facts, hashes));  // not the claimant's turn
+    CHECK_FALSE(may_pick(way, facts, {.index = 4, .end = std::nullopt}));
+    CHECK_FALSE(may_pick(way, facts, {.index = 0, .end = StepEnd::kState}));
+    pick(way, facts, {.index = kStep, .end = std::nullopt});
+    REQUIRE(way.stage == WayStage::kOutputs);
+    post(way, facts, next_post(way, claimant));
+    CHECK_FALSE(may_pick(way, facts, {.index = 0, .end = StepEnd::kDivergence}));
+    CHECK_FALSE(may_pick(way, facts, {.index = 1, .end = StepEnd::kLoss}));
+    CHECK_FALSE(may_pick(way, facts, {.index = outputs.outputs().leaves(), .end = std::nullopt}));
+    pick(way, facts, {.index = 0, .end = std::nullopt});
+    auto tiles = next_post(way, claimant);
+    REQUIRE(tiles.size() > 1);
+    std::swap(tiles[0], tiles[1]);
+    CHECK_FALSE(may_post(way, facts, tiles));
+}
+
+TEST_CASE("a segment of more steps than a move may carry is halved until one is left") {
+    Step step;
+    make_step(step, disputed::small_variants()[0]);
+    step.spec.train.inner_steps = 10'000;
+    UnitClaim claim;
+    claim.last_step = 10'000;
+    claim.states = {base::hash("test", base::as_bytes("0")), base::hash("test", base::as_bytes("10000"))};
+    claim.fingerprints.resize(10'000);
+    UnitFacts facts(step.spec, claim);
+    Way way = begin_way(facts);
+    REQUIRE(wanted_hashes(way) == kMaxMoveHashes);
+    std::uint32_t at = 0;
+    for (int moves = 0; way.stage == WayStage::kStates; ++moves) {
+        REQUIRE(moves < 2);
+        std::vector<Hash256> hashes(wanted_hashes(way));
+        for (std::size_t i = 0; i < hashes.size(); ++i)
+            hashes[i].bytes[i % 32] = static_cast<std::uint8_t>(i + 1);
+        hashes.back() = way.end;
+        post(way, facts, hashes);
+        pick(way, facts, {.index = wanted_hashes(way) + hashes.size() / 2, .end = std::nullopt});
+        REQUIRE(way.first >= at);
+        at = way.first;
+    }
+    CHECK(way.at.step == way.first);
+    CHECK(way.last == way.first + 1);
+}
