@@ -11,9 +11,10 @@ std::string_view to_text(UnitKind kind) {
         case UnitKind::kUpdate: return "update";
         case UnitKind::kCarried: return "carried";
         case UnitKind::kMerge: return "merge";
-        case UnitKind::kClip: break;
+        case UnitKind::kClip: return "clip";
+        case UnitKind::kStart: break;
     }
-    return "clip";
+    return "start";
 }
 
 UnitFacts::UnitFacts(const program::JobSpec& spec, const UnitClaim& claim)

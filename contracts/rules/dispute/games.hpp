@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the rules the games over claims as a machine of their own: opening, turns and clocks, the end and its
+// money, the queue of a claimant (protocol.md §5). Internal to the rules.
+#pragma once
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/work.hpp"
+
+namespace assay::contracts {
+
+/// What replaying a slot-round costs at the clearing price. Nothing: it is no amount.
+std::optional<Amount> replay_cost(const JobTerms& terms, Amount price);
+/// A challenge's bond: the cost of the replay, doubled for each challenge that is open on the claim. Nothing:
+/// it is no amount.
+std::optional<Amount> challenge_bond(const JobTerms& terms, Amount price, const Claim& claim);
+/// The heights that each player has as a game begins, beside Params::dispute_move_window for each move: three
+/// times a slot-round's work at the slowest measured speed, at most three times the commit window.
+std::uint64_t player_clock(const Params& params, const Job& job);
+
+/// Opens a game and starts it, or queues it. `game` has its players, unit and bond, which is locked.
+void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit);
+/// Counts a move: the other player's turn begins.
+void end_turn(Work& work, const Hash256& job, Game& game);
+/// Ends the game by what was found, and with it what depends on it. Writes game, claim and job.
+struct Outcome {
+    GameEnd end = GameEnd::kNone;
+    bool claimant_lost = false;
+    GameFinding finding;
+};
+void end_game(Work& work, const Hash256& job, Game game, const Outcome& outcome);
+
+/// Whoever was to move in a game that is due is silent, and loses.
+void time_out_games(Work& work, const Deadline& deadline);
+
+/// The verifiers that computed the disputed unit's root as the miner claims it, in the order of the draw.
+std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
+
+}  // namespace assay::contracts

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/dispute/tables.hpp"
+
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+std::string_view to_text(GamePhase phase) {
+    switch (phase) {
+        case GamePhase::kQueued: return "queued";
+        case GamePhase::kRunning: return "running";
+        case GamePhase::kEnded: break;
+    }
+    return "ended";
+}
+
+std::string_view to_text(GameEnd end) {
+    switch (end) {
+        case GameEnd::kNone: return "none";
+        case GameEnd::kJudged: return "judged";
+        case GameEnd::kSilent: return "silent";
+        case GameEnd::kConceded: return "conceded";
+        case GameEnd::kClosed: return "closed";
+        case GameEnd::kVoid: break;
+    }
+    return "void";
+}
+
+Bytes game_key(const Hash256& job, std::uint32_t number) {
+    return KeyBuilder(Table::kGame).add(job.view()).add_number(number, 4).take();
+}
+
+Bytes game_pieces_key(const Hash256& job, std::uint32_t number) {
+    return KeyBuilder(Table::kGamePieces).add(job.view()).add_number(number, 4).take();
+}
+
+Bytes open_game_key(const PublicKey& claimant, std::uint64_t opened_at, const Hash256& job,
+                    std::uint32_t number) {
+    return KeyBuilder(Table::kOpenGame)
+        .add(claimant.bytes)
+        .add_number(opened_at, 8)
+        .add(job.view())
+        .add_number(number, 4)
+        .take();
+}
+
+std::optional<Game> read_game(const StateView& state, const Hash256& job, std::uint32_t number) {
+    auto game = load<Game>(state, game_key(job, number));
+    if (!game || !game->is_open()) return game;
+    if (auto pieces = read_game_pieces(state, job, number)) game->way.posted = std::move(pieces->posted);
+    return game;
+}
+
+std::optional<GamePieces> read_game_pieces(const StateView& state, const Hash256& job, std::uint32_t number) {
+    return load<GamePieces>(state, game_pieces_key(job, number));
+}
+
+std::vector<Game> list_games(const StateView& state, const Hash256& job) {
+    return list_values<Game>(state, KeyBuilder(Table::kGame).add(job.view()).take());
+}
+
+std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& claimant) {
+    std::vector<OpenGame> found;
+    const Bytes prefix = KeyBuilder(Table::kOpenGame).add(claimant.bytes).take();
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
+        const ByteView rest = key.subspan(prefix.size() + 8);
+        ASSAY_CHECK(rest.size() == 36);
+        found.push_back({base::hash_from(rest.first(32)), static_cast<std::uint32_t>(number_in(rest.subspan(32)))});
+        return true;
+    });
+    return found;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives rules and readers of the state the keys and readers of games.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "contracts/rules/dispute/records.hpp"
+#include "contracts/rules/state/state.hpp"
+
+namespace assay::contracts {
+
+Bytes game_key(const Hash256& job, std::uint32_t number);
+Bytes game_pieces_key(const Hash256& job, std::uint32_t number);
+/// Of a game that its claimant has not ended: by when it was opened.
+Bytes open_game_key(const PublicKey& claimant, std::uint64_t opened_at, const Hash256& job,
+                    std::uint32_t number);
+
+/// Whole, with what was posted while it runs.
+std::optional<Game> read_game(const StateView& state, const Hash256& job, std::uint32_t number);
+std::optional<GamePieces> read_game_pieces(const StateView& state, const Hash256& job, std::uint32_t number);
+/// All games of a job, ascending, without what was posted.
+std::vector<Game> list_games(const StateView& state, const Hash256& job);
+
+/// The name of an open game.
+struct OpenGame {
+    Hash256 job;
+    std::uint32_t number = 0;
+};
+/// Those of a claimant, in the order in which they were opened.
+std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& claimant);
+
+/// What is disputed, from what the ledger holds of the claim. Nothing: no such unit, or none that has
+/// anything to dispute. REQUIRES an open claim of a settled round.
+std::optional<dispute::UnitClaim> unit_claim(const StateView& state, const ClaimId& id,
+                                             dispute::UnitKind unit, std::uint32_t part);
+
+}  // namespace assay::contracts
