@@ -7,7 +7,7 @@ namespace assay::node {
 
 base::Amount MinerRole::sealed_price() const {
     if (!conducts(Misconduct::kSnipingBidder)) return options_.ask;
-    return base::units(options_.ask.units() / 2);
+    return base::Amount::of(options_.ask.units() / 2).value_or(options_.ask);
 }
 
 bool MinerRole::opens_ask(const contracts::Job& job) const {
