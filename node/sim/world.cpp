@@ -245,6 +245,7 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     outcome.why = job->end_reason;
     outcome.model = job->base_root;
     outcome.said = std::move(said_);
+    outcome.flash_deposits = std::exchange(flash_deposits_, 0);
     outcome.slot_pay =
         static_cast<double>(job->spec.market.max_price.units()) * static_cast<double>(job->slot_work);
     for (std::uint32_t number = 0; number < job->round; ++number) {
@@ -289,6 +290,7 @@ void World::move_flash_stake() {
             sign(party->owner, contracts::StakeDeposit{node, kFlash});
         } else {
             flashed_.erase(party->name);
+            if (contracts::read_stake(state(), node).free >= kStake) ++flash_deposits_;
             sign(party->owner, contracts::StakeWithdraw{node, kFlash});
         }
     }

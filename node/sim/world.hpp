@@ -61,6 +61,8 @@ struct JobOutcome {
     std::vector<contracts::SettlementLine> lines;
     SaidOfSlots said;
     base::Hash256 model;  ///< root of the last base state
+    /// Deposits of flash stake that a verifier had while links were opened.
+    std::uint32_t flash_deposits = 0;
     bool laundering = false;  ///< one of the second buyer's
 };
 
@@ -116,6 +118,7 @@ private:
     base::Hash256 running_;
     SaidOfSlots said_;               ///< in the running job
     std::set<std::string> flashed_;  ///< parties whose flash stake is deposited
+    std::uint32_t flash_deposits_ = 0;
 };
 
 }  // namespace assay::node::sim
