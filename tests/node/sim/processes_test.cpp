@@ -78,7 +78,7 @@ TEST_CASE("every strategy of the simulator names the scenario that plays it as a
         CHECK(scenarios.contains(where.substr(1, where.size() - 2)));
     }
     CHECK(rows.size() + 1 == strategies().size());
-    CHECK(alone == std::set<std::string>{"laundered-standing", "sniping-bidder", "sybil-panel"});
+    CHECK(alone == std::set<std::string>{"flash-stake", "laundered-standing", "sniping-bidder", "sybil-panel"});
 }
 
 }  // namespace assay::node::sim
