@@ -192,7 +192,7 @@ private:
         return share(job_.auction.clearing_price.units(), job_.slot_work, 1);
     }
     // In the order of the audits: the slot's pay goes to the first replays first, at cost, and only where
-    // everybody who opened had to replay, three of them if the miner opened its starts.
+    // everybody who opened had to replay; if the miner opened its starts, everybody who was drawn.
     [[nodiscard]] std::vector<Worth> worths_of(const SlotEvidence& evidence) const {
         std::vector<Worth> worths;
         bool nobody_served = true;
@@ -203,7 +203,7 @@ private:
             ++openers;
             if (!audit.replayed()) nobody_served = false;
         }
-        if (evidence.slot.served && openers < 3) nobody_served = false;
+        if (evidence.slot.served && openers < evidence.audits.size()) nobody_served = false;
         std::uint64_t left = slot_pay();
         for (Worth& worth : worths) {
             if (!nobody_served || worth.reason != Reason::kPaidAudit) continue;

@@ -174,6 +174,9 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.cheat_gain_newcomer = cheat_gain_most(params, plan, spec, plan.bond_newcomer, 1.0);
     plan.cheat_gain_proven = cheat_gain_most(params, plan, spec, plan.bond_proven, least_rate);
     plan.bytes = plan_bytes(spec);
+    plan.audit_window_least = params.audit_seal_window;
+    plan.audit_window_most =
+        std::max(params.audit_seal_window, stopping(base::Uint128{params.commit_window} * spec.slots));
     return plan;
 }
 

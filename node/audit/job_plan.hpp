@@ -69,6 +69,10 @@ struct JobPlan {
     std::int64_t cheat_gain_newcomer = 0;
     std::int64_t cheat_gain_proven = 0;
     PlannedBytes bytes;
+    /// Heights in which a round's audits are sealed: at least, and at most, where one verifier has all slots
+    /// and a slot takes as long as it may.
+    std::uint64_t audit_window_least = 0;
+    std::uint64_t audit_window_most = 0;
 };
 
 /// REQUIRES a spec that check_spec accepts. kUsage, naming the key, when the ledger would refuse the job's

@@ -21,11 +21,12 @@ constexpr std::string_view draw_label(Stage stage) { return stage == Stage::kPai
 /// Whether so many equal roots of a unit decide it. Of at most panel_most() roots only one can be that often.
 constexpr bool decides(std::size_t equal) { return equal >= 2; }
 
-/// Whether those who opened say with enough voices that they had to replay, so that the slot pays what that
-/// cost. Where the miner opened its starts, its files may have been served all the same: two who
-/// say otherwise are not believed without a third.
-constexpr bool replays_are_paid(bool starts_opened, std::size_t openers, std::size_t replayed) {
-    return replayed > 0 && replayed == openers && (!starts_opened || openers > panel_size());
+/// Whether the slot pays what replays cost: all who opened had to replay. Where the miner opened its starts
+/// its files may have been served all the same, so that everybody who was drawn must say so: the third too,
+/// unless nobody was left to be drawn.
+constexpr bool replays_are_paid(bool starts_opened, std::size_t drawn, std::size_t openers,
+                                std::size_t replayed) {
+    return replayed > 0 && replayed == openers && (!starts_opened || openers == drawn);
 }
 
 }  // namespace assay::contracts

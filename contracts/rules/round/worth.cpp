@@ -46,7 +46,7 @@ std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRoun
         openers += audit.opened ? 1 : 0;
         replayed += audit.replayed ? 1 : 0;
     }
-    if (!replays_are_paid(slot.served, openers, replayed)) return worths;
+    if (!replays_are_paid(slot.served, audits.size(), openers, replayed)) return worths;
     for (AuditWorth& worth : worths) {
         if (worth.reason != Reason::kPaidAudit) continue;
         const auto cost = replay_fee(running.job.auction.clearing_price, worth.replay);

@@ -30,7 +30,9 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(commit_window, 1, kWindowMax, "from the dealing of slots to the last seal: training"),
         ASSAY_NUMBER(beacon_window, 1, kWindowMax, "opening beacon links"),
         ASSAY_NUMBER(serve_window, 1, kWindowMax, "opening the starts of the drawn runs"),
-        ASSAY_NUMBER(audit_seal_window, 1, kWindowMax, "recomputing, sealing what was found; longer where replaying a verifier's slots takes longer (round)"),
+        ASSAY_NUMBER(audit_seal_window, 1, kWindowMax,
+                     "recomputing, sealing what was found; longer where replaying a verifier's slots takes "
+                     "longer"),
         ASSAY_NUMBER(audit_open_window, 1, kWindowMax, "opening it"),
         ASSAY_NUMBER(reveal_window, 1, kWindowMax, "opening traces"),
         ASSAY_NUMBER(storage_window, 1, kWindowMax,

@@ -56,6 +56,17 @@ struct ByStanding {
     }
 };
 
+/// Heights in which a round's audits are sealed.
+struct AuditWindow {
+    std::uint64_t least, most;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("least", least);
+        visit("most", most);
+    }
+};
+
 /// Verifiers that a slot's traffic is quoted for: two recompute, and one more draws with them.
 constexpr std::uint32_t kQuotedVerifiers = 3;
 
@@ -130,6 +141,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("cheat_gain", ByStanding<SignedUnits>{{plan.cheat_gain_newcomer}, {plan.cheat_gain_proven}});
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
     body("bytes", QuotedBytes{plan.bytes, slot_traffic(spec, plan.bytes, kQuotedVerifiers)});
+    body("audit_window", AuditWindow{plan.audit_window_least, plan.audit_window_most});
     body("measured", estimate);
     return body.take();
 }
@@ -196,6 +208,11 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
          "time"},
         {"recomputed", "newcomers: every segment; proven miners: " + percent(plan.audit_rate) +
                            " of segments, drawn after all have committed"},
+        {"audits",
+         "sealed within " + std::to_string(plan.audit_window_least) +
+             " blocks, or within twice the time in which the slowest miner or verifier computes all "
+             "slots of a verifier, if that is more; never more than " +
+             std::to_string(plan.audit_window_most)},
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
                       size_text(sizes.slot_state) + ", the update from " + size_text(finalise_start(spec))},

@@ -23,14 +23,16 @@ struct BlindWorld {
         params.probation_rounds = 0;
         return params;
     }
-    explicit BlindWorld(Params params = BlindWorld::params()) : env(params) {
+    explicit BlindWorld(Params params = BlindWorld::params(),
+                        const std::vector<std::string>& verifiers = {"v1", "v2", "v3"})
+        : env(params) {
         env.miner("m1", 50 * kPlenty);
-        for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
+        for (const std::string& name : verifiers) env.verifier(name);
         JobSpec spec = small_job();
         spec.slots = 1;
         spec.security.audit_threshold = UINT64_MAX / 10'000;
         job = env.post(spec);
-        env.hold_auction(job, {{"m1", 500}}, {"v1", "v2", "v3"});
+        env.hold_auction(job, {{"m1", 500}}, verifiers);
         REQUIRE(env.job(job).phase == JobPhase::kRounds);
     }
     SlotRound slot() { return *read_slot(env.whole(), job, 0, 0); }
@@ -233,6 +235,16 @@ TEST_CASE("two who say that open starts were not served take no pay from the slo
         CHECK(w.audit(name).from_slot.is_zero());
     }
     CHECK(w.miner_line().paid == w.pay());
+}
+
+TEST_CASE("where nobody is left to be a third, two who say that they were not served are believed") {
+    BlindWorld w(BlindWorld::params(), {"v1", "v2"});
+    w.to_serve();
+    const auto pair = w.pair();
+    w.finish({.verifiers = {{pair[0], VerifierManner::kUnserved}, {pair[1], VerifierManner::kUnserved}}});
+    CHECK(w.slot().verifiers.size() == 2);
+    CHECK(w.audit(pair[0]).from_slot == w.pay());
+    CHECK(w.miner_line().paid.is_zero());
 }
 
 TEST_CASE("two replays convict of a fault that was not drawn") {

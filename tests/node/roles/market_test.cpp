@@ -136,7 +136,7 @@ TEST_CASE(
         for (const auto& slot : slots_of(market, "mia", 0)) {
             CHECK(slot.verdict == (cheats ? Reason::kMismatch : Reason::kPaid));
             if (cheats) continue;
-            CHECK(market.audited(0, slot.slot).replayed == 2);
+            CHECK(market.audited(0, slot.slot).replayed == 3);
             CHECK(market.audited(0, slot.slot).served == 0);
             CHECK_FALSE(market.line_of(0, slot.slot).replays.is_zero());
         }
@@ -224,7 +224,7 @@ TEST_CASE(
         check_nobody_ended(market);
         for (const auto& slot : slots_of(market, "mia", 0)) {
             CHECK(slot.verdict == Reason::kPaid);
-            CHECK(market.audited(0, slot.slot).replayed == (for_ever ? 2 : 0));
+            CHECK(market.audited(0, slot.slot).replayed == (for_ever ? 3 : 0));
         }
         for (const auto& slot : slots_of(market, "moe", 0)) CHECK(slot.verdict == Reason::kPaid);
     }
