@@ -3,7 +3,6 @@
 
 #include "node/processes/store_files.hpp"
 #include "node/roles/buyer.hpp"
-#include "node/wire/descriptor.hpp"
 #include "node/worker/local_training.hpp"
 
 namespace assay::node {

@@ -41,9 +41,9 @@ struct Conduct {
     bool serves_miners_alone = false;
     std::set<Traffic> withholds;  ///< blobs that it does not give for these uses
     std::set<contracts::TxType> never_sends;
-    Misconducts role = {};     ///< of the role itself
-    base::Amount ask = {};     ///< of a miner; zero: that of every other
-    base::Amount lock = {};    ///< of a verifier, for each job; zero: that of every other
+    Misconducts role = {};      ///< of the role itself
+    base::Amount ask = {};      ///< of a miner; zero: that of every other
+    base::Amount lock = {};     ///< of a verifier, for each job; zero: that of every other
     bool bids_in_half = false;  ///< a miner that asks for about every second job
     /// A verifier that deposits stake when a round's links are to be opened, and withdraws it behind the
     /// draw.

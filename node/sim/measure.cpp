@@ -146,10 +146,9 @@ private:
         const double money = in_pays(line.paid) - in_pays(line.lost);
         if (line.kind == LineKind::kSlot) return money - compute_share_ * strategy_.work;
         if (line.kind != LineKind::kAudit) return money;
-        const double cost =
-            slot_pay_ > 0
-                ? compute_share_ * static_cast<double>(line.price.units()) * audit_work(line) / slot_pay_
-                : 0;
+        const double cost = slot_pay_ > 0 ? compute_share_ * static_cast<double>(line.price.units()) *
+                                                audit_work(line) / slot_pay_
+                                          : 0;
         // Whoever colludes knows the false roots, and computes nothing.
         return money - (cheats_.contains(line.node) ? strategy_.work * cost : 0);
     }

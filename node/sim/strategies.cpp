@@ -133,9 +133,9 @@ void add_verifiers(std::vector<CheatRow>& all) {
     censor.place = 0;  // the first who opens, whom the fee would go to
     censor.slots = 2;
     all.push_back(censor);
-    CheatRow replay = judging("false-replay",
-                              "two verifiers say of served starts that they were not, and compute once for both",
-                              Trial::kReplay, CatchLaw::kAlways);
+    CheatRow replay = judging(
+        "false-replay", "two verifiers say of served starts that they were not, and compute once for both",
+        Trial::kReplay, CatchLaw::kAlways);
     replay.caught = Caught::kPlainFee;
     replay.rate_one = false;
     replay.work = 1;
@@ -197,15 +197,15 @@ void add_flash(std::vector<CheatRow>& all) {
     all.push_back(std::move(flash));
 }
 
-/// How likely two of a slot's verifiers are of the two friends of kFlashLock, and not of the three others: the
-/// pair, or one of it and the third.
+/// How likely two of a slot's verifiers are of the two friends of kFlashLock, and not of the three others:
+/// the pair, or one of it and the third.
 double captured_by_flash() {
     const auto honest = static_cast<double>(kHonestLock.units());
     const auto friends = static_cast<double>(kFlashLock.units());
     const double all = 3 * honest + 2 * friends;
     const double pair = 2 * friends / all * friends / (all - friends);
-    const double one = 2 * friends / all * 3 * honest / (all - friends) +
-                       3 * honest / all * 2 * friends / (all - honest);
+    const double one =
+        2 * friends / all * 3 * honest / (all - friends) + 3 * honest / all * 2 * friends / (all - honest);
     return pair + one * friends / (2 * honest + friends);
 }
 
@@ -237,17 +237,17 @@ void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
                 {name_of(place - strategy.place), WorkRole::kVerifier, strategy.behaviour});
         } else if (colluding > 0) {
             --colluding;
-            setup.parties.push_back({"friend-" + name, WorkRole::kVerifier, {.verdicts = Verdicts::kColludes}});
+            setup.parties.push_back(
+                {"friend-" + name, WorkRole::kVerifier, {.verdicts = Verdicts::kColludes}});
         } else {
             setup.parties.push_back({name, WorkRole::kVerifier, honest});
         }
     }
     for (const char* name : {"friend-fay", "friend-fred"}) {
         if (!strategy.flash_stake) break;
-        setup.parties.push_back(
-            {name,
-             WorkRole::kVerifier,
-             {.verdicts = Verdicts::kColludes, .lock = kFlashLock, .flash_stake = true}});
+        setup.parties.push_back({name,
+                                 WorkRole::kVerifier,
+                                 {.verdicts = Verdicts::kColludes, .lock = kFlashLock, .flash_stake = true}});
     }
 }
 
@@ -312,8 +312,8 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
     add_miners_of(strategy, setup);
     add_panel_of(strategy, third, setup);
     const bool buys = strategy.cheat == WorkRole::kBuyer;
-    setup.parties.push_back({buys ? name_of(0) : "bea", WorkRole::kBuyer,
-                             buys ? strategy.behaviour : Conduct()});
+    setup.parties.push_back(
+        {buys ? name_of(0) : "bea", WorkRole::kBuyer, buys ? strategy.behaviour : Conduct()});
     if (strategy.launders) setup.parties.push_back({"shop", WorkRole::kBuyer, {}, name_of(0)});
     return setup;
 }

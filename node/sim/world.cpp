@@ -108,12 +108,12 @@ base::Outcome<void> World::begin() {
         if (party->kind == WorkRole::kBuyer) continue;
         party->parts.start_height = chain_->height();
         if (party->kind == WorkRole::kMiner) {
-            party->role = std::make_unique<MinerRole>(
-                party->parts, MinerOptions{.ask = given(party->behaviour.ask, kAsk),
-                                           .drills = {},
-                                           .conducts = party->behaviour.role,
-                                           .lock_slot = kStake,
-                                           .lock_job = kStake});
+            party->role = std::make_unique<MinerRole>(party->parts,
+                                                      MinerOptions{.ask = given(party->behaviour.ask, kAsk),
+                                                                   .drills = {},
+                                                                   .conducts = party->behaviour.role,
+                                                                   .lock_slot = kStake,
+                                                                   .lock_job = kStake});
         } else {
             party->role = std::make_unique<VerifierRole>(
                 party->parts, VerifierOptions{.lock = given(party->behaviour.lock, kLock),
@@ -279,8 +279,7 @@ base::Outcome<void> World::turn() {
 
 void World::move_flash_stake() {
     const auto job = contracts::read_job_progress(state(), running_);
-    const auto round =
-        job ? contracts::read_round_progress(state(), running_, job->round) : std::nullopt;
+    const auto round = job ? contracts::read_round_progress(state(), running_, job->round) : std::nullopt;
     const bool links_are_due = round && round->phase == contracts::RoundPhase::kBeacon;
     for (const auto& party : parties_) {
         if (!party->behaviour.flash_stake || flashed_.contains(party->name) == links_are_due) continue;

@@ -174,8 +174,7 @@ TEST_CASE("a buyer that serves no verifier its data gets no audit, no work and n
     const auto fee = contracts::job_fee(network.net().plan.params, job.spec);
     REQUIRE(fee.has_value());
     CHECK_FALSE(fee->is_zero());
-    const base::Amount left =
-        contracts::read_account(network.state(), network.net().buyer.owner).balance;
+    const base::Amount left = contracts::read_account(network.state(), network.net().buyer.owner).balance;
     CHECK(purse_of(network, network.net().buyer.owner) == left.plus(*fee));
     network.check_books();
 }

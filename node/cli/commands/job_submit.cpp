@@ -78,8 +78,7 @@ void add_job_submit_command(CLI::App& app, Context& context) {
     add_role_flags(command, flags->role);
     add_peer_flags(command, flags->role);
     command
-        .add_option("--drill", flags->drills,
-                    "Behave so (devnet only). " + misconduct_help(WorkRole::kBuyer))
+        .add_option("--drill", flags->drills, "Behave so (devnet only). " + misconduct_help(WorkRole::kBuyer))
         ->check(CLI::IsMember(misconduct_names(WorkRole::kBuyer)));
 }
 

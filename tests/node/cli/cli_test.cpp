@@ -146,8 +146,8 @@ TEST_CASE("--version prints what the command version prints, in either form") {
     for (const char* form : {"table", "json"}) {
         const Run command = cli({"version", "-o", form});
         REQUIRE(command.code == 0);
-        for (const auto& words : std::vector<std::vector<std::string>>{{"--version", "-o", form},
-                                                                       {"-o", form, "--version"}}) {
+        for (const auto& words :
+             std::vector<std::vector<std::string>>{{"--version", "-o", form}, {"-o", form, "--version"}}) {
             const Run flag = cli(words);
             CHECK(flag.code == 0);
             CHECK(flag.out == command.out);

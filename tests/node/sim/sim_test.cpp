@@ -27,8 +27,8 @@ SimRow row_of(const CheatRow& strategy, std::uint64_t rounds, std::uint64_t seed
 std::uint64_t rounds_of(const CheatRow& strategy) {
     if (strategy.name == "censored-merge") return kCensoredMerges;
     const bool worked = strategy.caught != Caught::kNoWork;
-    const bool one_a_job = strategy.trial == Trial::kMerge || strategy.trial == Trial::kLink ||
-                           strategy.trial == Trial::kJob;
+    const bool one_a_job =
+        strategy.trial == Trial::kMerge || strategy.trial == Trial::kLink || strategy.trial == Trial::kJob;
     return one_a_job && worked ? kJobs : kRounds;
 }
 
