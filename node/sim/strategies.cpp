@@ -15,8 +15,8 @@ constexpr std::string_view kCheat = "cheat";
 constexpr std::array kPanel{"vera", "viki", "vito"};
 
 /// Locks where stake is deposited for the draw: of each of three honest verifiers, and of each of two others.
-constexpr base::Amount kHonestLock = base::units(100'000 * base::kUnitsPerToken);
-constexpr base::Amount kFlashLock = base::units(10 * base::kUnitsPerToken);
+constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken);
+constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
     CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
