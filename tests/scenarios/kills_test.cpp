@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <fstream>
+#include <set>
 
 #include "tests/scenarios/small_network.hpp"
 #include "tests/support/catch.hpp"
@@ -182,6 +183,45 @@ TEST_CASE("a verifier killed between its seal and its opening opens that seal wh
     CHECK(posting->seal == *seal);
     for (const auto& line : network.lines(LineKind::kAudit)) CHECK(line.reason == Reason::kPaidAudit);
     check_undisturbed_result(network);
+}
+
+TEST_CASE("two nodes killed in every phase come back, and nobody honest loses anything") {
+    ScenarioPlan plan = slow_plan();
+    plan.verifiers = 3;
+    // Whoever makes its roots up brings about the third audits, in whichever round it is first drawn.
+    plan.verifier_misconducts[2] = node::Misconduct::kRubberStamp;
+    plan.job.rounds = 3;
+    SmallNetwork network(plan);
+    const std::vector<std::string> victims = {"miner-1", "verifier-1", "miner-2", "verifier-2", "node"};
+    for (const std::string& name : victims) network.allow_death_of(name);
+    std::set<RoundPhase> phases;
+    std::size_t next = 0;
+    network.on_event([&](const node::Follower&, const contracts::Event& event) {
+        const bool begins = event.kind == EventKind::kRoundStarted;
+        if (!begins && event.kind != EventKind::kRoundPhase) return;
+        const auto phase = begins ? RoundPhase::kCommit : static_cast<RoundPhase>(event.number);
+        if (!phases.insert(phase).second) return;
+        const std::string& first = victims[next++ % victims.size()];
+        const std::string& second = victims[next++ % victims.size()];
+        // Both are gone before either comes back.
+        must(network.network().signal(first, SIGKILL));
+        must(network.network().signal(second, SIGKILL));
+        must(network.network().restart(first));
+        must(network.network().restart(second));
+        if (first == "node" || second == "node")
+            must(node::wait_until_healthy({.address = network.network().node_address(), .tls = {}}, 60s));
+    });
+    network.run();
+    CHECK(phases.size() == static_cast<std::size_t>(RoundPhase::kMergeOpen));
+    const contracts::Job job = network.job();
+    CHECK(job.end_reason == Reason::kJobComplete);
+    CHECK(job.rounds_done == job.spec.rounds);
+    for (const auto& line : network.lines(LineKind::kSlot)) CHECK(line.reason == Reason::kPaid);
+    for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
+    for (const std::size_t honest : {0U, 1U}) CHECK(network.lost_by(network.net().verifiers[honest]) == 0);
+    CHECK(network.lost_by(network.net().verifiers[2]) > 0);
+    network.check_books();
+    CHECK(network.train_alone(std::nullopt) == job.base_root);
 }
 
 }  // namespace assay::tests
