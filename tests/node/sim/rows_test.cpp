@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "contracts/rules/job/auction.hpp"
 #include "node/sim/strategies.hpp"
 #include "tests/support/catch.hpp"
 
@@ -170,6 +171,24 @@ TEST_CASE("a sniper works only where it is paid what it asks, and pays for every
     }
     CHECK(opened > 0);
     CHECK(unopened > 0);
+}
+
+// One lot cannot gain by what it asks (contracts/rules/job/auction.hpp); two lots of one owner can.
+TEST_CASE("who has two names raises the price of one by keeping the other's ask closed: said, not hidden") {
+    const auto key = [](std::uint8_t first) {
+        base::PublicKey made;
+        made.bytes[0] = first;
+        return made;
+    };
+    const base::Amount cap = base::units(40'000);
+    const contracts::Offer first{key(1), base::units(10'000), true};
+    const contracts::Offer second{key(2), base::units(10'000), true};
+    const contracts::Offer other{key(3), base::units(20'000), true};
+    const auto price = [&](const std::vector<contracts::Offer>& offers) {
+        return contracts::clear_auction({}, cap, 2, offers).outcome.clearing_price;
+    };
+    CHECK(price({first, second, other}) == other.price);
+    CHECK(price({first, other}) == cap);
 }
 
 }  // namespace assay::node::sim
