@@ -84,6 +84,7 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
                  "assay");
     app.require_subcommand(1);
     add_shared_flags(app, context.flags);
+    app.set_version_flag("--version", std::string(), "Version of this program, as `assay version` prints it");
     add_all_commands(app, context);
     try {
         std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11's order
@@ -97,6 +98,8 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
         prefix.resize(prefix.size() - std::min(prefix.size(), at->get_name().size() + 1));
         out << at->help(at == &app ? "" : prefix);
         return 0;
+    } catch (const CLI::CallForVersion&) {
+        context.action = version_action(context);
     } catch (const CLI::ParseError& error) {
         const auto unknown = app.remaining(true);
         const std::string what = unknown.empty() ? error.what() : "unknown word '" + unknown.front() + "'";

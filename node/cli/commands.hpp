@@ -26,6 +26,8 @@ void add_passphrase_flags(CLI::App& verb, PassphraseFlags& flags);
 
 void add_all_commands(CLI::App& app, Context& context);
 
+/// What `assay version` and `assay --version` do.
+std::function<base::Outcome<void>()> version_action(const Context& context);
 void add_version_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_key_commands(CLI::App& app, Context& context);

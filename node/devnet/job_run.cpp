@@ -94,6 +94,8 @@ void JobRun::start_buyer() {
               << " verifiers registered and staked; the buyer submits " << job_file_.filename().string()
               << "\n";
     std::vector<std::string> arguments{"job", "submit", job_file_.string()};
+    for (const Misconduct conduct : net_.plan.buyer_conducts)
+        arguments.insert(arguments.end(), {"--drill", std::string(to_text(conduct))});
     const auto flags = network_.common_flags(net_.buyer);
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     if (auto spawned = network_.spawn("buyer", net_.buyer.home, std::move(arguments)); !spawned.ok()) {

@@ -39,6 +39,7 @@ struct DevnetPlan {
     /// Of verifiers by their place, where they are not honest. The accomplice of those that collude is the
     /// first miner.
     std::map<std::size_t, Misconduct> verifier_misconducts;
+    std::vector<Misconduct> buyer_conducts;  ///< of the buyer of the job; none: it is honest
     /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();
     std::uint64_t block_interval_ms = 80;

@@ -21,13 +21,28 @@ base::Outcome<base::Hash256> initial_root(const JobFile& job, const SharedDescri
     return initial.root;
 }
 
-base::Outcome<void> store_file(BlobStore& blobs, const std::filesystem::path& file, const BlobId& wanted) {
-    ASSAY_ASSIGN(const BlobId id, blobs.put_file(file));
+base::Outcome<BlobId> put_withheld(BlobStore& blobs, const std::filesystem::path& file) {
+    ASSAY_ASSIGN(const SharedDescriptor opened, worker::open_file(file.string()));
+    return make_blob_files(blobs)->put(opened, Serving::kWithheld);
+}
+
+base::Outcome<void> store_file(BlobStore& blobs, const std::filesystem::path& file, const BlobId& wanted,
+                               Serving serving) {
+    ASSAY_ASSIGN(const BlobId id,
+                 serving == Serving::kServed ? blobs.put_file(file) : put_withheld(blobs, file));
     if (id != wanted) {
         return fail(ErrorKind::kVerification, file.string() + " is not what its manifest says",
                     "pack the data again with `assay data pack`");
     }
     return {};
+}
+
+base::Outcome<void> store_data(BlobStore& blobs, const JobFile& job, Serving serving) {
+    const program::DataConfig& data = job.spec.data;
+    ASSAY_TRY(store_file(blobs, job.manifest, data.manifest, serving));
+    ASSAY_TRY(store_file(blobs, job.train, data.train, serving));
+    ASSAY_TRY(store_file(blobs, job.held_out, data.held_out, serving));
+    return store_file(blobs, job.tokenizer, data.tokenizer, serving);
 }
 
 }  // namespace
@@ -44,11 +59,10 @@ base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token 
     RoleProcessOptions process_options = std::move(options.process);
     process_options.needs_worker = NeedsWorker::kNo;
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
-    const program::DataConfig& data = job.spec.data;
-    ASSAY_TRY(store_file(process->blobs(), job.manifest, data.manifest));
-    ASSAY_TRY(store_file(process->blobs(), job.train, data.train));
-    ASSAY_TRY(store_file(process->blobs(), job.held_out, data.held_out));
-    ASSAY_TRY(store_file(process->blobs(), job.tokenizer, data.tokenizer));
+    if (options.conducts.any()) ASSAY_TRY(check_may_drill(process->genesis().chain_id));
+    const Serving serving =
+        options.conducts(Misconduct::kStarvingBuyer) ? Serving::kWithheld : Serving::kServed;
+    ASSAY_TRY(store_data(process->blobs(), job, serving));
     if (initial != nullptr) {
         ASSAY_TRY(make_blob_files(process->blobs())->put(initial));
         initial.reset();  // as large as the model twice; from here on the store serves it

@@ -9,12 +9,14 @@
 #include "contracts/rules/job/records.hpp"
 #include "node/config/job_file.hpp"
 #include "node/processes/role_process.hpp"
+#include "node/roles/misconduct.hpp"
 
 namespace assay::node {
 
 struct PurchaseOptions {
     RoleProcessOptions process;
     std::filesystem::path job_file;
+    Misconducts conducts = {};  ///< drills of the buyer; none of an honest one
     /// Has the owner buy the job of this spec, to be served at the endpoint, and says which it is: one of the
     /// same spec that was bought before is not bought again. Called while nobody can reach this process.
     std::function<base::Outcome<base::Hash256>(const program::JobSpec&, const std::string& endpoint)> buy;

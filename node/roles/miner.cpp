@@ -96,7 +96,7 @@ void MinerRole::plan_bidding(const contracts::Job& job) {
         if (!locks_within_limits(job) || !checked_before_asking(job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
-        SealedAsk sealed{.price = options_.ask, .salt = {}};
+        SealedAsk sealed{.price = sealed_price(), .salt = {}};
         const auto old =
             kept->has_value()
                 ? base::decode<SealedAsk>(**kept)
@@ -115,7 +115,7 @@ void MinerRole::plan_bidding(const contracts::Job& job) {
                   .job = job.id,
                   .seal = contracts::ask_seal(chain_id(), job.id, me(), sealed.price, sealed.salt)});
     }
-    if (job.phase == contracts::JobPhase::kAskReveal && ask && !ask->revealed) {
+    if (job.phase == contracts::JobPhase::kAskReveal && ask && !ask->revealed && opens_ask(job)) {
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         if (!kept->has_value()) return;

@@ -80,6 +80,10 @@ private:
 
     void plan() override;
     void plan_bidding(const contracts::Job& job);
+    /// What it seals: its ask, or what a bidder of Misconduct::kSnipingBidder seals in its place.
+    [[nodiscard]] base::Amount sealed_price() const;
+    /// Whether it opens its sealed ask at this height. An honest miner always does.
+    [[nodiscard]] bool opens_ask(const contracts::Job& job) const;
     /// Whether what the job could lock is within the limits; says so once, in the log.
     bool locks_within_limits(const contracts::Job& job);
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.

@@ -15,6 +15,8 @@ constexpr std::array kRows{
     MisconductRow{Misconduct::kSilentAfterDraw, "silent-after-draw", WorkRole::kMiner,
                   "say nothing more once sealed"},
     MisconductRow{Misconduct::kSquatter, "squatter", WorkRole::kMiner, "hold slots and never commit"},
+    MisconductRow{Misconduct::kSnipingBidder, "sniping-bidder", WorkRole::kMiner,
+                  "seal half of --ask, and open it only if those of the others make it pay --ask"},
     MisconductRow{Misconduct::kRubberStamp, "rubber-stamp", WorkRole::kVerifier,
                   "seal roots without computing them"},
     MisconductRow{Misconduct::kCoinFlip, "coin-flip", WorkRole::kVerifier, "make up every second slot"},
@@ -26,6 +28,12 @@ constexpr std::array kRows{
                   "leave the last update out of the merge"},
     MisconductRow{Misconduct::kColludingPanel, "colluding-panel", WorkRole::kVerifier,
                   "say what the miner of the home --accomplice claims"},
+    MisconductRow{Misconduct::kLinkWithholding, "link-withholding", WorkRole::kVerifier,
+                  "open no beacon link"},
+    MisconductRow{Misconduct::kFalseReplay, "false-replay", WorkRole::kVerifier,
+                  "replay slots whose starts are served, and say that they are not"},
+    MisconductRow{Misconduct::kStarvingBuyer, "starving-buyer", WorkRole::kBuyer,
+                  "give nobody the data: miners that it likes have it already"},
 };
 
 }  // namespace
@@ -58,6 +66,12 @@ std::string misconduct_help(WorkRole role) {
         help += std::string(row.name) + ": " + std::string(row.text);
     }
     return help;
+}
+
+base::Outcome<void> check_may_drill(std::string_view chain_id) {
+    if (chain_id.starts_with("devnet")) return {};
+    return base::fail(base::ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
+                      "this home belongs to " + std::string(chain_id));
 }
 
 }  // namespace assay::node

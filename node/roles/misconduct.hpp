@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "contracts/base/error.hpp"
 #include "node/roles/onboarding.hpp"
 
 namespace assay::node {
@@ -19,12 +20,16 @@ enum class Misconduct : std::uint8_t {
     kWithheldUpdate,
     kSilentAfterDraw,
     kSquatter,
+    kSnipingBidder,
     kRubberStamp,
     kCoinFlip,
     kCopy,
     kBadMerge,
     kCensoredMerge,
     kColludingPanel,
+    kLinkWithholding,
+    kFalseReplay,
+    kStarvingBuyer,
 };
 
 struct MisconductRow {
@@ -43,10 +48,14 @@ std::vector<std::string> misconduct_names(WorkRole role);
 /// "NAME: text; NAME: text", of a role.
 std::string misconduct_help(WorkRole role);
 
+/// kUsage on a chain that is no devnet: nobody shows misconduct there on purpose.
+base::Outcome<void> check_may_drill(std::string_view chain_id);
+
 /// Those that a role shows; none by default.
 class Misconducts {
 public:
     void add(Misconduct conduct) { bits_ |= bit(conduct); }
+    [[nodiscard]] bool any() const { return bits_ != 0; }
     bool operator()(Misconduct conduct) const { return (bits_ & bit(conduct)) != 0; }
 
 private:

@@ -107,9 +107,7 @@ void VerifierRole::plan_bidding(const contracts::Job& job) {
 }
 
 void VerifierRole::plan_round(const contracts::Job& job) {
-    keep_beacon(
-        state(), job, me(), beacon_secret(parts().node_key, job.id.view()),
-        [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); });
+    if (!conducts(Misconduct::kLinkWithholding)) open_links(job);
     if (!takes_part(job, me())) return;  // others' work, and others' bytes
     // Kept and served with the base states, so that a model can be fetched when the buyer is gone.
     (void)bench_.wants().want(job.spec.data.tokenizer, holders_of_base(state(), job));
@@ -131,6 +129,12 @@ void VerifierRole::plan_round(const contracts::Job& job) {
     // While miners train, have what the audit needs here already.
     (void)bench_.gather(state(), job);
     forget_old_rounds(job);
+}
+
+void VerifierRole::open_links(const contracts::Job& job) {
+    keep_beacon(
+        state(), job, me(), beacon_secret(parts().node_key, job.id.view()),
+        [this](const std::string& name, contracts::Payload payload) { offer(name, std::move(payload)); });
 }
 
 std::string merge_file(const base::Hash256& job, std::uint32_t round) {

@@ -151,6 +151,7 @@ private:
     void on_not_done(const base::Hash256& job, const std::string& what, const WorkerAnswered& answer,
                      bool& given_up);
     void plan_round(const contracts::Job& job);
+    void open_links(const contracts::Job& job);
 
     void plan_audit(const contracts::Job& job, contracts::Stage stage);
     void audit_next(const contracts::Job& job, const AuditKey& key, const SharedDescriptor& base);

@@ -112,7 +112,8 @@ void VerifierRole::advance(Audit& audit, const contracts::Job& job) const {
             audit.found.computed.emplace_back();
         } else if (!at.begun) {
             at.begun = true;
-            at.replayed = audit.slot().needs_start && !audit.slot().served;
+            at.replayed =
+                audit.slot().needs_start && (!audit.slot().served || conducts(Misconduct::kFalseReplay));
             at.units = contracts::claimed_units(audit.slot().units, at.replayed);
         } else if (at.complete()) {
             finish_slot(audit);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "contracts/rules/state/transaction_type.hpp"
+#include "node/roles/misconduct.hpp"
 #include "node/seams/traffic.hpp"
 
 namespace assay::node::sim {
@@ -36,11 +37,19 @@ struct Conduct {
     Verdicts verdicts = Verdicts::kComputed;
     bool trains = true;  ///< else its worker never answers
     bool merges_false = false;
-    bool censors = false;  ///< its merges leave the last slot out
-    bool serves = true;    ///< else nobody gets a blob of it
+    bool serves = true;  ///< else nobody gets a blob of it
     bool serves_miners_alone = false;
     std::set<Traffic> withholds;  ///< blobs that it does not give for these uses
     std::set<contracts::TxType> never_sends;
+    Misconducts role = {};      ///< of the role itself
+    base::Amount ask = {};      ///< of a miner; zero: that of every other
+    base::Amount lock = {};     ///< of a verifier, for each job; zero: that of every other
+    bool bids_in_half = false;  ///< a miner that asks for about every second job
+    /// A verifier that deposits stake when a round's links are to be opened, and withdraws it behind the
+    /// draw.
+    bool flash_stake = false;
+    /// A verifier that takes what another of its kind computed of a slot, if that is drawn for it too.
+    bool shares_work = false;
 };
 
 }  // namespace assay::node::sim

@@ -37,11 +37,7 @@ public:
         for (const auto& party : world.parties()) {
             if (is_honest(*party)) continue;
             coalition_.insert(party->node.public_key());
-            if (party->name == "cheat") cheat_ = party->node.public_key();
-        }
-        for (const auto& party : world.parties()) {
-            if (cheat_ || party->name != "moe" || strategy.law != CatchLaw::kNever) continue;
-            cheat_ = party->node.public_key();  // of the honest world: the one that is looked at
+            if (is_cheat(*party)) cheats_.insert(party->node.public_key());
         }
         wealth_ = wealth_now();
     }
@@ -50,11 +46,12 @@ public:
         tally_ = {};
         const std::uint64_t before = std::exchange(wealth_, wealth_now());
         if (outcome.laundering) return tally_;
+        said_ = outcome.said;
         find_cheats_slots(outcome);
         bool link_lost = false;
         for (const SettlementLine& line : outcome.lines) {
             count(line);
-            link_lost = link_lost || (line.kind == LineKind::kLink && line.node == cheat_);
+            link_lost = link_lost || (line.kind == LineKind::kLink && cheats_.contains(line.node));
         }
         if (strategy_.trial == Trial::kLink && outcome.rounds > 0) trial(link_lost);
         if (strategy_.trial == Trial::kJob) count_job(outcome, before);
@@ -63,9 +60,10 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t wealth_now() const {
+        std::uint64_t sum = 0;
         for (const auto& party : world_.parties())
-            if (party->name == "cheat") return world_.wealth(*party);
-        return 0;
+            if (is_cheat(*party)) sum += world_.wealth(*party);
+        return sum;
     }
 
     void count_job(const JobOutcome& outcome, std::uint64_t before) {
@@ -80,7 +78,7 @@ private:
     void find_cheats_slots(const JobOutcome& outcome) {
         cheats_slots_.clear();
         for (const SettlementLine& line : outcome.lines) {
-            if (line.kind == LineKind::kSlot && line.node == cheat_) cheats_slots_.insert(line.slot);
+            if (line.kind == LineKind::kSlot && cheats_.contains(line.node)) cheats_slots_.insert(line.slot);
         }
     }
 
@@ -88,20 +86,45 @@ private:
         if (line.kind == LineKind::kSlot && line.node != base::PublicKey{}) {
             slot_pay_ = static_cast<double>(line.price.units()) * static_cast<double>(line.work_units);
         }
-        const bool ours = line.node == cheat_ || coalition_.contains(line.node);
-        if (!ours) {
+        if (!coalition_.contains(line.node)) {
             if (!line.lost.is_zero()) ++tally_.honest_forfeits;
             return;
         }
-        if (line.node != cheat_) return count_friend(line);
-        tally_.profit += earned(line);
+        if (!cheats_.contains(line.node)) return count_friend(line);
+        // Beside what it could do instead, other lines differ by what was drawn alone.
+        if (!strategy_.instead || is_trial(line)) tally_.profit += earned(line);
+        if (is_trial(line)) trial(is_caught(line));
+    }
+
+    [[nodiscard]] bool is_trial(const SettlementLine& line) const {
         switch (strategy_.trial) {
-            case Trial::kSlot: return line.kind == LineKind::kSlot ? trial(is_caught(line)) : void();
-            case Trial::kAudit: return line.kind == LineKind::kAudit ? trial(is_caught(line)) : void();
-            case Trial::kMerge: return line.kind == LineKind::kMerge ? trial(is_caught(line)) : void();
+            case Trial::kSlot: return line.kind == LineKind::kSlot;
+            case Trial::kAudit: return line.kind == LineKind::kAudit;
+            case Trial::kMerge: return line.kind == LineKind::kMerge;
+            case Trial::kReplay: {
+                const SaidOfSlot* said = said_by(line);
+                return said != nullptr && said->served_start;
+            }
             case Trial::kLink:
-            case Trial::kJob: return;
+            case Trial::kJob: return false;
         }
+        return false;
+    }
+
+    /// Null: it is no audit, or not of a verifier that shares its work.
+    [[nodiscard]] const SaidOfSlot* said_by(const SettlementLine& line) const {
+        const auto found = said_.find({line.node, line.round, line.slot});
+        return line.kind != LineKind::kAudit || found == said_.end() ? nullptr : &found->second;
+    }
+
+    /// Work units that an audit cost the cheat: of several names that say the same, one computed it.
+    [[nodiscard]] double audit_work(const SettlementLine& line) const {
+        const SaidOfSlot* said = said_by(line);
+        if (said == nullptr) return static_cast<double>(line.work_units);
+        const auto names = std::count_if(said_.begin(), said_.end(), [&](const auto& one) {
+            return std::get<1>(one.first) == line.round && std::get<2>(one.first) == line.slot;
+        });
+        return static_cast<double>(said->work) / static_cast<double>(names);
     }
 
     /// A friend's honest work is none of the cheat's profit: its words about the cheat's slots are, and all
@@ -124,10 +147,10 @@ private:
         if (line.kind == LineKind::kSlot) return money - compute_share_ * strategy_.work;
         if (line.kind != LineKind::kAudit) return money;
         const double cost = slot_pay_ > 0 ? compute_share_ * static_cast<double>(line.price.units()) *
-                                                static_cast<double>(line.work_units) / slot_pay_
+                                                audit_work(line) / slot_pay_
                                           : 0;
         // Whoever colludes knows the false roots, and computes nothing.
-        return money - (line.node == cheat_ ? strategy_.work * cost : 0);
+        return money - (cheats_.contains(line.node) ? strategy_.work * cost : 0);
     }
 
     [[nodiscard]] bool is_caught(const SettlementLine& line) const {
@@ -135,6 +158,7 @@ private:
             case Caught::kForfeit: return contracts::consequence(line.reason) == Consequence::kForfeit;
             case Caught::kUnpaid: return line.paid.is_zero();
             case Caught::kPenalty: return contracts::consequence(line.reason) == Consequence::kPenalty;
+            case Caught::kPlainFee: return line.from_slot.is_zero();
             case Caught::kPoorer:
             case Caught::kNoWork: return false;
         }
@@ -149,10 +173,11 @@ private:
     const CheatRow& strategy_;
     const World& world_;
     double compute_share_;
-    std::uint64_t wealth_ = 0;  ///< of the cheat, after the last job
-    std::set<base::PublicKey> coalition_;
-    std::optional<base::PublicKey> cheat_;
+    std::uint64_t wealth_ = 0;             ///< of the cheat, after the last job
+    std::set<base::PublicKey> coalition_;  ///< the cheat's names and its friends'
+    std::set<base::PublicKey> cheats_;     ///< the cheat's names
     std::set<std::uint32_t> cheats_slots_;
+    SaidOfSlots said_;
     double slot_pay_ = 0;
     Tally tally_;
 };
@@ -189,7 +214,8 @@ base::Outcome<Tally> play(const CheatRow& strategy, const SimOptions& options, b
 base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& options) {
     // A verifier of three has a third of the stake by itself, and a buyer has no panel to collude with.
     const bool twice = strategy.cheat == WorkRole::kMiner && strategy.trial == Trial::kSlot &&
-                       strategy.colluding_verifiers == 0 && strategy.law != CatchLaw::kNever;
+                       strategy.colluding_verifiers == 0 && !strategy.flash_stake &&
+                       strategy.law != CatchLaw::kNever;
     const std::uint64_t alone = twice ? (options.rounds + 1) / 2 : options.rounds;
     ASSAY_ASSIGN(const Tally one, play(strategy, options, false, std::max<std::uint64_t>(alone, 1)));
     Tally third = one;
@@ -199,6 +225,13 @@ base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& option
     const auto profit = [](const Tally& tally) {
         return tally.trials == 0 ? 0.0 : tally.profit / static_cast<double>(tally.trials);
     };
+    double otherwise = 0;
+    if (strategy.instead) {
+        CheatRow honest = strategy;
+        honest.behaviour = *strategy.instead;
+        ASSAY_ASSIGN(const Tally tally, play(honest, options, false, std::max<std::uint64_t>(alone, 1)));
+        otherwise = tally.profit / static_cast<double>(std::max<std::uint64_t>(tally.trials, 1));
+    }
     Tally all = one;
     if (twice) all.add(third);
     const Interval interval = wilson(all.caught, all.trials);
@@ -211,8 +244,8 @@ base::Outcome<SimRow> measure(const CheatRow& strategy, const SimOptions& option
         .measured = all.trials == 0 ? 0.0 : static_cast<double>(all.caught) / static_cast<double>(all.trials),
         .low = interval.low,
         .high = interval.high,
-        .profit_one = profit(one),
-        .profit_third = profit(third),
+        .profit_one = profit(one) - otherwise,
+        .profit_third = profit(third) - otherwise,
         .honest_forfeits = all.honest_forfeits};
 }
 

@@ -195,7 +195,6 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Replay& request
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Merge& request, const Waiting& waiting) {
     std::vector<Hash256> updates;
     for (const frames::Merge::Entry& entry : request.accepted) updates.push_back(entry.update_root);
-    if (behaviour_.censors && !updates.empty()) updates.pop_back();
     if (behaviour_.merges_false) updates.push_back(base::hash("assay/sim/false", {}));
     Bytes file = job_->merged(waiting.bulk.front(), updates);
     const Hash256 root = HashChain::base_root(file);

@@ -2,6 +2,7 @@
 #include "node/sim/strategies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace assay::node::sim {
@@ -11,6 +12,11 @@ namespace {
 using contracts::TxType;
 
 constexpr std::string_view kCheat = "cheat";
+constexpr std::array kPanel{"vera", "viki", "vito"};
+
+/// Locks where stake is deposited for the draw: of each of three honest verifiers, and of each of two others.
+constexpr base::Amount kHonestLock = base::units(500'000 * base::kUnitsPerToken);
+constexpr base::Amount kFlashLock = base::units(1'000 * base::kUnitsPerToken);
 
 CheatRow hashing(std::string_view name, std::string_view text, FalseUnits units, CatchLaw law, double work) {
     CheatRow strategy{.name = name, .text = text, .law = law, .work = work};
@@ -79,17 +85,23 @@ void add_names(std::vector<CheatRow>& all) {
     CheatRow swarm = hashing("sybil-swarm", "cheats under names that have no standing yet", FalseUnits::kAll,
                              CatchLaw::kAlways, 0.0);
     swarm.probation = true;
+    swarm.keys = 4;
     all.push_back(swarm);
     CheatRow laundered =
         hashing("laundered-standing", "earns a standing in jobs of its own, and cheats in others",
                 FalseUnits::kAll, CatchLaw::kAlways, 0.0);
     laundered.probation = laundered.launders = true;
     all.push_back(laundered);
-    CheatRow sniping = silent("sniping-bidder", "seals an ask and opens it only if the others' suit it",
-                              {TxType::kAskReveal}, CatchLaw::kAlways);
-    sniping.trial = Trial::kJob;
-    sniping.caught = Caught::kPoorer;
-    sniping.slots = 2;
+    CheatRow sniping{.name = "sniping-bidder",
+                     .text = "seals half of its ask and opens it only if the others' make it pay its ask",
+                     .trial = Trial::kJob,
+                     .caught = Caught::kPoorer,
+                     .law = CatchLaw::kHalf,
+                     .slots = 2,
+                     .rival = true};
+    sniping.behaviour.ask = base::units(30'000);
+    sniping.instead = sniping.behaviour;
+    sniping.behaviour.role.add(Misconduct::kSnipingBidder);
     all.push_back(sniping);
 }
 
@@ -113,14 +125,29 @@ void add_verifiers(std::vector<CheatRow>& all) {
     merge.behaviour.merges_false = true;
     merge.slots = 2;
     all.push_back(merge);
-    CheatRow censor = judging("censored-merge", "leaves an update out of a merge that names it",
-                              Trial::kMerge, CatchLaw::kAlways);
-    censor.behaviour.censors = true;
+    CheatRow censor =
+        judging("censored-merge", "leaves a slot out of its merge", Trial::kMerge, CatchLaw::kAlways);
+    censor.caught = Caught::kUnpaid;
+    censor.behaviour.role.add(Misconduct::kCensoredMerge);
+    censor.instead = Conduct();
+    censor.place = 0;  // the first who opens, whom the fee would go to
     censor.slots = 2;
     all.push_back(censor);
+    CheatRow replay = judging(
+        "false-replay", "two verifiers say of served starts that they were not, and compute once for both",
+        Trial::kReplay, CatchLaw::kAlways);
+    replay.caught = Caught::kPlainFee;
+    replay.rate_one = false;
+    replay.work = 1;
+    replay.keys = 2;
+    replay.place = 1;
+    replay.behaviour.shares_work = true;
+    replay.instead = replay.behaviour;
+    replay.behaviour.role.add(Misconduct::kFalseReplay);
+    all.push_back(replay);
     CheatRow link =
         judging("link-withholding", "keeps its beacon link back", Trial::kLink, CatchLaw::kAlways);
-    link.behaviour.never_sends = {TxType::kBeaconOpen};
+    link.behaviour.role.add(Misconduct::kLinkWithholding);
     link.work = 1;
     link.slots = 2;
     all.push_back(link);
@@ -161,7 +188,68 @@ void add_open(std::vector<CheatRow>& all) {
     }
 }
 
+void add_flash(std::vector<CheatRow>& all) {
+    CheatRow flash = hashing("flash-stake",
+                             "a lazy miner with two of five verifiers, who deposit stake for each draw alone",
+                             FalseUnits::kAll, CatchLaw::kUnlessCaptured, 0.0);
+    flash.rate_one = true;
+    flash.flash_stake = true;
+    all.push_back(std::move(flash));
+}
+
+/// How likely two of a slot's verifiers are of the two friends of kFlashLock, and not of the three others:
+/// the pair, or one of it and the third.
+double captured_by_flash() {
+    const auto honest = static_cast<double>(kHonestLock.units());
+    const auto friends = static_cast<double>(kFlashLock.units());
+    const double all = 3 * honest + 2 * friends;
+    const double pair = 2 * friends / all * friends / (all - friends);
+    const double one =
+        2 * friends / all * 3 * honest / (all - friends) + 3 * honest / all * 2 * friends / (all - honest);
+    return pair + one * friends / (2 * honest + friends);
+}
+
 double share_of(std::uint64_t threshold) { return std::ldexp(static_cast<double>(threshold), -64); }
+
+std::string name_of(std::size_t key) {
+    return std::string(kCheat) + (key == 0 ? std::string() : "-" + std::to_string(key + 1));
+}
+
+void add_miners_of(const CheatRow& strategy, WorldSetup& setup) {
+    if (strategy.cheat == WorkRole::kMiner) {
+        for (std::size_t key = 0; key < strategy.keys; ++key)
+            setup.parties.push_back({name_of(key), WorkRole::kMiner, strategy.behaviour});
+    } else {
+        setup.parties.push_back({"moe", WorkRole::kMiner, {}});
+    }
+    if (strategy.rival) setup.parties.push_back({"max", WorkRole::kMiner, {.bids_in_half = true}});
+}
+
+void add_panel_of(const CheatRow& strategy, bool third, WorldSetup& setup) {
+    const bool cheats = strategy.cheat == WorkRole::kVerifier;
+    int colluding = strategy.colluding_verifiers;
+    if (third && colluding == 0 && !cheats) colluding = 1;
+    const Conduct honest{.lock = strategy.flash_stake ? kHonestLock : base::Amount()};
+    for (std::size_t place = 0; place < kPanel.size(); ++place) {
+        const std::string name = kPanel.at(place);
+        if (cheats && place >= strategy.place && place < strategy.place + strategy.keys) {
+            setup.parties.push_back(
+                {name_of(place - strategy.place), WorkRole::kVerifier, strategy.behaviour});
+        } else if (colluding > 0) {
+            --colluding;
+            setup.parties.push_back(
+                {"friend-" + name, WorkRole::kVerifier, {.verdicts = Verdicts::kColludes}});
+        } else {
+            setup.parties.push_back({name, WorkRole::kVerifier, honest});
+        }
+    }
+    for (const char* name : {"friend-fay", "friend-fred"}) {
+        if (!strategy.flash_stake) break;
+        setup.parties.push_back({name,
+                                 WorkRole::kVerifier,
+                                 {.verdicts = Verdicts::kColludes, .lock = kFlashLock, .flash_stake = true}});
+    }
+}
 
 }  // namespace
 
@@ -175,6 +263,7 @@ const std::vector<CheatRow>& strategies() {
         add_miners(made);
         add_names(made);
         add_verifiers(made);
+        add_flash(made);
         add_buyers(made);
         add_open(made);
         return made;
@@ -203,6 +292,7 @@ double predicted_rate(const CheatRow& strategy) {
         case CatchLaw::kFinalise: return finalise;
         case CatchLaw::kNotFinalise: return 1 - finalise;
         case CatchLaw::kHalf: return 0.5;
+        case CatchLaw::kUnlessCaptured: return 1 - captured_by_flash();
     }
     return 0;
 }
@@ -219,32 +309,19 @@ WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third) {
         setup.segment_rate = kSegmentRate;
         setup.finalise_rate = kFinaliseRate;
     }
-    const auto add = [&](const std::string& name, WorkRole role, Conduct behaviour) {
-        setup.parties.push_back({name, role, std::move(behaviour)});
-    };
-    const auto cheats = [&](WorkRole role) { return strategy.cheat == role; };
-    add(cheats(WorkRole::kMiner) ? std::string(kCheat) : "moe", WorkRole::kMiner,
-        cheats(WorkRole::kMiner) ? strategy.behaviour : Conduct());
-    int colluding = strategy.colluding_verifiers;
-    if (third && colluding == 0 && !cheats(WorkRole::kVerifier)) colluding = 1;
-    for (const char* name : {"vera", "viki", "vito"}) {
-        if (cheats(WorkRole::kVerifier) && name == std::string_view("vito")) {
-            add(std::string(kCheat), WorkRole::kVerifier, strategy.behaviour);
-        } else if (colluding > 0) {
-            --colluding;
-            add(std::string("friend-") + name, WorkRole::kVerifier, {.verdicts = Verdicts::kColludes});
-        } else {
-            add(name, WorkRole::kVerifier, {});
-        }
-    }
-    add(cheats(WorkRole::kBuyer) ? std::string(kCheat) : "bea", WorkRole::kBuyer,
-        cheats(WorkRole::kBuyer) ? strategy.behaviour : Conduct());
-    if (strategy.launders) setup.parties.push_back({"shop", WorkRole::kBuyer, {}, std::string(kCheat)});
+    add_miners_of(strategy, setup);
+    add_panel_of(strategy, third, setup);
+    const bool buys = strategy.cheat == WorkRole::kBuyer;
+    setup.parties.push_back(
+        {buys ? name_of(0) : "bea", WorkRole::kBuyer, buys ? strategy.behaviour : Conduct()});
+    if (strategy.launders) setup.parties.push_back({"shop", WorkRole::kBuyer, {}, name_of(0)});
     return setup;
 }
 
+bool is_cheat(const Player& party) { return party.name.starts_with(kCheat); }
+
 bool is_honest(const Player& party) {
-    return party.name != kCheat && party.behaviour.verdicts != Verdicts::kColludes;
+    return !is_cheat(party) && party.behaviour.verdicts != Verdicts::kColludes;
 }
 
 }  // namespace assay::node::sim

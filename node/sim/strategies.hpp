@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,7 @@ enum class Trial : std::uint8_t {
     kMerge,  ///< a cheat's merge
     kLink,   ///< a round of which a cheat was a member of the beacon
     kJob,    ///< a job of a cheat
+    kReplay  ///< a cheat's audit of a slot whose miner opened starts that its units need
 };
 
 /// When a trial counts as caught.
@@ -27,6 +29,7 @@ enum class Caught : std::uint8_t {
     kPenalty,  ///< part of a bond is lost
     kPoorer,   ///< it has less after the job than before
     kNoWork,   ///< the job ends, or is refused, before anybody works for it
+    kPlainFee  ///< nothing of the slot's pay goes to it
 };
 
 /// How often the law finds it.
@@ -43,6 +46,8 @@ enum class CatchLaw : std::uint8_t {
     /// A slot of which a unit is drawn, and of whose two verifiers one is honest: the rest of the two
     /// colludes.
     kNoneWhileColluding,
+    /// Unless friends of the miner are two of a slot's verifiers, where each weighs what it locked.
+    kUnlessCaptured,
 };
 
 struct CheatRow {
@@ -58,7 +63,13 @@ struct CheatRow {
     std::uint32_t rounds = 1;     ///< of each job
     int colluding_verifiers = 0;  ///< of three, beside the cheat
     WorkRole cheat = WorkRole::kMiner;
+    std::size_t keys = 1;   ///< names of the cheat, each with an owner of its own
+    std::size_t place = 2;  ///< of the first cheating verifier among the three
     Conduct behaviour;
+    /// What the cheat could do in its place: profits are over what that earns. Nothing: over doing nothing.
+    std::optional<Conduct> instead = std::nullopt;
+    bool rival = false;        ///< a third miner asks for about every second job
+    bool flash_stake = false;  ///< two friends of the cheat among five verifiers deposit stake for each draw
     std::uint64_t gain_percent = 0;
     bool probation = false;  ///< miners are newcomers
     bool launders = false;   ///< the cheat sells work to itself between its cheats
@@ -81,6 +92,8 @@ double predicted_rate(const CheatRow& strategy);
 /// third of the locked stake, stands with the cheat.
 WorldSetup setup_of(const CheatRow& strategy, std::uint64_t seed, bool third);
 
+/// Whether a party of setup_of() is a name of the cheat.
+bool is_cheat(const Player& party);
 /// Whether a party of setup_of() is honest.
 bool is_honest(const Player& party);
 

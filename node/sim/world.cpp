@@ -6,6 +6,7 @@
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/blob_sizes.hpp"
 #include "contracts/rules/apply.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "ledger/application/rules_machine.hpp"
 #include "node/roles/buyer.hpp"
@@ -25,6 +26,7 @@ constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;
 constexpr base::Amount kPurse = base::units(20'000'000 * base::kUnitsPerToken);
 constexpr base::Amount kStake = base::units(10'000'000 * base::kUnitsPerToken);
 constexpr base::Amount kLock = base::units(1'000 * base::kUnitsPerToken);
+constexpr base::Amount kFlash = base::units(3'000'000 * base::kUnitsPerToken);
 constexpr base::Amount kAsk = base::units(20'000);
 constexpr base::Amount kMaxPrice = base::units(40'000);
 constexpr base::Amount kBudget = base::units(100'000 * base::kUnitsPerToken);
@@ -60,6 +62,8 @@ program::JobSpec small_spec(const WorldSetup& setup) {
     spec.data.train_tokens = spec.data.held_out_tokens = 4'096;
     return spec;
 }
+
+base::Amount given(base::Amount own, base::Amount common) { return own.is_zero() ? common : own; }
 
 Bytes token_file(const program::JobSpec& spec) {
     return Bytes(program::token_file_size(spec.data.train_tokens, spec.model.vocabulary), 0);
@@ -104,12 +108,17 @@ base::Outcome<void> World::begin() {
         if (party->kind == WorkRole::kBuyer) continue;
         party->parts.start_height = chain_->height();
         if (party->kind == WorkRole::kMiner) {
-            party->role = std::make_unique<MinerRole>(
-                party->parts,
-                MinerOptions{.ask = kAsk, .drills = {}, .lock_slot = kStake, .lock_job = kStake});
+            party->role = std::make_unique<MinerRole>(party->parts,
+                                                      MinerOptions{.ask = given(party->behaviour.ask, kAsk),
+                                                                   .drills = {},
+                                                                   .conducts = party->behaviour.role,
+                                                                   .lock_slot = kStake,
+                                                                   .lock_job = kStake});
         } else {
-            party->role = std::make_unique<VerifierRole>(party->parts,
-                                                         VerifierOptions{.lock = kLock, .finding_text = {}});
+            party->role = std::make_unique<VerifierRole>(
+                party->parts, VerifierOptions{.lock = given(party->behaviour.lock, kLock),
+                                              .finding_text = {},
+                                              .conducts = party->behaviour.role});
         }
         start_role(*party);
     }
@@ -221,6 +230,7 @@ std::uint64_t World::wealth(const Player& party) const {
 
 base::Outcome<JobOutcome> World::sell(Player& buyer) {
     JobOutcome outcome;
+    said_.clear();
     ASSAY_ASSIGN(const bool taken, submit_job(buyer, next_spec(), outcome));
     if (!taken) return outcome;
     ASSAY_TRY(settle());
@@ -233,6 +243,9 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     const auto job = contracts::read_job(state(), outcome.id);
     if (!job) return base::fail(base::ErrorKind::kFailure, "an ended job is not in the history");
     outcome.why = job->end_reason;
+    outcome.model = job->base_root;
+    outcome.said = std::move(said_);
+    outcome.flash_deposits = std::exchange(flash_deposits_, 0);
     outcome.slot_pay =
         static_cast<double>(job->spec.market.max_price.units()) * static_cast<double>(job->slot_work);
     for (std::uint32_t number = 0; number < job->round; ++number) {
@@ -259,8 +272,27 @@ base::Outcome<void> World::turn() {
     for (const auto& party : parties_)
         if (party->runs()) party->role->step(TimerFired{});
     ASSAY_TRY(settle());
+    move_flash_stake();
     ASSAY_TRY(make_block());
     return settle();
+}
+
+void World::move_flash_stake() {
+    const auto job = contracts::read_job_progress(state(), running_);
+    const auto round = job ? contracts::read_round_progress(state(), running_, job->round) : std::nullopt;
+    const bool links_are_due = round && round->phase == contracts::RoundPhase::kBeacon;
+    for (const auto& party : parties_) {
+        if (!party->behaviour.flash_stake || flashed_.contains(party->name) == links_are_due) continue;
+        const base::PublicKey node = party->node.public_key();
+        if (links_are_due) {
+            flashed_.insert(party->name);
+            sign(party->owner, contracts::StakeDeposit{node, kFlash});
+        } else {
+            flashed_.erase(party->name);
+            if (contracts::read_stake(state(), node).free >= kStake) ++flash_deposits_;
+            sign(party->owner, contracts::StakeWithdraw{node, kFlash});
+        }
+    }
 }
 
 base::Outcome<void> World::settle() {
@@ -315,6 +347,29 @@ void World::fetch(Player& party) {
     party.role->step(BlobFetched{wanted.request, wanted.id, end});
 }
 
+bool World::holds_back(const Player& party, const contracts::Payload& payload) const {
+    if (party.behaviour.never_sends.contains(contracts::type_of(payload))) return true;
+    const auto* ask = std::get_if<contracts::AskCommit>(&payload);
+    if (ask == nullptr || !party.behaviour.bids_in_half) return false;
+    return (base::Hasher("assay/sim/bids").add_u64(setup_.seed).add(ask->job).finish().bytes[0] & 1U) != 0;
+}
+
+void World::note_said(const Player& party, const contracts::AuditOpen& open) {
+    const auto job = contracts::read_job(state(), open.job);
+    if (!job || !party.behaviour.shares_work) return;
+    const base::PublicKey node = party.node.public_key();
+    const auto slots = contracts::assigned_slots(state(), open.job, open.round, open.stage, node);
+    for (const contracts::AssignedSlot& slot : slots) {
+        for (const contracts::SlotClaim& claim : open.claims) {
+            if (claim.slot != slot.slot) continue;
+            SaidOfSlot said{.served_start = slot.needs_start && slot.served, .replayed = claim.replayed};
+            for (const std::uint32_t unit : contracts::claimed_units(slot.units, claim.replayed))
+                said.work += contracts::unit_work(job->spec, job->slot_work, unit);
+            said_[{node, open.round, slot.slot}] = said;
+        }
+    }
+}
+
 base::Outcome<void> World::make_block() {
     std::vector<Bytes> transactions = std::exchange(owners_, {});
     const std::size_t of_owners = transactions.size();
@@ -329,7 +384,9 @@ base::Outcome<void> World::make_block() {
         for (auto& [request, bytes] : std::exchange(party->mempool.offered, {})) {
             const auto decoded = contracts::check_static(kChain, bytes);
             if (!decoded.ok()) continue;
-            if (party->behaviour.never_sends.contains(contracts::type_of(decoded->body.payload))) {
+            if (const auto* open = std::get_if<contracts::AuditOpen>(&decoded->body.payload))
+                note_said(*party, *open);
+            if (holds_back(*party, decoded->body.payload)) {
                 held_back.push_back({party.get(), request, decoded->id});
                 continue;
             }

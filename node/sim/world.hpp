@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "contracts/rules/tables.hpp"
@@ -40,6 +42,15 @@ struct WorldSetup {
     bool launders = false;
 };
 
+/// What a verifier that shares its work opened about a slot.
+struct SaidOfSlot {
+    bool served_start = false;  ///< a run of it does not begin at the base, and its miner opened the starts
+    bool replayed = false;
+    std::uint64_t work = 0;  ///< work units of the units that it opened roots of
+};
+/// By verifier, round and slot.
+using SaidOfSlots = std::map<std::tuple<base::PublicKey, std::uint32_t, std::uint32_t>, SaidOfSlot>;
+
 /// How one job ended.
 struct JobOutcome {
     base::Hash256 id;
@@ -48,6 +59,10 @@ struct JobOutcome {
     std::uint32_t rounds = 0;  ///< settled
     double slot_pay = 0;  ///< base units for a slot's round, at the most that the job pays; 0 when refused
     std::vector<contracts::SettlementLine> lines;
+    SaidOfSlots said;
+    base::Hash256 model;  ///< root of the last base state
+    /// Deposits of flash stake that a verifier had while links were opened.
+    std::uint32_t flash_deposits = 0;
     bool laundering = false;  ///< one of the second buyer's
 };
 
@@ -78,6 +93,10 @@ private:
     bool answer_one(Player& party);
     void fetch(Player& party);
     base::Outcome<void> make_block();
+    /// Whether its conduct keeps a party from sending this.
+    [[nodiscard]] bool holds_back(const Player& party, const contracts::Payload& payload) const;
+    void note_said(const Player& party, const contracts::AuditOpen& open);
+    void move_flash_stake();
     void sign(const base::SecretKey& owner, contracts::Payload payload);
     [[nodiscard]] FalseUnits cheat_of(SlotTurn place) const;
     [[nodiscard]] base::Outcome<void> nobody_ended() const;
@@ -97,6 +116,9 @@ private:
     std::vector<std::uint16_t> owners_refused_;
     std::uint64_t sold_ = 0;
     base::Hash256 running_;
+    SaidOfSlots said_;               ///< in the running job
+    std::set<std::string> flashed_;  ///< parties whose flash stake is deposited
+    std::uint32_t flash_deposits_ = 0;
 };
 
 }  // namespace assay::node::sim

@@ -57,6 +57,14 @@ node::JobFile pack_job(const std::filesystem::path& home, program::JobSpec spec,
     return must(node::read_job_file(home / "job.toml"));
 }
 
+void give_data(const node::JobFile& job, const node::Participant& who) {
+    node::BlobStoreOptions options;
+    options.folder = who.home.blobs();
+    const auto blobs = must(node::BlobStore::open(options));
+    for (const auto& file : {job.manifest, job.train, job.held_out, job.tokenizer})
+        (void)must(blobs->put_file(file));
+}
+
 std::unique_ptr<node::WorkerProcess> start_worker(const std::string& targets, unsigned threads) {
     node::WorkerOptions options;
     options.program = built_program("assay-worker");
@@ -173,12 +181,16 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
     devnet.verifier_misconducts = plan.verifier_misconducts;
+    devnet.buyer_conducts = plan.buyer_conducts;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;
     devnet.program = built_program("assay");
     net_ = must(node::create_devnet(devnet));
     plan.job.slots = plan.slots > 0 ? plan.slots : static_cast<std::uint32_t>(plan.miners.size());
     job_file_ = pack_job(devnet.home, std::move(plan.job), plan.from);
+    if (plan.miners_have_data) {
+        for (const node::Participant& miner : net_.miners) give_data(job_file_, miner);
+    }
     std::cout << "seed " << kSeed << ", home " << devnet.home.string() << std::endl;
     network_.emplace(must(node::Network::start(net_)));
 }

@@ -41,6 +41,8 @@ struct ScenarioPlan {
     std::uint32_t slots = 0;              ///< of the job; 0: one each
     std::uint32_t verifiers = 2;
     std::map<std::size_t, node::Misconduct> verifier_misconducts = {};  ///< by place; the others are honest
+    std::vector<node::Misconduct> buyer_conducts = {};
+    bool miners_have_data = false;  ///< before the network starts: nobody has to serve it to them
     contracts::Params params;
     program::JobSpec job;  ///< slots and data are filled in
     /// Model folder that the job starts from, of `job.model`'s shape; empty: it starts from its seed.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who withholds what others need, or says what it did not compute: each as a process, and each worse off in
 // the settlement than if it had been honest.
-#include <signal.h>
-
+#include "contracts/rules/apply.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "node/audit/run_record.hpp"
 #include "node/roles/drill_spec.hpp"
@@ -18,12 +17,14 @@ using contracts::RoundPhase;
 
 namespace {
 
-/// Units that verifiers computed of a slot, as they opened them; those of replays from the base alone.
-std::size_t replays_of(const SmallNetwork& network, const node::Participant& miner) {
+/// How often this verifier opened that it had to replay a slot of the miner's.
+std::size_t replays_of(const SmallNetwork& network, const node::Participant& miner,
+                       const node::Participant& verifier) {
     std::size_t replays = 0;
     const contracts::Job job = network.job();
     for (std::uint32_t round = 0; round < job.spec.rounds; ++round) {
         for (const auto& posting : contracts::list_audits(network.state(), job.id, round)) {
+            if (posting.verifier != verifier.node) continue;
             for (const auto& claim : posting.claims) {
                 const auto slot = contracts::read_slot(network.state(), job.id, round, claim.slot);
                 if (slot && slot->miner == miner.node && claim.replayed) ++replays;
@@ -41,15 +42,29 @@ std::uint64_t count(const SmallNetwork& network, LineKind kind, Reason reason, c
     return found;
 }
 
+/// Of the owner, as the chain began.
+std::optional<base::Amount> purse_of(const SmallNetwork& network, const base::PublicKey& owner) {
+    const auto config = base::decode<contracts::GenesisConfig>(network.net().genesis.rules);
+    if (!config.ok()) return std::nullopt;
+    for (const auto& [key, balance] : config->balances)
+        if (key == owner) return balance;
+    return std::nullopt;
+}
+
 }  // namespace
 
-TEST_CASE("who withholds starts is replayed from the base: it is paid less, and cheating is found") {
+TEST_CASE(
+    "who withholds starts is replayed from the base: it is paid less, and cheating is found; who says so "
+    "falsely takes nothing from a slot") {
     constexpr std::size_t kHonest = 0, kWithholding = 1, kLazy = 2;
+    constexpr std::size_t kHonestVerifier = 0;
     ScenarioPlan plan = slow_plan();
     // Nobody is a newcomer, and half of all units are drawn: most runs begin behind the base.
     plan.params.probation_rounds = 0;
     plan.job.security.audit_threshold = UINT64_MAX / 2;
     plan.job.rounds = 3;
+    plan.verifiers = 3;
+    plan.verifier_misconducts = {{1, node::Misconduct::kFalseReplay}, {2, node::Misconduct::kFalseReplay}};
     plan.miners[kHonest].outward = true;  // what it owes is asked for over calls of its own
     plan.miners[kWithholding].conducts = {node::Misconduct::kWithheldStart};
     plan.miners[kLazy].conducts = {node::Misconduct::kWithheldStart};
@@ -61,8 +76,16 @@ TEST_CASE("who withholds starts is replayed from the base: it is paid less, and 
     const node::Participant& honest = network.net().miners[kHonest];
     const node::Participant& withholding = network.net().miners[kWithholding];
     const node::Participant& lazy = network.net().miners[kLazy];
-    CHECK(replays_of(network, honest) == 0);
-    CHECK(replays_of(network, withholding) > 0);
+    const auto& verifiers = network.net().verifiers;
+    CHECK(replays_of(network, honest, verifiers[kHonestVerifier]) == 0);
+    std::size_t replays = 0;
+    std::size_t false_replays = 0;
+    for (const auto& who : verifiers) {
+        replays += replays_of(network, withholding, who);
+        false_replays += replays_of(network, honest, who);
+    }
+    CHECK(replays > 0);
+    CHECK(false_replays > 0);
     // It keeps its bond and is paid what the replays leave: less for each slot than who serves.
     CHECK(network.lost_by(withholding) == 0);
     for (const auto& line : network.lines(LineKind::kSlot)) {
@@ -74,7 +97,10 @@ TEST_CASE("who withholds starts is replayed from the base: it is paid less, and 
         INFO("round " << line.round << " slot " << line.slot << " paid " << line.paid.units() << " of "
                       << whole->units());
         CHECK(line.paid <= *whole);
-        if (line.node == honest.node) CHECK(line.reason == Reason::kPaid);
+        if (line.node != honest.node) continue;
+        CHECK(line.reason == Reason::kPaid);
+        CHECK(line.paid == *whole);
+        CHECK(line.replays.is_zero());
     }
     const auto slots_of = [&](const node::Participant& who) {
         return count(network, LineKind::kSlot, Reason::kPaid, who.node);
@@ -95,22 +121,12 @@ TEST_CASE("who withholds starts is replayed from the base: it is paid less, and 
 TEST_CASE("a verifier that copies and one that withholds its link pay for it, and nobody else does") {
     ScenarioPlan plan = small_plan();
     plan.verifiers = 4;
-    plan.verifier_misconducts = {{3, node::Misconduct::kCopy}};
+    plan.verifier_misconducts = {{0, node::Misconduct::kLinkWithholding}, {3, node::Misconduct::kCopy}};
     plan.params.beacon_window = 20 * kPatience;
     plan.job.rounds = 4;
     SmallNetwork network(plan);
     const node::Participant& withholding = network.net().verifiers[0];
     const node::Participant& copying = network.net().verifiers[3];
-    network.on_event([&](const node::Follower&, const contracts::Event& event) {
-        // While miners train a verifier has nothing to do: it sleeps from then on until its link is missed.
-        const bool rounds_begin = event.kind == EventKind::kJobPhase &&
-                                  event.number == static_cast<std::uint64_t>(contracts::JobPhase::kRounds);
-        if (rounds_begin) must(network.network().signal(withholding.name, SIGSTOP));
-        if (event.kind == EventKind::kLost && event.reason == Reason::kLinkWithheld)
-            must(network.network().signal(withholding.name, SIGCONT));
-        if (event.kind == EventKind::kBeaconDrawn && event.round == 0)
-            must(network.network().signal(withholding.name, SIGCONT));
-    });
     network.run();
     const contracts::Job job = network.job();
     CHECK(job.end_reason == Reason::kJobComplete);
@@ -137,44 +153,29 @@ TEST_CASE("a verifier that copies and one that withholds its link pay for it, an
     CHECK(network.train_alone(std::nullopt) == job.base_root);
 }
 
-TEST_CASE("a buyer that serves no verifier its data gets no audit, no work and no bond") {
+TEST_CASE("a buyer that serves no verifier its data gets no audit, no work and no bond, and pays its fee") {
     ScenarioPlan plan = small_plan();
+    plan.buyer_conducts = {node::Misconduct::kStarvingBuyer};
+    plan.miners_have_data = true;
     SmallNetwork network(plan);
-    bool verifiers_wait = false;
-    const auto tell_verifiers = [&](int signal) {
-        for (const auto& who : network.net().verifiers) must(network.network().signal(who.name, signal));
-    };
-    network.on_event([&](const node::Follower& ledger, const contracts::Event& event) {
-        // The verifiers sleep from the time they have staked until the buyer serves nobody any more.
-        if (!verifiers_wait && event.kind != EventKind::kJobSubmitted) {
-            for (const auto& who : network.net().verifiers) {
-                if (contracts::read_stake(ledger.state(), who.node).free.is_zero()) return;
-            }
-            verifiers_wait = true;
-            tell_verifiers(SIGSTOP);
-        }
-        const bool asks_are_sealed =
-            event.kind == EventKind::kJobPhase &&
-            event.number == static_cast<std::uint64_t>(contracts::JobPhase::kAskReveal);
-        if (asks_are_sealed) {  // miners have the data by then
-            must(network.network().signal("buyer", SIGSTOP));
-            tell_verifiers(SIGCONT);
-        }
-        if (event.kind == EventKind::kJobEnded) must(network.network().signal("buyer", SIGCONT));
-    });
     network.run();
-    REQUIRE(verifiers_wait);
     const contracts::Job job = network.job();
     CHECK(job.end_reason == Reason::kTooFewVerifiers);
     CHECK(job.rounds_done == 0);
     CHECK(job.verifiers.empty());
     CHECK(job.spent.is_zero());
+    CHECK(job.auction.asks_revealed == network.net().miners.size());
     for (const auto* group : {&network.net().miners, &network.net().verifiers}) {
         for (const auto& who : *group) {
             CHECK(network.lost_by(who) == 0);
             CHECK(contracts::read_stake(network.state(), who.node).bonded.is_zero());
         }
     }
+    const auto fee = contracts::job_fee(network.net().plan.params, job.spec);
+    REQUIRE(fee.has_value());
+    CHECK_FALSE(fee->is_zero());
+    const base::Amount left = contracts::read_account(network.state(), network.net().buyer.owner).balance;
+    CHECK(purse_of(network, network.net().buyer.owner) == left.plus(*fee));
     network.check_books();
 }
 

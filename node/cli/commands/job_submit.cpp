@@ -7,6 +7,7 @@
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/owner_step.hpp"
 #include "node/processes/purchase.hpp"
+#include "node/roles/misconduct.hpp"
 #include "node/runtime/shutdown.hpp"
 #include "node/views/json.hpp"
 
@@ -17,12 +18,17 @@ namespace {
 struct SubmitFlags {
     RoleFlags role;
     std::string file;
+    std::vector<std::string> drills;
 };
 
 base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
     const std::stop_token stop = stop_on_signals();
     ASSAY_ASSIGN(RoleProcessOptions process, role_options(context, flags.role, "job submit"));
     std::shared_ptr<const Passphrase> passphrase = process.passphrase.read;
+    Misconducts conducts;
+    for (const std::string& text : flags.drills) {
+        if (const auto conduct = find_misconduct(WorkRole::kBuyer, text)) conducts.add(*conduct);
+    }
     base::Amount fee;
     const auto buy = [&](const program::JobSpec& spec,
                          const std::string& endpoint) -> base::Outcome<base::Hash256> {
@@ -37,8 +43,10 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         ASSAY_ASSIGN(fee, amount_in(*said, "fee"));
         return hash_in(*said, "job");
     };
-    ASSAY_ASSIGN(const contracts::Job job,
-                 purchase({.process = std::move(process), .job_file = flags.file, .buy = buy}, stop));
+    ASSAY_ASSIGN(
+        const contracts::Job job,
+        purchase({.process = std::move(process), .job_file = flags.file, .conducts = conducts, .buy = buy},
+                 stop));
     if (context.json()) {
         JsonFields bought;
         bought("job", job.id);
@@ -69,6 +77,9 @@ void add_job_submit_command(CLI::App& app, Context& context) {
     command.add_option("JOB.toml", flags->file, "The job file")->required();
     add_role_flags(command, flags->role);
     add_peer_flags(command, flags->role);
+    command
+        .add_option("--drill", flags->drills, "Behave so (devnet only). " + misconduct_help(WorkRole::kBuyer))
+        ->check(CLI::IsMember(misconduct_names(WorkRole::kBuyer)));
 }
 
 }  // namespace assay::node

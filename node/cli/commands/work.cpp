@@ -39,9 +39,7 @@ base::Outcome<void> register_and_serve(const Context& context, const RoleFlags& 
 }
 
 base::Outcome<void> check_drills(const std::vector<std::string>& drills, const RoleProcess& process) {
-    if (drills.empty() || process.genesis().chain_id.starts_with("devnet")) return {};
-    return fail(ErrorKind::kUsage, "--drill plants faults and works on a devnet only",
-                "this home belongs to " + process.genesis().chain_id);
+    return drills.empty() ? base::Outcome<void>() : check_may_drill(process.genesis().chain_id);
 }
 
 struct MinerFlags {

@@ -141,6 +141,22 @@ TEST_CASE("an unknown setting is an error, and a flag wins over the file") {
     CHECK(run.err.find("colour") != std::string::npos);
 }
 
+TEST_CASE("--version prints what the command version prints, in either form") {
+    const Cli cli;
+    for (const char* form : {"table", "json"}) {
+        const Run command = cli({"version", "-o", form});
+        REQUIRE(command.code == 0);
+        for (const auto& words :
+             std::vector<std::vector<std::string>>{{"--version", "-o", form}, {"-o", form, "--version"}}) {
+            const Run flag = cli(words);
+            CHECK(flag.code == 0);
+            CHECK(flag.out == command.out);
+            CHECK(flag.err.empty());
+        }
+    }
+    CHECK(cli({"--version", "-o", "colour"}).code == 2);
+}
+
 TEST_CASE("text that is empty or binary is refused before anything is written") {
     const Cli cli;
     const auto empty = cli.write("empty.txt", "");

@@ -78,7 +78,23 @@ TEST_CASE("every strategy of the simulator names the scenario that plays it as a
         CHECK(scenarios.contains(where.substr(1, where.size() - 2)));
     }
     CHECK(rows.size() + 1 == strategies().size());
-    CHECK(alone == std::set<std::string>{"laundered-standing", "sniping-bidder", "sybil-panel"});
+    CHECK(alone ==
+          std::set<std::string>{"flash-stake", "laundered-standing", "sniping-bidder", "sybil-panel"});
+}
+
+TEST_CASE("misconduct on purpose is for devnets: another chain refuses it by name") {
+    CHECK(check_may_drill("devnet-7").ok());
+    for (const char* chain : {"", "main", "a-devnet"}) {
+        const auto refused = check_may_drill(chain);
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().kind == base::ErrorKind::kUsage);
+        CHECK(refused.error().what.find("devnet only") != std::string::npos);
+    }
+    for (const MisconductRow& row : misconduct_rows()) {
+        CHECK(find_misconduct(row.role, row.name) == row.conduct);
+        CHECK(to_text(row.conduct) == row.name);
+        CHECK(find_strategy(row.name) != nullptr);  // under the simulator's names
+    }
 }
 
 }  // namespace assay::node::sim

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the simulator whose cheat is more than one lie: that each does what its name says.
+#include <map>
+#include <memory>
+#include <set>
+
+#include "contracts/rules/job/auction.hpp"
+#include "node/sim/strategies.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::node::sim {
+namespace {
+
+using contracts::LineKind;
+using contracts::Reason;
+using contracts::SettlementLine;
+
+constexpr std::uint64_t kSeed = 3;
+
+std::unique_ptr<World> open_world(const CheatRow& row) {
+    auto world = World::open(setup_of(row, kSeed, false));
+    REQUIRE(world.ok());
+    return std::move(world).value();
+}
+
+JobOutcome job_of(World& world) {
+    auto outcome = world.run_job();
+    INFO((outcome.ok() ? std::string() : outcome.error().what));
+    REQUIRE(outcome.ok());
+    return std::move(outcome).value();
+}
+
+/// The row in which the cheat does what else it could.
+CheatRow instead_of(const char* name) {
+    CheatRow row = *find_strategy(name);
+    REQUIRE(row.instead.has_value());
+    row.behaviour = *row.instead;
+    return row;
+}
+
+std::set<base::PublicKey> cheats_of(const World& world) {
+    std::set<base::PublicKey> keys;
+    for (const auto& party : world.parties())
+        if (is_cheat(*party)) keys.insert(party->node.public_key());
+    return keys;
+}
+
+bool is_paid_whole(const SettlementLine& line) {
+    return line.paid.units() == line.price.units() * line.work_units && line.replays.is_zero();
+}
+
+}  // namespace
+
+TEST_CASE("a merge that names fewer slots loses to an honest one: the same model, every slot paid") {
+    const auto censored = open_world(*find_strategy("censored-merge"));
+    const auto honest = open_world(instead_of("censored-merge"));
+    const auto cheats = cheats_of(*censored);
+    REQUIRE(cheats.size() == 1);
+    for (int job = 0; job < 2; ++job) {
+        const JobOutcome with = job_of(*censored);
+        const JobOutcome without = job_of(*honest);
+        CHECK(with.model == without.model);
+        std::map<Reason, int> of_cheat;
+        std::map<Reason, int> of_others;
+        for (const SettlementLine& line : with.lines) {
+            CHECK(line.lost.is_zero());
+            if (line.kind == LineKind::kSlot) CHECK(is_paid_whole(line));
+            if (line.kind != LineKind::kMerge) continue;
+            ++(cheats.contains(line.node) ? of_cheat : of_others)[line.reason];
+            if (cheats.contains(line.node)) CHECK(line.paid.is_zero());
+        }
+        CHECK(of_cheat == std::map<Reason, int>{{Reason::kMergeFewerSlots, 1}});
+        CHECK(of_others == std::map<Reason, int>{{Reason::kPaidMerge, 1}, {Reason::kMergeAttested, 1}});
+        // Had it named every slot, the fee would have been its own.
+        for (const SettlementLine& line : without.lines) {
+            if (line.kind == LineKind::kMerge && cheats.contains(line.node))
+                CHECK(line.reason == Reason::kPaidMerge);
+        }
+    }
+}
+
+TEST_CASE("who says of served starts that they were not takes nothing from a slot, and works for it") {
+    const auto world = open_world(*find_strategy("false-replay"));
+    const auto cheats = cheats_of(*world);
+    REQUIRE(cheats.size() == 2);
+    int agreed = 0;
+    for (int job = 0; job < 3; ++job) {
+        const JobOutcome outcome = job_of(*world);
+        std::map<std::uint32_t, std::set<base::PublicKey>> auditors;
+        for (const SettlementLine& line : outcome.lines) {
+            CHECK(line.lost.is_zero());
+            CHECK(line.from_slot.is_zero());
+            if (line.kind == LineKind::kSlot) CHECK(is_paid_whole(line));
+            if (line.kind == LineKind::kAudit) auditors[line.slot].insert(line.node);
+        }
+        std::map<std::uint32_t, std::size_t> liars;
+        for (const auto& [key, said] : outcome.said) {
+            CHECK(said.replayed == said.served_start);
+            if (said.replayed) ++liars[std::get<2>(key)];
+        }
+        for (const auto& [slot, count] : liars) {
+            if (count < 2) continue;
+            ++agreed;
+            CHECK(auditors[slot].size() == 3);  // a third is drawn, though the pair agrees
+        }
+    }
+    CHECK(agreed > 0);
+}
+
+TEST_CASE("stake that is deposited while links are opened is there, and draws nobody") {
+    const auto world = open_world(*find_strategy("flash-stake"));
+    const JobOutcome outcome = job_of(*world);
+    CHECK(outcome.flash_deposits == 2);
+    const auto cheats = cheats_of(*world);
+    std::set<base::PublicKey> drawn;
+    std::set<base::PublicKey> judges;  // of the round: all of them may merge
+    int slots = 0;
+    for (const SettlementLine& line : outcome.lines) {
+        if (line.kind == LineKind::kAudit) drawn.insert(line.node);
+        if (line.kind == LineKind::kMerge) judges.insert(line.node);
+        if (line.kind != LineKind::kSlot || !cheats.contains(line.node)) continue;
+        ++slots;
+        CHECK(line.reason == Reason::kMismatch);
+    }
+    CHECK(slots > 0);
+    for (const auto& party : world->parties()) {
+        if (!party->behaviour.flash_stake) continue;
+        CHECK(judges.contains(party->node.public_key()));
+        CHECK_FALSE(drawn.contains(party->node.public_key()));
+    }
+}
+
+TEST_CASE("a swarm is several names, and each loses the bonds of its slots") {
+    const auto world = open_world(*find_strategy("sybil-swarm"));
+    const auto cheats = cheats_of(*world);
+    REQUIRE(cheats.size() == 4);
+    std::set<base::PublicKey> caught;
+    for (const SettlementLine& line : job_of(*world).lines) {
+        if (line.kind != LineKind::kSlot || !cheats.contains(line.node)) continue;
+        CHECK(line.reason == Reason::kMismatch);
+        CHECK_FALSE(line.lost.is_zero());
+        caught.insert(line.node);
+    }
+    CHECK(caught == cheats);
+}
+
+TEST_CASE("a sniper works only where it is paid what it asks, and pays for every ask that it does not open") {
+    const CheatRow row = *find_strategy("sniping-bidder");
+    const auto world = open_world(row);
+    const auto honest = open_world(instead_of("sniping-bidder"));
+    const auto cheats = cheats_of(*world);
+    const auto wealth = [&](const World& of) { return of.wealth(of.party("cheat")); };
+    const std::uint64_t deposit = contracts::Params().ask_deposit.units();
+    int opened = 0;
+    int unopened = 0;
+    for (int job = 0; job < 8; ++job) {
+        const std::uint64_t before = wealth(*world);
+        const std::uint64_t before_honest = wealth(*honest);
+        const JobOutcome outcome = job_of(*world);
+        (void)job_of(*honest);
+        bool works = false;
+        for (const SettlementLine& line : outcome.lines) {
+            if (line.kind != LineKind::kSlot || !cheats.contains(line.node)) continue;
+            works = true;
+            CHECK(line.price >= row.behaviour.ask);
+        }
+        ++(works ? opened : unopened);
+        // What it gains an ask of its own price would have gained; what it loses, not.
+        const std::uint64_t gain_honest = wealth(*honest) - before_honest;
+        CHECK(wealth(*world) + (works ? 0 : deposit) == before + gain_honest);
+    }
+    CHECK(opened > 0);
+    CHECK(unopened > 0);
+}
+
+// One lot cannot gain by what it asks (contracts/rules/job/auction.hpp); two lots of one owner can.
+TEST_CASE("who has two names raises the price of one by keeping the other's ask closed: said, not hidden") {
+    const auto key = [](std::uint8_t first) {
+        base::PublicKey made;
+        made.bytes[0] = first;
+        return made;
+    };
+    const base::Amount cap = base::units(40'000);
+    const contracts::Offer first{key(1), base::units(10'000), true};
+    const contracts::Offer second{key(2), base::units(10'000), true};
+    const contracts::Offer other{key(3), base::units(20'000), true};
+    const auto price = [&](const std::vector<contracts::Offer>& offers) {
+        return contracts::clear_auction({}, cap, 2, offers).outcome.clearing_price;
+    };
+    CHECK(price({first, second, other}) == other.price);
+    CHECK(price({first, other}) == cap);
+}
+
+}  // namespace assay::node::sim
