@@ -14,7 +14,8 @@ constexpr std::size_t kHash = sizeof(Hash256::bytes);
 constexpr auto kParameters = static_cast<std::uint32_t>(program::StateComponent::kParameters);
 
 /// Root of a tree over equal leaves. A left half is whole, so that few sizes occur.
-Hash256 equal_leaves_root(std::uint64_t leaves, const Hash256& leaf, std::map<std::uint64_t, Hash256>& known) {
+Hash256 equal_leaves_root(std::uint64_t leaves, const Hash256& leaf,
+                          std::map<std::uint64_t, Hash256>& known) {
     if (leaves == 1) return leaf;
     const auto found = known.find(leaves);
     if (found != known.end()) return found->second;
@@ -27,8 +28,8 @@ Hash256 equal_leaves_root(std::uint64_t leaves, const Hash256& leaf, std::map<st
 }  // namespace
 
 Hash256 zero_array_root(const std::vector<program::TensorInfo>& tensors) {
-    const Hash256 tile = tile_hash(Cells::of({CellKind::kReal, arithmetic::kTile * arithmetic::kTile}),
-                                   arithmetic::kTile);
+    const Hash256 tile =
+        tile_hash(Cells::of({CellKind::kReal, arithmetic::kTile * arithmetic::kTile}), arithmetic::kTile);
     std::map<std::uint64_t, Hash256> known;
     std::vector<Hash256> leaves;
     for (const program::TensorInfo& tensor : tensors) {
@@ -45,7 +46,8 @@ GameVerdict judge_start(const StartFacts& facts, const Hash256& start, base::Byt
     if (witness.size() < wanted) return {.reason = GameReason::kWitnessEnds};
     if (witness.size() > wanted) return {.reason = GameReason::kWitnessTrails};
     std::vector<Hash256> hashes;
-    for (std::size_t i = 0; i < wanted; i += kHash) hashes.push_back(base::hash_from(witness.subspan(i, kHash)));
+    for (std::size_t i = 0; i < wanted; i += kHash)
+        hashes.push_back(base::hash_from(witness.subspan(i, kHash)));
     const Hash256 root = climb(component_leaf(kParameters, hashes[0]), kParameters, program::kStateComponents,
                                std::span(hashes).subspan(1, siblings));
     if (root != facts.base) return {.reason = GameReason::kNotOpened};

@@ -18,8 +18,8 @@ struct StartFacts {
     Hash256 carried;  ///< carried_root of what the slot goes on with; zero: nothing
 };
 
-/// Whether `start` is that state. Witness: the parameters' root and its siblings up to the base; where something is
-/// carried, the roots of both moments.
+/// Whether `start` is that state. Witness: the parameters' root and its siblings up to the base; where
+/// something is carried, the roots of both moments.
 GameVerdict judge_start(const StartFacts& facts, const Hash256& start, base::ByteView witness);
 
 /// The witness, from the roots of a base state and of the state that starts from it.

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "contracts/rules/conservation.hpp"
+#include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/dispute/phases.hpp"
 #include "contracts/rules/identity/phases.hpp"
 #include "contracts/rules/identity/unbonding.hpp"
 #include "contracts/rules/job/leaving.hpp"
@@ -56,6 +58,7 @@ void carry_out_due(Work& work) {
         switch (deadline->kind) {
             case DueKind::kJob: advance_job(work, deadline->subject); break;
             case DueKind::kWindows: close_windows(work, *deadline); break;
+            case DueKind::kGames: time_out_games(work, *deadline); break;
             case DueKind::kLeaving:
                 leave(work.state, deadline->subject, height, room);
                 if (!room.is_used_up()) break;

@@ -35,6 +35,14 @@ Checked check_lists(const MergeOpen& tx) {
     return fits ? Checked{} : failed(Reason::kListTooLong);
 }
 
+Checked check_lists(const DisputePost& tx) {
+    return tx.hashes.size() <= dispute::kMaxMoveHashes ? Checked{} : failed(Reason::kListTooLong);
+}
+
+Checked check_lists(const DisputeProve& tx) {
+    return tx.witness.size() <= dispute::kMaxWitnessBytes ? Checked{} : failed(Reason::kListTooLong);
+}
+
 template <class Payload>
 Checked check_lists(const Payload&) {
     return {};

@@ -2,6 +2,7 @@
 #include "contracts/rules/claim_invariants.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -49,9 +50,9 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
 /// its pay, less what its replays cost, or nothing, and what the slot did not lose of its bond.
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
-    if (claim.window == 0 || claim.window != params_of(state, job).claim_window ||
-        !state.get(deadline_key({end, DueKind::kWindows, job.id})))
-        return false;
+    if (claim.window == 0 || claim.window < params_of(state, job).claim_window) return false;
+    if (claim.challenges == 0 && !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    if (claim.dead) return claim.bond.is_zero() && claim.held.is_zero();
     const Amount price = job.auction.clearing_price;
     if (id.kind == ClaimKind::kSlot) {
         const auto slot = read_slot(state, job.id, id.round, id.number);
@@ -65,7 +66,37 @@ bool check_window(const StateView& state, const Job& job, const ClaimId& id, con
     return claim.bond.is_zero() && claim.held == merge_fee(params_of(state, job), price, job.slot_work);
 }
 
+/// An open game is about an open claim that counts it, its claimant's index names it, and a running one is
+/// due.
+InvariantResult check_game(const StateView& state, const Job& job, const Game& game,
+                           std::map<Bytes, std::uint32_t>& challenges) {
+    const auto broken_game = [&] { return broken("a game of job " + job.id.brief() + " is not whole"); };
+    const bool listed =
+        state.get(open_game_key(game.claimant, game.opened_at, job.id, game.number)).has_value();
+    if (listed != game.is_open() || read_game_pieces(state, job.id, game.number).has_value() != listed)
+        return broken_game();
+    const bool runs = game.phase == GamePhase::kRunning;
+    if ((game.due != 0) != runs) return broken_game();
+    if (runs && !state.get(deadline_key({game.due, DueKind::kGames, job.id}))) return broken_game();
+    if (game.is_open()) ++challenges[claim_key(game.claim_id(job.id))];
+    return {};
+}
+
 }  // namespace
+
+InvariantResult check_games(const StateView& state, const Job& job) {
+    std::map<Bytes, std::uint32_t> challenges;
+    for (const Game& game : list_games(state, job.id)) ASSAY_TRY(check_game(state, job, game, challenges));
+    for (const auto& [id, claim] : list_claims(state, job.id)) {
+        const auto found = challenges.find(claim_key(id));
+        const std::uint32_t counted = found == challenges.end() ? 0 : found->second;
+        if (found != challenges.end()) challenges.erase(found);
+        if (claim.challenges != counted)
+            return broken("a claim of job " + job.id.brief() + " counts its challenges wrongly");
+    }
+    return challenges.empty() ? InvariantResult{}
+                              : broken("a game of job " + job.id.brief() + " is about no open claim");
+}
 
 InvariantResult check_claims(const StateView& state, const Job& job) {
     const auto differs = [&] { return broken("claims and round of job " + job.id.brief() + " differ"); };

@@ -18,5 +18,7 @@ inline InvariantResult broken(std::string what) { return failed(Violation{std::m
 /// Every slot that was dealt in the running round, and every verifier drawn for its merge, has its claim,
 /// with the bond and the pay that the rules give it, and nobody else has one.
 InvariantResult check_claims(const StateView& state, const Job& job);
+/// The same of the games about them.
+InvariantResult check_games(const StateView& state, const Job& job);
 
 }  // namespace assay::contracts

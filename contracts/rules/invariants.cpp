@@ -168,6 +168,7 @@ InvariantResult check_job(const StateView& state, const Hash256& id) {
     }
     ASSAY_TRY(check_lists(state, *job));
     ASSAY_TRY(check_claims(state, *job));
+    ASSAY_TRY(check_games(state, *job));
     const bool ended = job->phase == JobPhase::kEnded;
     if (is_over(job->phase) != (consequence(job->end_reason) == Consequence::kJobEnded)) {
         return broken("job " + id.brief() + " has ended without a reason, or not ended with one");
@@ -202,6 +203,11 @@ InvariantResult check_deadline(const StateView& state, ByteView key) {
     if (deadline->kind == DueKind::kWindows) {
         for (const auto& [id, claim] : list_claims(state, deadline->subject))
             if (end_of_window(state, id, claim) == deadline->height) return {};
+        return nobodys();
+    }
+    if (deadline->kind == DueKind::kGames) {
+        for (const Game& game : list_games(state, deadline->subject))
+            if (game.due == deadline->height) return {};
         return nobodys();
     }
     const bool leaves = deadline->kind == DueKind::kLeaving;
@@ -240,6 +246,8 @@ void count_locked(Bonds& bonds, const StateView& state, const Hash256& id, int s
         }
     }
     for (const auto& [claim_id, claim] : list_claims(state, id)) lock(claim.node, claim.bond);
+    for (const Game& game : list_games(state, id))
+        if (game.is_open()) lock(game.challenger, game.bond);
 }
 
 InvariantResult check_bonds(const Bonds& bonds) {
@@ -318,6 +326,9 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
             if (!claim_of(key)) return broken("a claim is of no kind");
             touched.jobs.insert(name);
             return {};
+        case Table::kGame: return need_name([&] { touched.jobs.insert(name); });
+        case Table::kGamePieces:
+        case Table::kOpenGame:
         case Table::kSupply:
         case Table::kValidators:
         case Table::kUnbonding:

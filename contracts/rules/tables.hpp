@@ -3,6 +3,7 @@
 #pragma once
 
 #include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"

@@ -54,19 +54,21 @@ int main(int count, char** arguments) {
     }
     std::printf(
         "seed %llu: %llu moves in %llu worlds, %llu merges, %llu thirds, %llu windows, %llu replays, %llu "
-        "unstored, %llu withheld links, "
+        "unstored, %llu withheld links, %llu games lost and %llu won by claimants, "
         "%zu refusals, %zu verdicts, %zu ends\n",
         static_cast<unsigned long long>(seed), static_cast<unsigned long long>(reached.moves),
         static_cast<unsigned long long>(worlds), static_cast<unsigned long long>(reached.merges),
         static_cast<unsigned long long>(reached.thirds), static_cast<unsigned long long>(reached.windows),
         static_cast<unsigned long long>(reached.replays), static_cast<unsigned long long>(reached.unstored),
-        static_cast<unsigned long long>(reached.withheld_links), reached.refusals.size(),
-        reached.verdicts.size(), reached.ends.size());
+        static_cast<unsigned long long>(reached.withheld_links),
+        static_cast<unsigned long long>(reached.lost_games),
+        static_cast<unsigned long long>(reached.won_games), reached.refusals.size(), reached.verdicts.size(),
+        reached.ends.size());
     bool all = reached.merges > 0 && reached.thirds > 0 && reached.windows > 0 && reached.replays > 0 &&
-               reached.unstored > 0 && reached.withheld_links > 0 && reached.verdicts.size() >= 5 &&
-               reached.ends.size() >= 4;
+               reached.unstored > 0 && reached.withheld_links > 0 && reached.lost_games > 0 &&
+               reached.won_games > 0 && reached.verdicts.size() >= 5 && reached.ends.size() >= 4;
     for (auto type = static_cast<int>(contracts::TxType::kTransfer);
-         type <= static_cast<int>(contracts::TxType::kJobJoin); ++type) {
+         type <= static_cast<int>(contracts::TxType::kDisputeCall); ++type) {
         const std::string_view name = contracts::to_text(static_cast<contracts::TxType>(type));
         const std::uint64_t applied = reached.applied[static_cast<std::size_t>(type)];
         std::printf("  %-20.*s %llu\n", static_cast<int>(name.size()), name.data(),

@@ -100,6 +100,7 @@ Params RulesWorld::some_params() {
     if (chance(2)) params.collusion_ppm = Params{}.collusion_ppm;
     if (chance(2)) params.forfeit_buyer_ppm = Params{}.forfeit_buyer_ppm;
     if (chance(2)) params.probation_rounds = static_cast<std::uint32_t>(choose_(2));
+    params.claim_window = chance(2) ? 0 : 3 * params.audit_seal_window + choose_(20);
     if (params.verifier_penalty > params.verifier_bond) params.verifier_penalty = params.verifier_bond;
     return check_params(params) ? Params{} : params;
 }
@@ -147,6 +148,7 @@ void RulesWorld::move() {
         const auto job = read_job(state_, active[choose_(active.size())]);
         if (job) {
             note_windows(*job);
+            if (!chance(3) && dispute(*job)) return;
             return help(*job);
         }
     }
@@ -194,6 +196,59 @@ void RulesWorld::help(const Job& job) {
 void RulesWorld::note_windows(const Job& job) {
     for (const auto& [id, claim] : list_claims(state_, job.id))
         if (id.round < job.round) ++reached_.windows;
+}
+
+bool RulesWorld::dispute(const Job& job) {
+    std::vector<Game> games = list_games(state_, job.id);
+    if (!games.empty() && !chance(4)) {
+        // An ended game is good for a call.
+        const auto open = std::find_if(games.begin(), games.end(), [](const Game& g) { return g.is_open(); });
+        play(job, open != games.end() && !chance(4) ? *open : games[choose_(games.size())]);
+        return true;
+    }
+    std::vector<ClaimId> settled;
+    for (const auto& [id, claim] : list_claims(state_, job.id))
+        if (!claim.dead && end_of_settled(id)) settled.push_back(id);
+    if (settled.empty()) return false;
+    const ClaimId& id = settled[choose_(settled.size())];
+    auto unit = id.kind == ClaimKind::kMerge ? dispute::UnitKind::kMerge : dispute::UnitKind::kSegment;
+    if (chance(2)) unit = static_cast<dispute::UnitKind>(1 + choose_(6));
+    const auto part = static_cast<std::uint32_t>(chance(4) ? choose_(4) : 0);
+    Person& who = people_[1 + choose_(people_.size() - 1)];
+    if (chance(2)) send(who, StakeDeposit{who.node.public_key(), at_most(1'000'000'000)});
+    send(who, DisputeOpen{job.id, id.round, id.kind, id.number, unit, part});
+    return true;
+}
+
+bool RulesWorld::end_of_settled(const ClaimId& id) {
+    const auto round = read_round_progress(state_, id.job, id.round);
+    return round && round->phase == RoundPhase::kSettled;
+}
+
+void RulesWorld::play(const Job& job, const Game& listed) {
+    const auto game = read_game(state_, job.id, listed.number);
+    Person* claimant = by_node(game->claimant);
+    Person* challenger = by_node(game->challenger);
+    if (claimant == nullptr || challenger == nullptr) return;
+    if (!game->is_open()) {
+        if (!game->claimant_lost || job.verifiers.empty()) return;
+        const PublicKey& verifier = job.verifiers[choose_(job.verifiers.size())].node;
+        return send(*challenger, DisputeCall{job.id, game->number, verifier});
+    }
+    if (chance(20)) return send(chance(2) ? *claimant : *challenger, DisputeConcede{job.id, game->number});
+    if (chance(20) && game->due != 0) return pass_to(game->due);
+    if (!game->way.claimant_moves()) {
+        dispute::Pick pick{.index = choose_(game->way.posted.size() + 1), .end = std::nullopt};
+        if (chance(6)) pick = {.index = 0, .end = static_cast<dispute::StepEnd>(1 + choose_(4))};
+        return send(*challenger, DisputePick{job.id, game->number, pick});
+    }
+    if (game->way.stage == dispute::WayStage::kWitness) {
+        return send(*claimant, DisputeProve{job.id, game->number, base::Bytes(choose_(4'000), 7)});
+    }
+    std::vector<Hash256> hashes(chance(20) ? choose_(9) : dispute::wanted_hashes(game->way));
+    for (Hash256& hash : hashes) hash = some_hash();
+    if (game->way.stage == dispute::WayStage::kStates && !hashes.empty()) hashes.back() = game->way.end;
+    send(*claimant, DisputePost{job.id, game->number, hashes});
 }
 
 /// A member of the roster goes, and its place is open.
@@ -380,7 +435,7 @@ void RulesWorld::anything() {
     const auto round = static_cast<std::uint32_t>(choose_(4));
     const auto slot = static_cast<std::uint32_t>(choose_(4));
     const Stage stage = chance(2) ? Stage::kPair : Stage::kThird;
-    switch (choose_(27)) {
+    switch (choose_(33)) {
         case 0: return send(who, Transfer{whom.owner.public_key(), some_amount()});
         case 1: return send(who, Transfer{whom.node.public_key(), some_amount()});
         case 2:
@@ -411,7 +466,15 @@ void RulesWorld::anything() {
         case 22: return send(who, RoundServe{job, round, slot, some_hash(), some_hash(), {}, {}});
         case 23: return send(who, StorageBitmap{job, round, {static_cast<std::uint8_t>(choose_(256))}});
         case 24: return send(who, JobJoin{job});
-        case 25: {
+        case 25:
+            return send(who, DisputeOpen{job, round, ClaimKind::kSlot, slot,
+                                         static_cast<dispute::UnitKind>(1 + choose_(6)), slot});
+        case 26: return send(who, DisputePost{job, slot, {some_hash()}});
+        case 27: return send(who, DisputePick{job, slot, {.index = choose_(3), .end = std::nullopt}});
+        case 28: return send(who, DisputeProve{job, slot, base::Bytes(choose_(99), 1)});
+        case 29: return send(who, DisputeConcede{job, slot});
+        case 30: return send(who, DisputeCall{job, slot, who.node.public_key()});
+        case 31: {
             base::Bytes noise(choose_(200), 0);
             for (auto& byte : noise) byte = static_cast<std::uint8_t>(choose_(256));
             return hand_in(noise, TxType::kTransfer);
@@ -469,6 +532,10 @@ void RulesWorld::count_replays(const Event& event) {
 
 void RulesWorld::note(const Events& events) {
     for (const Event& event : events) {
+        if (event.kind == EventKind::kDisputeEnded && event.reason != Reason::kNone) {
+            const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
+            if (game) ++(game->claimant_lost ? reached_.lost_games : reached_.won_games);
+        }
         if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
         if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);
         if (event.kind == EventKind::kMerged) ++reached_.merges;

@@ -22,7 +22,7 @@ using Choose = std::function<std::uint64_t(std::uint64_t count)>;
 
 /// What was reached, over all worlds of a run.
 struct Reached {
-    std::array<std::uint64_t, 25> applied{};  ///< by number of the transaction's type
+    std::array<std::uint64_t, 31> applied{};  ///< by number of the transaction's type
     std::set<contracts::Reason> refusals;
     std::set<contracts::Reason> verdicts;
     std::set<contracts::Reason> ends;
@@ -32,6 +32,8 @@ struct Reached {
     std::uint64_t replays = 0;  ///< opened audits of slots that had to be replayed
     std::uint64_t unstored = 0;
     std::uint64_t withheld_links = 0;  ///< whose link bond was lost
+    std::uint64_t lost_games = 0;      ///< by claimants
+    std::uint64_t won_games = 0;
     std::uint64_t moves = 0;
 };
 
@@ -67,6 +69,10 @@ private:
     void help_bidding(const contracts::Job& job);
     void note_windows(const contracts::Job& job);
     void leave(const contracts::Job& job);
+    /// Somebody challenges a claim, or one of a game's players moves; false: there is no settled claim.
+    bool dispute(const contracts::Job& job);
+    bool end_of_settled(const contracts::ClaimId& id);
+    void play(const contracts::Job& job, const contracts::Game& game);
     void help_refill(const contracts::Job& job);
     void help_round(const contracts::Job& job, const contracts::Round& round);
     void anything();

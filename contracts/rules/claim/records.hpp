@@ -42,9 +42,11 @@ struct Claim {
     /// Heights that it stays open once its round is settled: its bond stays locked and its pay held
     /// (Params::claim_window). Zero: it is closed by the settlement.
     std::uint64_t window = 0;
+    std::uint32_t challenges = 0;  ///< open games about it: it stays open while there is one
+    bool dead = false;             ///< its claimant lost a game: it holds nothing any more
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.owner, self.bond, self.held, self.window);
+        visit(self.node, self.owner, self.bond, self.held, self.window, self.challenges, self.dead);
     }
 };
 

@@ -78,7 +78,7 @@ struct Game {
     bool claimant_lost = false;
     std::uint64_t ended_at = 0;
     GameFinding finding;
-    Amount lost;       ///< by the loser: to_winner + to_buyer + burned
+    Amount lost;  ///< by the loser: to_winner + to_buyer + burned
     Amount to_winner;
     Amount to_buyer;
 

@@ -65,7 +65,8 @@ std::vector<OpenGame> list_open_games(const StateView& state, const PublicKey& c
     state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
         const ByteView rest = key.subspan(prefix.size() + 8);
         ASSAY_CHECK(rest.size() == 36);
-        found.push_back({base::hash_from(rest.first(32)), static_cast<std::uint32_t>(number_in(rest.subspan(32)))});
+        found.push_back(
+            {base::hash_from(rest.first(32)), static_cast<std::uint32_t>(number_in(rest.subspan(32)))});
         return true;
     });
     return found;

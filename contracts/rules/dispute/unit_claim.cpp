@@ -131,8 +131,8 @@ std::optional<UnitClaim> merge_unit(const StateView& state, const ClaimId& id, U
 
 std::optional<UnitClaim> unit_claim(const StateView& state, const ClaimId& id, UnitKind unit,
                                     std::uint32_t part) {
-    auto claim = id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part)
-                                             : merge_unit(state, id, unit, part);
+    auto claim =
+        id.kind == ClaimKind::kSlot ? slot_claim(state, id, unit, part) : merge_unit(state, id, unit, part);
     if (!claim) return std::nullopt;
     claim->kind = unit;
     claim->round = id.round;

@@ -139,6 +139,7 @@ struct JobProgress {
     /// its end waits for the windows of its claims.
     std::uint64_t due = 0;
     bool cancel_asked = false;
+    bool found_void = false;            ///< a game found its own data at fault: no further round begins
     Reason end_reason = Reason::kNone;  ///< once its end is decided
     std::uint64_t ended_at = 0;
 
@@ -156,9 +157,9 @@ struct JobProgress {
     Hash256 base_blob;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.phase, self.phase_deadline, self.due, self.cancel_asked, self.end_reason, self.ended_at,
-              self.escrow, self.spent, self.refunded, self.round, self.rounds_done, self.unmerged,
-              self.last_beacon, self.base_root, self.base_blob);
+        visit(self.phase, self.phase_deadline, self.due, self.cancel_asked, self.found_void, self.end_reason,
+              self.ended_at, self.escrow, self.spent, self.refunded, self.round, self.rounds_done,
+              self.unmerged, self.last_beacon, self.base_root, self.base_blob);
     }
 };
 

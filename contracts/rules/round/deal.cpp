@@ -120,6 +120,7 @@ std::vector<std::size_t> deal(const Job& job, const std::vector<Hand>& hands) {
 
 /// Why no further round may begin; kNone: one may.
 Reason obstacle(const Work& work, const Job& job) {
+    if (job.found_void) return Reason::kJobVoid;
     if (job.round >= job.spec.rounds) return Reason::kJobComplete;
     if (job.cancel_asked) return Reason::kJobCancelled;
     if (work.block.height >= job.deadline) return Reason::kJobDeadline;

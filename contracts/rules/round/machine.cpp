@@ -103,7 +103,7 @@ void finish(RunningRound& running) {
     running.round.settled_at = running.work.block.height;
     save(running);
     Job& job = running.job;
-    archive_round(running.work.state, job.id, running.round.number);
+    archive_if_closed(running.work.state, job.id, running.round.number);
     ++job.round;
     count_unmerged(running);
     if (running.round.merged) return start_round(running.work, job);

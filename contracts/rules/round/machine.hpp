@@ -118,6 +118,9 @@ bool is_storage_settled(const StateView& state, const Hash256& job, std::uint32_
 /// A settled claim with a window stays: what it still holds is due to its owner, and what it has locked is
 /// free, once the heights of its window have passed. Changes nothing else.
 void keep_open(Work& work, const ClaimId& id, const Claim& claim);
+/// What a settled round leaves to the block log leaves the state once no claim of it is open: until then it
+/// can be challenged.
+void archive_if_closed(State& state, const Hash256& job, std::uint32_t round);
 /// The height at which the window of a settled claim is over; nothing when its round is not settled.
 std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId& id, const Claim& claim);
 /// Closes the claims of a job whose windows are over: pays what they held, frees what they had locked. The

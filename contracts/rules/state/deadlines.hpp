@@ -17,7 +17,8 @@ using base::Hash256;
 enum class DueKind : std::uint8_t {
     kJob = 1,      ///< a phase of the job's bidding, or of its running round; the subject is the job
     kWindows = 2,  ///< windows of settled claims; the subject is their job
-    kLeaving = 3,  ///< the records of an ended job leave the state; the subject is the job
+    kGames = 3,    ///< clocks of games over a job's claims; the subject is the job
+    kLeaving = 4,  ///< the records of an ended job leave the state; the subject is the job
 };
 
 struct Deadline {

@@ -28,6 +28,9 @@ std::string_view to_text(EventKind kind) {
         case EventKind::kUnbonded: return "unbonded";
         case EventKind::kServed: return "served";
         case EventKind::kStored: return "stored";
+        case EventKind::kDisputeOpened: return "dispute_opened";
+        case EventKind::kDisputeMoved: return "dispute_moved";
+        case EventKind::kDisputeEnded: return "dispute_ended";
     }
     return "unknown";
 }

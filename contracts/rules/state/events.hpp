@@ -42,8 +42,11 @@ enum class EventKind : std::uint8_t {
     kUnbonded = 21,       ///< node, amount
     kServed = 22,         ///< round, slot, node: a miner opened the starts of its runs
     kStored = 23,         ///< round, node: a verifier said which slots' bytes it holds
+    kDisputeOpened = 24,  ///< round, slot (or place of a merge), node: challenger, amount: bond; number: game
+    kDisputeMoved = 25,   ///< the same; node: who moved
+    kDisputeEnded = 26,   ///< the same; node: who lost, reason, amount: lost
 };
-inline constexpr EventKind kLastEventKind = EventKind::kStored;
+inline constexpr EventKind kLastEventKind = EventKind::kDisputeEnded;
 std::string_view to_text(EventKind kind);
 
 /// Fields that a kind does not name are zero.
@@ -66,5 +69,5 @@ using Events = std::vector<Event>;
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kStored);
+ASSAY_ENUM_RANGE(contracts::EventKind, kTransfer, kDisputeEnded);
 }  // namespace assay::base

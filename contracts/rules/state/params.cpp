@@ -42,6 +42,8 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(
             claim_window, 0, kWindowMax,
             "from a settlement on, pay is held and bonds stay locked so long; a job's end waits for it"),
+        ASSAY_NUMBER(dispute_move_window, 1, kWindowMax,
+                     "what each move of a game adds to its player's clock; how long vouchers can be called"),
         ASSAY_NUMBER(unbonding_delay, 1, kWindowMax, "from a withdrawal of stake to its arrival"),
         ASSAY_AMOUNT(miner_fee, 0, kStakeMax, "registration; prepays the newcomer's own first audits"),
         ASSAY_AMOUNT(verifier_fee, 0, kStakeMax, "registration; to the treasury"),
@@ -105,6 +107,8 @@ std::optional<std::string> check_params(const Params& params) {
         if (value < range.minimum || value > range.maximum) return std::string(range.name);
     }
     if (params.verifier_penalty > params.verifier_bond) return "verifier_penalty above verifier_bond";
+    if (params.claim_window != 0 && params.claim_window / 3 < params.audit_seal_window)
+        return "claim_window below three times audit_seal_window";
     return std::nullopt;
 }
 

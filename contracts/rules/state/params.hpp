@@ -35,9 +35,10 @@ struct Params {
     std::uint64_t storage_window = 10'000;  ///< from the last reveal to the last bitmap
     std::uint64_t merge_seal_window = 100'000;
     std::uint64_t merge_open_window = 1'000;
-    /// From a settlement on a claim stays open: its pay is held and its bond locked. None until disputes
-    /// exist: nothing can be said against a settled claim.
+    /// From a settlement on a claim stays open: it can be challenged, its pay is held and its bond locked.
+    /// None: nothing can be said against a settled claim. Else at least three times the seal window.
     std::uint64_t claim_window = 0;
+    std::uint64_t dispute_move_window = 100;  ///< what each move of a game adds to its player's clock
     std::uint64_t unbonding_delay = 100;  ///< from a withdrawal of stake to its arrival
 
     // Identities.
@@ -74,6 +75,7 @@ struct Params {
         visit(self.ask_commit_window, self.ask_reveal_window, self.commit_window, self.beacon_window,
               self.serve_window, self.audit_seal_window, self.audit_open_window, self.reveal_window,
               self.storage_window, self.merge_seal_window, self.merge_open_window, self.claim_window,
+              self.dispute_move_window,
               self.unbonding_delay, self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond,
               self.verifier_penalty, self.link_penalty, self.job_byte_fee, self.job_slot_fee,
               self.probation_rounds, self.max_missed, self.speed_window, self.panel_owners_least,

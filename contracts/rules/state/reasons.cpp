@@ -169,6 +169,22 @@ constexpr std::array kRows = {
         "The merge is the one that stands; the first who opened it is paid."},
     Row{Reason::kMergeFewerSlots, kUnpaid, "merge_fewer_slots",
         "The merge names fewer slots than another, and loses nothing."},
+    Row{Reason::kWindowClosed, kRefused, "window_closed", "Nothing can be said against this claim any more."},
+    Row{Reason::kClaimDead, kRefused, "claim_dead", "The claim has lost a game already."},
+    Row{Reason::kOwnClaim, kRefused, "own_claim", "Nobody challenges a claim of its own owner."},
+    Row{Reason::kNoSuchUnit, kRefused, "no_such_unit",
+        "The claim has no such unit, or nothing to dispute in it."},
+    Row{Reason::kNoSuchGame, kRefused, "no_such_game", "The job has no game of this number."},
+    Row{Reason::kNotYourTurn, kRefused, "not_your_turn", "It is the other player's turn."},
+    Row{Reason::kBadMove, kRefused, "bad_move",
+        "The hashes do not fold into what is fixed, or there is no such thing to pick or to open."},
+    Row{Reason::kDisputeLost, kForfeit, "dispute_lost",
+        "In a game the claimant's own inputs did not give its own output."},
+    Row{Reason::kDisputeSilent, kForfeit, "dispute_silent", "In a game it let its clock run out."},
+    Row{Reason::kDisputeConceded, kForfeit, "dispute_conceded", "It conceded a game."},
+    Row{Reason::kChallengeLost, kForfeit, "challenge_lost",
+        "In a game the claimant's inputs gave its output: the challenge was wrong."},
+    Row{Reason::kJobVoid, kJobEnded, "job_void", "The job's own data are at fault."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -133,8 +133,23 @@ enum class Reason : std::uint16_t {
     // Not paid, nothing lost.
     kMergeAttested = 86,
     kMergeFewerSlots = 87,
+    // Refused: a game.
+    kWindowClosed = 88,
+    kClaimDead = 89,
+    kOwnClaim = 90,
+    kNoSuchUnit = 91,
+    kNoSuchGame = 92,
+    kNotYourTurn = 93,
+    kBadMove = 94,
+    // The bond lost: in a game.
+    kDisputeLost = 95,
+    kDisputeSilent = 96,
+    kDisputeConceded = 97,
+    kChallengeLost = 98,
+    // A job's end.
+    kJobVoid = 99,
 };
-inline constexpr Reason kLastReason = Reason::kMergeFewerSlots;
+inline constexpr Reason kLastReason = Reason::kJobVoid;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -145,5 +160,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kMergeFewerSlots);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kJobVoid);
 }  // namespace assay::base

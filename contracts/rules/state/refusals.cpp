@@ -45,7 +45,11 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kNoSuchSlot:
         case Reason::kNotYourSlot:
         case Reason::kNotDrawn:
-        case Reason::kNoSeal: return Retry::kNever;
+        case Reason::kNoSeal:
+        case Reason::kWindowClosed:
+        case Reason::kClaimDead:
+        case Reason::kOwnClaim:
+        case Reason::kNoSuchUnit: return Retry::kNever;
 
         // An account, a node key or a role can be registered later.
         case Reason::kUnknownSender:
@@ -60,7 +64,10 @@ std::optional<Retry> retry(Reason reason) {
         // The node may be behind the sender, and phases and rounds come.
         case Reason::kUnknownJob:
         case Reason::kWrongPhase:
-        case Reason::kWrongRound: return Retry::kWhenChanged;
+        case Reason::kWrongRound:
+        case Reason::kNoSuchGame:
+        case Reason::kNotYourTurn:
+        case Reason::kBadMove: return Retry::kWhenChanged;
 
         case Reason::kNonceUsed:
         case Reason::kNonceGap:
@@ -103,7 +110,12 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kTooFewVerifiers:
         case Reason::kNoMiners:
         case Reason::kMergeUnresolved:
-        case Reason::kMergeDiverged: return std::nullopt;
+        case Reason::kMergeDiverged:
+        case Reason::kDisputeLost:
+        case Reason::kDisputeSilent:
+        case Reason::kDisputeConceded:
+        case Reason::kChallengeLost:
+        case Reason::kJobVoid: return std::nullopt;
     }
     return std::nullopt;
 }

@@ -62,6 +62,9 @@ enum class Table : std::uint8_t {
     kStorage = 0x3c,        // job, round, verifier -> StoragePosting
     kMergePlace = 0x3d,     // job, round, verifier -> LogPlace, of a merge with clips
     kClaim = 0x40,          // job, round, kind, number -> Claim, while it is open
+    kGame = 0x41,           // job, number -> Game
+    kGamePieces = 0x42,     // job, number -> GamePieces, while the game is open
+    kOpenGame = 0x43,       // claimant's node key, height, job, number -> empty, while the game is open
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
 
@@ -90,7 +93,9 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kHandedOn:
         case Table::kServe:
         case Table::kStorage:
-        case Table::kMergePlace: return true;
+        case Table::kMergePlace:
+        case Table::kGame:
+        case Table::kGamePieces: return true;
         case Table::kMeta:
         case Table::kParams:
         case Table::kSupply:
@@ -107,6 +112,7 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kActiveJob:
         case Table::kEndedJob:
         case Table::kClaim:
+        case Table::kOpenGame:
         case Table::kHistory: return false;
     }
     return false;  // the byte of no table

@@ -19,6 +19,9 @@ constexpr std::uint64_t kProgram = 11'000;
 // A reveal's trace is hashed leaf by leaf: three hashes for each fingerprint of eight bytes.
 constexpr std::uint64_t kLeafByte = 12;
 
+// Hashes of a move are folded and stored; a witness is hashed and computed from.
+constexpr std::uint64_t kGameByte = 1;
+
 constexpr std::array kTypeCosts = {
     TypeCost{TxType::kTransfer, kSimple},
     TypeCost{TxType::kNodeRegister, kSimple},
@@ -44,6 +47,12 @@ constexpr std::array kTypeCosts = {
     TypeCost{TxType::kRoundServe, kProgram},
     TypeCost{TxType::kStorageBitmap, kRound},
     TypeCost{TxType::kJobJoin, kRound},
+    TypeCost{TxType::kDisputeOpen, kProgram},
+    TypeCost{TxType::kDisputePost, kProgram, kGameByte},
+    TypeCost{TxType::kDisputePick, kProgram},
+    TypeCost{TxType::kDisputeProve, kProgram, kGameByte},
+    TypeCost{TxType::kDisputeConcede, kRound},
+    TypeCost{TxType::kDisputeCall, kProgram},
 };
 
 constexpr bool every_type_once() {

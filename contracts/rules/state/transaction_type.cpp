@@ -31,6 +31,12 @@ std::string_view to_text(TxType type) {
         case TxType::kRoundServe: return "round_serve";
         case TxType::kStorageBitmap: return "storage_bitmap";
         case TxType::kJobJoin: return "job_join";
+        case TxType::kDisputeOpen: return "dispute_open";
+        case TxType::kDisputePost: return "dispute_post";
+        case TxType::kDisputePick: return "dispute_pick";
+        case TxType::kDisputeProve: return "dispute_prove";
+        case TxType::kDisputeConcede: return "dispute_concede";
+        case TxType::kDisputeCall: return "dispute_call";
     }
     return "unknown";
 }
@@ -60,7 +66,13 @@ Signer signer_of(TxType type) {
         case TxType::kMergeOpen:
         case TxType::kRoundServe:
         case TxType::kStorageBitmap:
-        case TxType::kJobJoin: return Signer::kNode;
+        case TxType::kJobJoin:
+        case TxType::kDisputeOpen:
+        case TxType::kDisputePost:
+        case TxType::kDisputePick:
+        case TxType::kDisputeProve:
+        case TxType::kDisputeConcede:
+        case TxType::kDisputeCall: return Signer::kNode;
     }
     ASSAY_CHECK(false);
 }

@@ -37,6 +37,12 @@ enum class TxType : std::uint16_t {
     kRoundServe = 22,
     kStorageBitmap = 23,
     kJobJoin = 24,
+    kDisputeOpen = 25,
+    kDisputePost = 26,
+    kDisputePick = 27,
+    kDisputeProve = 28,
+    kDisputeConcede = 29,
+    kDisputeCall = 30,
 };
 std::string_view to_text(TxType type);
 
@@ -47,5 +53,5 @@ Signer signer_of(TxType type);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kJobJoin);
+ASSAY_ENUM_RANGE(contracts::TxType, kTransfer, kDisputeCall);
 }  // namespace assay::base

@@ -24,6 +24,7 @@ Params after() {
         const bool window = range.name.ends_with("_window");
         range.set(params, window ? range.get(old) + 7 : range.maximum);
     }
+    params.claim_window = 3 * params.audit_seal_window;
     return params;
 }
 

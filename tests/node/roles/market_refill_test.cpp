@@ -80,6 +80,7 @@ TEST_CASE("a miner that asks for more than the clearing price takes no place at 
 TEST_CASE("a job with windows ends after the last one, and its roles wait for it") {
     MarketOptions options;
     options.rounds = 1;
+    options.audit_window = 4;
     options.claim_window = 12;
     Market market(options);
     market.start();

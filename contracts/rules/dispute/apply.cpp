@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/dispute/phases.hpp"
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+using dispute::GameOutcome;
+using dispute::GameVerdict;
+using dispute::UnitFacts;
+
+GameFinding finding_of(const GameVerdict& verdict, std::size_t witness_bytes) {
+    const auto high = [](base::Uint128 bits) { return static_cast<std::uint64_t>(bits >> 64U); };
+    const auto low = [](base::Uint128 bits) { return static_cast<std::uint64_t>(bits); };
+    return {.reason = verdict.reason,
+            .cell = verdict.cell,
+            .claimed_high = high(verdict.claimed),
+            .claimed_low = low(verdict.claimed),
+            .computed_high = high(verdict.computed),
+            .computed_low = low(verdict.computed),
+            .witness_bytes = static_cast<std::uint32_t>(witness_bytes)};
+}
+
+}  // namespace
+
+void carry_out(Work& work, const Sent& sent, const DisputeOpen& tx) {
+    Job job = required(read_job(work.state, tx.job));
+    const ClaimId id{tx.job, tx.round, tx.kind, tx.number};
+    const Claim claim = required(read_claim(work.state, id));
+    Game game;
+    game.round = tx.round;
+    game.kind = tx.kind;
+    game.claim = tx.number;
+    game.unit = tx.unit;
+    game.part = tx.part;
+    game.claimant = claim.node;
+    game.claimant_owner = claim.owner;
+    game.challenger = sent.sender;
+    game.challenger_owner = sent.owner;
+    game.cost = required(replay_cost(job, job.auction.clearing_price));
+    game.bond = required(challenge_bond(job, job.auction.clearing_price, claim));
+    if (!game.bond.is_zero()) lock_stake(work.state, sent.sender, game.bond);
+    open_game(work, job, std::move(game), required(unit_claim(work.state, id, tx.unit, tx.part)));
+}
+
+void carry_out(Work& work, const Sent&, const DisputePost& tx) {
+    Game game = required(read_game(work.state, tx.job, tx.game));
+    const JobTerms terms = required(read_job_terms(work.state, tx.job));
+    const GamePieces pieces = required(read_game_pieces(work.state, tx.job, tx.game));
+    UnitFacts facts(terms.spec, pieces.unit);
+    dispute::post(game.way, facts, tx.hashes);
+    end_turn(work, tx.job, game);
+}
+
+void carry_out(Work& work, const Sent&, const DisputePick& tx) {
+    Game game = required(read_game(work.state, tx.job, tx.game));
+    const JobTerms terms = required(read_job_terms(work.state, tx.job));
+    const GamePieces pieces = required(read_game_pieces(work.state, tx.job, tx.game));
+    UnitFacts facts(terms.spec, pieces.unit);
+    dispute::pick(game.way, facts, tx.pick);
+    end_turn(work, tx.job, game);
+}
+
+void carry_out(Work& work, const Sent&, const DisputeProve& tx) {
+    Game game = required(read_game(work.state, tx.job, tx.game));
+    const JobTerms terms = required(read_job_terms(work.state, tx.job));
+    const GamePieces pieces = required(read_game_pieces(work.state, tx.job, tx.game));
+    UnitFacts facts(terms.spec, pieces.unit);
+    const GameVerdict verdict = dispute::judge_way(game.way, facts, tx.witness);
+    ++game.moves;
+    Outcome outcome{GameEnd::kJudged, verdict.outcome == GameOutcome::kClaimantLoses,
+                    finding_of(verdict, tx.witness.size())};
+    if (verdict.outcome == GameOutcome::kJobVoid) outcome.end = GameEnd::kVoid;
+    end_game(work, tx.job, std::move(game), outcome);
+}
+
+void carry_out(Work& work, const Sent& sent, const DisputeConcede& tx) {
+    Game game = required(read_game(work.state, tx.job, tx.game));
+    const bool claimant = game.claimant == sent.sender;
+    end_game(work, tx.job, std::move(game), {GameEnd::kConceded, claimant, {}});
+}
+
+void carry_out(Work& work, const Sent&, const DisputeCall& tx) {
+    Job job = required(read_job(work.state, tx.job));
+    const Game won = required(read_game(work.state, tx.job, tx.game));
+    const ClaimId id = won.claim_id(tx.job);
+    Game game;
+    game.round = won.round;
+    game.kind = won.kind;
+    game.claim = won.claim;
+    game.unit = won.unit;
+    game.part = won.part;
+    game.claimant = tx.verifier;
+    game.claimant_owner = enlisted_verifier(job, tx.verifier).owner;
+    game.challenger = won.challenger;
+    game.challenger_owner = won.challenger_owner;
+    game.called = true;
+    game.cost = won.cost;
+    open_game(work, job, std::move(game), required(unit_claim(work.state, id, won.unit, won.part)));
+}
+
+}  // namespace assay::contracts

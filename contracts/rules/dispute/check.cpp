@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/dispute/phases.hpp"
+#include "contracts/rules/identity/tables.hpp"
+#include "contracts/rules/job/history.hpp"
+#include "contracts/rules/round/machine.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+using dispute::UnitFacts;
+
+/// An open claim against which something may still be said.
+Result<Claim, Reason> challengeable(const Case& c, const ClaimId& id) {
+    if (!read_job_progress(c.state, id.job)) return failed(reason_of_absence(c.state, id.job));
+    const auto claim = read_claim(c.state, id);
+    if (!claim) return failed(Reason::kWindowClosed);
+    if (claim->dead) return failed(Reason::kClaimDead);
+    const auto end = end_of_window(c.state, id, *claim);
+    if (!end) return failed(Reason::kWrongPhase);  // its round is not settled
+    if (c.block.height > *end) return failed(Reason::kWindowClosed);
+    return *claim;
+}
+
+template <class Tx>
+Result<Game, Reason> running_game(const Case& c, const Tx& tx) {
+    if (!read_job_progress(c.state, tx.job)) return failed(reason_of_absence(c.state, tx.job));
+    auto game = read_game(c.state, tx.job, tx.game);
+    if (!game) return failed(Reason::kNoSuchGame);
+    if (game->phase != GamePhase::kRunning) return failed(Reason::kWrongPhase);
+    return std::move(*game);
+}
+
+/// Calls `use` with the facts of a game's unit.
+template <class Use>
+auto with_facts(const StateView& state, const Hash256& job, std::uint32_t number, Use&& use) {
+    const auto terms = read_job_terms(state, job);
+    const auto pieces = read_game_pieces(state, job, number);
+    ASSAY_CHECK(terms && pieces);
+    UnitFacts facts(terms->spec, pieces->unit);
+    return use(facts);
+}
+
+}  // namespace
+
+Checked check(const Case& c, const DisputeOpen& tx) {
+    const ClaimId id{tx.job, tx.round, tx.kind, tx.number};
+    ASSAY_ASSIGN(const Claim claim, challengeable(c, id));
+    if (claim.owner == c.owner) return failed(Reason::kOwnClaim);
+    if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
+    const auto job = read_job(c.state, tx.job);
+    ASSAY_CHECK(job.has_value());
+    const auto bond = challenge_bond(*job, job->auction.clearing_price, claim);
+    if (!bond) return failed(Reason::kAmountOverflow);
+    return read_stake(c.state, c.sender).free >= *bond ? Checked{} : failed(Reason::kInsufficientStake);
+}
+
+Checked check(const Case& c, const DisputePost& tx) {
+    ASSAY_ASSIGN(const Game game, running_game(c, tx));
+    if (game.claimant != c.sender) return failed(Reason::kNotYours);
+    if (!game.way.claimant_moves()) return failed(Reason::kNotYourTurn);
+    return with_facts(c.state, tx.job, tx.game, [&](UnitFacts& facts) {
+        return dispute::may_post(game.way, facts, tx.hashes) ? Checked{} : failed(Reason::kBadMove);
+    });
+}
+
+Checked check(const Case& c, const DisputePick& tx) {
+    ASSAY_ASSIGN(const Game game, running_game(c, tx));
+    if (game.challenger != c.sender) return failed(Reason::kNotYours);
+    if (game.way.claimant_moves()) return failed(Reason::kNotYourTurn);
+    return with_facts(c.state, tx.job, tx.game, [&](UnitFacts& facts) {
+        return dispute::may_pick(game.way, facts, tx.pick) ? Checked{} : failed(Reason::kBadMove);
+    });
+}
+
+Checked check(const Case& c, const DisputeProve& tx) {
+    ASSAY_ASSIGN(const Game game, running_game(c, tx));
+    if (game.claimant != c.sender) return failed(Reason::kNotYours);
+    return game.way.stage == dispute::WayStage::kWitness ? Checked{} : failed(Reason::kBadMove);
+}
+
+Checked check(const Case& c, const DisputeConcede& tx) {
+    ASSAY_ASSIGN(const Game game, running_game(c, tx));
+    const bool plays = game.claimant == c.sender || game.challenger == c.sender;
+    return plays ? Checked{} : failed(Reason::kNotYours);
+}
+
+Checked check(const Case& c, const DisputeCall& tx) {
+    if (!read_job_progress(c.state, tx.job)) return failed(reason_of_absence(c.state, tx.job));
+    const auto game = read_game(c.state, tx.job, tx.game);
+    if (!game) return failed(Reason::kNoSuchGame);
+    if (game->is_open() || !game->claimant_lost || game->called) return failed(Reason::kWrongPhase);
+    if (game->challenger != c.sender) return failed(Reason::kNotYours);
+    const ClaimId id = game->claim_id(tx.job);
+    const auto claim = read_claim(c.state, id);
+    const auto end = claim ? end_of_window(c.state, id, *claim) : std::nullopt;
+    if (!end || c.block.height > *end) return failed(Reason::kWindowClosed);
+    const auto vouchers = vouchers_of(c.state, tx.job, *game);
+    if (std::find(vouchers.begin(), vouchers.end(), tx.verifier) == vouchers.end())
+        return failed(Reason::kNotDrawn);
+    for (const Game& other : list_games(c.state, tx.job)) {
+        const bool same = other.called && other.claimant == tx.verifier && other.claim_id(tx.job) == id;
+        if (same && other.unit == game->unit && other.part == game->part) return failed(Reason::kAlreadyDone);
+    }
+    return {};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/dispute/games.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "contracts/base/wide.hpp"
+#include "contracts/rules/claim/claims.hpp"
+#include "contracts/rules/dispute/losses.hpp"
+#include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+using dispute::UnitFacts;
+
+Params params_in(const Work& work, const Hash256& job) {
+    return params_of(work.state, required(read_job_terms(work.state, job)));
+}
+
+void write_game(State& state, const Hash256& job, Game game) {
+    game.way.posted.clear();
+    store_changed(state, game_key(job, game.number), game);
+}
+
+void write_posted(State& state, const Hash256& job, const Game& game) {
+    GamePieces pieces = required(read_game_pieces(state, job, game.number));
+    if (pieces.posted == game.way.posted) return;
+    pieces.posted = game.way.posted;
+    store(state, game_pieces_key(job, game.number), pieces);
+}
+
+/// The entry of the index stays while another game of the job is due at the same height.
+void forget_due(State& state, const Hash256& job, Game& game) {
+    const std::uint64_t due = std::exchange(game.due, 0);
+    if (due == 0) return;
+    for (const Game& other : list_games(state, job))
+        if (other.number != game.number && other.due == due) return;
+    state.erase(deadline_key({due, DueKind::kGames, job}));
+}
+
+void begin_turn(Work& work, const Hash256& job, Game& game) {
+    forget_due(work.state, job, game);
+    game.turn_since = work.block.height;
+    const std::uint64_t clock = game.way.claimant_moves() ? game.claimant_clock : game.challenger_clock;
+    game.due = later(later(game.turn_since, clock), 1);
+    work.state.put(deadline_key({game.due, DueKind::kGames, job}), {});
+}
+
+void start(Work& work, const Hash256& job, Game& game) {
+    game.phase = GamePhase::kRunning;
+    begin_turn(work, job, game);
+}
+
+/// The games that a claimant plays: those of its open ones that wait for nobody.
+std::size_t running_games(const StateView& state, const PublicKey& claimant) {
+    std::size_t running = 0;
+    for (const OpenGame& open : list_open_games(state, claimant)) {
+        const auto game = load<Game>(state, game_key(open.job, open.number));
+        if (game && game->phase == GamePhase::kRunning) ++running;
+    }
+    return running;
+}
+
+/// Starts the games that have waited longest, as many as there is room for.
+void start_queued(Work& work, const PublicKey& claimant) {
+    std::size_t running = running_games(work.state, claimant);
+    for (const OpenGame& open : list_open_games(work.state, claimant)) {
+        if (running >= kGamesAtOnce) return;
+        Game game = required(read_game(work.state, open.job, open.number));
+        if (game.phase != GamePhase::kQueued) continue;
+        start(work, open.job, game);
+        write_game(work.state, open.job, game);
+        ++running;
+    }
+}
+
+/// One challenge less. A claim whose window has passed meanwhile is closed by the next block.
+void settle_challenge(Work& work, const ClaimId& id) {
+    Claim claim = required(read_claim(work.state, id));
+    ASSAY_CHECK(claim.challenges > 0);
+    --claim.challenges;
+    const std::uint64_t settled = required(read_round_progress(work.state, id.job, id.round)).settled_at;
+    const std::uint64_t next = later(work.block.height, 1);
+    if (claim.challenges == 0) {
+        claim.window = std::max(claim.window, next - settled);
+        work.state.put(deadline_key({later(settled, claim.window), DueKind::kWindows, id.job}), {});
+    }
+    store(work.state, claim_key(id), claim);
+}
+
+void close_game(Work& work, const Hash256& job, Game& game, const Outcome& outcome) {
+    forget_due(work.state, job, game);
+    game.phase = GamePhase::kEnded;
+    game.end = outcome.end;
+    game.claimant_lost = outcome.claimant_lost;
+    game.finding = outcome.finding;
+    game.ended_at = work.block.height;
+    work.state.erase(open_game_key(game.claimant, game.opened_at, job, game.number));
+    work.state.erase(game_pieces_key(job, game.number));
+    write_game(work.state, job, game);
+    work.tell({.kind = EventKind::kDisputeEnded,
+               .job = job,
+               .round = game.round,
+               .slot = game.claim,
+               .node = game.claimant_lost ? game.claimant : game.challenger,
+               .reason = reason_of(game),
+               .amount = game.lost,
+               .number = game.number});
+}
+
+/// Nobody lost it.
+void return_game(Work& work, const Hash256& job, Game game, GameEnd end) {
+    if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
+    close_game(work, job, game, {end, false, {}});
+    settle_challenge(work, game.claim_id(job));
+}
+
+/// Every other game on the claim ends with it, but for those of verifiers that were called.
+void close_others(Work& work, const Hash256& job, const Game& decided) {
+    for (const Game& game : list_games(work.state, job)) {
+        const bool same = game.claim_id(job) == decided.claim_id(job) && game.number != decided.number;
+        if (same && game.is_open() && !game.called) return_game(work, job, game, GameEnd::kClosed);
+    }
+}
+
+}  // namespace
+
+std::optional<Amount> replay_cost(const JobTerms& terms, Amount price) {
+    return replay_fee(price, terms.slot_work);
+}
+
+std::optional<Amount> challenge_bond(const JobTerms& terms, Amount price, const Claim& claim) {
+    const auto cost = replay_cost(terms, price);
+    if (!cost || claim.challenges >= 63) return std::nullopt;
+    return cost->times(std::uint64_t{1} << claim.challenges, 1, base::Rounding::kUp);
+}
+
+std::uint64_t player_clock(const Params& params, const Job& job) {
+    std::uint64_t slowest = 0;
+    const auto slower = [&](std::uint64_t speed) {
+        if (speed > 0 && (slowest == 0 || speed < slowest)) slowest = speed;
+    };
+    for (const RosterEntry& entry : job.roster) slower(entry.speed());
+    for (const EnlistedVerifier& verifier : job.verifiers) slower(verifier.speed());
+    base::Uint128 heights = params.commit_window;
+    if (slowest > 0)
+        heights = std::min(heights, (base::Uint128{job.slot_work} * 1'000 + slowest - 1) / slowest);
+    return static_cast<std::uint64_t>(heights) * 3;
+}
+
+void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit) {
+    const Params params = params_of(work.state, job);
+    game.number = static_cast<std::uint32_t>(list_games(work.state, job.id).size());
+    game.opened_at = work.block.height;
+    game.claimant_clock = game.challenger_clock =
+        later(player_clock(params, job), params.dispute_move_window);
+    UnitFacts facts(job.spec, unit);
+    game.way = dispute::begin_way(facts);
+    store(work.state, game_pieces_key(job.id, game.number), GamePieces{unit, {}});
+    work.state.put(open_game_key(game.claimant, game.opened_at, job.id, game.number), {});
+    const ClaimId id = game.claim_id(job.id);
+    Claim claim = required(read_claim(work.state, id));
+    ++claim.challenges;
+    store(work.state, claim_key(id), claim);
+    if (running_games(work.state, game.claimant) < kGamesAtOnce) start(work, job.id, game);
+    write_game(work.state, job.id, game);
+    work.tell({.kind = EventKind::kDisputeOpened,
+               .job = job.id,
+               .round = game.round,
+               .slot = game.claim,
+               .node = game.challenger,
+               .amount = game.bond,
+               .number = game.number});
+}
+
+void end_turn(Work& work, const Hash256& job, Game& game) {
+    // Whoever moved was the other one than who is to move now.
+    std::uint64_t& clock = game.way.claimant_moves() ? game.challenger_clock : game.claimant_clock;
+    const std::uint64_t used = work.block.height - game.turn_since;
+    clock = later(clock - std::min(clock, used), params_in(work, job).dispute_move_window);
+    ++game.moves;
+    begin_turn(work, job, game);
+    write_posted(work.state, job, game);
+    write_game(work.state, job, game);
+    work.tell({.kind = EventKind::kDisputeMoved,
+               .job = job,
+               .round = game.round,
+               .slot = game.claim,
+               .node = game.way.claimant_moves() ? game.challenger : game.claimant,
+               .number = game.number});
+}
+
+void end_game(Work& work, const Hash256& job, Game game, const Outcome& outcome) {
+    game.end = outcome.end;
+    game.claimant_lost = outcome.claimant_lost;
+    if (outcome.end == GameEnd::kVoid) {
+        const PublicKey claimant = game.claimant;
+        game.finding = outcome.finding;
+        if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
+        close_game(work, job, game, outcome);
+        settle_challenge(work, game.claim_id(job));
+        void_job(work, job);
+        return start_queued(work, claimant);
+    }
+    if (game.claimant_lost) {
+        if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
+        lose_claim(work, job, game);
+    } else {
+        lose_challenge(work, job, game);
+    }
+    close_game(work, job, game, outcome);
+    if (game.claimant_lost && !game.called) close_others(work, job, game);
+    settle_challenge(work, game.claim_id(job));
+    start_queued(work, game.claimant);
+}
+
+void time_out_games(Work& work, const Deadline& deadline) {
+    work.state.erase(deadline_key(deadline));
+    for (const Game& listed : list_games(work.state, deadline.subject)) {
+        if (listed.due != deadline.height) continue;
+        // An earlier one may have ended it.
+        Game game = required(read_game(work.state, deadline.subject, listed.number));
+        if (game.due != deadline.height) continue;
+        end_game(work, deadline.subject, game, {GameEnd::kSilent, game.way.claimant_moves(), {}});
+    }
+}
+
+std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game) {
+    const auto terms = read_job_terms(state, job);
+    const auto slot = read_slot(state, job, game.round, game.claim);
+    const auto reveal = read_reveal(state, job, game.round, game.claim);
+    if (game.kind != ClaimKind::kSlot || game.called || !terms || !slot || !reveal) return {};
+    const program::RoundPlan plan(terms->spec);
+    const bool of_segment = game.unit == dispute::UnitKind::kSegment;
+    // Whoever computed the first segment computed it from the slot's first state.
+    const std::uint32_t unit = of_segment                               ? game.part
+                               : game.unit == dispute::UnitKind::kStart ? 0
+                                                                        : plan.finalise();
+    const Hash256 claimed = program::unit_root(reveal->trace, terms->spec, unit);
+    std::vector<PublicKey> found;
+    for (const SlotAudit& audit : audits_of(state, job, game.round, *slot)) {
+        const auto root = audit.roots.find(unit);
+        if (audit.opened && root != audit.roots.end() && root->second == claimed)
+            found.push_back(audit.verifier);
+    }
+    return found;
+}
+
+}  // namespace assay::contracts
