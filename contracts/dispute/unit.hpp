@@ -15,6 +15,9 @@
 
 namespace assay::dispute {
 
+/// The clip of a slot in jobs that have none.
+inline constexpr std::uint32_t kNoClip = arithmetic::kWholeClip;
+
 /// What is disputed. Frozen numbers.
 enum class UnitKind : std::uint8_t {
     kSegment = 1,  ///< the steps between two boundaries of a slot

@@ -73,8 +73,8 @@ void carry_out(Work& work, const Sent&, const DisputeProve& tx) {
     UnitFacts facts(terms.spec, pieces.unit);
     const GameVerdict verdict = dispute::judge_way(game.way, facts, tx.witness);
     ++game.moves;
-    Outcome outcome{GameEnd::kJudged, verdict.outcome == GameOutcome::kClaimantLoses,
-                    finding_of(verdict, tx.witness.size())};
+    GameResult outcome{GameEnd::kJudged, verdict.outcome == GameOutcome::kClaimantLoses,
+                       finding_of(verdict, tx.witness.size())};
     if (verdict.outcome == GameOutcome::kJobVoid) outcome.end = GameEnd::kVoid;
     end_game(work, tx.job, std::move(game), outcome);
 }

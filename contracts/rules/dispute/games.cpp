@@ -94,7 +94,7 @@ void settle_challenge(Work& work, const ClaimId& id) {
     store(work.state, claim_key(id), claim);
 }
 
-void close_game(Work& work, const Hash256& job, Game& game, const Outcome& outcome) {
+void close_game(Work& work, const Hash256& job, Game& game, const GameResult& outcome) {
     forget_due(work.state, job, game);
     game.phase = GamePhase::kEnded;
     game.end = outcome.end;
@@ -196,7 +196,7 @@ void end_turn(Work& work, const Hash256& job, Game& game) {
                .number = game.number});
 }
 
-void end_game(Work& work, const Hash256& job, Game game, const Outcome& outcome) {
+void end_game(Work& work, const Hash256& job, Game game, const GameResult& outcome) {
     game.end = outcome.end;
     game.claimant_lost = outcome.claimant_lost;
     if (outcome.end == GameEnd::kVoid) {

@@ -25,12 +25,12 @@ void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit);
 /// Counts a move: the other player's turn begins.
 void end_turn(Work& work, const Hash256& job, Game& game);
 /// Ends the game by what was found, and with it what depends on it. Writes game, claim and job.
-struct Outcome {
+struct GameResult {
     GameEnd end = GameEnd::kNone;
     bool claimant_lost = false;
     GameFinding finding;
 };
-void end_game(Work& work, const Hash256& job, Game game, const Outcome& outcome);
+void end_game(Work& work, const Hash256& job, Game game, const GameResult& outcome);
 
 /// Whoever was to move in a game that is due is silent, and loses.
 void time_out_games(Work& work, const Deadline& deadline);

@@ -2,7 +2,6 @@
 // What a claim says of one of its units, from the revealed traces and the round.
 #include <algorithm>
 
-#include "contracts/arithmetic/update.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/dispute/tables.hpp"
@@ -17,7 +16,7 @@ using dispute::UnitClaim;
 using dispute::UnitKind;
 
 /// A slot's reveal with what the ledger knows around it.
-struct SlotView {
+struct ClaimedSlot {
     JobTerms terms;
     RoundProgress round;
     Reveal reveal;
@@ -33,16 +32,16 @@ std::uint64_t carried_age(const StateView& state, const JobTerms& terms, const C
     return age;
 }
 
-std::optional<SlotView> view_slot(const StateView& state, const ClaimId& id) {
+std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id) {
     const auto terms = read_job_terms(state, id.job);
     const auto round = read_round_progress(state, id.job, id.round);
     auto reveal = read_reveal(state, id.job, id.round, id.number);
     if (!terms || !round || !reveal) return std::nullopt;
-    return SlotView{*terms, *round, std::move(*reveal), carried_age(state, *terms, id),
-                    carried_in(state, id.job, id.round, id.number)};
+    return ClaimedSlot{*terms, *round, std::move(*reveal), carried_age(state, *terms, id),
+                       carried_in(state, id.job, id.round, id.number)};
 }
 
-std::optional<UnitClaim> segment_claim(const SlotView& slot, std::uint32_t segment) {
+std::optional<UnitClaim> segment_claim(const ClaimedSlot& slot, std::uint32_t segment) {
     const program::RoundPlan plan(slot.terms.spec);
     if (segment >= plan.segments()) return std::nullopt;
     const program::TraceRecord& trace = slot.reveal.trace;
@@ -64,7 +63,7 @@ std::optional<UnitClaim> segment_claim(const SlotView& slot, std::uint32_t segme
     return claim;
 }
 
-std::optional<UnitClaim> end_claim(const SlotView& slot, UnitKind unit) {
+std::optional<UnitClaim> end_claim(const ClaimedSlot& slot, UnitKind unit) {
     const program::TraceRecord& trace = slot.reveal.trace;
     const std::uint32_t steps = slot.terms.spec.train.inner_steps;
     UnitClaim claim;
@@ -82,7 +81,7 @@ std::optional<UnitClaim> end_claim(const SlotView& slot, UnitKind unit) {
     return claim;
 }
 
-UnitClaim start_claim(const SlotView& slot) {
+UnitClaim start_claim(const ClaimedSlot& slot) {
     UnitClaim claim;
     claim.states = {slot.round.base_root};
     claim.claimed = slot.reveal.trace.boundaries.front();
@@ -116,7 +115,7 @@ std::optional<UnitClaim> merge_unit(const StateView& state, const ClaimId& id, U
         const auto reveal = read_reveal(state, id.job, id.round, slots[i]);
         if (!reveal) return std::nullopt;
         const bool bounded = terms->spec.has_norm_bound();
-        const std::uint32_t clip = bounded ? round->result.clips[i] : arithmetic::kWholeClip;
+        const std::uint32_t clip = bounded ? round->result.clips[i] : dispute::kNoClip;
         if (unit == UnitKind::kClip && slots[i] != part) continue;
         claim.updates.push_back(reveal->trace.update);
         claim.clips.push_back(clip);

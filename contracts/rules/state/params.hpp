@@ -39,7 +39,7 @@ struct Params {
     /// None: nothing can be said against a settled claim. Else at least three times the seal window.
     std::uint64_t claim_window = 0;
     std::uint64_t dispute_move_window = 100;  ///< what each move of a game adds to its player's clock
-    std::uint64_t unbonding_delay = 100;  ///< from a withdrawal of stake to its arrival
+    std::uint64_t unbonding_delay = 100;      ///< from a withdrawal of stake to its arrival
 
     // Identities.
     Amount miner_fee = base::units(1'000'000);       ///< prepays the newcomer's own first audits
@@ -75,12 +75,11 @@ struct Params {
         visit(self.ask_commit_window, self.ask_reveal_window, self.commit_window, self.beacon_window,
               self.serve_window, self.audit_seal_window, self.audit_open_window, self.reveal_window,
               self.storage_window, self.merge_seal_window, self.merge_open_window, self.claim_window,
-              self.dispute_move_window,
-              self.unbonding_delay, self.miner_fee, self.verifier_fee, self.ask_deposit, self.verifier_bond,
-              self.verifier_penalty, self.link_penalty, self.job_byte_fee, self.job_slot_fee,
-              self.probation_rounds, self.max_missed, self.speed_window, self.panel_owners_least,
-              self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm, self.no_commit_ppm,
-              self.verifier_penalty_ppm, self.gain_bound_max_ppm, self.collusion_ppm);
+              self.dispute_move_window, self.unbonding_delay, self.miner_fee, self.verifier_fee,
+              self.ask_deposit, self.verifier_bond, self.verifier_penalty, self.link_penalty,
+              self.job_byte_fee, self.job_slot_fee, self.probation_rounds, self.max_missed, self.speed_window,
+              self.panel_owners_least, self.audit_fee_ppm, self.merge_fee_ppm, self.forfeit_buyer_ppm,
+              self.no_commit_ppm, self.verifier_penalty_ppm, self.gain_bound_max_ppm, self.collusion_ppm);
     }
 };
 

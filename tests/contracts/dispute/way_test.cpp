@@ -17,9 +17,9 @@ using disputed::Step;
 constexpr std::uint32_t kStep = 1;  // of the fixture
 
 /// A player that has computed the one step of the fixture; other states are names.
-class Player final : public UnitMemory {
+class StepPlayer final : public UnitMemory {
 public:
-    Player(const Step& step, StepCommitments& commitments, std::string name)
+    StepPlayer(const Step& step, StepCommitments& commitments, std::string name)
         : step_(step), commitments_(commitments), name_(std::move(name)) {
         program::StateRoots known;
         known.step_count = known.data_cursor = kStep + 1;
@@ -103,7 +103,7 @@ private:
 };
 
 /// Steps 0 to `last` of round 0, the fixture's among them, as the claimant has them.
-UnitClaim claim_of(Player& claimant, std::uint32_t last) {
+UnitClaim claim_of(StepPlayer& claimant, std::uint32_t last) {
     UnitClaim claim;
     claim.first_step = last == kStep + 1 ? kStep : 0;
     claim.last_step = last;
@@ -163,8 +163,8 @@ TEST_CASE("a game about a segment ends at the one number that is off by one ulp,
             const auto element = changeable(honest.version(op, 0), random);
             if (!element) continue;
             StepCommitments wrong(step.inputs, std::nullopt, PlantedFault{op, 0, *element, 1});
-            Player claimant(step, wrong, "claimant");
-            Player challenger(step, honest, "challenger");
+            StepPlayer claimant(step, wrong, "claimant");
+            StepPlayer challenger(step, honest, "challenger");
             // A fault that the state behind the step does not show is found where the step is known.
             const bool shows = claimant.state(kStep + 1) != challenger.state(kStep + 1);
             const UnitClaim claim = claim_of(claimant, shows ? 4 : kStep + 1);
@@ -187,7 +187,7 @@ TEST_CASE("a claimant whose step is right wins wherever the challenger points") 
     make_step(step, disputed::small_variants()[3]);
     step.spec.data.train = step.data;
     StepCommitments honest(step.inputs);
-    Player claimant(step, honest, "claimant");
+    StepPlayer claimant(step, honest, "claimant");
     claimant.print.loss = std::bit_cast<std::uint32_t>(honest.version(0, 0)[0]);
     const UnitClaim claim = claim_of(claimant, kStep + 1);
     for (int game = 0; game < 200; ++game) {
@@ -215,8 +215,8 @@ TEST_CASE("a state that the outputs do not make is found in its component and te
     step.spec.data.train = step.data;
     StepCommitments outputs(step.inputs);
     for (const std::uint32_t component : {0U, 1U, 2U, 3U}) {
-        Player claimant(step, outputs, "claimant");
-        Player challenger(step, outputs, "challenger");
+        StepPlayer claimant(step, outputs, "claimant");
+        StepPlayer challenger(step, outputs, "challenger");
         claimant.lie_about(component, 5);
         const Played played = play(step, claim_of(claimant, kStep + 1), claimant, challenger);
         REQUIRE(played.verdict);
@@ -233,8 +233,8 @@ TEST_CASE("a fingerprint that is not the step's loss loses") {
     make_step(step, disputed::small_variants()[0]);
     step.spec.data.train = step.data;
     StepCommitments outputs(step.inputs);
-    Player claimant(step, outputs, "claimant");
-    Player challenger(step, outputs, "challenger");
+    StepPlayer claimant(step, outputs, "claimant");
+    StepPlayer challenger(step, outputs, "challenger");
     claimant.print.loss = 1;
     const Played played = play(step, claim_of(claimant, kStep + 1), claimant, challenger);
     REQUIRE(played.verdict);
@@ -246,8 +246,8 @@ TEST_CASE("a challenger that agrees with everything has nothing to pick") {
     Step step;
     make_step(step, disputed::small_variants()[0]);
     StepCommitments outputs(step.inputs);
-    Player claimant(step, outputs, "same");
-    Player challenger(step, outputs, "same");
+    StepPlayer claimant(step, outputs, "same");
+    StepPlayer challenger(step, outputs, "same");
     for (const std::uint32_t last : {kStep + 1, 4U}) {
         const Played played = play(step, claim_of(claimant, last), claimant, challenger);
         CHECK_FALSE(played.verdict.has_value());
@@ -259,7 +259,7 @@ TEST_CASE("hashes that are too few, too many or of another tree are no move") {
     Step step;
     make_step(step, disputed::small_variants()[0]);
     StepCommitments outputs(step.inputs);
-    Player claimant(step, outputs, "claimant");
+    StepPlayer claimant(step, outputs, "claimant");
     const UnitClaim claim = claim_of(claimant, 4);
     UnitFacts facts(step.spec, claim);
     Way way = begin_way(facts);

@@ -29,7 +29,7 @@ private:
     BlobService& store_;
 };
 
-struct Way {
+struct CodedWay {
     FetchEnd bring(const BlobId& id, const FetchTerms& terms) {
         const ConnectHolder connect = [this](const Endpoint&) -> base::Outcome<std::unique_ptr<BlobService>> {
             return std::unique_ptr<BlobService>(std::make_unique<Holder>(*from));
@@ -56,7 +56,7 @@ std::string refusal(base::ByteView file, std::uint64_t parameters) {
 }
 
 TEST_CASE("updates of several lengths are encoded, fetched and decoded, each up to the codec's most") {
-    Way way;
+    CodedWay way;
     std::vector<std::size_t> lengths;
     for (const Update& update :
          {Update{{0, 0, 0, 0}}, Update{{1, -1, 63, -64}}, Update{{64, -65, 300, -1'000'000}},
@@ -71,7 +71,7 @@ TEST_CASE("updates of several lengths are encoded, fetched and decoded, each up 
 }
 
 TEST_CASE("of an update that is described with more than the codec's most nothing is taken") {
-    Way way;
+    CodedWay way;
     const base::Bytes file = encode_update({{kLargest, -kLargest}}, kVariableCodec, kSettings);
     const BlobId id = way.from->put(file).value();
     const auto refused = way.bring(id, terms_of(1));

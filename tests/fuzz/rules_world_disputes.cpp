@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What players of the random ledger do in games: challenge what is settled, post what may or may not fold,
+// pick anything, prove nothing, concede, call, or stay silent.
+#include <algorithm>
+
+#include "tests/fuzz/rules_world.hpp"
+
+namespace assay::fuzz {
+
+using namespace contracts;
+
+bool RulesWorld::dispute(const Job& job) {
+    std::vector<Game> games = list_games(state_, job.id);
+    if (!games.empty() && !chance(4)) {
+        // An ended game is good for a call.
+        const auto open = std::find_if(games.begin(), games.end(), [](const Game& g) { return g.is_open(); });
+        play(job, open != games.end() && !chance(4) ? *open : games[choose_(games.size())]);
+        return true;
+    }
+    std::vector<ClaimId> settled;
+    for (const auto& [id, claim] : list_claims(state_, job.id))
+        if (!claim.dead && end_of_settled(id)) settled.push_back(id);
+    if (settled.empty()) return false;
+    const ClaimId& id = settled[choose_(settled.size())];
+    auto unit = id.kind == ClaimKind::kMerge ? dispute::UnitKind::kMerge : dispute::UnitKind::kSegment;
+    if (chance(2)) unit = static_cast<dispute::UnitKind>(1 + choose_(6));
+    const auto part = static_cast<std::uint32_t>(chance(4) ? choose_(4) : 0);
+    Person& who = people_[1 + choose_(people_.size() - 1)];
+    if (chance(2)) send(who, StakeDeposit{who.node.public_key(), at_most(1'000'000'000)});
+    send(who, DisputeOpen{job.id, id.round, id.kind, id.number, unit, part});
+    return true;
+}
+
+bool RulesWorld::end_of_settled(const ClaimId& id) {
+    const auto round = read_round_progress(state_, id.job, id.round);
+    return round && round->phase == RoundPhase::kSettled;
+}
+
+void RulesWorld::play(const Job& job, const Game& listed) {
+    const auto game = read_game(state_, job.id, listed.number);
+    Person* claimant = by_node(game->claimant);
+    Person* challenger = by_node(game->challenger);
+    if (claimant == nullptr || challenger == nullptr) return;
+    if (!game->is_open()) {
+        if (!game->claimant_lost || job.verifiers.empty()) return;
+        const PublicKey& verifier = job.verifiers[choose_(job.verifiers.size())].node;
+        return send(*challenger, DisputeCall{job.id, game->number, verifier});
+    }
+    if (chance(20)) return send(chance(2) ? *claimant : *challenger, DisputeConcede{job.id, game->number});
+    if (chance(20) && game->due != 0) return pass_to(game->due);
+    if (!game->way.claimant_moves()) {
+        dispute::Pick pick{.index = choose_(game->way.posted.size() + 1), .end = std::nullopt};
+        if (chance(6)) pick = {.index = 0, .end = static_cast<dispute::StepEnd>(1 + choose_(4))};
+        return send(*challenger, DisputePick{job.id, game->number, pick});
+    }
+    if (game->way.stage == dispute::WayStage::kWitness) {
+        return send(*claimant, DisputeProve{job.id, game->number, base::Bytes(choose_(4'000), 7)});
+    }
+    std::vector<Hash256> hashes(chance(20) ? choose_(9) : dispute::wanted_hashes(game->way));
+    for (Hash256& hash : hashes) hash = some_hash();
+    if (game->way.stage == dispute::WayStage::kStates && !hashes.empty()) hashes.back() = game->way.end;
+    send(*claimant, DisputePost{job.id, game->number, hashes});
+}
+
+}  // namespace assay::fuzz
