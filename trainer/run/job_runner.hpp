@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "contracts/base/error.hpp"
+#include "contracts/dispute/question.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/state_root.hpp"
@@ -208,6 +209,14 @@ public:
     /// diverged; kUsage for an operator that the step does not have. Frees the memory that it takes besides.
     base::Outcome<OperatorOutputs> run_to_operator(SlotState start, const OperatorPlace& place,
                                                    const Watch& watch);
+    /// What a player of a dispute asks about steps of a slot. `start` is a state of the segment at or before
+    /// the step that is asked about, its `step` saying which; the steps up to that one run as in
+    /// run_segment, and that one operator by operator, a sequence at a time. `token_file`: the bytes of the
+    /// job's training token file. Fails as run_segment does; kRejected when a step before it diverged, or a
+    /// divergence is asked for that is none; kUsage for what the step does not have. It takes the memory of
+    /// a training step and, of the step that runs by operators, one operator's output and hashes.
+    base::Outcome<dispute::Answer> answer(SlotState start, const dispute::Question& question,
+                                          base::ByteView token_file, const Watch& watch);
     /// Recomputes the unit `finalise` of a slot that did not diverge before it.
     base::Outcome<FinaliseReplay> replay_finalise(const BaseState& base, const SlotState& end);
 

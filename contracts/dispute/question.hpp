@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives a player of a dispute and the machine that computes for it Question and Answer: what the player has
+// to know of a step for its next move.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "contracts/base/codec.hpp"
+#include "contracts/dispute/end_referee.hpp"
+#include "contracts/dispute/position.hpp"
+
+namespace assay::dispute {
+
+/// What is asked of a slot's step. Frozen numbers.
+enum class QuestionKind : std::uint8_t {
+    kSteps = 1,       ///< `row` of the tree over the state roots after each step of the segment
+    kOutputs = 2,     ///< `row` of the tree over the roots of all outputs of step at.step
+    kTiles = 3,       ///< `row` of the tree over the tiles of output at.output of operator at.operator_index
+    kPartials = 4,    ///< `row` of the tree over the partials of tile at.tile but the last
+    kWitness = 5,     ///< the witness of partial at.partial: make_witness
+    kEnd = 6,         ///< the witness of `end`: end_witness
+    kLoss = 7,        ///< the witness of the step's loss: fingerprint_witness
+    kNorm = 8,        ///< the same of its gradient norm
+    kDivergence = 9,  ///< the witness that operator `diverged_at` wrote a number that is not finite
+};
+
+/// A fault that a drill has planted in what its machine computes: bits of a number that change right after
+/// its operator wrote it. Of devnets alone.
+struct QuestionFault {
+    std::uint32_t step = 0;  ///< inner step of the round
+    std::uint32_t operator_index = 0;
+    std::uint32_t output = 0;
+    std::uint64_t element = 0;  ///< row by row
+    std::uint32_t flip = 1;     ///< bits that change; 1: by one ulp
+    friend bool operator==(const QuestionFault&, const QuestionFault&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.step, self.operator_index, self.output, self.element, self.flip);
+    }
+};
+
+struct Question {
+    QuestionKind kind = QuestionKind::kSteps;
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+    PartialPosition at;  ///< as deep as the kind looks
+    TreeRow row;         ///< of a tree: at most kMaxMoveHashes nodes
+    EndPosition end;     ///< of kEnd
+    /// Where the claimant says that the step ended; known to all, and part of the tree's shape.
+    std::optional<std::uint32_t> diverged_at;
+    std::optional<QuestionFault> fault;
+    friend bool operator==(const Question&, const Question&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.kind, self.round, self.slot, self.at, self.row.height, self.row.first, self.row.nodes,
+              self.end, self.diverged_at, self.fault);
+    }
+};
+
+struct Answer {
+    std::vector<Hash256> hashes;  ///< of a row
+    base::Bytes witness;
+    friend bool operator==(const Answer&, const Answer&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.hashes, self.witness);
+    }
+};
+
+/// Whether a row of a tree over `leaves` leaves is there and no longer than a move.
+bool is_row(std::uint64_t leaves, const TreeRow& row);
+
+}  // namespace assay::dispute
+
+namespace assay::base {
+ASSAY_ENUM_RANGE(dispute::QuestionKind, kSteps, kDivergence);
+}  // namespace assay::base

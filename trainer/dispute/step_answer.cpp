@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/dispute/step_answer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "contracts/base/check.hpp"
+#include "contracts/program/state_root.hpp"
+
+namespace assay::trainer {
+
+namespace {
+using base::ErrorKind;
+using dispute::Answer;
+using dispute::PartialPosition;
+using dispute::Question;
+using dispute::QuestionKind;
+using dispute::StoredTree;
+
+AllocationPlan plan_of(const StepAtHand& step) {
+    const PlanChoice choice{
+        .micro_batch = 1, .rematerialise = step.rematerialise, .grouping = Grouping::kOperators};
+    return plan_allocation(*step.facts.program, step.device, choice,
+                           static_cast<std::uint32_t>(step.facts.sequences));
+}
+
+std::optional<std::uint32_t> writer_of(const dispute::StepFacts& facts, program::TensorId scalar) {
+    for (std::uint32_t i = 0; i < facts.operators(); ++i) {
+        const auto& outputs = facts.program->operators[i].outputs;
+        if (outputs.size() == 1 && outputs[0] == scalar) return i;
+    }
+    return std::nullopt;
+}
+
+base::Outcome<Answer> row_of(const StoredTree& tree, const dispute::TreeRow& row) {
+    if (!dispute::is_row(tree.leaves(), row)) {
+        return base::fail(ErrorKind::kUsage, "there is no such row of the tree",
+                          "ask for a row of at most " + std::to_string(dispute::kMaxMoveHashes) + " nodes");
+    }
+    const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
+    return Answer{{nodes.begin(), nodes.end()}, {}};
+}
+
+// One question about a step.
+class StepWork {
+public:
+    StepWork(const StepAtHand& step, const Question& question)
+        : step_(step), facts_(step.facts), question_(question) {}
+
+    base::Outcome<Answer> answer() {
+        switch (question_.kind) {
+            case QuestionKind::kSteps: ASSAY_CHECK(false);
+            case QuestionKind::kOutputs: return outputs();
+            case QuestionKind::kTiles: return tiles();
+            case QuestionKind::kPartials: return partials();
+            case QuestionKind::kWitness: return witness();
+            case QuestionKind::kEnd: return end();
+            case QuestionKind::kLoss:
+            case QuestionKind::kNorm: return fingerprint();
+            case QuestionKind::kDivergence: break;
+        }
+        return divergence();
+    }
+
+private:
+    [[nodiscard]] std::uint32_t number() const {
+        return facts_.first_output[question_.at.operator_index] + question_.at.output;
+    }
+    [[nodiscard]] bool is_norm() const {
+        return facts_.program->operators[question_.at.operator_index].kind ==
+               program::OperatorKind::kGlobalNorm;
+    }
+
+    // Runs operators 0 … `last`, and keeps what is wanted.
+    void run(std::uint32_t last, Wanted wanted) {
+        executor_.emplace(*facts_.program, step_.device, plan_of(step_));
+        recorder_.emplace(facts_, step_.device, *executor_, std::move(wanted), question_.fault);
+        executor_->run_each(last, facts_.coefficients, step_.tokens, step_.state.at(),
+                            [this](const Executor::Ran& ran) { recorder_->look(ran); });
+    }
+    void run_all(Wanted wanted) {
+        wanted.all_roots = true;
+        run(facts_.operators() - 1, std::move(wanted));
+    }
+
+    // What the partials of the tile at hand are computed from; the norm's are where they are.
+    [[nodiscard]] Reads operands() const {
+        if (is_norm()) return {};
+        return reads_of(facts_, question_.at, 0, dispute::partial_count(facts_, question_.at),
+                        step_.token_file);
+    }
+    // The tile at hand and these operands.
+    [[nodiscard]] Wanted wanted_of(const Reads& reads) const {
+        Wanted out;
+        for (const auto& [key, read] : reads) {
+            if (read.source.from == dispute::Source::From::kOutput)
+                out.tiles[read.source.number].insert(read.tiles.begin(), read.tiles.end());
+        }
+        out.tiles[number()].insert(question_.at.tile);
+        return out;
+    }
+    [[nodiscard]] StateParts state_parts(const Reads& reads, const Reads& shown) const {
+        program::StateRoots roots = step_.counters;
+        if (!shown.empty()) set_arrays(roots);
+        return {facts_, step_.device, step_.host, reads, shown, roots};
+    }
+    // Fills in the roots of the state's arrays as they are now.
+    void set_arrays(program::StateRoots& roots) const {
+        base::Hash256* const places[] = {&roots.parameters, &roots.first_moment, &roots.second_moment};
+        for (std::size_t i = 0; i < step_.host.size(); ++i) {
+            *places[i] = base::merkle_root(array_leaves(facts_, step_.device, step_.host[i]).leaves);
+        }
+    }
+    [[nodiscard]] RecordedStep memory(const StateParts* state) const {
+        return {facts_, *recorder_, state, step_.token_file, is_norm() ? &*executor_ : nullptr};
+    }
+    // All partials of the tile, the tile as it was left.
+    [[nodiscard]] std::vector<dispute::Cells> all_partials(RecordedStep& memory) const {
+        PartialPosition at = question_.at;
+        at.partial = 0;
+        std::vector<dispute::Cells> out = dispute::compute_partials(at, memory);
+        const program::TensorId id = facts_.output(at.operator_index, at.output);
+        const dispute::TileExtent extent = dispute::extent_of(facts_.rows(id), facts_.cols(id), at.tile);
+        const dispute::Tile& tile = recorder_->tile(number(), at.tile);
+        for (std::uint64_t i = 0; i < extent.height * extent.width; ++i) {
+            out.back().real[i] = tile[i / extent.width * arithmetic::kTile + i % extent.width];
+        }
+        return out;
+    }
+
+    base::Outcome<Answer> outputs() {
+        if (!dispute::is_row(facts_.outputs(), question_.row)) return row_of({}, question_.row);
+        run_all({});
+        return row_of(StoredTree(recorder_->roots()), question_.row);
+    }
+
+    base::Outcome<Answer> tiles() {
+        run(question_.at.operator_index, {.trees = {number()}});
+        return row_of(StoredTree(recorder_->leaves(number())), question_.row);
+    }
+
+    base::Outcome<Answer> partials() {
+        const Reads reads = operands();
+        const StateParts state = state_parts(reads, {});
+        run(question_.at.operator_index, wanted_of(reads));
+        RecordedStep known = memory(&state);
+        return row_of(dispute::partial_tree(all_partials(known)), question_.row);
+    }
+
+    base::Outcome<Answer> witness() {
+        const std::uint64_t partial = question_.at.partial;
+        const Reads reads = operands();
+        const Reads shown = reads_of(facts_, question_.at, partial, partial + 1, step_.token_file);
+        const StateParts state = state_parts(reads, shown);
+        Wanted wanted = wanted_of(reads);
+        for (const auto& [key, read] : shown) {
+            if (read.source.from == dispute::Source::From::kOutput) wanted.trees.insert(read.source.number);
+        }
+        run_all(std::move(wanted));
+        RecordedStep known = memory(&state);
+        known.set_roots(StoredTree(recorder_->roots()));
+        const std::vector<dispute::Cells> values = all_partials(known);
+        return Answer{{}, dispute::make_witness(question_.at, known, values, dispute::partial_tree(values))};
+    }
+
+    base::Outcome<Answer> end() {
+        run_all({});
+        step_.sync();
+        RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
+        known.set_roots(StoredTree(recorder_->roots()));
+        program::StateRoots roots = step_.counters;
+        ++roots.step_count;
+        ++roots.data_cursor;
+        if (roots.moment_age) ++*roots.moment_age;
+        set_arrays(roots);
+        const auto leaves = program::component_leaves(roots);
+        const StoredTree components({leaves.begin(), leaves.end()});
+        const dispute::EndPosition& at = question_.end;
+        if (at.part == dispute::EndPart::kCounter)
+            return Answer{{}, dispute::end_witness(at, known, {}, components, {})};
+        const ArrayLeaves array = array_leaves(facts_, step_.device, step_.host[at.component]);
+        return Answer{{}, dispute::end_witness(at, known, StoredTree(array.leaves), components,
+                                               array.roots[at.place])};
+    }
+
+    base::Outcome<Answer> fingerprint() {
+        const bool norm = question_.kind == QuestionKind::kNorm;
+        const auto writer = writer_of(facts_, norm ? facts_.program->norm : facts_.program->loss);
+        ASSAY_CHECK(writer);
+        const std::uint32_t scalar = facts_.first_output[*writer];
+        run_all({.trees = {scalar}, .tiles = {{scalar, {0}}}});
+        RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
+        known.set_roots(StoredTree(recorder_->roots()));
+        return Answer{{}, dispute::fingerprint_witness(known, norm)};
+    }
+
+    // The place is found in one run, and shown by another from the same state.
+    base::Outcome<Answer> divergence() {
+        const std::uint32_t index = *facts_.diverged_at;
+        Wanted wanted;
+        const auto outputs = facts_.program->operators[index].outputs.size();
+        for (std::uint32_t o = 0; o < outputs; ++o) {
+            const std::uint32_t one = facts_.first_output[index] + o;
+            wanted.trees.insert(one);
+            // Any tile may be the one; those of an operator are one output's worth of memory.
+            for (std::uint64_t t = 0; t < facts_.tiles(facts_.output(index, o)); ++t)
+                wanted.tiles[one].insert(t);
+        }
+        run_all(std::move(wanted));
+        const auto& found = recorder_->not_finite();
+        if (!found || found->operator_index != index) {
+            return base::fail(ErrorKind::kRejected, "what operator " + std::to_string(index) +
+                                                        " wrote is finite, or an earlier one diverged");
+        }
+        RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
+        known.set_roots(StoredTree(recorder_->roots()));
+        return Answer{{}, dispute::divergence_witness(known, found->output, found->tile)};
+    }
+
+    const StepAtHand& step_;
+    const dispute::StepFacts& facts_;
+    const Question& question_;
+    std::optional<Executor> executor_;
+    std::optional<StepRecorder> recorder_;
+};
+}  // namespace
+
+std::string misplaced_question(const dispute::StepFacts& facts, const Question& question) {
+    PartialPosition at = question.at;
+    switch (question.kind) {
+        case QuestionKind::kTiles:
+        case QuestionKind::kPartials: at.tile = question.kind == QuestionKind::kTiles ? 0 : at.tile; break;
+        case QuestionKind::kWitness:
+            return dispute::exists(facts, at) ? "" : "the step has no such partial";
+        case QuestionKind::kEnd: {
+            const bool counter = question.end.part == dispute::EndPart::kCounter;
+            const bool there = counter
+                                   ? question.end.component < program::kStateComponents
+                                   : dispute::end_output(facts, question.end.component, question.end.place)
+                                         .has_value();
+            return there ? "" : "the state behind the step has no such part";
+        }
+        case QuestionKind::kDivergence: return facts.diverged_at ? "" : "the question names no operator";
+        case QuestionKind::kLoss:
+        case QuestionKind::kNorm:
+            return facts.diverged_at ? "a step that diverged has no fingerprint" : "";
+        default: return "";
+    }
+    at.partial = 0;
+    return dispute::exists(facts, at) ? "" : "the step has no such tile";
+}
+
+base::Outcome<Answer> answer_step(const StepAtHand& step, const Question& question) {
+    return StepWork(step, question).answer();
+}
+
+void run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault) {
+    Executor executor(*step.facts.program, step.device, plan_of(step));
+    StepRecorder recorder(step.facts, step.device, executor, {}, fault);
+    executor.run_each(static_cast<std::uint32_t>(step.facts.program->operators.size() - 1),
+                      step.facts.coefficients, step.tokens, step.state.at(),
+                      [&](const Executor::Ran& ran) { recorder.look(ran); });
+}
+
+}  // namespace assay::trainer
