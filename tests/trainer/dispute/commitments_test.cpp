@@ -23,10 +23,12 @@ TEST_CASE("roots of all outputs of a step are those of the reference machine", "
     for (const disputed::StepVariant& variant : disputed::small_variants()) {
         disputed::Step step;
         disputed::make_step(step, variant);
+        const bool is_wide = step.spec.model.width > 500;
         const dispute::StepCommitments law(step.inputs);
         REQUIRE_FALSE(law.diverged());
         for (const Rematerialise rematerialise : kLevels) {
             for (const int threads : {1, 2}) {
+                if (is_wide && (threads == 1) != (rematerialise == Rematerialise::kCheap)) continue;
                 INFO(variant.name << ", " << to_text(rematerialise) << ", threads " << threads);
                 Question question;
                 question.kind = QuestionKind::kOutputs;
