@@ -217,6 +217,9 @@ public:
     /// a training step and, of the step that runs by operators, one operator's output and hashes.
     base::Outcome<dispute::Answer> answer(SlotState start, const dispute::Question& question,
                                           base::ByteView token_file, const Watch& watch);
+    /// The state before step question.at.step, with the question's fault, from such a start.
+    base::Outcome<SlotState> state_before(SlotState start, const dispute::Question& question,
+                                          const Watch& watch);
     /// Recomputes the unit `finalise` of a slot that did not diverge before it.
     base::Outcome<FinaliseReplay> replay_finalise(const BaseState& base, const SlotState& end);
 

@@ -163,4 +163,26 @@ base::Outcome<Answer> JobRunner::answer(SlotState start, const Question& questio
     }
 }
 
+base::Outcome<SlotState> JobRunner::state_before(SlotState start, const Question& question,
+                                                 const Watch& watch) {
+    Impl& impl = *impl_;
+    const program::JobSpec& spec = impl.spec;
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    Question asked = question;
+    asked.kind = QuestionKind::kOutputs;  // of one step
+    ASSAY_TRY(impl.check_question(start, asked, static_cast<std::uint32_t>(program.operators.size())));
+    try {
+        AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment);
+        if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
+        ASSAY_ASSIGN(const bool there,
+                     impl.run_asked(start, adopted, program, asked, asked.at.step, watch));
+        if (!there) return base::fail(ErrorKind::kRejected, "a step before the one asked about diverged");
+        adopted.sync();
+    } catch (const std::bad_alloc&) {
+        return base::fail(ErrorKind::kFailure, "there is not enough memory for a training step",
+                          "use a machine with more memory");
+    }
+    return start;
+}
+
 }  // namespace assay::trainer

@@ -35,6 +35,19 @@ program::TraceRecord some_trace() {
     return trace;
 }
 
+dispute::Question some_question() {
+    dispute::Question question;
+    question.kind = dispute::QuestionKind::kWitness;
+    question.round = 1;
+    question.slot = 2;
+    question.at = {3, 4, 5, 1, 6, 7};
+    question.row = {1, 2, 3};
+    question.end = {dispute::EndPart::kCounter, 3, 0};
+    question.diverged_at = 9;
+    question.fault = {4, 5, 1, 77, 1};
+    return question;
+}
+
 /// One message of every kind, with every optional part present.
 std::vector<Message> all_kinds() {
     const program::TraceRecord trace = some_trace();
@@ -63,6 +76,8 @@ std::vector<Message> all_kinds() {
             Rooted{trace.update},
             Sample{{1, 2, 3}, 10, 7, 0.5F},
             Sampled{{4, 5}},
+            Descend{some_question(), trace.update, trace.boundaries[0], true, true},
+            Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}}, 5},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};
 }
