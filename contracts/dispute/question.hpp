@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contracts/base/codec.hpp"
+#include "contracts/dispute/array_referee.hpp"
 #include "contracts/dispute/end_referee.hpp"
 #include "contracts/dispute/position.hpp"
 
@@ -59,6 +60,34 @@ struct Question {
     }
 };
 
+/// What is asked of a whole array: a slot's update, an array that a merge gave, or a slot's clip. Frozen.
+enum class ArraySubject : std::uint8_t {
+    kUpdate = 1,
+    kMergedParameters = 2,
+    kMergedOuter = 3,
+    kClip = 4,
+};
+/// How deep. Frozen numbers.
+enum class ArrayLevel : std::uint8_t {
+    kTensors = 1,     ///< `row`, at height 0, of the tensors' roots that fold_array takes; not of a clip
+    kTiles = 2,       ///< `row` of the tree over the tiles of tensor at.tensor; not of a clip
+    kPartials = 3,    ///< `row` of the tree over the partials of tile at.tile, or of the clip, but the last
+    kWitness = 4,     ///< the witness of partial at.partial
+    kDivergence = 5,  ///< of an update: the witness that a number of it is out of range
+};
+
+struct ArrayQuestion {
+    ArraySubject subject = ArraySubject::kUpdate;
+    ArrayLevel level = ArrayLevel::kTensors;
+    ArrayPosition at;  ///< as deep as the level looks; of a clip the partial alone
+    TreeRow row;
+    friend bool operator==(const ArrayQuestion&, const ArrayQuestion&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.subject, self.level, self.at, self.row.height, self.row.first, self.row.nodes);
+    }
+};
+
 struct Answer {
     std::vector<Hash256> hashes;  ///< of a row
     base::Bytes witness;
@@ -76,4 +105,6 @@ bool is_row(std::uint64_t leaves, const TreeRow& row);
 
 namespace assay::base {
 ASSAY_ENUM_RANGE(dispute::QuestionKind, kSteps, kDivergence);
+ASSAY_ENUM_RANGE(dispute::ArraySubject, kUpdate, kClip);
+ASSAY_ENUM_RANGE(dispute::ArrayLevel, kTensors, kDivergence);
 }  // namespace assay::base

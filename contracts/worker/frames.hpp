@@ -31,7 +31,7 @@ namespace assay::worker {
 /// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
-/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend.
+/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and DescendArray.
 inline constexpr std::uint32_t kProtocolVersion = 9;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
@@ -64,7 +64,7 @@ enum class FrameKind : std::uint16_t {
     kSampled = 18,
     kDescend = 19,
     kDescended = 20,
-    // 21: not in use
+    kDescendArray = 21,
     kCancel = 22,
     kRefusal = 23,
 };
@@ -383,6 +383,31 @@ struct Descend {
     }
 };
 
+/// The same of an array. Descriptors, of an update: base state of the round, head and arrays of the state at
+/// the last boundary, as Replay of `finalise`. Of a merge: base state, then an update for each entry, in
+/// order. Of a clip: its update. Answer: Descended.
+struct DescendArray {
+    static constexpr FrameKind kKind = FrameKind::kDescendArray;
+    struct Entry {
+        std::uint32_t slot = 0;
+        std::uint64_t weight = 0;
+        std::uint32_t clip = 0;
+        base::Hash256 update_root;  ///< the update file must have it
+        template <class Self, class V>
+        static void fields(Self& self, V& visit) {
+            visit(self.slot, self.weight, self.clip, self.update_root);
+        }
+    };
+    dispute::ArrayQuestion question;
+    std::uint32_t round = 0;
+    base::Hash256 end_root;      ///< of an update: that the last boundary must have
+    std::vector<Entry> merged;  ///< ascending slots; of a clip one
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.question, self.round, self.end_root, self.merged);
+    }
+};
+
 /// Descriptors: with `want_state`, head and arrays of the slot state.
 struct Descended {
     static constexpr FrameKind kKind = FrameKind::kDescended;
@@ -415,7 +440,7 @@ struct Refusal {
 using Message =
     std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary, Trained, Replay,
                  Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Descend, Descended,
-                 Cancel, Refusal>;
+                 DescendArray, Cancel, Refusal>;
 
 FrameKind kind_of(const Message& message);
 

@@ -174,6 +174,7 @@ public:
     /// The components of a slot state's root; zero for an array that is not there.
     [[nodiscard]] program::StateRoots state_roots(const SlotState& state) const;
     [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
+    [[nodiscard]] program::StateRoots base_roots(const BaseState& state) const;
     [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
 
     /// Why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root: arrays
@@ -217,6 +218,16 @@ public:
     /// a training step and, of the step that runs by operators, one operator's output and hashes.
     base::Outcome<dispute::Answer> answer(SlotState start, const dispute::Question& question,
                                           base::ByteView token_file, const Watch& watch);
+    /// The same of an array: an update of `end`, whose roots are `end_roots`; what a merge of `accepted` on
+    /// `base` gives, as merge() has it; the clip of the one update in `accepted`. kRejected where there is
+    /// no such array, or no divergence.
+    struct ArrayInputs {
+        const BaseState* base = nullptr;                  ///< null for a clip
+        const SlotState* end = nullptr;                   ///< of an update; else null
+        program::StateRoots end_roots = {};               ///< of `end`
+        std::span<const AcceptedUpdate> accepted = {};    ///< of a merge or a clip
+    };
+    base::Outcome<dispute::Answer> answer(const ArrayInputs& inputs, const dispute::ArrayQuestion& question);
     /// The state before step question.at.step, with the question's fault, from such a start.
     base::Outcome<SlotState> state_before(SlotState start, const dispute::Question& question,
                                           const Watch& watch);

@@ -53,6 +53,7 @@ public:
     Answered answer(const frames::Root& request, const RequestContext& context);
     Answered answer(const frames::Sample& request, const RequestContext& context);
     Answered answer(const frames::Descend& request, const RequestContext& context);
+    Answered answer(const frames::DescendArray& request, const RequestContext& context);
 
 private:
     WorkerJob() = default;
@@ -84,6 +85,7 @@ private:
     /// Adds what a replay brings to `input`.
     base::Result<void, frames::Refusal> read_replay(const frames::Replay& request,
                                                     const RequestContext& context, UnitInput& input) const;
+    Answered answer_update(const frames::DescendArray& request, const RequestContext& context);
     /// The state that a question starts from (job_descend.cpp).
     base::Result<trainer::SlotState, frames::Refusal> descend_start(const frames::Descend& request,
                                                                     const RequestContext& context) const;

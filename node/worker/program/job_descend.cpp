@@ -4,6 +4,7 @@
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_root.hpp"
 #include "node/worker/program/job.hpp"
 #include "node/worker/program/request_files.hpp"
 
@@ -87,6 +88,56 @@ Answered WorkerJob::answer(const frames::Descend& request, const RequestContext&
         std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
     answer.message = std::move(descended);
     return answer;
+}
+
+Answered WorkerJob::answer_update(const frames::DescendArray& request, const RequestContext& context) {
+    const program::RoundPlan plan(runner_->spec());
+    ASSAY_ASSIGN(const auto base, base_of(request.round, context));
+    std::size_t at = 1;
+    ASSAY_ASSIGN(const auto claimed, claimed_state(context, at, plan.start(plan.finalise()).arrays));
+    ASSAY_TRY(all_taken(context.bulk, at));
+    if (!claimed.state || !claimed.roots || program::state_root(*claimed.roots) != request.end_root ||
+        program::array_root(runner_->tensors(), claimed.state->parameters) != claimed.roots->parameters) {
+        return refuse(RefusalReason::kBadBytes, "the slot's end is not the one with root " +
+                                                    request.end_root.brief());
+    }
+    auto found = runner_->answer({&base, &*claimed.state, *claimed.roots, {}}, request.question);
+    if (!found.ok()) return refuse_answer(found.error());
+    return WorkerAnswer{frames::Descended{std::move(found).value(), 0}, {}};
+}
+
+Answered WorkerJob::answer(const frames::DescendArray& request, const RequestContext& context) {
+    ASSAY_TRY(check_place(request.round, 0));
+    if (request.question.subject == dispute::ArraySubject::kUpdate) return answer_update(request, context);
+    std::size_t at = 0;
+    std::optional<trainer::BaseState> base;
+    if (request.question.subject != dispute::ArraySubject::kClip) {
+        ASSAY_ASSIGN(base, base_of(request.round, context));
+        ++at;
+    }
+    if (context.bulk.size() != at + request.merged.size()) {
+        return refuse(RefusalReason::kBadRequest, "there is not an update for each entry");
+    }
+    std::vector<trainer::Update> updates;
+    updates.reserve(request.merged.size());
+    std::vector<trainer::AcceptedUpdate> accepted;
+    for (std::size_t i = 0; i < request.merged.size(); ++i) {
+        const frames::DescendArray::Entry& entry = request.merged[i];
+        ASSAY_TRY(check_place(request.round, entry.slot));
+        if (i > 0 && entry.slot <= request.merged[i - 1].slot)
+            return refuse(RefusalReason::kBadRequest, "the slots of a merge must ascend");
+        ASSAY_ASSIGN(auto update,
+                     read_bulk(context.bulk[at + i], runner_->parameter_count(), update_decoder()));
+        if (runner_->update_root(update) != entry.update_root) {
+            return refuse(RefusalReason::kBadBytes, "the update of slot " + std::to_string(entry.slot) +
+                                                        " has not root " + entry.update_root.brief());
+        }
+        updates.push_back(std::move(update));
+        accepted.push_back({entry.slot, entry.weight, &updates.back(), entry.clip});
+    }
+    auto found = runner_->answer({base ? &*base : nullptr, nullptr, {}, accepted}, request.question);
+    if (!found.ok()) return refuse_answer(found.error());
+    return WorkerAnswer{frames::Descended{std::move(found).value(), 0}, {}};
 }
 
 }  // namespace assay::verifier

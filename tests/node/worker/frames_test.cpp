@@ -77,6 +77,10 @@ std::vector<Message> all_kinds() {
             Sample{{1, 2, 3}, 10, 7, 0.5F},
             Sampled{{4, 5}},
             Descend{some_question(), trace.update, trace.boundaries[0], true, true},
+            DescendArray{{dispute::ArraySubject::kMergedOuter, dispute::ArrayLevel::kWitness, {1, 2, 3}, {0, 1, 2}},
+                         4,
+                         trace.update,
+                         {{0, 1, 2, trace.update}, {1, 2, 65'536, trace.update}}},
             Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}}, 5},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};
@@ -185,7 +189,7 @@ TEST_CASE("a truncated or lengthened message is refused") {
 
 TEST_CASE("an unknown kind is refused") {
     for (const std::uint16_t kind :
-         {std::uint16_t{0}, std::uint16_t{21}, std::uint16_t{24}, std::uint16_t{65535}}) {
+         {std::uint16_t{0}, std::uint16_t{24}, std::uint16_t{25}, std::uint16_t{65535}}) {
         const auto message = decode_message(kind, {});
         REQUIRE_FALSE(message.ok());
         CHECK(message.error() == base::DecodeError::kBadVariant);
