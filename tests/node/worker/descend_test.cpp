@@ -3,8 +3,13 @@
 // between steps down to the number that one of them changed by one ulp.
 #include <cstdlib>
 
+#include "contracts/dispute/array_referee.hpp"
+#include "contracts/dispute/clip_referee.hpp"
 #include "contracts/dispute/referee.hpp"
 #include "contracts/program/program.hpp"
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_head.hpp"
 #include "contracts/program/state_root.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
@@ -49,6 +54,7 @@ struct Machine {
             });
         REQUIRE(trained.ok());
         trace = trained->first.trace;
+        update = trained->second.front();
     }
 
     base::Outcome<std::pair<frames::Descended, std::vector<frames::SharedDescriptor>>> ask(
@@ -66,6 +72,7 @@ struct Machine {
     frames::SharedDescriptor base;
     std::vector<std::vector<frames::SharedDescriptor>> states;
     program::TraceRecord trace;
+    frames::SharedDescriptor update;
 };
 
 Question about(QuestionKind kind, std::uint64_t leaves = 0, const PartialPosition& at = {}) {
@@ -183,4 +190,114 @@ TEST_CASE("a worker refuses by name what it cannot answer about a step, and goes
     CHECK(drilled.error().what.find("devnet") != std::string::npos);
     CHECK(machine.from_segment(about(QuestionKind::kSteps, 2)).hashes.back() ==
           machine.trace.boundaries[kSegment + 1]);
+}
+
+TEST_CASE("a worker leads a dispute over an update, a merge and a clip down to a witness") {
+    tests::TinyJob job = tests::tiny_job();
+    job.spec.train.max_update_norm = 1e-3F;
+    const Machine machine(job);
+    const auto tensors = program::parameter_tensors(job.spec.model);
+    const auto ask = [&](const frames::DescendArray& request,
+                         const std::vector<frames::SharedDescriptor>& bulk) {
+        const auto out = call_for<frames::Descended>(*machine.worker, request, bulk);
+        if (!out.ok()) FAIL(out.error().what);
+        return out->first.answer;
+    };
+    // Its tensors fold into the array, a tensor's tiles into the tensor; the witness of a partial is good.
+    const auto descend = [&](frames::DescendArray request, const std::vector<frames::SharedDescriptor>& bulk,
+                             const dispute::ArrayFacts& facts, dispute::FixedHashes fixed) {
+        request.question.level = dispute::ArrayLevel::kTensors;
+        request.question.row = {0, 0, tensors.size()};
+        const auto roots = ask(request, bulk).hashes;
+        for (std::uint32_t t = 0; t < tensors.size(); t += 5) {
+            dispute::ArrayPosition at{t, 0, 0};
+            const auto count = arithmetic::tile_count(tensors[t].rows, tensors[t].cols);
+            request.question.at = at;
+            request.question.level = dispute::ArrayLevel::kTiles;
+            request.question.row = dispute::top_row(count);
+            const auto tiles = ask(request, bulk).hashes;
+            REQUIRE(root_of(tiles) == roots[t]);
+            at.tile = count - 1;
+            request.question.at = at;
+            fixed.partials = root_of({});
+            std::vector<base::Hash256> partials;
+            if (dispute::partial_count(facts) > 1) {
+                request.question.level = dispute::ArrayLevel::kPartials;
+                request.question.row = dispute::top_row(dispute::partial_count(facts) - 1);
+                partials = ask(request, bulk).hashes;
+                fixed.partials = root_of(partials);
+            }
+            partials.push_back(tiles.back());
+            request.question.level = dispute::ArrayLevel::kWitness;
+            for (at.partial = 0; at.partial < partials.size(); ++at.partial) {
+                request.question.at = at;
+                fixed.claimed = partials[at.partial];
+                const base::Bytes witness = ask(request, bulk).witness;
+                CHECK(dispute::judge(facts, at, fixed, witness).claimant_wins());
+                fixed.claimed = root_of(roots);
+                CHECK(dispute::judge(facts, at, fixed, witness).reason == dispute::GameReason::kNotClaimed);
+            }
+        }
+        return dispute::fold_array(tensors, roots);
+    };
+    dispute::ArrayFacts facts;
+    facts.tensors = &tensors;
+    facts.row = &program::strategy_of(job.spec);
+    facts.settings = program::round_settings(job.spec);
+    frames::DescendArray request;
+    request.question.subject = dispute::ArraySubject::kUpdate;
+    request.end_root = machine.trace.boundaries.back();
+    const auto arrays = program::RoundPlan(job.spec).start(program::RoundPlan(job.spec).finalise()).arrays;
+    auto bulk = program::narrowed(machine.states.back(), program::strategy_of(job.spec).lane_arrays, arrays);
+    bulk.insert(bulk.begin(), machine.base);
+    const auto rooted = call_for<frames::Rooted>(
+        *machine.worker, frames::Root{frames::BulkKind::kBaseState}, {machine.base});
+    REQUIRE(rooted.ok());
+    const base::Hash256 start = rooted->first.root;
+    CHECK(descend(request, bulk, facts, {{}, {}, {}, {}, {start, request.end_root}, {}}) ==
+          machine.trace.update);
+    // The update is in range: there is no divergence to show.
+    request.question.level = dispute::ArrayLevel::kDivergence;
+    CHECK_FALSE(call_for<frames::Descended>(*machine.worker, request, bulk).ok());
+    request.end_root = start;
+    CHECK_FALSE(call_for<frames::Descended>(*machine.worker, request, bulk).ok());
+    // A merge of one slot, with its clip.
+    frames::Merge merge;
+    merge.accepted = {{0, 3, machine.trace.update}};
+    const auto merged =
+        call_for<frames::BaseStateFrame>(*machine.worker, merge, {machine.base, machine.update});
+    REQUIRE(merged.ok());
+    const std::uint32_t clip = merged->first.clips.at(0);
+    REQUIRE(clip < arithmetic::kWholeClip);
+    request = {};
+    request.merged = {{0, 3, clip, machine.trace.update}};
+    facts.slots = {{{}, 3, clip}};
+    program::StateRoots next;
+    next.step_count = job.spec.train.inner_steps;
+    const dispute::FixedHashes fixed{{}, {}, {}, {}, {start}, {machine.trace.update}};
+    request.question.subject = dispute::ArraySubject::kMergedParameters;
+    facts.unit = dispute::ArrayUnit::kMergedParameters;
+    next.parameters = descend(request, {machine.base, machine.update}, facts, fixed);
+    request.question.subject = dispute::ArraySubject::kMergedOuter;
+    facts.unit = dispute::ArrayUnit::kMergedOuter;
+    next.outer = descend(request, {machine.base, machine.update}, facts, fixed);
+    CHECK(program::state_root(next) == merged->first.root);
+    // The clip itself.
+    const dispute::ClipFacts of_clip{&tensors, facts.settings.sum_exponent,
+                                     job.spec.train.max_update_norm.value()};
+    const std::uint64_t count = dispute::partial_count(of_clip);
+    request.question.subject = dispute::ArraySubject::kClip;
+    request.question.level = dispute::ArrayLevel::kPartials;
+    request.question.row = dispute::top_row(count - 1);
+    const auto sums = ask(request, {machine.update}).hashes;
+    request.question.level = dispute::ArrayLevel::kWitness;
+    for (request.question.at.partial = 0; request.question.at.partial < count; ++request.question.at.partial) {
+        const std::uint64_t at = request.question.at.partial;
+        dispute::Cells claimed{dispute::CellKind::kWhole, {}, {base::Int128{clip}}};
+        dispute::FixedHashes hashes = fixed;
+        hashes.partials = root_of(sums);
+        hashes.claimed = at + 1 == count ? dispute::partial_hash(claimed) : sums[at];
+        const base::Bytes witness = ask(request, {machine.update}).witness;
+        CHECK(dispute::judge(of_clip, at, hashes, witness).claimant_wins());
+    }
 }
