@@ -33,11 +33,9 @@ std::optional<std::uint32_t> writer_of(const dispute::StepFacts& facts, program:
     return std::nullopt;
 }
 
-base::Outcome<Answer> row_of(const StoredTree& tree, const dispute::TreeRow& row) {
-    if (!dispute::is_row(tree.leaves(), row)) {
-        return base::fail(ErrorKind::kUsage, "there is no such row of the tree",
-                          "ask for a row of at most " + std::to_string(dispute::kMaxMoveHashes) + " nodes");
-    }
+// A row that misplaced_question() has looked at; of an output behind a divergence there are no hashes.
+Answer row_of(const StoredTree& tree, const dispute::TreeRow& row) {
+    if (tree.leaves() == 0) return {};
     const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
     return Answer{{nodes.begin(), nodes.end()}, {}};
 }
@@ -130,7 +128,6 @@ private:
     }
 
     base::Outcome<Answer> outputs() {
-        if (!dispute::is_row(facts_.outputs(), question_.row)) return row_of({}, question_.row);
         run_all({});
         return row_of(StoredTree(recorder_->roots()), question_.row);
     }
@@ -195,18 +192,12 @@ private:
         return Answer{{}, dispute::fingerprint_witness(known, norm)};
     }
 
-    // The place is found in one run, and shown by another from the same state.
     base::Outcome<Answer> divergence() {
         const std::uint32_t index = *facts_.diverged_at;
         Wanted wanted;
         const auto outputs = facts_.program->operators[index].outputs.size();
-        for (std::uint32_t o = 0; o < outputs; ++o) {
-            const std::uint32_t one = facts_.first_output[index] + o;
-            wanted.trees.insert(one);
-            // Any tile may be the one; those of an operator are one output's worth of memory.
-            for (std::uint64_t t = 0; t < facts_.tiles(facts_.output(index, o)); ++t)
-                wanted.tiles[one].insert(t);
-        }
+        for (std::uint32_t o = 0; o < outputs; ++o) wanted.trees.insert(facts_.first_output[index] + o);
+        wanted.not_finite = true;
         run_all(std::move(wanted));
         const auto& found = recorder_->not_finite();
         if (!found || found->operator_index != index) {
@@ -224,15 +215,30 @@ private:
     std::optional<Executor> executor_;
     std::optional<StepRecorder> recorder_;
 };
+
+std::string misplaced_row(std::uint64_t leaves, const dispute::TreeRow& row) {
+    return dispute::is_row(leaves, row) ? "" : "there is no such row of the tree";
+}
+
+std::string misplaced_tile(const dispute::StepFacts& facts, const Question& question) {
+    const bool is_partials = question.kind == QuestionKind::kPartials;
+    PartialPosition at = question.at;
+    at.partial = 0;
+    if (!is_partials) at.tile = 0;
+    if (!dispute::exists(facts, at)) return "the step has no such tile";
+    const std::uint64_t leaves = is_partials ? dispute::partial_count(facts, at) - 1
+                                             : facts.tiles(facts.output(at.operator_index, at.output));
+    return misplaced_row(leaves, question.row);
+}
 }  // namespace
 
 std::string misplaced_question(const dispute::StepFacts& facts, const Question& question) {
-    PartialPosition at = question.at;
     switch (question.kind) {
+        case QuestionKind::kOutputs: return misplaced_row(facts.outputs(), question.row);
         case QuestionKind::kTiles:
-        case QuestionKind::kPartials: at.tile = question.kind == QuestionKind::kTiles ? 0 : at.tile; break;
+        case QuestionKind::kPartials: return misplaced_tile(facts, question);
         case QuestionKind::kWitness:
-            return dispute::exists(facts, at) ? "" : "the step has no such partial";
+            return dispute::exists(facts, question.at) ? "" : "the step has no such partial";
         case QuestionKind::kEnd: {
             const bool counter = question.end.part == dispute::EndPart::kCounter;
             const bool there = counter
@@ -245,10 +251,9 @@ std::string misplaced_question(const dispute::StepFacts& facts, const Question& 
         case QuestionKind::kLoss:
         case QuestionKind::kNorm:
             return facts.diverged_at ? "a step that diverged has no fingerprint" : "";
-        default: return "";
+        case QuestionKind::kSteps: break;
     }
-    at.partial = 0;
-    return dispute::exists(facts, at) ? "" : "the step has no such tile";
+    return "";
 }
 
 base::Outcome<Answer> answer_step(const StepAtHand& step, const Question& question) {

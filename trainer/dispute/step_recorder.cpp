@@ -105,7 +105,9 @@ void StepRecorder::clean(const Place& place, std::uint64_t first_row, std::span<
     const std::uint64_t row = first_row + first / cols;
     const NotFinite found{place.index, place.output,
                           row / kTile * tiles_across(cols) + first % cols / kTile};
-    if (!not_finite_ || found.operator_index < not_finite_->operator_index) not_finite_ = found;
+    if (not_finite_ && found.operator_index >= not_finite_->operator_index) return;
+    not_finite_ = found;
+    if (wanted_.not_finite) wanted_.tiles[number_of(place)].insert(found.tile);
 }
 
 void StepRecorder::hash(const Place& place, Progress& progress, std::span<const float> rows) {

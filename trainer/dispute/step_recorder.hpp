@@ -23,6 +23,7 @@ struct Wanted {
     bool all_roots = false;
     std::set<std::uint32_t> trees;                            ///< hashes of all tiles
     std::map<std::uint32_t, std::set<std::uint64_t>> tiles;  ///< numbers of these tiles
+    bool not_finite = false;                                 ///< the tile that not_finite() names
 };
 
 /// A number that is not finite: the first of the first operator in program order that wrote one.

@@ -214,8 +214,9 @@ public:
     /// the step that is asked about, its `step` saying which; the steps up to that one run as in
     /// run_segment, and that one operator by operator, a sequence at a time. `token_file`: the bytes of the
     /// job's training token file. Fails as run_segment does; kRejected when a step before it diverged, or a
-    /// divergence is asked for that is none; kUsage for what the step does not have. It takes the memory of
-    /// a training step and, of the step that runs by operators, one operator's output and hashes.
+    /// divergence is asked for that is none; kUsage for what the step does not have; kVerification for a
+    /// state of another place. It takes the memory of a training step and, of the step that runs by
+    /// operators, one operator's output and hashes.
     base::Outcome<dispute::Answer> answer(SlotState start, const dispute::Question& question,
                                           base::ByteView token_file, const Watch& watch);
     /// The same of an array: an update of `end`, whose roots are `end_roots`; what a merge of `accepted` on

@@ -52,11 +52,11 @@ base::Outcome<void> JobRunner::Impl::check_question(const SlotState& start, cons
     const bool sized = start.parameters.size() == parameters && start.first_moment.size() == parameters &&
                        start.second_moment.size() == parameters;
     if (!sized || start.age.has_value() != program::carries_state(spec)) {
-        return unfit("the state is of another job");
+        return base::fail(ErrorKind::kVerification, "the state is of another job");
     }
     if (start.step < range.first || start.step > last ||
         start.cursor != std::uint64_t{question.round} * spec.train.inner_steps + start.step) {
-        return unfit("the state is not one of the segment before the step");
+        return base::fail(ErrorKind::kVerification, "the state is not one of the segment before the step");
     }
     return {};
 }
