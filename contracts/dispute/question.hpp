@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a player of a dispute and the machine that computes for it Question and Answer: what the player has
-// to know of a step for its next move.
+// Gives a player of a dispute and the machine that computes for it Question and DisputeAnswer: what the
+// player has to know of a step for its next move.
 #pragma once
 
 #include <cstdint>
@@ -88,10 +88,10 @@ struct ArrayQuestion {
     }
 };
 
-struct Answer {
+struct DisputeAnswer {
     std::vector<Hash256> hashes;  ///< of a row
     base::Bytes witness;
-    friend bool operator==(const Answer&, const Answer&) = default;
+    friend bool operator==(const DisputeAnswer&, const DisputeAnswer&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.hashes, self.witness);

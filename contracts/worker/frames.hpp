@@ -31,7 +31,8 @@ namespace assay::worker {
 /// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
-/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and DescendArray.
+/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
+/// DescendArray.
 inline constexpr std::uint32_t kProtocolVersion = 9;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
@@ -400,7 +401,7 @@ struct DescendArray {
     };
     dispute::ArrayQuestion question;
     std::uint32_t round = 0;
-    base::Hash256 end_root;      ///< of an update: that the last boundary must have
+    base::Hash256 end_root;     ///< of an update: that the last boundary must have
     std::vector<Entry> merged;  ///< ascending slots; of a clip one
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -411,7 +412,7 @@ struct DescendArray {
 /// Descriptors: with `want_state`, head and arrays of the slot state.
 struct Descended {
     static constexpr FrameKind kKind = FrameKind::kDescended;
-    dispute::Answer answer;
+    dispute::DisputeAnswer answer;
     std::uint64_t nanoseconds = 0;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -437,10 +438,9 @@ struct Refusal {
     }
 };
 
-using Message =
-    std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary, Trained, Replay,
-                 Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Descend, Descended,
-                 DescendArray, Cancel, Refusal>;
+using Message = std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary,
+                             Trained, Replay, Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample,
+                             Sampled, Descend, Descended, DescendArray, Cancel, Refusal>;
 
 FrameKind kind_of(const Message& message);
 

@@ -14,12 +14,12 @@ namespace assay::trainer {
 namespace {
 using arithmetic::kTile;
 using base::ErrorKind;
-using dispute::Answer;
 using dispute::ArrayLevel;
 using dispute::ArrayQuestion;
 using dispute::ArraySubject;
 using dispute::CellKind;
 using dispute::Cells;
+using dispute::DisputeAnswer;
 using dispute::Source;
 using dispute::StoredTree;
 using program::StateComponent;
@@ -133,15 +133,15 @@ base::Failed<base::Error> no_such(const std::string& what) {
                       "ask about a place of this job's arrays");
 }
 
-base::Outcome<Answer> row_of(const StoredTree& tree, const dispute::TreeRow& row) {
+base::Outcome<DisputeAnswer> row_of(const StoredTree& tree, const dispute::TreeRow& row) {
     if (!dispute::is_row(tree.leaves(), row)) return no_such("row");
     const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
-    return Answer{{nodes.begin(), nodes.end()}, {}};
+    return DisputeAnswer{{nodes.begin(), nodes.end()}, {}};
 }
 
-class ArrayWork {
+class ArrayReply {
 public:
-    ArrayWork(const ArraysAtHand& arrays, const ArrayQuestion& question)
+    ArrayReply(const ArraysAtHand& arrays, const ArrayQuestion& question)
         : arrays_(arrays), question_(question), memory_(arrays) {
         facts_.tensors = &arrays.tensors;
         facts_.row = &arrays.law.row;
@@ -154,7 +154,7 @@ public:
             facts_.slots.push_back({one.update, one.weight, one.clip});
     }
 
-    base::Outcome<Answer> answer() {
+    base::Outcome<DisputeAnswer> answer() {
         if (question_.subject == ArraySubject::kClip) return of_clip();
         if (question_.level == ArrayLevel::kTensors) return tensors();
         if (question_.level == ArrayLevel::kDivergence) return divergence();
@@ -166,7 +166,7 @@ public:
         const std::vector<Cells> partials = dispute::compute_partials(facts_, at, memory_);
         const StoredTree tree = dispute::partial_tree(partials);
         if (question_.level == ArrayLevel::kPartials) return row_of(tree, question_.row);
-        return Answer{{}, dispute::make_witness(facts_, at, memory_, partials, tree)};
+        return DisputeAnswer{{}, dispute::make_witness(facts_, at, memory_, partials, tree)};
     }
 
 private:
@@ -177,16 +177,16 @@ private:
                    : real_tree(arrays_.device, info, part_of(info, arrays_.array));
     }
 
-    base::Outcome<Answer> tensors() {
+    base::Outcome<DisputeAnswer> tensors() {
         const dispute::TreeRow& row = question_.row;
         if (row.height != 0 || !dispute::is_row(arrays_.tensors.size(), row)) return no_such("row");
-        Answer out;
+        DisputeAnswer out;
         for (std::uint64_t i = row.first; i < row.first + row.nodes; ++i)
             out.hashes.push_back(tree_of(static_cast<std::uint32_t>(i)).root());
         return out;
     }
 
-    base::Outcome<Answer> of_clip() {
+    base::Outcome<DisputeAnswer> of_clip() {
         if (question_.level != ArrayLevel::kPartials && question_.level != ArrayLevel::kWitness)
             return no_such("level");
         if (arrays_.merged.size() != 1) return no_such("clip");
@@ -195,10 +195,10 @@ private:
         const StoredTree tree = dispute::partial_tree(partials);
         if (question_.level == ArrayLevel::kPartials) return row_of(tree, question_.row);
         if (question_.at.partial >= partials.size()) return no_such("partial");
-        return Answer{{}, dispute::make_witness(facts, question_.at.partial, memory_, partials, tree)};
+        return DisputeAnswer{{}, dispute::make_witness(facts, question_.at.partial, memory_, partials, tree)};
     }
 
-    base::Outcome<Answer> divergence() {
+    base::Outcome<DisputeAnswer> divergence() {
         if (question_.subject != ArraySubject::kUpdate) return no_such("level");
         for (std::uint32_t t = 0; t < arrays_.tensors.size(); ++t) {
             const program::TensorInfo& info = arrays_.tensors[t];
@@ -210,10 +210,10 @@ private:
                                                     end.subspan(i, 1), std::span(row).first(1))) {
                     continue;
                 }
-                const std::uint64_t tile = i / info.cols / kTile * ((info.cols + kTile - 1) / kTile) +
-                                           i % info.cols / kTile;
+                const std::uint64_t tile =
+                    i / info.cols / kTile * ((info.cols + kTile - 1) / kTile) + i % info.cols / kTile;
                 if (!dispute::exists(facts_, {t, tile, 0})) return no_such("place");
-                return Answer{{}, dispute::update_divergence_witness(facts_, t, tile, memory_)};
+                return DisputeAnswer{{}, dispute::update_divergence_witness(facts_, t, tile, memory_)};
             }
         }
         return base::fail(ErrorKind::kRejected, "every number of the update is in range");
@@ -226,8 +226,8 @@ private:
 };
 }  // namespace
 
-base::Outcome<Answer> answer_array(const ArraysAtHand& arrays, const ArrayQuestion& question) {
-    return ArrayWork(arrays, question).answer();
+base::Outcome<DisputeAnswer> answer_array(const ArraysAtHand& arrays, const ArrayQuestion& question) {
+    return ArrayReply(arrays, question).answer();
 }
 
 }  // namespace assay::trainer

@@ -21,8 +21,8 @@ struct ArraysAtHand {
     std::span<const float> base_parameters;
     std::span<const float> base_outer;
     std::span<const float> end_parameters;
-    program::StateRoots base;  ///< roots of the round's base
-    program::StateRoots end;   ///< roots of the slot's last boundary
+    program::StateRoots base;                   ///< roots of the round's base
+    program::StateRoots end;                    ///< roots of the slot's last boundary
     std::vector<program::Contribution> merged;  ///< of a clip, its update
     /// What was made of them: the update, or the array that the merge gave.
     std::span<const std::int64_t> update;
@@ -30,7 +30,7 @@ struct ArraysAtHand {
 };
 
 /// kUsage when there is no such row or place, kRejected when a divergence is asked for that is none.
-base::Outcome<dispute::Answer> answer_array(const ArraysAtHand& arrays,
-                                            const dispute::ArrayQuestion& question);
+base::Outcome<dispute::DisputeAnswer> answer_array(const ArraysAtHand& arrays,
+                                                   const dispute::ArrayQuestion& question);
 
 }  // namespace assay::trainer

@@ -149,8 +149,8 @@ void RecordedStep::piece(std::uint64_t number, base::Bytes& out, std::vector<bas
         }
         pieces_.emplace(std::move(leaves));
     }
-    out = base::to_bytes(
-        token_file_.subspan(number * base::kBlobPiece, dispute::piece_bytes(facts_, number)));
+    out =
+        base::to_bytes(token_file_.subspan(number * base::kBlobPiece, dispute::piece_bytes(facts_, number)));
     siblings = pieces_->siblings(number);
 }
 

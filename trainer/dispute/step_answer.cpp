@@ -12,7 +12,7 @@ namespace assay::trainer {
 
 namespace {
 using base::ErrorKind;
-using dispute::Answer;
+using dispute::DisputeAnswer;
 using dispute::PartialPosition;
 using dispute::Question;
 using dispute::QuestionKind;
@@ -34,10 +34,10 @@ std::optional<std::uint32_t> writer_of(const dispute::StepFacts& facts, program:
 }
 
 // A row that misplaced_question() has looked at; of an output behind a divergence there are no hashes.
-Answer row_of(const StoredTree& tree, const dispute::TreeRow& row) {
+DisputeAnswer row_of(const StoredTree& tree, const dispute::TreeRow& row) {
     if (tree.leaves() == 0) return {};
     const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
-    return Answer{{nodes.begin(), nodes.end()}, {}};
+    return DisputeAnswer{{nodes.begin(), nodes.end()}, {}};
 }
 
 // One question about a step.
@@ -46,7 +46,7 @@ public:
     StepWork(const StepAtHand& step, const Question& question)
         : step_(step), facts_(step.facts), question_(question) {}
 
-    base::Outcome<Answer> answer() {
+    base::Outcome<DisputeAnswer> answer() {
         switch (question_.kind) {
             case QuestionKind::kSteps: ASSAY_CHECK(false);
             case QuestionKind::kOutputs: return outputs();
@@ -66,18 +66,17 @@ private:
         return facts_.first_output[question_.at.operator_index] + question_.at.output;
     }
     [[nodiscard]] bool is_norm() const {
-        return facts_.program->operators[question_.at.operator_index].kind ==
-               program::OperatorKind::kGlobalNorm;
+        return facts_.output(question_.at.operator_index, question_.at.output) == facts_.program->norm;
     }
 
     // Runs operators 0 … `last`, and keeps what is wanted.
-    void run(std::uint32_t last, Wanted wanted) {
+    void run(std::uint32_t last, WantedOutputs wanted) {
         executor_.emplace(*facts_.program, step_.device, plan_of(step_));
         recorder_.emplace(facts_, step_.device, *executor_, std::move(wanted), question_.fault);
         executor_->run_each(last, facts_.coefficients, step_.tokens, step_.state.at(),
                             [this](const Executor::Ran& ran) { recorder_->look(ran); });
     }
-    void run_all(Wanted wanted) {
+    void run_all(WantedOutputs wanted) {
         wanted.all_roots = true;
         run(facts_.operators() - 1, std::move(wanted));
     }
@@ -89,8 +88,8 @@ private:
                         step_.token_file);
     }
     // The tile at hand and these operands.
-    [[nodiscard]] Wanted wanted_of(const Reads& reads) const {
-        Wanted out;
+    [[nodiscard]] WantedOutputs wanted_of(const Reads& reads) const {
+        WantedOutputs out;
         for (const auto& [key, read] : reads) {
             if (read.source.from == dispute::Source::From::kOutput)
                 out.tiles[read.source.number].insert(read.tiles.begin(), read.tiles.end());
@@ -127,17 +126,17 @@ private:
         return out;
     }
 
-    base::Outcome<Answer> outputs() {
+    base::Outcome<DisputeAnswer> outputs() {
         run_all({});
         return row_of(StoredTree(recorder_->roots()), question_.row);
     }
 
-    base::Outcome<Answer> tiles() {
+    base::Outcome<DisputeAnswer> tiles() {
         run(question_.at.operator_index, {.trees = {number()}});
         return row_of(StoredTree(recorder_->leaves(number())), question_.row);
     }
 
-    base::Outcome<Answer> partials() {
+    base::Outcome<DisputeAnswer> partials() {
         const Reads reads = operands();
         const StateParts state = state_parts(reads, {});
         run(question_.at.operator_index, wanted_of(reads));
@@ -145,12 +144,12 @@ private:
         return row_of(dispute::partial_tree(all_partials(known)), question_.row);
     }
 
-    base::Outcome<Answer> witness() {
+    base::Outcome<DisputeAnswer> witness() {
         const std::uint64_t partial = question_.at.partial;
         const Reads reads = operands();
         const Reads shown = reads_of(facts_, question_.at, partial, partial + 1, step_.token_file);
         const StateParts state = state_parts(reads, shown);
-        Wanted wanted = wanted_of(reads);
+        WantedOutputs wanted = wanted_of(reads);
         for (const auto& [key, read] : shown) {
             if (read.source.from == dispute::Source::From::kOutput) wanted.trees.insert(read.source.number);
         }
@@ -158,10 +157,11 @@ private:
         RecordedStep known = memory(&state);
         known.set_roots(StoredTree(recorder_->roots()));
         const std::vector<dispute::Cells> values = all_partials(known);
-        return Answer{{}, dispute::make_witness(question_.at, known, values, dispute::partial_tree(values))};
+        return DisputeAnswer{
+            {}, dispute::make_witness(question_.at, known, values, dispute::partial_tree(values))};
     }
 
-    base::Outcome<Answer> end() {
+    base::Outcome<DisputeAnswer> end() {
         run_all({});
         step_.sync();
         RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
@@ -175,13 +175,13 @@ private:
         const StoredTree components({leaves.begin(), leaves.end()});
         const dispute::EndPosition& at = question_.end;
         if (at.part == dispute::EndPart::kCounter)
-            return Answer{{}, dispute::end_witness(at, known, {}, components, {})};
+            return DisputeAnswer{{}, dispute::end_witness(at, known, {}, components, {})};
         const ArrayLeaves array = array_leaves(facts_, step_.device, step_.host[at.component]);
-        return Answer{{}, dispute::end_witness(at, known, StoredTree(array.leaves), components,
-                                               array.roots[at.place])};
+        return DisputeAnswer{
+            {}, dispute::end_witness(at, known, StoredTree(array.leaves), components, array.roots[at.place])};
     }
 
-    base::Outcome<Answer> fingerprint() {
+    base::Outcome<DisputeAnswer> fingerprint() {
         const bool norm = question_.kind == QuestionKind::kNorm;
         const auto writer = writer_of(facts_, norm ? facts_.program->norm : facts_.program->loss);
         ASSAY_CHECK(writer);
@@ -189,12 +189,12 @@ private:
         run_all({.trees = {scalar}, .tiles = {{scalar, {0}}}});
         RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
         known.set_roots(StoredTree(recorder_->roots()));
-        return Answer{{}, dispute::fingerprint_witness(known, norm)};
+        return DisputeAnswer{{}, dispute::fingerprint_witness(known, norm)};
     }
 
-    base::Outcome<Answer> divergence() {
+    base::Outcome<DisputeAnswer> divergence() {
         const std::uint32_t index = *facts_.diverged_at;
-        Wanted wanted;
+        WantedOutputs wanted;
         const auto outputs = facts_.program->operators[index].outputs.size();
         for (std::uint32_t o = 0; o < outputs; ++o) wanted.trees.insert(facts_.first_output[index] + o);
         wanted.not_finite = true;
@@ -206,7 +206,7 @@ private:
         }
         RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
         known.set_roots(StoredTree(recorder_->roots()));
-        return Answer{{}, dispute::divergence_witness(known, found->output, found->tile)};
+        return DisputeAnswer{{}, dispute::divergence_witness(known, found->output, found->tile)};
     }
 
     const StepAtHand& step_;
@@ -241,22 +241,20 @@ std::string misplaced_question(const dispute::StepFacts& facts, const Question& 
             return dispute::exists(facts, question.at) ? "" : "the step has no such partial";
         case QuestionKind::kEnd: {
             const bool counter = question.end.part == dispute::EndPart::kCounter;
-            const bool there = counter
-                                   ? question.end.component < program::kStateComponents
-                                   : dispute::end_output(facts, question.end.component, question.end.place)
-                                         .has_value();
+            const bool there =
+                counter ? question.end.component < program::kStateComponents
+                        : dispute::end_output(facts, question.end.component, question.end.place).has_value();
             return there ? "" : "the state behind the step has no such part";
         }
         case QuestionKind::kDivergence: return facts.diverged_at ? "" : "the question names no operator";
         case QuestionKind::kLoss:
-        case QuestionKind::kNorm:
-            return facts.diverged_at ? "a step that diverged has no fingerprint" : "";
+        case QuestionKind::kNorm: return facts.diverged_at ? "a step that diverged has no fingerprint" : "";
         case QuestionKind::kSteps: break;
     }
     return "";
 }
 
-base::Outcome<Answer> answer_step(const StepAtHand& step, const Question& question) {
+base::Outcome<DisputeAnswer> answer_step(const StepAtHand& step, const Question& question) {
     return StepWork(step, question).answer();
 }
 

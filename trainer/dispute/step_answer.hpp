@@ -16,8 +16,8 @@ struct StepAtHand {
     Rematerialise rematerialise = Rematerialise::kNothing;
     std::span<const std::uint32_t> tokens;
     const AdoptedState& state;
-    StateParts::Arrays host;      ///< the arrays of `state`, as sync() left them
-    std::function<void()> sync;   ///< brings `host` up to date
+    StateParts::Arrays host;       ///< the arrays of `state`, as sync() left them
+    std::function<void()> sync;    ///< brings `host` up to date
     program::StateRoots counters;  ///< of the state at the step's start; its arrays' roots are not looked at
     base::ByteView token_file;
 };
@@ -28,7 +28,7 @@ std::string misplaced_question(const dispute::StepFacts& facts, const dispute::Q
 /// The answer to any question but kSteps. Of an operator's tile it is what a claimant holds whose numbers
 /// are these; question.fault is planted if it is of this step. kRejected: there is no number that is not
 /// finite where kDivergence says so. kUsage: no such row. Throws std::bad_alloc.
-base::Outcome<dispute::Answer> answer_step(const StepAtHand& step, const dispute::Question& question);
+base::Outcome<dispute::DisputeAnswer> answer_step(const StepAtHand& step, const dispute::Question& question);
 
 /// Runs the step with a fault.
 void run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault);

@@ -24,8 +24,8 @@ std::uint64_t rows_at_a_time(std::uint64_t cols) {
 std::uint64_t tiles_across(std::uint64_t cols) { return (cols + kTile - 1) / kTile; }
 }  // namespace
 
-StepRecorder::StepRecorder(const dispute::StepFacts& facts, Device& device, Executor& executor, Wanted wanted,
-                           const std::optional<dispute::QuestionFault>& fault)
+StepRecorder::StepRecorder(const dispute::StepFacts& facts, Device& device, Executor& executor,
+                           WantedOutputs wanted, const std::optional<dispute::QuestionFault>& fault)
     : facts_(facts),
       device_(device),
       executor_(executor),
@@ -64,7 +64,7 @@ void StepRecorder::plant(const Executor::Ran& ran, const Place& place) {
 }
 
 void StepRecorder::record(const Place& place, std::uint64_t rows) {
-    Progress& progress = outputs_[number_of(place)];
+    OutputRecord& progress = outputs_[number_of(place)];
     const std::uint64_t cols = facts_.cols(place.tensor);
     const std::uint64_t all = facts_.rows(place.tensor);
     for (std::uint64_t read = 0; read < rows;) {
@@ -103,14 +103,13 @@ void StepRecorder::clean(const Place& place, std::uint64_t first_row, std::span<
         if (std::isnan(rows[i])) rows[i] = std::bit_cast<float>(0x7fc00000U);
     }
     const std::uint64_t row = first_row + first / cols;
-    const NotFinite found{place.index, place.output,
-                          row / kTile * tiles_across(cols) + first % cols / kTile};
+    const NotFinite found{place.index, place.output, row / kTile * tiles_across(cols) + first % cols / kTile};
     if (not_finite_ && found.operator_index >= not_finite_->operator_index) return;
     not_finite_ = found;
     if (wanted_.not_finite) wanted_.tiles[number_of(place)].insert(found.tile);
 }
 
-void StepRecorder::hash(const Place& place, Progress& progress, std::span<const float> rows) {
+void StepRecorder::hash(const Place& place, OutputRecord& progress, std::span<const float> rows) {
     if (rows.empty()) return;
     const std::uint64_t cols = facts_.cols(place.tensor);
     const std::uint32_t number = number_of(place);
@@ -128,7 +127,7 @@ void StepRecorder::hash(const Place& place, Progress& progress, std::span<const 
     progress.rows += rows.size() / cols;
 }
 
-void StepRecorder::keep_tiles(const Place& place, Progress& progress, std::span<const float> rows) {
+void StepRecorder::keep_tiles(const Place& place, OutputRecord& progress, std::span<const float> rows) {
     const auto found = wanted_.tiles.find(number_of(place));
     if (found == wanted_.tiles.end()) return;
     const std::uint64_t cols = facts_.cols(place.tensor);

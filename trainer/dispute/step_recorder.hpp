@@ -19,9 +19,9 @@
 namespace assay::trainer {
 
 /// What to keep of a step, by the outputs' numbers in the list of all outputs.
-struct Wanted {
+struct WantedOutputs {
     bool all_roots = false;
-    std::set<std::uint32_t> trees;                            ///< hashes of all tiles
+    std::set<std::uint32_t> trees;                           ///< hashes of all tiles
     std::map<std::uint32_t, std::set<std::uint64_t>> tiles;  ///< numbers of these tiles
     bool not_finite = false;                                 ///< the tile that not_finite() names
 };
@@ -36,7 +36,7 @@ struct NotFinite {
 class StepRecorder {
 public:
     /// All that it is given must outlive it. `fault`: of this step.
-    StepRecorder(const dispute::StepFacts& facts, Device& device, Executor& executor, Wanted wanted,
+    StepRecorder(const dispute::StepFacts& facts, Device& device, Executor& executor, WantedOutputs wanted,
                  const std::optional<dispute::QuestionFault>& fault);
 
     /// For Executor::run_each.
@@ -54,8 +54,8 @@ public:
     [[nodiscard]] const dispute::Tile& tile(std::uint32_t number, std::uint64_t tile) const;
 
 private:
-    struct Progress {
-        std::uint64_t rows = 0;     // hashed
+    struct OutputRecord {
+        std::uint64_t rows = 0;    // hashed
         std::vector<float> carry;  // the rows behind them, fewer than a tile's
         RunningRoot root;
         std::vector<base::Hash256> leaves;
@@ -74,15 +74,15 @@ private:
     void plant(const Executor::Ran& ran, const Place& place);
     void record(const Place& place, std::uint64_t rows);
     void clean(const Place& place, std::uint64_t first_row, std::span<float> rows);
-    void hash(const Place& place, Progress& progress, std::span<const float> rows);
-    void keep_tiles(const Place& place, Progress& progress, std::span<const float> rows);
+    void hash(const Place& place, OutputRecord& progress, std::span<const float> rows);
+    void keep_tiles(const Place& place, OutputRecord& progress, std::span<const float> rows);
 
     const dispute::StepFacts& facts_;
     Device& device_;
     Executor& executor_;
-    Wanted wanted_;
+    WantedOutputs wanted_;
     std::optional<dispute::QuestionFault> fault_;
-    std::vector<Progress> outputs_;
+    std::vector<OutputRecord> outputs_;
     std::optional<NotFinite> not_finite_;
     std::vector<float> rows_;
     std::vector<base::Hash256> hashes_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/host/arena.hpp"
 
-#include <algorithm>
 #include <sys/mman.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <new>

@@ -217,18 +217,19 @@ public:
     /// divergence is asked for that is none; kUsage for what the step does not have; kVerification for a
     /// state of another place. It takes the memory of a training step and, of the step that runs by
     /// operators, one operator's output and hashes.
-    base::Outcome<dispute::Answer> answer(SlotState start, const dispute::Question& question,
-                                          base::ByteView token_file, const Watch& watch);
+    base::Outcome<dispute::DisputeAnswer> answer(SlotState start, const dispute::Question& question,
+                                                 base::ByteView token_file, const Watch& watch);
     /// The same of an array: an update of `end`, whose roots are `end_roots`; what a merge of `accepted` on
     /// `base` gives, as merge() has it; the clip of the one update in `accepted`. kRejected where there is
     /// no such array, or no divergence.
     struct ArrayInputs {
-        const BaseState* base = nullptr;                  ///< null for a clip
-        const SlotState* end = nullptr;                   ///< of an update; else null
-        program::StateRoots end_roots = {};               ///< of `end`
-        std::span<const AcceptedUpdate> accepted = {};    ///< of a merge or a clip
+        const BaseState* base = nullptr;                ///< null for a clip
+        const SlotState* end = nullptr;                 ///< of an update; else null
+        program::StateRoots end_roots = {};             ///< of `end`
+        std::span<const AcceptedUpdate> accepted = {};  ///< of a merge or a clip
     };
-    base::Outcome<dispute::Answer> answer(const ArrayInputs& inputs, const dispute::ArrayQuestion& question);
+    base::Outcome<dispute::DisputeAnswer> answer(const ArrayInputs& inputs,
+                                                 const dispute::ArrayQuestion& question);
     /// The state before step question.at.step, with the question's fault, from such a start.
     base::Outcome<SlotState> state_before(SlotState start, const dispute::Question& question,
                                           const Watch& watch);

@@ -14,7 +14,7 @@
 namespace assay::trainer {
 
 using base::ErrorKind;
-using dispute::Answer;
+using dispute::DisputeAnswer;
 using dispute::Question;
 using dispute::QuestionKind;
 
@@ -43,8 +43,8 @@ base::Outcome<void> JobRunner::Impl::check_question(const SlotState& start, cons
         return unfit("no such step of a segment");
     }
     if (question.diverged_at && *question.diverged_at >= operators) return unfit("no such operator");
-    if (question.fault && (question.fault->step >= spec.train.inner_steps ||
-                           question.fault->operator_index >= operators)) {
+    if (question.fault &&
+        (question.fault->step >= spec.train.inner_steps || question.fault->operator_index >= operators)) {
         return unfit("a fault beyond the job");
     }
     const program::StepRange range = plan.steps(question.at.segment);
@@ -109,9 +109,9 @@ StepAtHand JobRunner::Impl::at_hand(const dispute::StepFacts& facts, SlotState& 
             .token_file = token_file};
 }
 
-base::Outcome<Answer> JobRunner::Impl::answer_steps(SlotState& state, AdoptedState& adopted,
-                                                    const program::Program& program, const Question& question,
-                                                    const Watch& watch) {
+base::Outcome<DisputeAnswer> JobRunner::Impl::answer_steps(SlotState& state, AdoptedState& adopted,
+                                                           const program::Program& program,
+                                                           const Question& question, const Watch& watch) {
     const program::StepRange range = program::RoundPlan(spec).steps(question.at.segment);
     if (!dispute::is_row(range.last - range.first, question.row)) return unfit("no such row of the segment");
     std::vector<base::Hash256> roots;
@@ -121,20 +121,20 @@ base::Outcome<Answer> JobRunner::Impl::answer_steps(SlotState& state, AdoptedSta
             ASSAY_ASSIGN(goes_on, run_asked(state, adopted, program, question, step + 1, watch));
             const DeviceState at = adopted.at();
             // After a divergence the state stays that before it.
-            roots.push_back(program::state_root(roots_of({at.parameters, parameters},
-                                                         {at.first_moment, parameters},
-                                                         {at.second_moment, parameters}, state)));
+            roots.push_back(
+                program::state_root(roots_of({at.parameters, parameters}, {at.first_moment, parameters},
+                                             {at.second_moment, parameters}, state)));
         } else {
             roots.push_back(roots.back());
         }
     }
     const dispute::StoredTree tree(std::move(roots));
     const auto row = tree.row(question.row.height).subspan(question.row.first, question.row.nodes);
-    return Answer{{row.begin(), row.end()}, {}};
+    return DisputeAnswer{{row.begin(), row.end()}, {}};
 }
 
-base::Outcome<Answer> JobRunner::answer(SlotState start, const Question& question, base::ByteView token_file,
-                                        const Watch& watch) {
+base::Outcome<DisputeAnswer> JobRunner::answer(SlotState start, const Question& question,
+                                               base::ByteView token_file, const Watch& watch) {
     Impl& impl = *impl_;
     const program::JobSpec& spec = impl.spec;
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
@@ -174,8 +174,7 @@ base::Outcome<SlotState> JobRunner::state_before(SlotState start, const Question
     try {
         AdoptedState adopted(*impl.device, start.parameters, start.first_moment, start.second_moment);
         if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
-        ASSAY_ASSIGN(const bool there,
-                     impl.run_asked(start, adopted, program, asked, asked.at.step, watch));
+        ASSAY_ASSIGN(const bool there, impl.run_asked(start, adopted, program, asked, asked.at.step, watch));
         if (!there) return base::fail(ErrorKind::kRejected, "a step before the one asked about diverged");
         adopted.sync();
     } catch (const std::bad_alloc&) {

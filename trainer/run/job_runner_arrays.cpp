@@ -10,12 +10,12 @@
 namespace assay::trainer {
 
 using base::ErrorKind;
-using dispute::Answer;
 using dispute::ArrayLevel;
 using dispute::ArrayQuestion;
 using dispute::ArraySubject;
+using dispute::DisputeAnswer;
 
-base::Outcome<Answer> JobRunner::answer(const ArrayInputs& inputs, const ArrayQuestion& question) {
+base::Outcome<DisputeAnswer> JobRunner::answer(const ArrayInputs& inputs, const ArrayQuestion& question) {
     Impl& impl = *impl_;
     const bool is_clip = question.subject == ArraySubject::kClip;
     const bool is_update = question.subject == ArraySubject::kUpdate;

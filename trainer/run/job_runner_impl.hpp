@@ -74,9 +74,9 @@ struct JobRunner::Impl {
     /// The step that follows `state`. Gives the step executor's memory back.
     [[nodiscard]] StepAtHand at_hand(const dispute::StepFacts& facts, SlotState& state, AdoptedState& adopted,
                                      const dispute::Question& question, base::ByteView token_file);
-    base::Outcome<dispute::Answer> answer_steps(SlotState& state, AdoptedState& adopted,
-                                                const program::Program& program,
-                                                const dispute::Question& question, const Watch& watch);
+    base::Outcome<dispute::DisputeAnswer> answer_steps(SlotState& state, AdoptedState& adopted,
+                                                       const program::Program& program,
+                                                       const dispute::Question& question, const Watch& watch);
 
     program::JobSpec spec;
     TokenView train;

@@ -14,8 +14,8 @@
 namespace assay::trainer {
 
 enum class Grouping : std::uint8_t {
-    kFused = 1,   ///< groups as group() makes them: what lies between their operators never lies in memory
-    kSingle = 2,  ///< every operator its own group, every tensor in memory, none over another (single.hpp)
+    kFused = 1,      ///< groups as group() makes them: what lies between their operators never lies in memory
+    kSingle = 2,     ///< every operator its own group, every tensor in memory, none over another (single.hpp)
     kOperators = 3,  ///< every operator its own group, tensors in memory while somebody reads them
 };
 

@@ -140,8 +140,8 @@ std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coeffici
     device_.begin(program_, {.tokens = count * context_,
                              .coefficients = coefficients,
                              .keep_weights = plan_.choice.keep_weights,
-                             .compact_embedding = plan_.embedding_rows != 0 &&
-                                                  plan_.choice.grouping == Grouping::kFused});
+                             .compact_embedding =
+                                 plan_.embedding_rows != 0 && plan_.choice.grouping == Grouping::kFused});
     device_.load(tokens);
     device_.zero(gradient_, plan_.gradient);
     if (plan_.embedding_rows != 0) device_.zero(embedding_rows_, plan_.embedding_rows);

@@ -32,8 +32,8 @@ Result<trainer::SlotState, Refusal> WorkerJob::descend_start(const frames::Desce
         ASSAY_ASSIGN(auto state, slot_state(context, at, program::strategy_of(spec).lane_arrays));
         ASSAY_TRY(all_taken(context.bulk, at));
         if (const base::Hash256 root = runner_->state_root(state); root != request.start_root) {
-            return refuse(RefusalReason::kBadBytes, "the slot state has root " + root.brief() + ", not " +
-                                                        request.start_root.brief());
+            return refuse(RefusalReason::kBadBytes,
+                          "the slot state has root " + root.brief() + ", not " + request.start_root.brief());
         }
         return state;
     }
@@ -84,8 +84,8 @@ Answered WorkerJob::answer(const frames::Descend& request, const RequestContext&
         descended.answer = std::move(found).value();
     }
     const auto passed = std::chrono::steady_clock::now() - began;
-    descended.nanoseconds = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+    descended.nanoseconds =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
     answer.message = std::move(descended);
     return answer;
 }
@@ -98,8 +98,8 @@ Answered WorkerJob::answer_update(const frames::DescendArray& request, const Req
     ASSAY_TRY(all_taken(context.bulk, at));
     if (!claimed.state || !claimed.roots || program::state_root(*claimed.roots) != request.end_root ||
         program::array_root(runner_->tensors(), claimed.state->parameters) != claimed.roots->parameters) {
-        return refuse(RefusalReason::kBadBytes, "the slot's end is not the one with root " +
-                                                    request.end_root.brief());
+        return refuse(RefusalReason::kBadBytes,
+                      "the slot's end is not the one with root " + request.end_root.brief());
     }
     auto found = runner_->answer({&base, &*claimed.state, *claimed.roots, {}}, request.question);
     if (!found.ok()) return refuse_answer(found.error());

@@ -77,10 +77,11 @@ std::vector<Message> all_kinds() {
             Sample{{1, 2, 3}, 10, 7, 0.5F},
             Sampled{{4, 5}},
             Descend{some_question(), trace.update, trace.boundaries[0], true, true},
-            DescendArray{{dispute::ArraySubject::kMergedOuter, dispute::ArrayLevel::kWitness, {1, 2, 3}, {0, 1, 2}},
-                         4,
-                         trace.update,
-                         {{0, 1, 2, trace.update}, {1, 2, 65'536, trace.update}}},
+            DescendArray{
+                {dispute::ArraySubject::kMergedOuter, dispute::ArrayLevel::kWitness, {1, 2, 3}, {0, 1, 2}},
+                4,
+                trace.update,
+                {{0, 1, 2, trace.update}, {1, 2, 65'536, trace.update}}},
             Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}}, 5},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};

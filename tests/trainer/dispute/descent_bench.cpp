@@ -53,7 +53,7 @@ void make(disputed::Step& out, const program::ModelConfig& model, std::uint32_t 
 }
 
 // Seconds of a training step, the second of two.
-double step_seconds(const disputed::Step& step, const trainer::test::Way& way) {
+double step_seconds(const disputed::Step& step, const trainer::test::StepWay& way) {
     using namespace trainer;
     CpuDevice device(choose_target(machine_targets().front()).value(), way.threads, nullptr);
     program::SlotArrays state = step.inputs.state;
@@ -75,8 +75,26 @@ std::uint32_t find(const disputed::Step& step, program::OperatorKind kind) {
     std::abort();
 }
 
+// Prints what both take as planned: memory of a step beside its state, in MiB.
+void print_memory(const disputed::Step& step, const trainer::test::StepWay& way) {
+    using namespace trainer;
+    const CpuDevice device(choose_target(machine_targets().front()).value(), way.threads, nullptr);
+    const auto batch = static_cast<std::uint32_t>(step.inputs.facts.sequences);
+    const auto trained = choose_plan(step.program, device, {batch, 0, 0}).value();
+    const PlanChoice choice{.rematerialise = way.rematerialise, .grouping = Grouping::kOperators};
+    const auto by_operators = plan_allocation(step.program, device, choice, batch);
+    std::uint64_t largest = 0;
+    for (const program::Operator& one : step.program.operators) {
+        for (const program::TensorId id : one.outputs)
+            largest = std::max(largest, step.inputs.facts.rows(id) * step.inputs.facts.cols(id));
+    }
+    std::printf("MiB: trained %.0f, by operators %.0f, largest output %.0f\n",
+                static_cast<double>(trained.floats()) / 0x1p18,
+                static_cast<double>(by_operators.floats()) / 0x1p18, static_cast<double>(largest) / 0x1p18);
+}
+
 // Prints and returns the seconds of an answer.
-double answer_seconds(const disputed::Step& step, const Question& question, const trainer::test::Way& way,
+double answer_seconds(const disputed::Step& step, const Question& question, const trainer::test::StepWay& way,
                       const std::string& name, double unit) {
     bool ok = false;
     const double seconds = seconds_of([&] { ok = trainer::test::ask(step, question, way).ok(); });
@@ -96,20 +114,22 @@ int main(int count, char** words) {
                                      .heads = number(3, 2),
                                      .context = number(4, 32),
                                      .vocabulary = number(5, 300)};
-    const trainer::test::Way way{static_cast<int>(number(7, 1)), trainer::Rematerialise::kNothing, nullptr};
+    const trainer::test::StepWay way{static_cast<int>(number(7, 1)), trainer::Rematerialise::kNothing,
+                                     nullptr};
     const bool exact = count > 8 && std::string(words[8]) == "i16";
     disputed::Step step;
     make(step, model, number(6, 2), exact ? program::Profile::kI16 : program::Profile::kF32);
+    print_memory(step, way);
     const double unit = step_seconds(step, way);
     std::printf("%-48s %8.2f s\n", "a training step", unit);
     Question question;
     question.at.step = 1;
     question.kind = QuestionKind::kOutputs;
     question.row = dispute::top_row(step.inputs.facts.outputs());
-    double all = answer_seconds(step, question, way, "roots of all outputs", unit);
+    const double all = answer_seconds(step, question, way, "roots of all outputs", unit);
     using Kind = program::OperatorKind;
-    for (const Kind kind : {Kind::kAttentionValues, Kind::kHead, Kind::kLinearWeightGradient, Kind::kGlobalNorm,
-                            Kind::kAdamW}) {
+    for (const Kind kind : {Kind::kAttentionValues, Kind::kHead, Kind::kLinearWeightGradient,
+                            Kind::kGlobalNorm, Kind::kAdamW}) {
         const std::uint32_t index = find(step, kind);
         const std::string name(program::to_text(kind));
         question.at.operator_index = index;

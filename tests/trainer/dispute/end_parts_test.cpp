@@ -55,8 +55,8 @@ TEST_CASE("the referee takes a worker's witnesses of a step's end and its finger
         const dispute::StepCommitments law(step.inputs);
         const base::Hash256 outputs = law.outputs().root();
         program::SlotArrays state = step.inputs.state;
-        const auto outcome = program::reference_step(step.program, facts.coefficients, test::tokens_of(step),
-                                                     state);
+        const auto outcome =
+            program::reference_step(step.program, facts.coefficients, test::tokens_of(step), state);
         program::StateRoots known;
         known.parameters = program::array_root(step.program.parameters, state.parameters);
         known.first_moment = program::array_root(step.program.parameters, state.first_moment);
@@ -71,12 +71,11 @@ TEST_CASE("the referee takes a worker's witnesses of a step's end and its finger
                             is_array ? component : 0};
             const auto found = test::ask(step, question, {2, Rematerialise::kCheap});
             REQUIRE(found.ok());
-            CHECK(dispute::judge_end(facts, question.end, known, outputs, end, found->witness)
-                      .claimant_wins());
+            CHECK(
+                dispute::judge_end(facts, question.end, known, outputs, end, found->witness).claimant_wins());
         }
         for (const bool is_norm : {false, true}) {
-            const auto found =
-                test::ask(step, about(is_norm ? QuestionKind::kNorm : QuestionKind::kLoss));
+            const auto found = test::ask(step, about(is_norm ? QuestionKind::kNorm : QuestionKind::kLoss));
             REQUIRE(found.ok());
             CHECK(dispute::judge_fingerprint(facts, is_norm, outcome.fingerprint, outputs, found->witness)
                       .claimant_wins());

@@ -15,7 +15,7 @@
 namespace assay::trainer::test {
 
 /// How the step is computed.
-struct Way {
+struct StepWay {
     int threads = 1;
     Rematerialise rematerialise = Rematerialise::kNothing;
     Arena* arena = nullptr;
@@ -29,9 +29,8 @@ inline std::vector<std::uint32_t> tokens_of(const disputed::Step& step) {
         for (std::uint64_t t = first; t <= first + facts.context(); ++t) {
             std::uint32_t token = 0;
             for (std::uint64_t i = 0; i < width; ++i) {
-                token |=
-                    std::uint32_t{step.inputs.token_file[program::kTokenFileHeader + t * width + i]}
-                    << (8 * i);
+                token |= std::uint32_t{step.inputs.token_file[program::kTokenFileHeader + t * width + i]}
+                         << (8 * i);
             }
             out.push_back(token);
         }
@@ -40,8 +39,8 @@ inline std::vector<std::uint32_t> tokens_of(const disputed::Step& step) {
 }
 
 /// The answer to a question about a step, by the processor.
-inline base::Outcome<dispute::Answer> ask(const disputed::Step& step, const dispute::Question& question,
-                                          const Way& way = {}) {
+inline base::Outcome<dispute::DisputeAnswer> ask(const disputed::Step& step,
+                                                 const dispute::Question& question, const StepWay& way = {}) {
     CpuDevice device(choose_target(machine_targets().front()).value(), way.threads, way.arena);
     program::SlotArrays state = step.inputs.state;
     const std::vector<std::uint32_t> tokens = tokens_of(step);

@@ -15,7 +15,7 @@ using dispute::StepCommitments;
 using dispute::StoredTree;
 
 // Operators are many: each variant is computed in one of these ways.
-constexpr test::Way kWays[] = {
+constexpr test::StepWay kWays[] = {
     {1, Rematerialise::kNothing}, {2, Rematerialise::kCheap}, {2, Rematerialise::kLayers}};
 
 std::vector<base::Hash256> leaves_of(const StoredTree& tree) {
@@ -32,7 +32,8 @@ Question about(QuestionKind kind, const PartialPosition& at, std::uint64_t leave
 }
 
 // Every row of a tree as a dispute posts it, first children picked.
-void check_rows(const disputed::Step& step, Question question, const StoredTree& tree, const test::Way& way) {
+void check_rows(const disputed::Step& step, Question question, const StoredTree& tree,
+                const test::StepWay& way) {
     for (;;) {
         const auto answer = test::ask(step, question, way);
         REQUIRE(answer.ok());
@@ -46,8 +47,7 @@ void check_rows(const disputed::Step& step, Question question, const StoredTree&
 dispute::FixedHashes fixed_of(const disputed::Step& step, const base::Hash256& outputs,
                               const PartialPosition& at, const std::vector<Cells>& partials) {
     const program::TensorId id = step.inputs.facts.output(at.operator_index, at.output);
-    const auto extent =
-        dispute::extent_of(step.inputs.facts.rows(id), step.inputs.facts.cols(id), at.tile);
+    const auto extent = dispute::extent_of(step.inputs.facts.rows(id), step.inputs.facts.cols(id), at.tile);
     const bool is_last = at.partial + 1 == partials.size();
     const Cells& value = partials[at.partial];
     return {.claimed = is_last ? tile_hash(value, extent.width) : partial_hash(value),
@@ -60,7 +60,7 @@ dispute::FixedHashes fixed_of(const disputed::Step& step, const base::Hash256& o
 
 // Checks one output of one operator: its tiles, and partials and witness of one of them.
 void check_output(const disputed::Step& step, StepCommitments& law, PartialPosition at,
-                  const test::Way& way) {
+                  const test::StepWay& way) {
     const StoredTree& tiles = law.tiles_of(at.operator_index, at.output);
     check_rows(step, about(QuestionKind::kTiles, at, tiles.leaves()), tiles, way);
     at.tile = (at.operator_index * 7) % tiles.leaves();
@@ -79,14 +79,13 @@ void check_output(const disputed::Step& step, StepCommitments& law, PartialPosit
 }
 }  // namespace
 
-TEST_CASE("tiles, partials and witnesses of every operator are those of the reference machine",
-          "[dispute]") {
+TEST_CASE("tiles, partials and witnesses of every operator are those of the reference machine", "[dispute]") {
     std::size_t number = 0;
     for (const disputed::StepVariant& variant : disputed::small_variants()) {
         disputed::Step step;
         disputed::make_step(step, variant);
         StepCommitments law(step.inputs);
-        const test::Way& way = kWays[number++ % std::size(kWays)];
+        const test::StepWay& way = kWays[number++ % std::size(kWays)];
         // Of the wide ones, whose rows are longer than a term, some.
         const std::size_t stride = step.spec.model.width > 500 ? 13 : 1;
         for (std::size_t n = number % stride; n < step.program.operators.size(); n += stride) {
@@ -116,7 +115,7 @@ TEST_CASE("a fault of one ulp leads down to its tile, and the referee finds it t
             INFO(variant.name << ", " << step.program.operators[i].name);
             const dispute::PlantedFault planted{i, 0, element, 1};
             StepCommitments law(step.inputs, std::nullopt, planted);
-            const test::Way way = kWays[i % std::size(kWays)];
+            const test::StepWay way = kWays[i % std::size(kWays)];
             Question question = about(QuestionKind::kOutputs, {}, facts.outputs());
             question.at.step = 1;
             question.fault = {1, i, 0, element, 1};
@@ -142,9 +141,9 @@ TEST_CASE("a fault of one ulp leads down to its tile, and the referee finds it t
             question.kind = QuestionKind::kWitness;
             const auto found = test::ask(step, question, way);
             REQUIRE(found.ok());
-            const auto verdict = dispute::judge(
-                facts, question.at, fixed_of(step, law.outputs().root(), question.at, partials),
-                found->witness);
+            const auto verdict =
+                dispute::judge(facts, question.at,
+                               fixed_of(step, law.outputs().root(), question.at, partials), found->witness);
             CHECK(verdict.reason == dispute::GameReason::kDiffers);
             CHECK((verdict.claimed ^ verdict.computed) == 1);
         }
