@@ -3,11 +3,19 @@
 
 namespace assay::dispute {
 
+namespace {
+// Nodes of a tree at a height, which may be above its root.
+std::uint64_t nodes_at(std::uint64_t leaves, std::uint32_t height) {
+    const bool has_rest = (leaves & ((std::uint64_t{1} << height) - 1)) != 0;
+    return (leaves >> height) + (has_rest ? 1 : 0);
+}
+}  // namespace
+
 bool is_row(std::uint64_t leaves, const TreeRow& row) {
     if (row.nodes == 0 || row.nodes > kMaxMoveHashes || row.height >= 64) return false;
-    const std::uint64_t whole = leaves >> row.height;
-    const bool has_rest = (leaves & ((std::uint64_t{1} << row.height) - 1)) != 0;
-    const std::uint64_t nodes = whole + (has_rest ? 1 : 0);
+    // Above the root is nothing.
+    if (row.height > 0 && nodes_at(leaves, row.height - 1) <= 1) return false;
+    const std::uint64_t nodes = nodes_at(leaves, row.height);
     return row.nodes <= nodes && row.first <= nodes - row.nodes;
 }
 

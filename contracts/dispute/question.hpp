@@ -88,13 +88,28 @@ struct ArrayQuestion {
     }
 };
 
+/// A number that is not finite, of the first operator in program order that wrote one.
+struct NotFinitePlace {
+    std::uint32_t operator_index = 0;
+    std::uint32_t output = 0;
+    std::uint64_t tile = 0;
+    friend bool operator==(const NotFinitePlace&, const NotFinitePlace&) = default;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.operator_index, self.output, self.tile);
+    }
+};
+
 struct DisputeAnswer {
     std::vector<Hash256> hashes;  ///< of a row
     base::Bytes witness;
+    /// Of kOutputs: where the step diverges as it was computed here. Whoever claims that it went on loses
+    /// there; the outputs behind it have no tiles.
+    std::optional<NotFinitePlace> diverges = std::nullopt;
     friend bool operator==(const DisputeAnswer&, const DisputeAnswer&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.hashes, self.witness);
+        visit(self.hashes, self.witness, self.diverges);
     }
 };
 

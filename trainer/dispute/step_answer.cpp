@@ -19,10 +19,17 @@ using dispute::QuestionKind;
 using dispute::StoredTree;
 
 AllocationPlan plan_of(const StepAtHand& step) {
-    const PlanChoice choice{
+    PlanChoice choice{
         .micro_batch = 1, .rematerialise = step.rematerialise, .grouping = Grouping::kOperators};
-    return plan_allocation(*step.facts.program, step.device, choice,
-                           static_cast<std::uint32_t>(step.facts.sequences));
+    const auto batch = static_cast<std::uint32_t>(step.facts.sequences);
+    AllocationPlan plan = plan_allocation(*step.facts.program, step.device, choice, batch);
+    for (const Rematerialise more : {Rematerialise::kCheap, Rematerialise::kLayers}) {
+        if (plan.floats() <= step.most_floats) break;
+        if (more <= choice.rematerialise) continue;
+        choice.rematerialise = more;
+        plan = plan_allocation(*step.facts.program, step.device, choice, batch);
+    }
+    return plan;
 }
 
 std::optional<std::uint32_t> writer_of(const dispute::StepFacts& facts, program::TensorId scalar) {
@@ -33,9 +40,8 @@ std::optional<std::uint32_t> writer_of(const dispute::StepFacts& facts, program:
     return std::nullopt;
 }
 
-// A row that misplaced_question() has looked at; of an output behind a divergence there are no hashes.
+// A row that misplaced_question() has looked at.
 DisputeAnswer row_of(const StoredTree& tree, const dispute::TreeRow& row) {
-    if (tree.leaves() == 0) return {};
     const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
     return DisputeAnswer{{nodes.begin(), nodes.end()}, {}};
 }
@@ -79,6 +85,12 @@ private:
     void run_all(WantedOutputs wanted) {
         wanted.all_roots = true;
         run(facts_.operators() - 1, std::move(wanted));
+    }
+
+    [[nodiscard]] base::Failed<base::Error> behind_divergence() const {
+        return base::fail(ErrorKind::kRejected, "the step diverges at operator " +
+                                                    std::to_string(recorder_->not_finite()->operator_index) +
+                                                    ", before that");
     }
 
     // What the partials of the tile at hand are computed from; the norm's are where they are.
@@ -128,11 +140,14 @@ private:
 
     base::Outcome<DisputeAnswer> outputs() {
         run_all({});
-        return row_of(StoredTree(recorder_->roots()), question_.row);
+        DisputeAnswer out = row_of(StoredTree(recorder_->roots()), question_.row);
+        out.diverges = recorder_->not_finite();
+        return out;
     }
 
     base::Outcome<DisputeAnswer> tiles() {
         run(question_.at.operator_index, {.trees = {number()}});
+        if (!recorder_->counts(number())) return behind_divergence();
         return row_of(StoredTree(recorder_->leaves(number())), question_.row);
     }
 
@@ -140,6 +155,7 @@ private:
         const Reads reads = operands();
         const StateParts state = state_parts(reads, {});
         run(question_.at.operator_index, wanted_of(reads));
+        if (!recorder_->counts(number())) return behind_divergence();
         RecordedStep known = memory(&state);
         return row_of(dispute::partial_tree(all_partials(known)), question_.row);
     }
@@ -154,6 +170,7 @@ private:
             if (read.source.from == dispute::Source::From::kOutput) wanted.trees.insert(read.source.number);
         }
         run_all(std::move(wanted));
+        if (!recorder_->counts(number())) return behind_divergence();
         RecordedStep known = memory(&state);
         known.set_roots(StoredTree(recorder_->roots()));
         const std::vector<dispute::Cells> values = all_partials(known);
@@ -163,6 +180,7 @@ private:
 
     base::Outcome<DisputeAnswer> end() {
         run_all({});
+        if (recorder_->not_finite()) return behind_divergence();
         step_.sync();
         RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
         known.set_roots(StoredTree(recorder_->roots()));
@@ -187,6 +205,7 @@ private:
         ASSAY_CHECK(writer);
         const std::uint32_t scalar = facts_.first_output[*writer];
         run_all({.trees = {scalar}, .tiles = {{scalar, {0}}}});
+        if (!recorder_->counts(scalar)) return behind_divergence();
         RecordedStep known(facts_, *recorder_, nullptr, step_.token_file, nullptr);
         known.set_roots(StoredTree(recorder_->roots()));
         return DisputeAnswer{{}, dispute::fingerprint_witness(known, norm)};
@@ -240,6 +259,7 @@ std::string misplaced_question(const dispute::StepFacts& facts, const Question& 
         case QuestionKind::kWitness:
             return dispute::exists(facts, question.at) ? "" : "the step has no such partial";
         case QuestionKind::kEnd: {
+            if (facts.diverged_at) return "a step that diverged leaves the state as it was";
             const bool counter = question.end.part == dispute::EndPart::kCounter;
             const bool there =
                 counter ? question.end.component < program::kStateComponents
@@ -256,6 +276,14 @@ std::string misplaced_question(const dispute::StepFacts& facts, const Question& 
 
 base::Outcome<DisputeAnswer> answer_step(const StepAtHand& step, const Question& question) {
     return StepWork(step, question).answer();
+}
+
+std::uint64_t largest_output(const dispute::StepFacts& facts) {
+    std::uint64_t out = 0;
+    for (const program::Operator& one : facts.program->operators) {
+        for (const program::TensorId id : one.outputs) out = std::max(out, facts.rows(id) * facts.cols(id));
+    }
+    return out;
 }
 
 void run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault) {

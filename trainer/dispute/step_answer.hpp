@@ -13,7 +13,9 @@ namespace assay::trainer {
 struct StepAtHand {
     const dispute::StepFacts& facts;
     Device& device;
-    Rematerialise rematerialise = Rematerialise::kNothing;
+    Rematerialise rematerialise = Rematerialise::kNothing;  ///< at least
+    /// What it takes beside its state, in floats, is at most this, if rematerialising more can do it.
+    std::uint64_t most_floats = UINT64_MAX;
     std::span<const std::uint32_t> tokens;
     const AdoptedState& state;
     StateParts::Arrays host;       ///< the arrays of `state`, as sync() left them
@@ -27,8 +29,12 @@ std::string misplaced_question(const dispute::StepFacts& facts, const dispute::Q
 
 /// The answer to any question but kSteps. Of an operator's tile it is what a claimant holds whose numbers
 /// are these; question.fault is planted if it is of this step. kRejected: there is no number that is not
-/// finite where kDivergence says so. kUsage: no such row. Throws std::bad_alloc.
+/// finite where kDivergence says so, or there was one before what is asked about. kUsage: no such row. Throws
+/// std::bad_alloc.
 base::Outcome<dispute::DisputeAnswer> answer_step(const StepAtHand& step, const dispute::Question& question);
+
+/// Numbers of the largest output of an operator of the step.
+std::uint64_t largest_output(const dispute::StepFacts& facts);
 
 /// Runs the step with a fault.
 void run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault);

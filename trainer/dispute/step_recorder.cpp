@@ -103,7 +103,8 @@ void StepRecorder::clean(const Place& place, std::uint64_t first_row, std::span<
         if (std::isnan(rows[i])) rows[i] = std::bit_cast<float>(0x7fc00000U);
     }
     const std::uint64_t row = first_row + first / cols;
-    const NotFinite found{place.index, place.output, row / kTile * tiles_across(cols) + first % cols / kTile};
+    const dispute::NotFinitePlace found{place.index, place.output,
+                                        row / kTile * tiles_across(cols) + first % cols / kTile};
     if (not_finite_ && found.operator_index >= not_finite_->operator_index) return;
     not_finite_ = found;
     if (wanted_.not_finite) wanted_.tiles[number_of(place)].insert(found.tile);

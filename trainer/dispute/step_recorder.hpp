@@ -26,13 +26,6 @@ struct WantedOutputs {
     bool not_finite = false;                                 ///< the tile that not_finite() names
 };
 
-/// A number that is not finite: the first of the first operator in program order that wrote one.
-struct NotFinite {
-    std::uint32_t operator_index = 0;
-    std::uint32_t output = 0;
-    std::uint64_t tile = 0;
-};
-
 class StepRecorder {
 public:
     /// All that it is given must outlive it. `fault`: of this step.
@@ -44,7 +37,9 @@ public:
 
     // When the step has run.
 
-    [[nodiscard]] const std::optional<NotFinite>& not_finite() const { return not_finite_; }
+    [[nodiscard]] const std::optional<dispute::NotFinitePlace>& not_finite() const { return not_finite_; }
+    /// Whether no operator before that of this output diverged.
+    [[nodiscard]] bool counts(std::uint32_t number) const;
     /// Roots of the outputs of all operators of the facts; those behind the one that was not finite have no
     /// tiles. REQUIRES all_roots.
     [[nodiscard]] std::vector<base::Hash256> roots() const;
@@ -70,7 +65,6 @@ private:
     [[nodiscard]] std::uint32_t number_of(const Place& place) const {
         return facts_.first_output[place.index] + place.output;
     }
-    [[nodiscard]] bool counts(std::uint32_t number) const;
     void plant(const Executor::Ran& ran, const Place& place);
     void record(const Place& place, std::uint64_t rows);
     void clean(const Place& place, std::uint64_t first_row, std::span<float> rows);
@@ -83,7 +77,7 @@ private:
     WantedOutputs wanted_;
     std::optional<dispute::QuestionFault> fault_;
     std::vector<OutputRecord> outputs_;
-    std::optional<NotFinite> not_finite_;
+    std::optional<dispute::NotFinitePlace> not_finite_;
     std::vector<float> rows_;
     std::vector<base::Hash256> hashes_;
 };

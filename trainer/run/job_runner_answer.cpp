@@ -101,6 +101,7 @@ StepAtHand JobRunner::Impl::at_hand(const dispute::StepFacts& facts, SlotState& 
     return {.facts = facts,
             .device = *device,
             .rematerialise = step_plan.choice.rematerialise,
+            .most_floats = step_plan.floats() + largest_output(facts),
             .tokens = tokens,
             .state = adopted,
             .host = {state.parameters, state.first_moment, state.second_moment},

@@ -82,7 +82,7 @@ std::vector<Message> all_kinds() {
                 4,
                 trace.update,
                 {{0, 1, 2, trace.update}, {1, 2, 65'536, trace.update}}},
-            Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}}, 5},
+            Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}, dispute::NotFinitePlace{1, 2, 3}}, 5},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};
 }

@@ -81,16 +81,22 @@ void print_memory(const disputed::Step& step, const trainer::test::StepWay& way)
     const CpuDevice device(choose_target(machine_targets().front()).value(), way.threads, nullptr);
     const auto batch = static_cast<std::uint32_t>(step.inputs.facts.sequences);
     const auto trained = choose_plan(step.program, device, {batch, 0, 0}).value();
-    const PlanChoice choice{.rematerialise = way.rematerialise, .grouping = Grouping::kOperators};
-    const auto by_operators = plan_allocation(step.program, device, choice, batch);
-    std::uint64_t largest = 0;
-    for (const program::Operator& one : step.program.operators) {
-        for (const program::TensorId id : one.outputs)
-            largest = std::max(largest, step.inputs.facts.rows(id) * step.inputs.facts.cols(id));
+    const std::uint64_t largest = largest_output(step.inputs.facts);
+    std::uint64_t taken = 0;
+    std::string level;
+    for (const Rematerialise more :
+         {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers}) {
+        if (more < trained.choice.rematerialise) continue;
+        taken = plan_allocation(step.program, device,
+                                {.rematerialise = more, .grouping = Grouping::kOperators}, batch)
+                    .floats();
+        level = to_text(more);
+        if (taken <= trained.floats() + largest) break;
     }
-    std::printf("MiB: trained %.0f, by operators %.0f, largest output %.0f\n",
+    std::printf("MiB: trained %.0f (%s again), by operators %.0f (%s again), largest output %.0f\n",
                 static_cast<double>(trained.floats()) / 0x1p18,
-                static_cast<double>(by_operators.floats()) / 0x1p18, static_cast<double>(largest) / 0x1p18);
+                std::string(to_text(trained.choice.rematerialise)).c_str(),
+                static_cast<double>(taken) / 0x1p18, level.c_str(), static_cast<double>(largest) / 0x1p18);
 }
 
 // Prints and returns the seconds of an answer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ties a step to its trace, by a worker: the state behind it, its fingerprint, its divergence. And the
 // memory that all of it takes.
+#include "contracts/arithmetic/reduce.hpp"
 #include "contracts/dispute/commitments.hpp"
 #include "contracts/program/reference_step.hpp"
 #include "tests/support/catch.hpp"
@@ -119,6 +120,16 @@ TEST_CASE("the referee takes a worker's witness of a divergence, and a worker gi
         const auto all = test::ask(step, question);
         REQUIRE(all.ok());
         CHECK(dispute::StoredTree(all->hashes).root() == whole.outputs().root());
+        // There who went on loses.
+        REQUIRE(all->diverges);
+        CHECK(all->diverges->operator_index == index);
+        const dispute::Cells tile = whole.tile_of(index, all->diverges->output, all->diverges->tile);
+        CHECK_FALSE(arithmetic::all_finite(tile.real));
+        for (const QuestionKind kind : {QuestionKind::kEnd, QuestionKind::kNorm}) {
+            const auto behind = test::ask(step, about(kind));
+            REQUIRE_FALSE(behind.ok());
+            CHECK(behind.error().kind == base::ErrorKind::kRejected);
+        }
     }
 }
 
@@ -130,11 +141,7 @@ TEST_CASE("a step by its operators takes no more than the step as it is trained,
         disputed::Step step;
         disputed::make_step(step, variant);
         const dispute::StepFacts& facts = step.inputs.facts;
-        std::uint64_t largest = 0;
-        for (const program::Operator& one : step.program.operators) {
-            for (const program::TensorId id : one.outputs)
-                largest = std::max(largest, facts.rows(id) * facts.cols(id));
-        }
+        const std::uint64_t largest = largest_output(facts);
         for (const Rematerialise rematerialise :
              {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers}) {
             INFO(variant.name << ", " << to_text(rematerialise));

@@ -172,36 +172,67 @@ TEST_CASE("a runner refuses questions of no place, of another state, behind a di
     CHECK(runner->answer(start, tiles, job.file, watch).error().kind == base::ErrorKind::kInterrupted);
 }
 
-TEST_CASE("any question has an answer or a refusal", "[dispute]") {
-    disputed::Step step;
-    disputed::make_step(step, disputed::small_variants()[3]);
-    std::mt19937_64 random(20261123);
-    const auto below = [&](std::uint64_t end) { return random() % end; };
-    // Mostly small numbers, sometimes any.
-    const auto any = [&](std::uint64_t end) { return below(12) == 0 ? random() : below(end); };
-    std::size_t answered = 0;
-    for (int i = 0; i < 400; ++i) {
-        Question question;
-        question.kind = static_cast<QuestionKind>(2 + below(8));
-        question.at.step = 1;
-        question.at.operator_index = static_cast<std::uint32_t>(any(step.program.operators.size()));
-        question.at.output = static_cast<std::uint32_t>(any(2));
-        question.at.tile = any(3);
-        question.at.partial = any(3);
-        question.row = {static_cast<std::uint32_t>(any(3)), any(2), any(4)};
-        question.end = {below(2) == 0 ? dispute::EndPart::kTensor : dispute::EndPart::kCounter,
-                        static_cast<std::uint32_t>(any(9)), static_cast<std::uint32_t>(any(14))};
-        if (below(5) == 0)
-            question.diverged_at = static_cast<std::uint32_t>(below(step.program.operators.size()));
-        if (below(3) == 0) {
-            question.fault = dispute::QuestionFault{1, static_cast<std::uint32_t>(any(60)),
-                                                    static_cast<std::uint32_t>(any(2)), any(100),
-                                                    static_cast<std::uint32_t>(random())};
+TEST_CASE("a row of a tree is one that its tree has", "[dispute]") {
+    for (std::uint64_t leaves = 0; leaves < 40; ++leaves) {
+        std::vector<base::Hash256> hashes(leaves);
+        const dispute::StoredTree tree(std::move(hashes));
+        std::uint64_t width = leaves;
+        for (std::uint32_t height = 0; height < 66; ++height) {
+            const std::uint64_t nodes =
+                height == 0 || width > 1 ? (height == 0 ? leaves : (width + 1) / 2) : 0;
+            width = nodes;
+            for (std::uint64_t first = 0; first < 42; ++first) {
+                for (const std::uint64_t count : {0UL, 1UL, 2UL, 39UL}) {
+                    const bool there = count > 0 && first + count <= nodes;
+                    REQUIRE(dispute::is_row(leaves, {height, first, count}) == there);
+                }
+            }
+            if (nodes > 0) REQUIRE(tree.row(height).size() == nodes);
         }
-        if (test::ask(step, question).ok()) ++answered;
     }
-    CHECK(answered > 50);
-    CHECK(answered < 400);
+    CHECK_FALSE(dispute::is_row(5, {0, UINT64_MAX, 2}));
+    CHECK_FALSE(dispute::is_row(UINT64_MAX, {0, 0, dispute::kMaxMoveHashes + 1}));
+}
+
+namespace {
+// Mostly small numbers, sometimes any.
+class AnyNumber {
+public:
+    std::uint64_t below(std::uint64_t end) { return random_() % end; }
+    std::uint64_t about(std::uint64_t end) { return below(12) == 0 ? random_() : below(end); }
+    std::uint32_t word(std::uint64_t end) { return static_cast<std::uint32_t>(about(end)); }
+
+private:
+    std::mt19937_64 random_{20261123};
+};
+
+Question any_question(AnyNumber& any, std::uint64_t operators) {
+    Question out;
+    out.kind = static_cast<QuestionKind>(2 + any.below(8));
+    out.at = {0, 1, any.word(operators), any.word(2), any.about(3), any.about(3)};
+    out.row = {any.word(3), any.about(2), any.about(4)};
+    out.end = {any.below(2) == 0 ? dispute::EndPart::kTensor : dispute::EndPart::kCounter, any.word(9),
+               any.word(14)};
+    if (any.below(5) == 0) out.diverged_at = static_cast<std::uint32_t>(any.below(operators));
+    if (any.below(3) == 0)
+        out.fault = dispute::QuestionFault{1, any.word(60), any.word(2), any.about(100), any.word(1)};
+    if (out.fault) out.fault->flip = static_cast<std::uint32_t>(any.below(UINT32_MAX));
+    return out;
+}
+}  // namespace
+
+TEST_CASE("any question has an answer or a refusal", "[dispute]") {
+    AnyNumber any;
+    for (const std::size_t variant : {0U, 1U, 2U, 3U}) {
+        disputed::Step step;
+        disputed::make_step(step, disputed::small_variants()[variant]);
+        std::size_t answered = 0;
+        for (int i = 0; i < 150; ++i) {
+            if (test::ask(step, any_question(any, step.program.operators.size())).ok()) ++answered;
+        }
+        CHECK(answered > 15);
+        CHECK(answered < 135);
+    }
 }
 
 }  // namespace assay::trainer
