@@ -75,28 +75,31 @@ std::uint32_t find(const disputed::Step& step, program::OperatorKind kind) {
     std::abort();
 }
 
-// Prints what both take as planned: memory of a step beside its state, in MiB.
-void print_memory(const disputed::Step& step, const trainer::test::StepWay& way) {
+// Prints what both take as planned, memory of a step beside its state in MiB, and returns what the step by
+// operators rematerialises, as a job runner chooses it.
+trainer::Rematerialise print_memory(const disputed::Step& step, const trainer::test::StepWay& way) {
     using namespace trainer;
     const CpuDevice device(choose_target(machine_targets().front()).value(), way.threads, nullptr);
     const auto batch = static_cast<std::uint32_t>(step.inputs.facts.sequences);
     const auto trained = choose_plan(step.program, device, {batch, 0, 0}).value();
     const std::uint64_t largest = largest_output(step.inputs.facts);
     std::uint64_t taken = 0;
-    std::string level;
+    Rematerialise level = trained.choice.rematerialise;
     for (const Rematerialise more :
          {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers}) {
         if (more < trained.choice.rematerialise) continue;
         taken = plan_allocation(step.program, device,
                                 {.rematerialise = more, .grouping = Grouping::kOperators}, batch)
                     .floats();
-        level = to_text(more);
+        level = more;
         if (taken <= trained.floats() + largest) break;
     }
     std::printf("MiB: trained %.0f (%s again), by operators %.0f (%s again), largest output %.0f\n",
                 static_cast<double>(trained.floats()) / 0x1p18,
                 std::string(to_text(trained.choice.rematerialise)).c_str(),
-                static_cast<double>(taken) / 0x1p18, level.c_str(), static_cast<double>(largest) / 0x1p18);
+                static_cast<double>(taken) / 0x1p18, std::string(to_text(level)).c_str(),
+                static_cast<double>(largest) / 0x1p18);
+    return level;
 }
 
 // Prints and returns the seconds of an answer.
@@ -120,12 +123,11 @@ int main(int count, char** words) {
                                      .heads = number(3, 2),
                                      .context = number(4, 32),
                                      .vocabulary = number(5, 300)};
-    const trainer::test::StepWay way{static_cast<int>(number(7, 1)), trainer::Rematerialise::kNothing,
-                                     nullptr};
+    trainer::test::StepWay way{static_cast<int>(number(7, 1)), trainer::Rematerialise::kNothing, nullptr};
     const bool exact = count > 8 && std::string(words[8]) == "i16";
     disputed::Step step;
     make(step, model, number(6, 2), exact ? program::Profile::kI16 : program::Profile::kF32);
-    print_memory(step, way);
+    way.rematerialise = print_memory(step, way);
     const double unit = step_seconds(step, way);
     std::printf("%-48s %8.2f s\n", "a training step", unit);
     Question question;
