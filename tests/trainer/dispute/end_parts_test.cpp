@@ -19,31 +19,6 @@ Question about(QuestionKind kind) {
     out.at.step = 1;
     return out;
 }
-
-// Gives out memory of the heap, takes it back, and knows the most that was held.
-class PeakArena final : public Arena {
-public:
-    float* allocate(std::size_t count) override {
-        float* const block = heap_->allocate(count);
-        blocks_[block] = count;
-        held_ += count;
-        peak = std::max(peak, held_);
-        return block;
-    }
-    void release(float* block) override {
-        held_ -= blocks_.at(block);
-        blocks_.erase(block);
-        heap_->release(block);
-    }
-    [[nodiscard]] std::string_view name() const override { return "peak"; }
-    [[nodiscard]] std::size_t held() const { return held_; }
-    std::size_t peak = 0;
-
-private:
-    std::unique_ptr<Arena> heap_ = make_heap_arena();
-    std::map<float*, std::size_t> blocks_;
-    std::size_t held_ = 0;
-};
 }  // namespace
 
 TEST_CASE("the referee takes a worker's witnesses of a step's end and its fingerprint", "[dispute]") {
@@ -145,7 +120,7 @@ TEST_CASE("a step by its operators takes no more than the step as it is trained,
         for (const Rematerialise rematerialise :
              {Rematerialise::kNothing, Rematerialise::kCheap, Rematerialise::kLayers}) {
             INFO(variant.name << ", " << to_text(rematerialise));
-            PeakArena arena;
+            test::PeakArena arena;
             const CpuDevice device(Target::kScalar, 1, nullptr);
             const auto trained = plan_allocation(step.program, device, {.rematerialise = rematerialise}, 2);
             Question question = about(QuestionKind::kOutputs);

@@ -2,6 +2,8 @@
 // A step that a device computes for a player of a dispute.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -13,6 +15,31 @@
 #include "trainer/host/targets.hpp"
 
 namespace assay::trainer::test {
+
+/// Gives out memory of the heap, takes it back, and knows the most that was held.
+class PeakArena final : public Arena {
+public:
+    float* allocate(std::size_t count) override {
+        float* const block = heap_->allocate(count);
+        blocks_[block] = count;
+        held_ += count;
+        peak = std::max(peak, held_);
+        return block;
+    }
+    void release(float* block) override {
+        held_ -= blocks_.at(block);
+        blocks_.erase(block);
+        heap_->release(block);
+    }
+    [[nodiscard]] std::string_view name() const override { return "peak"; }
+    [[nodiscard]] std::size_t held() const { return held_; }
+    std::size_t peak = 0;
+
+private:
+    std::unique_ptr<Arena> heap_ = make_heap_arena();
+    std::map<float*, std::size_t> blocks_;
+    std::size_t held_ = 0;
+};
 
 /// How the step is computed.
 struct StepWay {

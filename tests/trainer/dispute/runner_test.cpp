@@ -172,6 +172,29 @@ TEST_CASE("a runner refuses questions of no place, of another state, behind a di
     CHECK(runner->answer(start, tiles, job.file, watch).error().kind == base::ErrorKind::kInterrupted);
 }
 
+TEST_CASE(
+    "a runner rematerialises more where a step by its operators would take more than one output besides",
+    "[dispute][memory]") {
+    for (program::JobSpec spec : test::small_jobs()) {
+        INFO(spec.name);
+        spec.train.batch = 1;
+        spec.model.layers = 6;
+        spec.model.context = 48;
+        const AskedJob job(spec);
+        test::PeakArena arena;
+        RunnerOptions options = test::on_cpu(1, test::all_targets().front());
+        options.device.cpu.arena = &arena;
+        const auto runner = job.runner(options);
+        const SlotState start = job.start(*runner);
+        const Question question = job.about(QuestionKind::kOutputs, job.facts.outputs());
+        REQUIRE(runner->answer(start, question, job.file, {}).ok());
+        const std::uint64_t state = 3 * sizeof(float) * runner->parameter_count();
+        const std::uint64_t output = sizeof(float) * largest_output(job.facts);
+        CHECK(arena.peak * sizeof(float) <= runner->step_bytes() - state + output);
+        CHECK(arena.held() == 0);
+    }
+}
+
 TEST_CASE("a row of a tree is one that its tree has", "[dispute]") {
     for (std::uint64_t leaves = 0; leaves < 40; ++leaves) {
         std::vector<base::Hash256> hashes(leaves);
