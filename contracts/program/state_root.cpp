@@ -11,6 +11,7 @@
 #include "contracts/base/check.hpp"
 #include "contracts/base/codec.hpp"
 #include "contracts/base/merkle.hpp"
+#include "contracts/program/tile_hashes.hpp"
 
 namespace assay::program {
 
@@ -40,10 +41,10 @@ constexpr base::Personal kTileOf =
     std::is_same_v<T, float> ? base::personal::kTile : base::personal::kUpdateTile;
 
 template <class T>
-Hash256 matrix_root(std::uint64_t rows, std::uint64_t cols, std::span<const T> values, base::BatchHash hash) {
-    ASSAY_CHECK(values.size() == rows * cols);
+void hash_tiles(std::uint64_t rows, std::uint64_t cols, std::span<const T> values, base::BatchHash hash,
+                std::span<Hash256> leaves) {
+    ASSAY_CHECK(values.size() == rows * cols && leaves.size() == tile_count(rows, cols));
     constexpr std::size_t kLeafBytes = kTile * kTile * sizeof(T);
-    std::vector<Hash256> leaves(tile_count(rows, cols));
     std::vector<std::uint8_t> messages(std::min(kLeavesAtATime, leaves.size()) * kLeafBytes);
     std::size_t done = 0, waiting = 0;
     const auto flush = [&] {
@@ -58,10 +59,21 @@ Hash256 matrix_root(std::uint64_t rows, std::uint64_t cols, std::span<const T> v
         }
     }
     flush();
+}
+
+template <class T>
+Hash256 matrix_root(std::uint64_t rows, std::uint64_t cols, std::span<const T> values, base::BatchHash hash) {
+    std::vector<Hash256> leaves(tile_count(rows, cols));
+    hash_tiles(rows, cols, values, hash, std::span(leaves));
     return base::merkle_root(leaves, hash);
 }
 
 }  // namespace
+
+void tile_hashes(std::uint64_t rows, std::uint64_t cols, std::span<const float> values, base::BatchHash hash,
+                 std::span<Hash256> out) {
+    hash_tiles(rows, cols, values, hash, out);
+}
 
 Hash256 tensor_leaf(const TensorInfo& tensor, const Hash256& root) {
     base::Encoder encoder;

@@ -19,6 +19,11 @@ bool within_bounds(const Message& message) {
     if (const auto* merge = std::get_if<Merge>(&message)) return merge->accepted.size() <= kMaxMerged;
     if (const auto* sample = std::get_if<Sample>(&message)) return sample->prompt.size() <= kMaxTokens;
     if (const auto* sampled = std::get_if<Sampled>(&message)) return sampled->tokens.size() <= kMaxTokens;
+    if (const auto* array = std::get_if<DescendArray>(&message)) return array->merged.size() <= kMaxMerged;
+    if (const auto* descended = std::get_if<Descended>(&message)) {
+        return descended->answer.hashes.size() <= dispute::kMaxMoveHashes &&
+               descended->answer.witness.size() <= dispute::kMaxWitnessBytes;
+    }
     if (const auto* refusal = std::get_if<Refusal>(&message)) return refusal->fix.size() <= kMaxFix;
     return true;
 }
@@ -49,6 +54,16 @@ struct Bounds {
     Pair operator()(const Trained&) const { return {0, 1}; }
     Pair operator()(const Replay&) const { return {1, 1 + kMaxStateFiles}; }
     Pair operator()(const Replayed&) const { return {0, kMaxStateFiles}; }
+    Pair operator()(const Descend&) const { return {1, 1 + kMaxStateFiles}; }
+    Pair operator()(const DescendArray& request) const {
+        const std::size_t merged = request.merged.size();
+        switch (request.question.subject) {
+            case dispute::ArraySubject::kUpdate: return {2, 1 + kMaxStateFiles};
+            case dispute::ArraySubject::kClip: return {1, 1};
+            default: return {1 + merged, 1 + merged};
+        }
+    }
+    Pair operator()(const Descended&) const { return {0, kMaxStateFiles}; }
     Pair operator()(const Merge& merge) const {
         return {1 + merge.accepted.size(), 1 + merge.accepted.size()};
     }
@@ -95,6 +110,7 @@ bool is_final(const Message& message) {
         case FrameKind::kEvaluated:
         case FrameKind::kRooted:
         case FrameKind::kSampled:
+        case FrameKind::kDescended:
         case FrameKind::kRefusal: return true;
         default: return false;
     }

@@ -18,6 +18,7 @@
 
 #include "contracts/base/codec.hpp"
 #include "contracts/base/error.hpp"
+#include "contracts/dispute/question.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/trace.hpp"
 #include "contracts/worker/unit_parts.hpp"
@@ -30,8 +31,9 @@ namespace assay::worker {
 /// is carried. 5: JobSpec may hold a rate of `finalise`. 6: a slot's state is a head and a
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
-/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon.
-inline constexpr std::uint32_t kProtocolVersion = 8;
+/// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
+/// DescendArray.
+inline constexpr std::uint32_t kProtocolVersion = 9;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -61,7 +63,9 @@ enum class FrameKind : std::uint16_t {
     kRooted = 16,
     kSample = 17,
     kSampled = 18,
-    // 19 to 21: not in use
+    kDescend = 19,
+    kDescended = 20,
+    kDescendArray = 21,
     kCancel = 22,
     kRefusal = 23,
 };
@@ -363,6 +367,59 @@ struct Sampled {
     }
 };
 
+/// Asks what a player of a dispute has to know of steps of a slot. Descriptors: as Replay of the question's
+/// segment; with `from_step` head and arrays of a slot state of that segment instead, which stands at the
+/// step or before it. Answer: Descended.
+struct Descend {
+    static constexpr FrameKind kKind = FrameKind::kDescend;
+    dispute::Question question;
+    base::Hash256 start_root;  ///< that the slot state must have; a segment 0 from its base ignores it
+    base::Hash256 carried_in;  ///< root of what segment 0 goes on with; zero: nothing
+    bool from_step = false;
+    /// Answers with the slot state before question.at.step alone, for `from_step` of the next question.
+    bool want_state = false;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.question, self.start_root, self.carried_in, self.from_step, self.want_state);
+    }
+};
+
+/// The same of an array. Descriptors, of an update: base state of the round, head and arrays of the state at
+/// the last boundary, as Replay of `finalise`. Of a merge: base state, then an update for each entry, in
+/// order. Of a clip: its update. Answer: Descended.
+struct DescendArray {
+    static constexpr FrameKind kKind = FrameKind::kDescendArray;
+    struct Entry {
+        std::uint32_t slot = 0;
+        std::uint64_t weight = 0;
+        std::uint32_t clip = 0;
+        base::Hash256 update_root;  ///< the update file must have it
+        template <class Self, class V>
+        static void fields(Self& self, V& visit) {
+            visit(self.slot, self.weight, self.clip, self.update_root);
+        }
+    };
+    dispute::ArrayQuestion question;
+    std::uint32_t round = 0;
+    base::Hash256 end_root;     ///< of an update: that the last boundary must have
+    std::vector<Entry> merged;  ///< ascending slots; of a clip one
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.question, self.round, self.end_root, self.merged);
+    }
+};
+
+/// Descriptors: with `want_state`, head and arrays of the slot state.
+struct Descended {
+    static constexpr FrameKind kKind = FrameKind::kDescended;
+    dispute::DisputeAnswer answer;
+    std::uint64_t nanoseconds = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.answer, self.nanoseconds);
+    }
+};
+
 /// Ends the request with this frame's number, at the next step's end. It is answered by its Refusal.
 struct Cancel {
     static constexpr FrameKind kKind = FrameKind::kCancel;
@@ -381,9 +438,9 @@ struct Refusal {
     }
 };
 
-using Message =
-    std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary, Trained, Replay,
-                 Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample, Sampled, Cancel, Refusal>;
+using Message = std::variant<Hello, OpenJob, Opened, Initial, BaseStateFrame, Train, Progress, Boundary,
+                             Trained, Replay, Replayed, Merge, Evaluate, Evaluated, Root, Rooted, Sample,
+                             Sampled, Descend, Descended, DescendArray, Cancel, Refusal>;
 
 FrameKind kind_of(const Message& message);
 

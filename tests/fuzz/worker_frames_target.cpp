@@ -37,6 +37,7 @@ std::vector<base::Bytes> seeds() {
         frame(Replayed{
             UnitVerdict::kMisplaced, {{}, {}, trace.fingerprints, trace.divergence, {}, {}}, "a step", 2}),
         frame(Sampled{{1, 2, 3}}),
+        frame(Descended{{std::vector<base::Hash256>(3), base::Bytes(40, 7)}, 9}),
         frame(Cancel{}),
         frame(Refusal{RefusalReason::kNoJob, "text", "fix"})};
 }

@@ -17,8 +17,10 @@ public:
     [[nodiscard]] PlanHints hints() const override { return inner_->hints(); }
     [[nodiscard]] base::Outcome<void> check() override { return inner_->check(); }
     float* allocate(std::uint64_t count) override { return inner_->allocate(count); }
+    void release(float* at) override { inner_->release(at); }
     void zero(float* at, std::uint64_t count) override { inner_->zero(at, count); }
     void read(const float* from, std::span<float> to) override { inner_->read(from, to); }
+    void write(float* to, std::span<const float> from) override { inner_->write(to, from); }
     float* adopt(std::span<float> host) override { return inner_->adopt(host); }
     const float* adopt_read_only(std::span<const float> host) override {
         return inner_->adopt_read_only(host);
@@ -47,6 +49,10 @@ public:
     [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
         const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) override {
         return inner_->roots(tensors, arrays);
+    }
+    void tile_hashes(std::uint64_t cols, std::span<const float> matrix,
+                     std::span<base::Hash256> out) override {
+        inner_->tile_hashes(cols, matrix, out);
     }
     [[nodiscard]] base::Outcome<base::Hash256> update_root(const std::vector<program::TensorInfo>& tensors,
                                                            std::span<const std::int64_t> update) override {

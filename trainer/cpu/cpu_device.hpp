@@ -33,6 +33,7 @@ public:
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override;
+    void release(float* at) override { arena_.release(at); }
     [[nodiscard]] std::uint64_t scratch(const program::Program& program, const Group& group,
                                         const GroupShape& shape) const override;
     [[nodiscard]] std::uint64_t own_bytes(const program::Program& program,

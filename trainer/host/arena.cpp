@@ -2,6 +2,7 @@
 #include "trainer/host/arena.hpp"
 
 #include <sys/mman.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <new>
@@ -29,6 +30,12 @@ public:
         if (unit == kHugePage) static_cast<void>(::madvise(block, rounded, MADV_HUGEPAGE));
         blocks_.push_back(block);
         return block;
+    }
+    void release(float* block) override {
+        const auto found = std::find(blocks_.begin(), blocks_.end(), block);
+        if (found == blocks_.end()) return;
+        blocks_.erase(found);
+        std::free(block);
     }
     [[nodiscard]] std::string_view name() const override { return "heap"; }
 

@@ -20,6 +20,8 @@ public:
     /// `count` floats of any value, aligned to 64 bytes, valid until the arena ends; at least one float is
     /// given even for 0. Throws std::bad_alloc when there is no memory.
     virtual float* allocate(std::size_t count) = 0;
+    /// Takes back, before its end, a block that allocate() gave. An arena may keep it until then.
+    virtual void release(float* block) { static_cast<void>(block); }
 
     /// "heap", or the name that another arena has.
     [[nodiscard]] virtual std::string_view name() const = 0;

@@ -24,6 +24,7 @@ public:
     [[nodiscard]] base::Outcome<void> check() override;
 
     float* allocate(std::uint64_t count) override { return arena_->allocate(count); }
+    void release(float* at) override { arena_->release(at); }
     [[nodiscard]] std::uint64_t scratch(const program::Program&, const Group&,
                                         const GroupShape&) const override {
         return 0;

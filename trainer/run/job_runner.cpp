@@ -228,6 +228,10 @@ base::Hash256 JobRunner::state_root(const SlotState& state) const {
 }
 
 base::Hash256 JobRunner::base_root(const BaseState& state) const {
+    return program::state_root(base_roots(state));
+}
+
+program::StateRoots JobRunner::base_roots(const BaseState& state) const {
     const AdoptedReadOnly parameters(*impl_->device, state.parameters);
     const AdoptedReadOnly outer_momentum(*impl_->device, state.outer_momentum);
     const std::array<DeviceView, 2> arrays = {parameters.array(), outer_momentum.array()};
@@ -236,7 +240,7 @@ base::Hash256 JobRunner::base_root(const BaseState& state) const {
     all.parameters = roots[0];
     all.outer = roots[1];
     all.step_count = state.step;
-    return program::state_root(all);
+    return all;
 }
 
 base::Hash256 JobRunner::update_root(const Update& update) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "contracts/base/error.hpp"
+#include "contracts/dispute/question.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/state_root.hpp"
@@ -173,6 +174,7 @@ public:
     /// The components of a slot state's root; zero for an array that is not there.
     [[nodiscard]] program::StateRoots state_roots(const SlotState& state) const;
     [[nodiscard]] base::Hash256 state_root(const SlotState& state) const;
+    [[nodiscard]] program::StateRoots base_roots(const BaseState& state) const;
     [[nodiscard]] base::Hash256 base_root(const BaseState& state) const;
 
     /// Why `state` cannot stand at `boundary` (0 … segments) of a slot in `round`, whatever its root: arrays
@@ -208,6 +210,29 @@ public:
     /// diverged; kUsage for an operator that the step does not have. Frees the memory that it takes besides.
     base::Outcome<OperatorOutputs> run_to_operator(SlotState start, const OperatorPlace& place,
                                                    const Watch& watch);
+    /// What a player of a dispute asks about steps of a slot. `start` is a state of the segment at or before
+    /// the step that is asked about, its `step` saying which; the steps up to that one run as in
+    /// run_segment, and that one operator by operator, a sequence at a time. `token_file`: the bytes of the
+    /// job's training token file. Fails as run_segment does; kRejected when a step before it diverged, or a
+    /// divergence is asked for that is none; kUsage for what the step does not have; kVerification for a
+    /// state of another place. It takes the memory of a training step and, of the step that runs by
+    /// operators, one operator's output and hashes.
+    base::Outcome<dispute::DisputeAnswer> answer(SlotState start, const dispute::Question& question,
+                                                 base::ByteView token_file, const Watch& watch);
+    /// The same of an array: an update of `end`, whose roots are `end_roots`; what a merge of `accepted` on
+    /// `base` gives, as merge() has it; the clip of the one update in `accepted`. kRejected where there is
+    /// no such array, or no divergence.
+    struct ArrayInputs {
+        const BaseState* base = nullptr;                ///< null for a clip
+        const SlotState* end = nullptr;                 ///< of an update; else null
+        program::StateRoots end_roots = {};             ///< of `end`
+        std::span<const AcceptedUpdate> accepted = {};  ///< of a merge or a clip
+    };
+    base::Outcome<dispute::DisputeAnswer> answer(const ArrayInputs& inputs,
+                                                 const dispute::ArrayQuestion& question);
+    /// The state before step question.at.step, with the question's fault, from such a start.
+    base::Outcome<SlotState> state_before(SlotState start, const dispute::Question& question,
+                                          const Watch& watch);
     /// Recomputes the unit `finalise` of a slot that did not diverge before it.
     base::Outcome<FinaliseReplay> replay_finalise(const BaseState& base, const SlotState& end);
 

@@ -9,6 +9,7 @@
 #include "contracts/program/batch_map.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/schedule.hpp"
+#include "trainer/dispute/step_answer.hpp"
 #include "trainer/run/job_runner.hpp"
 #include "trainer/step/executor.hpp"
 
@@ -57,6 +58,25 @@ struct JobRunner::Impl {
     /// The coefficients of a step that starts from `state`.
     [[nodiscard]] arithmetic::AdamWCoefficients coefficients(const SlotState& state, std::uint32_t round,
                                                              std::uint32_t step) const;
+
+    // Of JobRunner::answer (job_runner_answer.cpp).
+
+    /// Why a question cannot be answered from this state.
+    [[nodiscard]] base::Outcome<void> check_question(const SlotState& start,
+                                                     const dispute::Question& question,
+                                                     std::uint32_t operators) const;
+    /// Runs the steps up to `until`, with the question's fault; false: one of them diverged.
+    base::Outcome<bool> run_asked(SlotState& state, AdoptedState& adopted, const program::Program& program,
+                                  const dispute::Question& question, std::uint32_t until, const Watch& watch);
+    [[nodiscard]] dispute::StepFacts facts_at(const program::Program& program,
+                                              const dispute::Question& question,
+                                              const SlotState& state) const;
+    /// The step that follows `state`. Gives the step executor's memory back.
+    [[nodiscard]] StepAtHand at_hand(const dispute::StepFacts& facts, SlotState& state, AdoptedState& adopted,
+                                     const dispute::Question& question, base::ByteView token_file);
+    base::Outcome<dispute::DisputeAnswer> answer_steps(SlotState& state, AdoptedState& adopted,
+                                                       const program::Program& program,
+                                                       const dispute::Question& question, const Watch& watch);
 
     program::JobSpec spec;
     TokenView train;

@@ -58,6 +58,7 @@ public:
             }
             planned.scratch = lives_[scratch_[at]].offset;
             planned.group = std::move(schedule_.groups[at]);
+            planned.again = schedule_.rematerialised[at];
             plan.groups.push_back(std::move(planned));
         }
         for (const Life& life : lives_) plan.block = std::max(plan.block, life.offset + life.size);
@@ -83,7 +84,9 @@ private:
         for (const TensorId id : group.writes) {
             if (!is_planned(id)) continue;
             const bool reads = std::find(group.reads.begin(), group.reads.end(), id) != group.reads.end();
-            if (current_[id] != kNone && (reads || !schedule_.rematerialised[at])) {
+            // Of a tensor with several writers only the first of them to run again begins another life.
+            const bool goes_on = !schedule_.rematerialised[at] || begins_again(id);
+            if (current_[id] != kNone && (reads || goes_on)) {
                 lives_[current_[id]].last = std::max(lives_[current_[id]].last, at);
                 continue;
             }
@@ -95,6 +98,10 @@ private:
             begins_[at].emplace_back(id, lives_.size());
             lives_.push_back(life);
         }
+    }
+
+    [[nodiscard]] bool begins_again(TensorId id) const {
+        return current_[id] != kNone && schedule_.rematerialised[lives_[current_[id]].first];
     }
 
     // Lets an element-wise operator write over an operand that nobody reads afterwards.
@@ -179,8 +186,8 @@ private:
 PlanChoice settled(const program::Program& program, PlanChoice choice) {
     const std::uint64_t context = program.model.context;
     const std::uint64_t all = choice.micro_batch * context;
-    if (choice.grouping == Grouping::kSingle)
-        choice.rematerialise = Rematerialise::kNothing, choice.head_rows = all;
+    if (choice.grouping == Grouping::kSingle) choice.rematerialise = Rematerialise::kNothing;
+    if (choice.grouping != Grouping::kFused) choice.head_rows = all;
     if (choice.head_rows == 0 || choice.head_rows > all) choice.head_rows = all;
     if (program.profile == program::Profile::kI16) {
         choice.head_rows = (choice.head_rows + context - 1) / context * context;
@@ -193,11 +200,15 @@ AllocationPlan plan_allocation(const program::Program& program, const Device& de
                                const PlanChoice& wanted, std::uint32_t batch) {
     ASSAY_CHECK(wanted.micro_batch >= 1 && batch >= 1);
     PlanChoice choice = wanted;
-    if (!device.hints().runs_groups) choice.grouping = Grouping::kSingle;
+    if (!device.hints().runs_groups && choice.grouping == Grouping::kFused)
+        choice.grouping = Grouping::kSingle;
     choice = settled(program, choice);
     const GroupShape shape{choice.micro_batch, choice.head_rows, choice.keep_weights};
     const bool single = choice.grouping == Grouping::kSingle;
-    StepSchedule schedule = single ? schedule_singly(program) : schedule_step(program, choice.rematerialise);
+    const bool one_by_one = choice.grouping == Grouping::kOperators;
+    StepSchedule schedule = single       ? schedule_singly(program)
+                            : one_by_one ? schedule_operators(program, choice.rematerialise)
+                                         : schedule_step(program, choice.rematerialise);
     AllocationPlan plan = Planner(program, device, shape, std::move(schedule), choice.grouping).take();
     plan.choice = choice;
     plan.batch = batch;
@@ -207,7 +218,9 @@ AllocationPlan plan_allocation(const program::Program& program, const Device& de
     if (program.model.head == program::Head::kTied) {
         const std::uint64_t tokens = std::uint64_t{batch} * program.model.context;
         const std::uint64_t vocabulary = program.model.vocabulary;
-        const std::uint64_t rows = single ? 2 * vocabulary : std::min(tokens, vocabulary);
+        const std::uint64_t rows = single       ? 2 * vocabulary
+                                   : one_by_one ? vocabulary
+                                                : std::min(tokens, vocabulary);
         plan.embedding_rows = rows * program.model.width;
     }
     return plan;

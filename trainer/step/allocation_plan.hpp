@@ -14,8 +14,9 @@
 namespace assay::trainer {
 
 enum class Grouping : std::uint8_t {
-    kFused = 1,   ///< groups as group() makes them: what lies between their operators never lies in memory
-    kSingle = 2,  ///< every operator its own group, every tensor in memory, none over another (single.hpp)
+    kFused = 1,      ///< groups as group() makes them: what lies between their operators never lies in memory
+    kSingle = 2,     ///< every operator its own group, every tensor in memory, none over another (single.hpp)
+    kOperators = 3,  ///< every operator its own group, tensors in memory while somebody reads them
 };
 
 /// What a machine may choose freely: no bit depends on it.
@@ -37,6 +38,7 @@ struct PlannedGroup {
     Group group;
     std::vector<Place> places;  ///< tensors that begin to live here
     std::uint64_t scratch = 0;  ///< offset in floats
+    bool again = false;         ///< runs a second time, for its outputs
 };
 
 struct AllocationPlan {
@@ -61,8 +63,8 @@ struct AllocationPlan {
 };
 
 /// Of a tied matrix the head's gradient accumulates in the gradient array itself and the embedding's in rows
-/// of its own, one for each different token of the step; kSingle keeps both beside the gradient, in full.
-/// A device that runs no groups gets kSingle whatever `choice` says.
+/// of its own, one for each different token of the step; kSingle keeps both beside the gradient, in full,
+/// kOperators the embedding's. A device that runs no groups gets kSingle for kFused.
 AllocationPlan plan_allocation(const program::Program& program, const Device& device,
                                const PlanChoice& choice, std::uint32_t batch);
 

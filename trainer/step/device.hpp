@@ -76,9 +76,13 @@ public:
 
     /// `count` floats of any value, aligned to 64 bytes, valid until the device ends. Throws std::bad_alloc.
     virtual float* allocate(std::uint64_t count) = 0;
+    /// Takes back, before it ends, what allocate() gave: no work that was ordered needs it any more.
+    virtual void release(float* at) = 0;
     virtual void zero(float* at, std::uint64_t count) = 0;
     /// Copies from the device, after all work ordered so far.
     virtual void read(const float* from, std::span<float> to) = 0;
+    /// Copies to the device, after all work ordered so far and before all that follows.
+    virtual void write(float* to, std::span<const float> from) = 0;
 
     // Arrays of the host (adopted.hpp drops them at the end of a scope).
 
@@ -128,6 +132,10 @@ public:
     /// Roots (contracts/program/state_root.hpp, array_root) of arrays that are cut into `tensors`.
     [[nodiscard]] virtual base::Outcome<std::vector<base::Hash256>> roots(
         const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) = 0;
+    /// Hashes of the tiles of a matrix of the host, as tensor_root makes its leaves. REQUIRES rows of `cols`
+    /// numbers, and a place for each tile.
+    virtual void tile_hashes(std::uint64_t cols, std::span<const float> matrix,
+                             std::span<base::Hash256> out) = 0;
     [[nodiscard]] virtual base::Outcome<base::Hash256> update_root(
         const std::vector<program::TensorInfo>& tensors, std::span<const std::int64_t> update) = 0;
     /// UpdateCodec::finalise of the row, in cuts where its ArrayCut allows them: fills the host's `update`.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "contracts/base/check.hpp"
+#include "trainer/step/group.hpp"
 #include "trainer/step/single.hpp"
 
 namespace assay::trainer {
@@ -23,7 +24,7 @@ Executor::Executor(program::Program program, Device& device, AllocationPlan plan
     // All at once: a device keeps what it gave until it ends, so that half of it must not be left behind.
     block_ = device_.allocate(plan_.floats());
     // Of squares only one half is ever written: what is read of the other is +0.
-    if (is_single()) device_.zero(block_, plan_.block);
+    if (plan_.choice.grouping != Grouping::kFused) device_.zero(block_, plan_.block);
     if (plan_.gradient != 0) {
         gradient_ = block_ + AllocationPlan::aligned(plan_.block);
         if (plan_.embedding_rows != 0) embedding_rows_ = gradient_ + AllocationPlan::aligned(plan_.gradient);
@@ -32,6 +33,8 @@ Executor::Executor(program::Program program, Device& device, AllocationPlan plan
     }
     logits_group_ = logits_group(program_);
 }
+
+Executor::~Executor() { device_.release(block_); }
 
 void Executor::place(TensorRole role, float* flat) {
     std::size_t next = 0;
@@ -51,7 +54,7 @@ void Executor::place_gradients() {
         tensors_[tied->by_head] = embedding_rows_;
         tensors_[tied->by_embedding] = embedding_rows_ + matrix.rows.fixed * matrix.cols;
     } else {
-        // The head accumulates where the sum will be, the embedding in its own rows.
+        // The head accumulates where the sum will be, the embedding in rows of its own.
         tensors_[tied->by_head] = tensors_[tied->sum];
         tensors_[tied->by_embedding] = embedding_rows_;
     }
@@ -60,16 +63,65 @@ void Executor::place_gradients() {
 void Executor::run(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
         const PlannedGroup& planned = plan_.groups[i];
-        for (const PlannedGroup::Place& place : planned.places) {
-            tensors_[place.tensor] = block_ + place.offset;
-        }
+        place_new(planned);
         device_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
     }
 }
 
-void Executor::read(TensorId id, std::span<float> out) const {
-    ASSAY_CHECK(is_single() && tensors_[id] != nullptr);
-    device_.read(tensors_[id], out);
+void Executor::place_new(const PlannedGroup& planned) {
+    for (const PlannedGroup::Place& place : planned.places) {
+        tensors_[place.tensor] = block_ + place.offset;
+    }
+}
+
+bool Executor::run_one(std::size_t i, std::uint32_t last, const Ran& where, const Each& each) {
+    const PlannedGroup& planned = plan_.groups[i];
+    const std::uint32_t index = planned.group.operators.front();
+    const program::Operator& one = program_.operators[index];
+    place_new(planned);
+    const GroupKind kind = group_kind(one);
+    const bool is_attention = kind == GroupKind::kAttention || kind == GroupKind::kAttentionGradient;
+    for (const PlannedGroup::Place& place : planned.places) {
+        // Of squares only one half is written: what is read of the other is +0. One that takes over an
+        // operand's memory has its zeros.
+        float* const at = tensors_[place.tensor];
+        const bool taken_over = std::any_of(one.operands.begin(), one.operands.end(),
+                                            [&](TensorId id) { return tensors_[id] == at; });
+        const program::Tensor& tensor = program_.tensors[place.tensor];
+        if (is_attention && !taken_over) device_.zero(at, tensor.rows.of(where.count) * tensor.cols);
+    }
+    device_.run({planned.group, tensors_, block_ + planned.scratch, plan_.choice.head_rows, 0});
+    each({index, where.first, where.count, planned.again});
+    return index == last && !planned.again;
+}
+
+void Executor::run_each(std::uint32_t last, const arithmetic::AdamWCoefficients& coefficients,
+                        std::span<const std::uint32_t> tokens, const DeviceState& state, const Each& each) {
+    ASSAY_CHECK(plan_.choice.grouping == Grouping::kOperators && last < program_.operators.size());
+    const std::uint64_t count = begin_step(coefficients, tokens, state);
+    bool done = false;
+    for (std::uint64_t s = 0; s < count; s += plan_.choice.micro_batch) {
+        const std::uint64_t now = std::min<std::uint64_t>(plan_.choice.micro_batch, count - s);
+        device_.select(s, now);
+        done = false;
+        for (std::size_t i = 0; i < plan_.once && !done; ++i) done = run_one(i, last, {0, s, now}, each);
+    }
+    for (std::size_t i = plan_.once; i < plan_.groups.size() && !done; ++i) {
+        done = run_one(i, last, {0, 0, count}, each);
+    }
+    static_cast<void>(device_.wait({}, {}));
+}
+
+void Executor::read(TensorId id, std::span<float> out) const { read_part(id, 0, out); }
+
+void Executor::read_part(TensorId id, std::uint64_t from, std::span<float> out) const {
+    ASSAY_CHECK(plan_.choice.grouping != Grouping::kFused && tensors_[id] != nullptr);
+    device_.read(tensors_[id] + from, out);
+}
+
+void Executor::write(TensorId id, std::uint64_t at, float value) {
+    ASSAY_CHECK(plan_.choice.grouping == Grouping::kOperators && tensors_[id] != nullptr);
+    device_.write(tensors_[id] + at, {&value, 1});
 }
 
 void Executor::gradient(std::span<float> out) const {
@@ -88,7 +140,8 @@ std::uint64_t Executor::begin_step(const arithmetic::AdamWCoefficients& coeffici
     device_.begin(program_, {.tokens = count * context_,
                              .coefficients = coefficients,
                              .keep_weights = plan_.choice.keep_weights,
-                             .compact_embedding = plan_.embedding_rows != 0 && !is_single()});
+                             .compact_embedding =
+                                 plan_.embedding_rows != 0 && plan_.choice.grouping == Grouping::kFused});
     device_.load(tokens);
     device_.zero(gradient_, plan_.gradient);
     if (plan_.embedding_rows != 0) device_.zero(embedding_rows_, plan_.embedding_rows);

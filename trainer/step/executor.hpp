@@ -30,6 +30,10 @@ public:
     /// `program` is copied; `device` must outlive the executor. `plan` is one of plan_allocation() for the
     /// same program and device. Throws std::bad_alloc.
     Executor(program::Program program, Device& device, AllocationPlan plan);
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+    /// Gives the memory back to the device.
+    ~Executor();
 
     /// Results have the bits of the law where Device::check() finds nothing before the call and after it.
 
@@ -50,9 +54,28 @@ public:
                                            std::span<const std::uint32_t> tokens, const DeviceState& state,
                                            const Look& look);
 
+    /// An operator has run on sequences [first, first + count) of the step.
+    struct Ran {
+        std::uint32_t index = 0;
+        std::uint64_t first = 0;
+        std::uint64_t count = 0;
+        bool again = false;  ///< for the second time, with the same numbers (rematerialised)
+    };
+    using Each = std::function<void(const Ran&)>;
+    /// Runs operators 0 … `last` of a step one by one and calls `each` after every one, when read() gives
+    /// its outputs: of tensors with rows per sequence those sequences, of gradients of parameters sums so
+    /// far, of which those of the last sequence are whole. Nothing holds back an update after a number that
+    /// was not finite. The state is worked on in place. REQUIRES a plan with Grouping::kOperators.
+    void run_each(std::uint32_t last, const arithmetic::AdamWCoefficients& coefficients,
+                  std::span<const std::uint32_t> tokens, const DeviceState& state, const Each& each);
+
     /// Copies a tensor as the last run left it; of one with rows per sequence, those of the last micro-batch.
-    /// REQUIRES a plan with Grouping::kSingle, and a tensor of numbers.
+    /// REQUIRES a plan with Grouping::kSingle, or a call from `each`; and a tensor of numbers.
     void read(program::TensorId id, std::span<float> out) const;
+    /// The same of the numbers from place `from` on.
+    void read_part(program::TensorId id, std::uint64_t from, std::span<float> out) const;
+    /// Changes a number of a tensor. REQUIRES a call from `each`.
+    void write(program::TensorId id, std::uint64_t at, float value);
 
     /// Gives tokens of sequence i (T+1 of them) of an evaluation.
     using Sequences = std::function<void(std::uint64_t index, std::span<std::uint32_t> tokens)>;
@@ -81,6 +104,10 @@ private:
     std::uint64_t begin_step(const arithmetic::AdamWCoefficients& coefficients,
                              std::span<const std::uint32_t> tokens, const DeviceState& state);
     void begin_evaluation(const float* parameters, std::uint64_t tokens);
+    // Names the tensors that begin to live at a group by where they lie.
+    void place_new(const PlannedGroup& planned);
+    // Runs group `i` for run_each(); true when it was operator `last`.
+    bool run_one(std::size_t i, std::uint32_t last, const Ran& where, const Each& each);
     // Runs groups [first, last) of the plan on the selected micro-batch.
     void run(std::size_t first, std::size_t last);
 

@@ -5,9 +5,11 @@
 #include <array>
 #include <atomic>
 
+#include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/arithmetic/reduce.hpp"
 #include "contracts/program/state_root.hpp"
 #include "contracts/program/strategies/merges.hpp"
+#include "contracts/program/tile_hashes.hpp"
 
 namespace assay::trainer {
 
@@ -34,6 +36,8 @@ void HostDevice::read(const float* from, std::span<float> to) {
     std::copy(from, from + to.size(), to.begin());
 }
 
+void HostDevice::write(float* to, std::span<const float> from) { std::copy(from.begin(), from.end(), to); }
+
 float* HostDevice::adopt(std::span<float> host) {
     forget();
     return host.data();
@@ -58,6 +62,20 @@ base::Outcome<std::vector<base::Hash256>> HostDevice::roots(const std::vector<pr
         }
     });
     return found;
+}
+
+void HostDevice::tile_hashes(std::uint64_t cols, std::span<const float> matrix,
+                             std::span<base::Hash256> out) {
+    constexpr std::uint64_t kTile = arithmetic::kTile;
+    const std::uint64_t rows = matrix.size() / cols;
+    const std::uint64_t across = (cols + kTile - 1) / kTile;
+    // By rows of tiles.
+    share_out((rows + kTile - 1) / kTile, 1, [&](std::size_t first, std::size_t last) {
+        const std::uint64_t top = first * kTile;
+        const std::uint64_t height = std::min<std::uint64_t>(last * kTile, rows) - top;
+        program::tile_hashes(height, cols, matrix.subspan(top * cols, height * cols), with_.hash,
+                             out.subspan(first * across, (last - first) * across));
+    });
 }
 
 base::Outcome<base::Hash256> HostDevice::update_root(const std::vector<program::TensorInfo>& tensors,

@@ -24,6 +24,7 @@ class HostDevice : public Device {
 public:
     void zero(float* at, std::uint64_t count) final;
     void read(const float* from, std::span<float> to) final;
+    void write(float* to, std::span<const float> from) final;
     float* adopt(std::span<float> host) final;
     const float* adopt_read_only(std::span<const float> host) final { return host.data(); }
     void sync(float*) final {}
@@ -31,6 +32,7 @@ public:
     [[nodiscard]] bool is_finite(DeviceView array) final;
     [[nodiscard]] base::Outcome<std::vector<base::Hash256>> roots(
         const std::vector<program::TensorInfo>& tensors, std::span<const DeviceView> arrays) final;
+    void tile_hashes(std::uint64_t cols, std::span<const float> matrix, std::span<base::Hash256> out) final;
     [[nodiscard]] base::Outcome<base::Hash256> update_root(const std::vector<program::TensorInfo>& tensors,
                                                            std::span<const std::int64_t> update) final;
     [[nodiscard]] base::Outcome<bool> finalise(const RoundLaw& law, DeviceView start, DeviceView end,

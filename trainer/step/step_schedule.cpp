@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "contracts/base/check.hpp"
+#include "trainer/step/single.hpp"
 
 namespace assay::trainer {
 
@@ -15,8 +17,8 @@ using program::TensorId;
 namespace {
 class Scheduler {
 public:
-    Scheduler(const program::Program& program, Rematerialise rematerialise)
-        : program_(program), rematerialise_(rematerialise) {
+    Scheduler(const program::Program& program, Rematerialise rematerialise, bool singly)
+        : program_(program), rematerialise_(rematerialise), singly_(singly) {
         const auto count = static_cast<std::uint32_t>(program.operators.size());
         backward_ = once_ = count;
         for (std::uint32_t i = count; i-- > 0;) {
@@ -48,7 +50,13 @@ private:
     [[nodiscard]] std::vector<Group> group_range(std::uint32_t first, std::uint32_t last) const {
         std::vector<std::uint32_t> places;
         for (std::uint32_t i = first; i < last; ++i) places.push_back(i);
-        return group(program_, places);
+        return groups_of(places);
+    }
+    [[nodiscard]] std::vector<Group> groups_of(std::span<const std::uint32_t> places) const {
+        if (!singly_) return group(program_, places);
+        std::vector<Group> out;
+        for (const std::uint32_t place : places) out.push_back(single_operator(program_, place));
+        return out;
     }
 
     void append(std::uint32_t first, std::uint32_t last) {
@@ -76,7 +84,7 @@ private:
             }
         }
         const std::vector<std::uint32_t> places(needed.begin(), needed.end());
-        for (Group& rematerialised : trainer::group(program_, places)) {
+        for (Group& rematerialised : groups_of(places)) {
             schedule_.groups.push_back(std::move(rematerialised));
             schedule_.rematerialised.push_back(true);
         }
@@ -105,6 +113,7 @@ private:
 
     const program::Program& program_;
     Rematerialise rematerialise_;
+    bool singly_;
     std::uint32_t backward_ = 0;  // first operator of the backward pass
     std::uint32_t once_ = 0;      // first operator that runs once per step
     std::uint32_t head_ = 0;      // first operator of the head
@@ -123,7 +132,11 @@ std::string_view to_text(Rematerialise rematerialise) {
 }
 
 StepSchedule schedule_step(const program::Program& program, Rematerialise rematerialise) {
-    return Scheduler(program, rematerialise).take();
+    return Scheduler(program, rematerialise, false).take();
+}
+
+StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise) {
+    return Scheduler(program, rematerialise, true).take();
 }
 
 }  // namespace assay::trainer

@@ -27,5 +27,8 @@ struct StepSchedule {
 };
 
 StepSchedule schedule_step(const program::Program& program, Rematerialise rematerialise);
+/// The same with every operator, those of the update too, a kSingle group of its own, in program order but
+/// for those that run again.
+StepSchedule schedule_operators(const program::Program& program, Rematerialise rematerialise);
 
 }  // namespace assay::trainer

@@ -119,6 +119,7 @@ Result<std::unique_ptr<WorkerJob>, Refusal> WorkerJob::open(const frames::OpenJo
                                           spec.data.train_tokens, spec.model.vocabulary));
     ASSAY_ASSIGN(job->held_out_, read_tokens(bulk[1], "the held-out token file", spec.data.held_out,
                                              spec.data.held_out_tokens, spec.model.vocabulary));
+    job->train_file_ = bulk[0];
     job->arena_ = std::move(arena);
     trainer::RunnerOptions runner_options = options;
     runner_options.device.cpu.arena = job->arena_.get();

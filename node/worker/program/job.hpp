@@ -52,6 +52,8 @@ public:
     Answered answer(const frames::Evaluate& request, const RequestContext& context);
     Answered answer(const frames::Root& request, const RequestContext& context);
     Answered answer(const frames::Sample& request, const RequestContext& context);
+    Answered answer(const frames::Descend& request, const RequestContext& context);
+    Answered answer(const frames::DescendArray& request, const RequestContext& context);
 
 private:
     WorkerJob() = default;
@@ -83,6 +85,10 @@ private:
     /// Adds what a replay brings to `input`.
     base::Result<void, frames::Refusal> read_replay(const frames::Replay& request,
                                                     const RequestContext& context, UnitInput& input) const;
+    Answered answer_update(const frames::DescendArray& request, const RequestContext& context);
+    /// The state that a question starts from (job_descend.cpp).
+    base::Result<trainer::SlotState, frames::Refusal> descend_start(const frames::Descend& request,
+                                                                    const RequestContext& context) const;
     using UpdateDecoder = std::function<base::Outcome<trainer::Update>(base::ByteView, std::uint64_t)>;
     /// Of this job's update files.
     [[nodiscard]] UpdateDecoder update_decoder() const;
@@ -91,6 +97,7 @@ private:
     Answered trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const;
 
     std::unique_ptr<trainer::Arena> arena_;  // outlives the runner
+    frames::SharedDescriptor train_file_;
     std::vector<std::uint32_t> train_;
     std::vector<std::uint32_t> held_out_;
     std::unique_ptr<trainer::JobRunner> runner_;

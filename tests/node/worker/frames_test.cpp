@@ -35,6 +35,19 @@ program::TraceRecord some_trace() {
     return trace;
 }
 
+dispute::Question some_question() {
+    dispute::Question question;
+    question.kind = dispute::QuestionKind::kWitness;
+    question.round = 1;
+    question.slot = 2;
+    question.at = {3, 4, 5, 1, 6, 7};
+    question.row = {1, 2, 3};
+    question.end = {dispute::EndPart::kCounter, 3, 0};
+    question.diverged_at = 9;
+    question.fault = {4, 5, 1, 77, 1};
+    return question;
+}
+
 /// One message of every kind, with every optional part present.
 std::vector<Message> all_kinds() {
     const program::TraceRecord trace = some_trace();
@@ -63,6 +76,13 @@ std::vector<Message> all_kinds() {
             Rooted{trace.update},
             Sample{{1, 2, 3}, 10, 7, 0.5F},
             Sampled{{4, 5}},
+            Descend{some_question(), trace.update, trace.boundaries[0], true, true},
+            DescendArray{
+                {dispute::ArraySubject::kMergedOuter, dispute::ArrayLevel::kWitness, {1, 2, 3}, {0, 1, 2}},
+                4,
+                trace.update,
+                {{0, 1, 2, trace.update}, {1, 2, 65'536, trace.update}}},
+            Descended{{{trace.update, trace.boundaries[0]}, {1, 2, 3}, dispute::NotFinitePlace{1, 2, 3}}, 5},
             Cancel{},
             Refusal{RefusalReason::kNoJob, "text", "what to do"}};
 }
@@ -170,7 +190,7 @@ TEST_CASE("a truncated or lengthened message is refused") {
 
 TEST_CASE("an unknown kind is refused") {
     for (const std::uint16_t kind :
-         {std::uint16_t{0}, std::uint16_t{19}, std::uint16_t{24}, std::uint16_t{65535}}) {
+         {std::uint16_t{0}, std::uint16_t{24}, std::uint16_t{25}, std::uint16_t{65535}}) {
         const auto message = decode_message(kind, {});
         REQUIRE_FALSE(message.ok());
         CHECK(message.error() == base::DecodeError::kBadVariant);
