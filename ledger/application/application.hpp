@@ -35,9 +35,9 @@ namespace assay::ledger {
 
 /// Where the application stands.
 struct ApplicationInfo {
-    std::uint64_t height = 0;  ///< of the last block committed; 0: the genesis
-    Hash256 block;             ///< as commit() was told of it; the genesis hash at height 0
-    Hash256 app_hash;          ///< root of the state after it
+    std::uint64_t height = 0;   ///< of the last block committed; 0: the genesis
+    Hash256 block;              ///< as commit() was told of it; the genesis hash at height 0
+    Hash256 app_hash;           ///< root of the state after it
     std::uint64_t time_ms = 0;  ///< of its header, as commit() was told; 0 at height 0
 };
 
@@ -124,7 +124,8 @@ public:
     /// decides on.
     Outcome<Executed> execute(const ProposedBlock& block);
     /// Makes what was executed last durable, under the engine's name for the block and the time of its
-    /// header. Returns when it is on disk. After an error nobody knows whether it is: stopped() is true and the process must end.
+    /// header. Returns when it is on disk. After an error nobody knows whether it is: stopped() is true and
+    /// the process must end.
     Outcome<void> commit(const Hash256& block, std::uint64_t time_ms);
 
     /// Answers whoever reads the state from outside: a node's clients and an engine's. kNotFound: no such

@@ -39,14 +39,14 @@ base::Failed<base::Error> too_long() {
 }
 
 base::Failed<base::Error> earlier_law(std::uint32_t version) {
-    return fail(
-        ErrorKind::kUsage,
-        "genesis file: version " + std::to_string(version) +
-            " is of an earlier law and not damaged: this program has version " +
-            std::to_string(kGenesisVersion) +
-            ", whose hashes, arithmetic or block times are others, so it cannot recompute that ledger, its blobs and "
-            "its records",
-        "use the program that began this network, or begin a new network in another home");
+    return fail(ErrorKind::kUsage,
+                "genesis file: version " + std::to_string(version) +
+                    " is of an earlier law and not damaged: this program has version " +
+                    std::to_string(kGenesisVersion) +
+                    ", whose hashes, arithmetic or block times are others, so it cannot recompute that "
+                    "ledger, its blobs and "
+                    "its records",
+                "use the program that began this network, or begin a new network in another home");
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 //   'r' ‖ height u64  -> encode(BlockResults)
 //   't' ‖ tx id       -> encode(TransactionPlace)
 //   'h' ‖ key         -> row of the history: records that left the state (contracts/rules/job/history.hpp)
-// Schema 2: the head has the header time, which schema 1 had not. Another version is not migrated but rebuilt.
+// Schema 2: the head has the header time, which schema 1 had not. Another version is not migrated but
+// rebuilt.
 #pragma once
 
 #include <memory>
