@@ -48,7 +48,7 @@ void add_node_commands(CLI::App& app, Context& context) {
         ->capture_default_str();
     command
         .add_option("--block-interval-ms", flags->block_interval_ms,
-                    "No two blocks closer than this, nor than the genesis' block interval")
+                    "No two blocks closer than this or the genesis' interval")
         ->check(CLI::Range(10, 60'000))
         ->capture_default_str();
 }
