@@ -110,14 +110,14 @@ Outcome<Executed> Application::execute(const ProposedBlock& block) {
     return Executed{results, results_root(results), pending_->app_hash};
 }
 
-Outcome<void> Application::commit(const Hash256& block) {
+Outcome<void> Application::commit(const Hash256& block, std::uint64_t time_ms) {
     if (stopped_ || !pending_) {
         return fail(ErrorKind::kFailure,
                     stopped_ ? "the ledger stopped after an earlier failure" : "there is no executed block",
                     "start the node again: it keeps every acknowledged block");
     }
     const Candidate& made = pending_->block;
-    const IndexHead head{kIndexSchema, genesis_.hash(), made.height, block, pending_->app_hash};
+    const IndexHead head{kIndexSchema, genesis_.hash(), made.height, block, pending_->app_hash, time_ms};
     if (auto stored = index_->commit(head, &made.results, made.changes, made.history); !stored) {
         stopped_ = true;
         return base::failed(stored.error());
@@ -131,6 +131,7 @@ Outcome<void> Application::commit(const Hash256& block) {
     }
     now_.height = made.height;
     now_.tip = block;
+    now_.time_ms = time_ms;
     app_hash_ = pending_->app_hash;
     pending_.reset();
     candidate_.reset();

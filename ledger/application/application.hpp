@@ -35,9 +35,10 @@ namespace assay::ledger {
 
 /// Where the application stands.
 struct ApplicationInfo {
-    std::uint64_t height = 0;  ///< of the last block committed; 0: the genesis
-    Hash256 block;             ///< as commit() was told of it; the genesis hash at height 0
-    Hash256 app_hash;          ///< root of the state after it
+    std::uint64_t height = 0;   ///< of the last block committed; 0: the genesis
+    Hash256 block;              ///< as commit() was told of it; the genesis hash at height 0
+    Hash256 app_hash;           ///< root of the state after it
+    std::uint64_t time_ms = 0;  ///< of its header, as commit() was told; 0 at height 0
 };
 
 /// What check() found of a transaction.
@@ -105,7 +106,7 @@ public:
     /// Everything below REQUIRES begun().
     Outcome<void> begin();
     [[nodiscard]] bool begun() const { return index_ != nullptr; }
-    [[nodiscard]] ApplicationInfo info() const { return {now_.height, now_.tip, app_hash_}; }
+    [[nodiscard]] ApplicationInfo info() const { return {now_.height, now_.tip, app_hash_, now_.time_ms}; }
 
     /// For the mempool: form, signature, cost, a sender that the state knows, and a nonce that is not used.
     /// Whether the nonce's turn has come is the mempool's to say. Error: the store does not read.
@@ -122,9 +123,10 @@ public:
     /// block of the same height. Error kVerification: the rules reject the block, which no honest quorum
     /// decides on.
     Outcome<Executed> execute(const ProposedBlock& block);
-    /// Makes what was executed last durable, under the engine's name for the block. Returns when it is on
-    /// disk. After an error nobody knows whether it is: stopped() is true and the process must end.
-    Outcome<void> commit(const Hash256& block);
+    /// Makes what was executed last durable, under the engine's name for the block and the time of its
+    /// header. Returns when it is on disk. After an error nobody knows whether it is: stopped() is true and
+    /// the process must end.
+    Outcome<void> commit(const Hash256& block, std::uint64_t time_ms);
 
     /// Answers whoever reads the state from outside: a node's clients and an engine's. kNotFound: no such
     /// path, or the state of another height. kUsage: `data` has the wrong form.

@@ -45,6 +45,7 @@ Outcome<StoredState> load_state(KeyValueProvider& provider, const StateMachine& 
     if (const auto held = machine.check_invariants(state.state); !held) return unusable(held.error().what);
     state.height = (*head)->height;
     state.tip = (*head)->header;
+    state.time_ms = (*head)->time_ms;
     return stored;
 }
 

@@ -19,11 +19,12 @@ struct VerifiedState {
     contracts::MemoryState state;
     StateTree tree;
     std::uint64_t height = 0;
-    Hash256 tip;  ///< header hash at `height`; the genesis hash before block 1
+    Hash256 tip;                ///< header hash at `height`; the genesis hash before block 1
+    std::uint64_t time_ms = 0;  ///< of the header at `height`; 0 before block 1
 
     /// What an index records of it.
     [[nodiscard]] IndexHead head(const Hash256& genesis) const {
-        return {kIndexSchema, genesis, height, tip, tree.root()};
+        return {kIndexSchema, genesis, height, tip, tree.root(), time_ms};
     }
 };
 

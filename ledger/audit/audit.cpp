@@ -4,6 +4,7 @@
 #include "ledger/application/execute.hpp"
 #include "ledger/store/block_log.hpp"
 #include "ledger/store/certificate.hpp"
+#include "ledger/store/header_time.hpp"
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
 
@@ -37,11 +38,13 @@ Outcome<BlockResults> check_one(const StateMachine& machine, const Genesis& gene
                     "its bytes are not canonical: " + std::string(base::to_text(block.error())));
     }
     ASSAY_TRY(check_block(*block, genesis.chain_id, report.height + 1, report.tip, genesis.validators));
+    ASSAY_TRY(check_header_time(block->header, genesis, report.time_ms));
     ASSAY_ASSIGN(BlockResults results, replay_block(machine, report.state, tree, genesis.chain_id, *block));
     // A block's own check trusts that the invariants held before; here nothing is trusted.
     ASSAY_TRY(machine.check_invariants(report.state));
     report.height = block->header.height;
     report.tip = block->header.hash();
+    report.time_ms = block->header.time_ms;
     report.state_root = block->header.state_root;
     return results;
 }

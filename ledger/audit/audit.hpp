@@ -31,6 +31,7 @@ struct AuditReport {
     std::uint64_t bytes = 0;  ///< of the log
     Hash256 genesis;
     Hash256 tip;
+    std::uint64_t time_ms = 0;  ///< of the last header checked
     Hash256 state_root;
     /// The highest anchor that this ledger bears out: no block up to it was cut off or replaced. Nothing: no
     /// anchor was given that speaks of this ledger, and a log that ends too early looks like any other.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/engine/chain.hpp"
 
+#include "ledger/store/header_time.hpp"
+
 namespace assay::ledger {
 
 using base::ErrorKind;
@@ -62,11 +64,13 @@ Outcome<void> Chain::rehearse(const StateMachine& machine) const {
     while (now.height < log_->height()) {
         ASSAY_ASSIGN(const Block block, log_->read(now.height + 1));
         ASSAY_TRY(check_block(block, genesis_.chain_id, now.height + 1, now.tip, genesis_.validators));
+        ASSAY_TRY(check_header_time(block.header, genesis_, now.time_ms));
         const auto made = replay_block(machine, now.state, now.tree, genesis_.chain_id, block);
         if (!made) return not_made_again(made.error());
         (void)now.state.take_history();
         now.height = block.header.height;
         now.tip = block.header.hash();
+        now.time_ms = block.header.time_ms;
     }
     return {};
 }
@@ -90,11 +94,12 @@ Outcome<void> Chain::replay() {
     while (height() < log_->height()) {
         ASSAY_ASSIGN(const Block block, log_->read(height() + 1));
         ASSAY_TRY(check_block(block, genesis_.chain_id, height() + 1, tip(), genesis_.validators));
+        ASSAY_TRY(check_header_time(block.header, genesis_, time_ms()));
         const auto executed = application_->execute({block.header.height, block.transactions});
         if (!executed) return not_made_again(executed.error());
         const auto same = check_roots(block.header, executed->results_root, executed->app_hash);
         if (!same) return not_made_again(same.error());
-        ASSAY_TRY(application_->commit(block.header.hash()));
+        ASSAY_TRY(application_->commit(block.header.hash(), block.header.time_ms));
     }
     return {};
 }
@@ -152,6 +157,10 @@ Outcome<Appended> Chain::append(const std::vector<Bytes>& candidates, EmptyBlock
                     "start the node again: it keeps every acknowledged block");
     }
     ASSAY_CHECK(key.public_key() == sequencer());
+    Header wanted;
+    wanted.height = height() + 1;
+    wanted.time_ms = time_ms;
+    ASSAY_TRY(check_header_time(wanted, genesis_, this->time_ms()));
     auto prepared = application_->prepare(candidates, limits);
     if (!prepared) return stop(prepared.error());
     Appended out{{}, std::move(prepared->refused), prepared->decided};
@@ -167,7 +176,7 @@ Outcome<Appended> Chain::append(const std::vector<Bytes>& candidates, EmptyBlock
     }
     // The block is durable: the state follows.
     const Hash256 hash = block.header.hash();
-    if (auto done = application_->commit(hash); !done) return stop(done.error());
+    if (auto done = application_->commit(hash, time_ms); !done) return stop(done.error());
     out.block = Committed{block.header, hash, std::move(executed->results)};
     return out;
 }

@@ -54,6 +54,8 @@ public:
     /// Header hash at height(); the genesis hash when there is no block yet.
     [[nodiscard]] Hash256 tip() const { return application_->info().block; }
     [[nodiscard]] Hash256 state_root() const { return application_->info().app_hash; }
+    /// Of the header at height(); 0 when there is no block yet.
+    [[nodiscard]] std::uint64_t time_ms() const { return application_->info().time_ms; }
     /// The state after block height(). Valid until the next append.
     [[nodiscard]] const contracts::StateView& state() const { return application_->state(); }
 
@@ -64,7 +66,8 @@ public:
     Outcome<std::optional<TransactionPlace>> find(const Hash256& transaction) const;
 
     /// Makes a signed block on top of the tip of those candidates that the application takes; returns when it
-    /// is durable. An error with stopped() false (too little free disk) changed nothing and may be tried
+    /// is durable. An error with stopped() false (too little free disk, or a time
+    /// that check_header_time refuses) changed nothing and may be tried
     /// again. After any other error the chain is stopped: everything is refused and the process must end
     /// (what is on disk is decided at the next open).
     Outcome<Appended> append(const std::vector<Bytes>& candidates, EmptyBlock empty, std::uint64_t time_ms,

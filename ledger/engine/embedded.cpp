@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ledger/store/header_time.hpp"
+
 namespace assay::ledger {
 
 using base::ErrorKind;
@@ -35,6 +37,7 @@ EmbeddedEngine::EmbeddedEngine(Chain& chain, const base::SecretKey& key, EngineC
                                const EmbeddedOptions& options)
     : chain_(chain), key_(key), clock_(clock), options_(options), mempool_(options.mempool) {
     ASSAY_CHECK(key.public_key() == chain.sequencer());
+    options_.block_interval_ms = std::max(options_.block_interval_ms, chain.genesis().block_interval_ms);
 }
 
 void EmbeddedEngine::submit(Bytes transaction, Done done) {
@@ -77,9 +80,8 @@ Outcome<void> EmbeddedEngine::make_block() {
     const std::vector<Bytes> candidates =
         mempool_.first(options_.max_block_transactions, options_.max_block_bytes);
     const EmptyBlock empty = chain_.application().next_deadline() ? EmptyBlock::kMake : EmptyBlock::kSkip;
-    // Advisory, but never backwards: readers sort by it.
-    last_time_ms_ = std::max(last_time_ms_, clock_.wall_ms());
-    auto appended = chain_.append(candidates, empty, last_time_ms_, key_, {options_.max_block_bytes});
+    const std::uint64_t time = next_header_time(chain_.genesis(), chain_.time_ms(), clock_.wall_ms());
+    auto appended = chain_.append(candidates, empty, time, key_, {options_.max_block_bytes});
     if (!appended) {
         // Whatever the cause, the submitters hear of it; a disk that is too full is not the end of the node.
         fail_first(candidates.size(), appended.error());

@@ -21,7 +21,7 @@
 namespace assay::ledger {
 
 struct EmbeddedOptions {
-    std::uint64_t block_interval_ms = 100;      ///< no two blocks closer than this
+    std::uint64_t block_interval_ms = 100;      ///< no two blocks closer; the genesis' interval at least
     std::size_t max_block_transactions = 1000;  ///< per block
     std::size_t max_block_bytes = 4U << 20U;    ///< of transactions, per block
     MempoolOptions mempool;
@@ -73,7 +73,6 @@ private:
     std::map<std::uint64_t, Subscriber> subscribers_;
     std::uint64_t next_subscriber_ = 1;
     std::optional<std::uint64_t> last_block_ms_;  // monotonic
-    std::uint64_t last_time_ms_ = 0;              // wall, as written in the last header
 };
 
 }  // namespace assay::ledger

@@ -23,7 +23,7 @@ struct EngineParts {
     const StateMachine& machine;
     const base::SecretKey& key;  ///< of this node's validator
     EngineClock& clock;
-    std::uint64_t block_interval_ms = 100;  ///< no two blocks closer than this
+    std::uint64_t block_interval_ms = 100;  ///< no two blocks closer; the genesis' at least
     LogOptions log;
 };
 

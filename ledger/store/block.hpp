@@ -35,7 +35,8 @@ struct Header {
     Hash256 transactions_root;  ///< Merkle root over merkle_leaf(transaction bytes), in order
     Hash256 results_root;       ///< results_root() below
     Hash256 state_root;         ///< StateTree root after this block
-    std::uint64_t time_ms = 0;  ///< when the proposer made it, Unix epoch; advisory, no rule reads it
+    std::uint64_t time_ms =
+        0;  ///< when the proposer made it, Unix epoch; advances by the genesis' block interval at least
     PublicKey proposer;
 
     [[nodiscard]] Hash256 hash() const { return base::hash("assay/header", base::encode(*this)); }

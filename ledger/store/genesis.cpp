@@ -2,6 +2,7 @@
 #include "ledger/store/genesis.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "contracts/rules/state/limits.hpp"
 
@@ -24,6 +25,12 @@ bool good_chain_id(const std::string& id) {
     });
 }
 
+std::optional<std::string> bad_interval(const Genesis& genesis) {
+    if (genesis.block_interval_ms <= kMaxBlockIntervalMs) return std::nullopt;
+    return "its block interval is " + std::to_string(genesis.block_interval_ms) + " ms, above " +
+           std::to_string(kMaxBlockIntervalMs);
+}
+
 base::Failed<base::Error> too_long() {
     return fail(ErrorKind::kUsage,
                 "a genesis file has at most " + std::to_string(kMaxGenesisBytes) + " bytes, enough for " +
@@ -32,14 +39,14 @@ base::Failed<base::Error> too_long() {
 }
 
 base::Failed<base::Error> earlier_law(std::uint32_t version) {
-    return fail(
-        ErrorKind::kUsage,
-        "genesis file: version " + std::to_string(version) +
-            " is of an earlier law and not damaged: this program has version " +
-            std::to_string(kGenesisVersion) +
-            ", whose hashes and arithmetic are others, so it cannot recompute that ledger, its blobs and "
-            "its records",
-        "use the program that began this network, or begin a new network in another home");
+    return fail(ErrorKind::kUsage,
+                "genesis file: version " + std::to_string(version) +
+                    " is of an earlier law and not damaged: this program has version " +
+                    std::to_string(kGenesisVersion) +
+                    ", whose hashes, arithmetic or block times are others, so it cannot recompute that "
+                    "ledger, its blobs and "
+                    "its records",
+                "use the program that began this network, or begin a new network in another home");
 }
 
 }  // namespace
@@ -63,6 +70,7 @@ Outcome<Genesis> parse_genesis(ByteView file) {
     if (!genesis) return wrong("its record is not canonical: " + std::string(base::to_text(genesis.error())));
     if (const auto bad = contracts::check_validators(genesis->validators)) return wrong(*bad);
     if (!good_chain_id(genesis->chain_id)) return wrong("the chain id must be 1 to 64 of a-z, 0-9 and '-'");
+    if (const auto bad = bad_interval(*genesis)) return wrong(*bad);
     return *genesis;
 }
 
@@ -81,6 +89,7 @@ Outcome<void> write_genesis(Disk& disk, const std::string& path, const Genesis& 
                     "chain id '" + genesis.chain_id + "' must be 1 to 64 of a-z, 0-9 and '-'");
     if (const auto bad = contracts::check_validators(genesis.validators))
         return fail(ErrorKind::kUsage, "genesis: " + *bad);
+    if (const auto bad = bad_interval(genesis)) return fail(ErrorKind::kUsage, "genesis: " + *bad);
     const Bytes wanted = genesis_file(genesis);
     if (wanted.size() > kMaxGenesisBytes) return too_long();
     const std::string directory = directory_of(path);

@@ -18,24 +18,30 @@ using base::PublicKey;
 
 /// Names the law too: hashes, arithmetic and formats. What began under another one cannot be recomputed, so
 /// there is no reading of older versions.
-inline constexpr std::uint32_t kGenesisVersion = 4;
+inline constexpr std::uint32_t kGenesisVersion = 5;
+
+/// The longest block interval that a genesis can name.
+inline constexpr std::uint64_t kMaxBlockIntervalMs = 60'000;
 
 struct Genesis {
     std::uint32_t version = kGenesisVersion;
     std::string chain_id;  ///< 1 to 64 bytes of a-z, 0-9, '-'
     contracts::ValidatorSet validators;
     Bytes rules;  ///< encoded genesis configuration of the state machine
+    /// Header times advance at least so much from block to block (header_time.hpp). 0: they do not go back.
+    std::uint64_t block_interval_ms = 0;
 
     [[nodiscard]] Hash256 hash() const { return base::hash("assay/genesis", base::encode(*this)); }
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.version, self.chain_id, self.validators, self.rules);
+        visit(self.version, self.chain_id, self.validators, self.rules, self.block_interval_ms);
     }
 };
 
-/// Strict: wrong magic, damage, a later version, a bad chain id or bad validators give kVerification; an
-/// earlier version, which is whole but of an earlier law, gives kUsage.
+/// Strict: wrong magic, damage, a later version, a bad chain id, bad validators or a block interval above
+/// kMaxBlockIntervalMs give kVerification; an earlier version, which is whole but of an earlier law, gives
+/// kUsage.
 Outcome<Genesis> parse_genesis(ByteView file);
 Bytes genesis_file(const Genesis& genesis);
 

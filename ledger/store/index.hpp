@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives applications Index, what can be asked without executing the log again. Tables, all in one
 // key-value store (keys: one byte, then the field; heights big-endian so that they sort):
-//   'm'               -> IndexHead (schema version, genesis, height, header hash, state root)
+//   'm'               -> IndexHead (schema version, genesis, height, header hash, state root,
+//                          header time)
 //   's' ‖ key         -> value                     state after block `height`
 //   'r' ‖ height u64  -> encode(BlockResults)
 //   't' ‖ tx id       -> encode(TransactionPlace)
 //   'h' ‖ key         -> row of the history: records that left the state (contracts/rules/job/history.hpp)
-// Schema 1: first version. Another version is not migrated but rebuilt.
+// Schema 2: the head has the header time, which schema 1 had not. Another version is not migrated but
+// rebuilt.
 #pragma once
 
 #include <memory>
@@ -18,7 +20,7 @@
 
 namespace assay::ledger {
 
-inline constexpr std::uint32_t kIndexSchema = 1;
+inline constexpr std::uint32_t kIndexSchema = 2;
 
 struct IndexHead {
     std::uint32_t schema = kIndexSchema;
@@ -26,9 +28,10 @@ struct IndexHead {
     std::uint64_t height = 0;
     Hash256 header;
     Hash256 state_root;
+    std::uint64_t time_ms = 0;  ///< of the header; 0 at height 0
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.schema, self.genesis, self.height, self.header, self.state_root);
+        visit(self.schema, self.genesis, self.height, self.header, self.state_root, self.time_ms);
     }
 };
 

@@ -82,7 +82,8 @@ ledger::Genesis make_genesis(const Devnet& net) {
     config.validators = {{net.sequencer.owner, net.sequencer.node}};
     return {.chain_id = config.chain_id,
             .validators = contracts::validators_of(config),
-            .rules = base::encode(config)};
+            .rules = base::encode(config),
+            .block_interval_ms = net.plan.block_interval_ms};
 }
 
 }  // namespace

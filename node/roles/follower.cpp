@@ -6,6 +6,7 @@
 #include "ledger/application/execute.hpp"
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/store/certificate.hpp"
+#include "ledger/store/header_time.hpp"
 
 namespace assay::node {
 
@@ -90,6 +91,7 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
                         "block, move the folder state of this home away and start again";
         return base::failed(std::move(error));
     }
+    ASSAY_TRY(ledger::check_header_time(block.header, genesis_, now_.time_ms));
     std::map<base::Bytes, std::optional<base::Bytes>> changes;
     const auto replayed = ledger::replay_block(ledger::rules_machine(), now_.state, now_.tree,
                                                genesis_.chain_id, block, &changes);
@@ -104,6 +106,7 @@ base::Outcome<contracts::Events> Follower::apply(base::ByteView encoded_block) {
     const ledger::BlockResults& results = *replayed;
     now_.height = block.header.height;
     now_.tip = block.header.hash();
+    now_.time_ms = block.header.time_ms;
     keep(changes);
 
     contracts::Events events;

@@ -39,7 +39,7 @@ struct Node {
     void extend(const std::vector<Bytes>& transactions) {
         const std::uint64_t height = application->info().height + 1;
         REQUIRE(application->execute({height, transactions}));
-        REQUIRE(application->commit(base::Hasher("test/block").add_u64(height).finish()));
+        REQUIRE(application->commit(base::Hasher("test/block").add_u64(height).finish(), 0));
     }
     std::optional<Reason> refusal(const Bytes& transaction) {
         const auto checked = application->check(transaction);
@@ -97,7 +97,7 @@ TEST_CASE("a block with a refused transaction is rejected by name, and nothing o
     REQUIRE_FALSE(executed);
     CHECK(executed.error().what.find("transaction 1 is one that the rules refuse (toy_refused)") !=
           std::string::npos);
-    CHECK_FALSE(node->commit({}));
+    CHECK_FALSE(node->commit({}, 0));
     // The proposer that leaves it out makes a block of the rest.
     const auto prepared = node->prepare({good, refused});
     REQUIRE(prepared);
@@ -230,8 +230,8 @@ TEST_CASE("whatever one node prepares, another one accepts, and both come to the
             RC_ASSERT(here->app_hash == there->app_hash);
             RC_ASSERT(here->results_root == there->results_root);
             RC_ASSERT(here->results_root == results_root(prepared->results));
-            RC_ASSERT(proposer->commit({}).ok());
-            RC_ASSERT(validator->commit({}).ok());
+            RC_ASSERT(proposer->commit({}, 0).ok());
+            RC_ASSERT(validator->commit({}, 0).ok());
         }
     });
     // Every kind of end is among the draws.
@@ -263,10 +263,10 @@ TEST_CASE("between execute and commit nothing is visible and nothing is stored")
     REQUIRE(other);
     CHECK(other->app_hash != first->app_hash);
     REQUIRE(node->execute(block)->app_hash == first->app_hash);
-    REQUIRE(node->commit(Hash256{}));
+    REQUIRE(node->commit(Hash256{}, 0));
     CHECK(node->info().app_hash == first->app_hash);
     CHECK(total(node) == 12);
-    CHECK_FALSE(node->commit(Hash256{}));  // nothing is executed
+    CHECK_FALSE(node->commit(Hash256{}, 0));  // nothing is executed
 
     const auto reopened = Application::open(node.store, kMachine, toy_genesis());
     REQUIRE(reopened);
@@ -283,10 +283,10 @@ TEST_CASE(
         REQUIRE(node->execute({2, {toy_transaction(1, 1, 7)}}));
         node.faults.at = node.faults.calls + 1;
         node.faults.fault = fault;
-        CHECK_FALSE(node->commit(Hash256{}));
+        CHECK_FALSE(node->commit(Hash256{}, 0));
         CHECK(node->stopped());
         CHECK_FALSE(node->execute({2, {}}));
-        CHECK_FALSE(node->commit(Hash256{}));
+        CHECK_FALSE(node->commit(Hash256{}, 0));
         node.faults.restart();
         const auto reopened = Application::open(node.store, kMachine, toy_genesis());
         REQUIRE(reopened);
@@ -365,7 +365,7 @@ TEST_CASE("a query is answered with a proof that leads to the app hash, also bet
         CHECK(base::decode<RangeAnswer>(range->value.value())->records ==
               node->state().scan(base::as_bytes("n")));
     }
-    REQUIRE(node->commit(Hash256{}));  // the queries left the executed block as it was
+    REQUIRE(node->commit(Hash256{}, 0));  // the queries left the executed block as it was
     CHECK(total(node) == 12);
     CHECK(node->query({"state", {}, 1}).error().kind == base::ErrorKind::kNotFound);
     CHECK(node->query({"state", {}, 3}).error().kind == base::ErrorKind::kNotFound);

@@ -103,7 +103,7 @@ TEST_CASE("a flood of refused candidates costs each block two blocks' work, and 
         waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(prepared.decided));
         REQUIRE(
             proposer.application->execute({proposer.application->info().height + 1, prepared.transactions}));
-        REQUIRE(proposer.application->commit({}));
+        REQUIRE(proposer.application->commit({}, 0));
     }
     CHECK(included == 1);
     CHECK(blocks == 167);  // six of a block's third each

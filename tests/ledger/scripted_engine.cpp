@@ -105,7 +105,7 @@ bool ScriptedEngine::finish(Application& application, std::uint64_t height) {
     expect(answer && answer->height == height - 1 && answer->proof &&
                answer->app_hash == application.info().app_hash,
            "a query sees a block that is not committed");
-    return step([&] { return application.commit(name_of(height)).ok(); });
+    return step([&] { return application.commit(name_of(height), 0).ok(); });
 }
 
 }  // namespace assay::ledger::testing

@@ -78,7 +78,7 @@ def check_genesis(data):
     record, seal = data[8:-32], data[-32:]
     need(tagged("assay/genesis", record) == seal, "hash at the end")
     version = number(record, 0, 4)
-    need(version == 4, "version")
+    need(version == 5, "version")
     length = number(record, 4, 4)
     after = at = 8 + length
     count, at = number(record, at, 4), at + 4
@@ -87,7 +87,9 @@ def check_genesis(data):
     validators, at = dict(listed), at + 40 * count
     need([key for key, _ in listed] == sorted(validators), "order of the validators")
     need(all(validators.values()) and sum(validators.values()) <= 1 << 60, "powers of the validators")
-    need(at + 4 + number(record, at, 4) == len(record), "length of the rules")
+    at += 4 + number(record, at, 4)
+    need(at + 8 == len(record), "length of the rules")
+    need(number(record, at, 8) <= 60_000, "block interval")
     return seal, record[8:after], validators
 
 

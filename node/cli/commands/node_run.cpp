@@ -46,7 +46,9 @@ void add_node_commands(CLI::App& app, Context& context) {
     command.add_option("--engine", flags->engine, "How blocks are ordered")
         ->check(CLI::IsMember(ledger::engine_names()))
         ->capture_default_str();
-    command.add_option("--block-interval-ms", flags->block_interval_ms, "No two blocks closer than this")
+    command
+        .add_option("--block-interval-ms", flags->block_interval_ms,
+                    "No two blocks closer than this or the genesis' interval")
         ->check(CLI::Range(10, 60'000))
         ->capture_default_str();
 }

@@ -190,6 +190,28 @@ TEST_CASE("a role keeps the records of ended jobs, finds them after a restart, a
     CHECK(third.log.said("job " + id.hex(), "history is damaged"));
 }
 
+TEST_CASE("a follower that starts from its store judges the next block by the time of the stored one") {
+    MemoryLedger ledger;
+    ledger.extend_by(2);
+    Faults faults;
+    MemoryProvider store(faults);
+    {
+        Life first(ledger, store);
+        REQUIRE(first.follow() == 2);
+    }
+    ledger.extend_by(1);
+    ledger::Block early = ledger.chain->block(3).value();
+    early.header.time_ms = ledger.chain->block(2)->header.time_ms - 1;
+    early.signature = ledger::sign_header(early.header, test::kChainId, key_of("sequencer"));
+    Follower follower = Follower::open(test::small_genesis(), store).value();
+    REQUIRE(follower.height() == 2);
+    const auto refused = follower.apply(base::encode(early));
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().what.find("block interval") != std::string::npos);
+    CHECK(follower.height() == 2);
+    CHECK(follower.apply(ledger.block(3)).ok());
+}
+
 TEST_CASE("a stored state whose content or head was altered is deleted and every block executed again") {
     MemoryLedger ledger;
     ledger.extend_by(6);

@@ -63,6 +63,11 @@ const std::vector<Forgery> kForgeries{
          block.header.height = 3;
          sign_again(block);
      }},
+    {"a time before its parent's, signed again", "its time 0 is less than the block interval",
+     [](ledger::Block& block) {
+         block.header.time_ms = 0;
+         sign_again(block);
+     }},
     {"a transaction left out", "transactions", [](ledger::Block& block) { block.transactions.clear(); }},
     {"a transaction left out, roots made to fit", "results",
      [](ledger::Block& block) {
