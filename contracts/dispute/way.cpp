@@ -44,7 +44,7 @@ std::uint64_t leaves_of(const Way& way, UnitFacts& facts) {
 
 bool is_first_row(const Way& way, UnitFacts& facts) { return way.row == top_row(leaves_of(way, facts)); }
 
-void enter(Way& way, UnitFacts& facts, WayStage stage, const Hash256& above) {
+void enter(Way& way, UnitFacts& facts, WayStage stage, std::optional<Hash256> above) {
     way.stage = stage;
     way.above = above;
     way.row = top_row(leaves_of(way, facts));
@@ -53,7 +53,7 @@ void enter(Way& way, UnitFacts& facts, WayStage stage, const Hash256& above) {
 void enter_outputs(Way& way, UnitFacts& facts) {
     way.at.segment = facts.claim().segment;
     way.at.step = way.first;
-    enter(way, facts, WayStage::kOutputs, {});
+    enter(way, facts, WayStage::kOutputs, std::nullopt);
 }
 
 void end_at(Way& way, std::uint64_t partial, const Hash256& picked) {
@@ -66,7 +66,7 @@ void enter_partials(Way& way, UnitFacts& facts, const Hash256& tile) {
     way.picked = tile;
     way.stage = WayStage::kPartials;
     if (leaves_of(way, facts) == 0) return end_at(way, 0, tile);
-    enter(way, facts, WayStage::kPartials, {});
+    enter(way, facts, WayStage::kPartials, std::nullopt);
 }
 
 void enter_tiles(Way& way, UnitFacts& facts, const Hash256& above) {
@@ -241,12 +241,12 @@ bool may_post(const Way& way, UnitFacts& facts, const std::vector<Hash256>& hash
     if (way.stage == WayStage::kArrays)
         return facts.merged_state(hashes[0], hashes[1]) == facts.claim().claimed;
     if (way.stage == WayStage::kComponents) return base::merkle_root(hashes) == way.end;
-    return way.above.is_zero() || folded(way, facts, hashes) == way.above;
+    return !way.above || folded(way, facts, hashes) == *way.above;
 }
 
 void post(Way& way, UnitFacts& facts, std::vector<Hash256> hashes) {
     ASSAY_CHECK(may_post(way, facts, hashes));
-    const bool is_new = way.above.is_zero();
+    const bool is_new = !way.above;
     if (way.stage == WayStage::kOutputs && is_new) way.outputs = base::merkle_root(hashes);
     if (way.stage == WayStage::kPartials && is_new) way.partials = base::merkle_root(hashes);
     way.posted = std::move(hashes);

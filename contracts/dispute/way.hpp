@@ -55,11 +55,11 @@ struct Way {
     std::uint32_t last = 0;
     Hash256 start;
     Hash256 end;
-    TreeRow row;            ///< of the running tree: what is awaited, or was posted
-    Hash256 above;          ///< what the row folds into; zero: nothing has fixed it
-    PartialPosition at;     ///< as far as it is known
-    ArrayPosition array;    ///< the same, of an array
-    bool is_outer = false;  ///< of a merge: the momentum
+    TreeRow row;                   ///< of the running tree: what is awaited, or was posted
+    std::optional<Hash256> above;  ///< what the row folds into; nothing: its own root is what it fixes
+    PartialPosition at;            ///< as far as it is known
+    ArrayPosition array;           ///< the same, of an array
+    bool is_outer = false;         ///< of a merge: the momentum
     std::optional<StepEnd> step_end;
     EndPosition state;            ///< of StepEnd::kState, as far as it is known
     Hash256 outputs;              ///< root over the step's outputs

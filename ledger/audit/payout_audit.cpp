@@ -306,6 +306,24 @@ std::string difference(const Job& job, const contracts::EndedJob& ended) {
     return money ? "" : "money";
 }
 
+// What verifiers lost in games before this height weighs nothing from then on. Takes each game once.
+void take_lost_in_games(std::vector<contracts::Game>& games, std::uint64_t height, LockedStake& locked) {
+    for (contracts::Game& game : games) {
+        const bool of_verifier = game.called || game.kind == contracts::ClaimKind::kMerge;
+        if (game.is_open() || !game.claimant_lost || !of_verifier || game.ended_at >= height) continue;
+        locked.take(game.claimant, game.lost.units());
+        game.lost = {};
+    }
+}
+
+// Held pay that dead claims gave back: the lines of their rounds say that it was paid.
+std::uint64_t returned_by_games(const Job& job, const contracts::StateView& state) {
+    std::uint64_t returned = 0;
+    for (const contracts::Game& game : contracts::list_games(state, job.id))
+        returned += game.returned.units();
+    return returned;
+}
+
 JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
     JobPayouts sums;
     sums.job = job.id;
@@ -336,11 +354,14 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
         rounds.push_back(std::move(*round));
     for (const RoundFailure& failure : audit_beacons(state, job, rounds))
         report.failures.push_back({place_of(job, failure.round), failure.what, 0, job.id});
-    for (const contracts::Round& round : rounds)
+    std::vector<contracts::Game> games = contracts::list_games(state, job.id);
+    for (const contracts::Round& round : rounds) {
+        take_lost_in_games(games, round.started_at, locked);
         RoundAudit(state, job, *params, round, locked, attendance, sums, report).run();
+    }
     sums.rounds = rounds.size();
 
-    const std::uint64_t paid = sums.to_miners + sums.to_verifiers;
+    const std::uint64_t paid = sums.to_miners + sums.to_verifiers - returned_by_games(job, state);
     sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
                  static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
     if (sums.delta != 0) wrong("escrow: it is off by " + std::to_string(sums.delta) + " base units");

@@ -89,6 +89,12 @@ std::vector<base::Bytes> seeds() {
         body(served()),
         body(StorageBitmap{}),
         body(StorageBitmap{.round = 3, .bits = base::Bytes(32, 0x5a)}),
+        body(DisputeOpen{.round = 1, .number = 2, .unit = dispute::UnitKind::kClip, .part = 3}),
+        body(DisputePost{.game = 1, .hashes = std::vector<base::Hash256>(3)}),
+        body(DisputePick{.game = 1, .pick = {.index = 7, .end = dispute::StepEnd::kNorm}}),
+        body(DisputeProve{.game = 1, .witness = base::Bytes(300, 0x5a)}),
+        body(DisputeConcede{.game = 5}),
+        body(DisputeCall{.game = 5}),
     };
 }
 

@@ -43,7 +43,7 @@ void carry_out(Work& work, const Sent& sent, const DisputeOpen& tx) {
     game.challenger = sent.sender;
     game.challenger_owner = sent.owner;
     game.cost = required(replay_cost(job, job.auction.clearing_price));
-    game.bond = required(challenge_bond(job, job.auction.clearing_price, claim));
+    game.bond = required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
     if (!game.bond.is_zero()) lock_stake(work.state, sent.sender, game.bond);
     open_game(work, job, std::move(game), required(unit_claim(work.state, id, tx.unit, tx.part)));
 }

@@ -53,7 +53,7 @@ Checked check(const Case& c, const DisputeOpen& tx) {
     if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
     const auto job = read_job(c.state, tx.job);
     ASSAY_CHECK(job.has_value());
-    const auto bond = challenge_bond(*job, job->auction.clearing_price, claim);
+    const auto bond = challenge_bond(params_of(c.state, *job), *job, job->auction.clearing_price, claim);
     if (!bond) return failed(Reason::kAmountOverflow);
     return read_stake(c.state, c.sender).free >= *bond ? Checked{} : failed(Reason::kInsufficientStake);
 }

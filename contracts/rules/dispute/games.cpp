@@ -135,10 +135,12 @@ std::optional<Amount> replay_cost(const JobTerms& terms, Amount price) {
     return replay_fee(price, terms.slot_work);
 }
 
-std::optional<Amount> challenge_bond(const JobTerms& terms, Amount price, const Claim& claim) {
+std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms, Amount price,
+                                     const Claim& claim) {
     const auto cost = replay_cost(terms, price);
     if (!cost || claim.challenges >= 63) return std::nullopt;
-    return cost->times(std::uint64_t{1} << claim.challenges, 1, base::Rounding::kUp);
+    return std::max(*cost, params.verifier_penalty)
+        .times(std::uint64_t{1} << claim.challenges, 1, base::Rounding::kUp);
 }
 
 std::uint64_t player_clock(const Params& params, const Job& job) {
@@ -238,15 +240,17 @@ std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, c
     if (game.kind != ClaimKind::kSlot || game.called || !terms || !slot || !reveal) return {};
     const program::RoundPlan plan(terms->spec);
     const bool of_segment = game.unit == dispute::UnitKind::kSegment;
-    // Whoever computed the first segment computed it from the slot's first state.
-    const std::uint32_t unit = of_segment                               ? game.part
-                               : game.unit == dispute::UnitKind::kStart ? 0
-                                                                        : plan.finalise();
-    const Hash256 claimed = program::unit_root(reveal->trace, terms->spec, unit);
+    // The first segment starts from a state that nobody but the miner named.
+    if (game.unit == dispute::UnitKind::kStart || (of_segment && game.part == 0)) return {};
+    const std::uint32_t unit = of_segment ? game.part : plan.finalise();
+    const auto claimed = [&](std::uint32_t of) { return program::unit_root(reveal->trace, terms->spec, of); };
     std::vector<PublicKey> found;
     for (const SlotAudit& audit : audits_of(state, job, game.round, *slot)) {
         const auto root = audit.roots.find(unit);
-        if (audit.opened && root != audit.roots.end() && root->second == claimed)
+        if (!audit.opened || root == audit.roots.end() || root->second != claimed(unit)) continue;
+        // Whoever computed the unit before went on from its own end, else from the start that was opened.
+        const auto before = audit.roots.find(unit - 1);
+        if (before == audit.roots.end() || before->second == claimed(unit - 1))
             found.push_back(audit.verifier);
     }
     return found;

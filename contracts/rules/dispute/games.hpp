@@ -13,9 +13,10 @@ namespace assay::contracts {
 
 /// What replaying a slot-round costs at the clearing price. Nothing: it is no amount.
 std::optional<Amount> replay_cost(const JobTerms& terms, Amount price);
-/// A challenge's bond: the cost of the replay, doubled for each challenge that is open on the claim. Nothing:
-/// it is no amount.
-std::optional<Amount> challenge_bond(const JobTerms& terms, Amount price, const Claim& claim);
+/// A challenge's bond: the cost of the replay, and at least Params::verifier_penalty, doubled for each
+/// challenge that is open on the claim. Nothing: it is no amount.
+std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms, Amount price,
+                                     const Claim& claim);
 /// The heights that each player has as a game begins, beside Params::dispute_move_window for each move: three
 /// times a slot-round's work at the slowest measured speed, at most three times the commit window.
 std::uint64_t player_clock(const Params& params, const Job& job);
@@ -35,7 +36,9 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 /// Whoever was to move in a game that is due is silent, and loses.
 void time_out_games(Work& work, const Deadline& deadline);
 
-/// The verifiers that computed the disputed unit's root as the miner claims it, in the order of the draw.
+/// The verifiers that computed the disputed unit's root from the state that the miner claims, in the order of
+/// the draw: who computed the unit before must agree with that as well. None of a first segment, which starts
+/// from a state that the miner alone names.
 std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
 
 }  // namespace assay::contracts

@@ -39,6 +39,15 @@ Amount returned_part(const Params& params, Amount lost) {
     return lost.times(params.forfeit_buyer_ppm, kPartsPerMillion, Rounding::kDown).value();
 }
 
+/// The entry of the index stays while another claim of the job ends then.
+void forget_window(State& state, const ClaimId& id, const Claim& claim) {
+    const std::uint64_t end = required(end_of_window(state, id, claim));
+    for (const auto& [other, open] : list_claims(state, id.job))
+        if (other != id && end_of_window(state, other, open) == end) return;
+    const Bytes key = deadline_key({end, DueKind::kWindows, id.job});
+    if (state.get(key)) state.erase(key);
+}
+
 void disgrace(Work& work, Job& job, const Game& game) {
     Miner miner = *read_miner(work.state, game.claimant);
     miner.forfeited = saturating_sum(miner.forfeited, game.lost);
@@ -94,12 +103,14 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
     if (!game.called) {
         // What is held is the buyer's again; the claim stays, empty, for those who vouched for it.
         Claim claim = required(read_claim(work.state, game.claim_id(id)));
+        game.returned = claim.held;
         job.escrow = sum(job.escrow, claim.held);
         job.spent = difference(job.spent, claim.held);
         claim.bond = claim.held = {};
         claim.dead = true;
         const auto settled = required(read_round_progress(work.state, id, game.round)).settled_at;
         const std::uint64_t calls = params_of(work.state, job).dispute_move_window;
+        forget_window(work.state, game.claim_id(id), claim);
         claim.window = std::max(claim.window, later(work.block.height, calls) - settled);
         store(work.state, claim_key(game.claim_id(id)), claim);
     }

@@ -81,6 +81,7 @@ struct Game {
     Amount lost;  ///< by the loser: to_winner + to_buyer + burned
     Amount to_winner;
     Amount to_buyer;
+    Amount returned;  ///< of the claim's held pay: to the job's escrow
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -88,7 +89,7 @@ struct Game {
               self.claimant_owner, self.challenger, self.challenger_owner, self.called, self.bond, self.cost,
               self.opened_at, self.phase, self.claimant_clock, self.challenger_clock, self.turn_since,
               self.due, self.moves, self.way, self.end, self.claimant_lost, self.ended_at, self.finding,
-              self.lost, self.to_winner, self.to_buyer);
+              self.lost, self.to_winner, self.to_buyer, self.returned);
     }
 
     [[nodiscard]] bool is_open() const { return phase != GamePhase::kEnded; }

@@ -2,6 +2,7 @@
 // What a claim says of one of its units, from the revealed traces and the round.
 #include <algorithm>
 
+#include "contracts/program/program.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/dispute/tables.hpp"
@@ -41,6 +42,12 @@ std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id) 
                        carried_in(state, id.job, id.round, id.number)};
 }
 
+/// A reveal that names no operator of the step is refused (round/check.cpp).
+bool names_operator(const program::JobSpec& spec, const program::Divergence& divergence) {
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    return divergence.operator_index < program.operators.size();
+}
+
 std::optional<UnitClaim> segment_claim(const ClaimedSlot& slot, std::uint32_t segment) {
     const program::RoundPlan plan(slot.terms.spec);
     if (segment >= plan.segments()) return std::nullopt;
@@ -54,6 +61,7 @@ std::optional<UnitClaim> segment_claim(const ClaimedSlot& slot, std::uint32_t se
     const bool ends_here = trace.divergence && trace.divergence->step < slot.terms.spec.train.inner_steps &&
                            plan.unit_of(trace.divergence->step) == segment;
     if (ends_here) claim.diverged_at = trace.divergence->operator_index;
+    if (ends_here && !names_operator(slot.terms.spec, *trace.divergence)) return std::nullopt;
     // Behind the end of the work there is nothing to dispute.
     if (claim.last_step < steps.first || (claim.last_step == steps.first && !ends_here)) return std::nullopt;
     claim.age = slot.age + steps.first;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/history.hpp"
 #include "contracts/rules/job/tables.hpp"
@@ -80,9 +81,19 @@ bool are_starts(const RoundServe& tx, const SlotRound& slot, const JobSpec& spec
     return next == tx.starts.end();
 }
 
+/// Whether a divergence names an operator of the step, or behind the last step the number that stands for
+/// `finalise`.
+bool names_operator(const program::Divergence& divergence, const JobSpec& spec) {
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    const std::size_t operators = program.operators.size();
+    return divergence.step < spec.train.inner_steps ? divergence.operator_index < operators
+                                                    : divergence.operator_index == operators;
+}
+
 /// Whether trace and names of files have the shape that the job and what the slot served give.
 bool has_shape(const RoundReveal& tx, const SlotRound& slot, const JobSpec& spec) {
     if (!program::is_well_formed(tx.trace, spec)) return false;
+    if (tx.trace.divergence && !names_operator(*tx.trace.divergence, spec)) return false;
     const auto& divergence = tx.trace.divergence;
     // No name is no promise to serve: whoever stores would ask for nothing.
     if (tx.update_blob.is_zero() != divergence.has_value()) return false;

@@ -317,3 +317,22 @@ TEST_CASE("a segment of more steps than a move may carry is halved until one is 
     CHECK(way.at.step == way.first);
     CHECK(way.last == way.first + 1);
 }
+
+TEST_CASE("a hash that is zero fixes what stands below it like any other") {
+    Step step;
+    make_step(step, disputed::small_variants()[0]);
+    StepCommitments outputs(step.inputs);
+    StepPlayer claimant(step, outputs, "claimant");
+    const UnitClaim claim = claim_of(claimant, kStep + 1);
+    UnitFacts facts(step.spec, claim);
+    Way way = begin_way(facts);
+    auto hashes = next_post(way, claimant);
+    hashes[0] = {};
+    post(way, facts, hashes);
+    const Hash256 root = way.outputs;
+    pick(way, facts, {.index = 0, .end = std::nullopt});
+    const auto tiles = next_post(way, claimant);
+    REQUIRE(way.stage == WayStage::kTiles);
+    CHECK_FALSE(may_post(way, facts, tiles));
+    CHECK(way.outputs == root);
+}

@@ -139,6 +139,8 @@ struct DisputeWorld {
         const Job record = env.job(job);
         return replay_cost(record, record.auction.clearing_price).value();
     }
+    /// Of the first challenge of a claim.
+    Amount bond() { return std::max(cost(), env.params().verifier_penalty); }
     void let_clock_run_out(std::uint32_t number) { env.advance_to(game(number).due); }
     base::Bytes true_start() { return dispute::start_witness(base, start(), false); }
     /// What is posted next, of nothing that anybody computed.
@@ -173,8 +175,8 @@ TEST_CASE("anybody with stake challenges any unit of an open claim, and nobody a
     w.env.refuse(Reason::kWrongPhase, w.env.person("v4"), running);
     const std::uint64_t free = read_stake(w.env.state(), w.env.person("v4").node_key()).free.units();
     const std::uint32_t number = w.open("v4", 0);
-    CHECK(w.game(number).bond == w.cost());
-    CHECK(read_stake(w.env.state(), w.env.person("v4").node_key()).free.units() == free - w.cost().units());
+    CHECK(w.game(number).bond == w.bond());
+    CHECK(read_stake(w.env.state(), w.env.person("v4").node_key()).free.units() == free - w.bond().units());
     CHECK(read_claim(w.env.state(), w.claim(0))->challenges == 1);
 }
 
@@ -182,10 +184,10 @@ TEST_CASE("a challenge costs twice as much as the one before it while that one i
     DisputeWorld w;
     for (std::uint64_t i = 0; i < 4; ++i) {
         const std::uint32_t number = w.open(i % 2 == 0 ? "v4" : "m5", 0);
-        CHECK(w.game(number).bond.units() == w.cost().units() << i);
+        CHECK(w.game(number).bond.units() == w.bond().units() << i);
     }
     CHECK(w.open("v4", 1) == 4);  // of another claim
-    CHECK(w.game(4).bond == w.cost());
+    CHECK(w.game(4).bond == w.bond());
 }
 
 TEST_CASE("a claimant that is silent loses bond, pay and standing, and the challenger is paid its cost") {
@@ -244,7 +246,7 @@ TEST_CASE("a silent challenger loses its bond, and the claim goes on") {
     w.let_clock_run_out(number);
     CHECK(w.game(number).end == GameEnd::kSilent);
     CHECK_FALSE(w.game(number).claimant_lost);
-    CHECK(w.env.stake("v4") == challengers - w.cost().units());
+    CHECK(w.env.stake("v4") == challengers - w.bond().units());
     CHECK(w.env.balance(miner) == claimants + w.cost().units());
     const Claim claim = *read_claim(w.env.state(), w.claim(0));
     CHECK_FALSE(claim.dead);
@@ -269,7 +271,7 @@ TEST_CASE(
         CHECK(game.claimant_lost == !honest);
         CHECK(game.finding.witness_bytes == witness.size());
         CHECK(to_text(game.finding.reason) == (honest ? "agrees" : "not_opened"));
-        CHECK(w.env.stake("v4") == challengers - (honest ? w.cost().units() : 0));
+        CHECK(w.env.stake("v4") == challengers - (honest ? w.bond().units() : 0));
         CHECK(read_claim(w.env.state(), w.claim(0))->dead == !honest);
     }
 }
@@ -368,35 +370,55 @@ TEST_CASE("when a claim dies, its other games end without a loser") {
 TEST_CASE("the winner calls those who vouched: each defends the root that it computed, or loses its bond") {
     DisputeWorld w;
     const std::string miner = w.miner_of(0);
-    const std::uint32_t number = w.open("v4", 0, UnitKind::kStart);
+    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
     w.env.refuse(Reason::kWrongPhase, w.env.person("v4"),
-                 DisputeCall{w.job, number, w.env.person("v1").node_key()});
-    // A thrown game proves nothing: the miner concedes though its first state is right.
-    w.env.send(w.env.person(miner), DisputeConcede{w.job, number});
-    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(number));
+                 DisputeCall{w.job, 0, w.env.person("v1").node_key()});
+    // A thrown game proves nothing: the miner concedes though its segment is right.
+    w.env.send(w.env.person(miner), DisputeConcede{w.job, 0});
+    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
     REQUIRE(vouchers.size() == 2);
     Person& first = w.env.by_node(vouchers[0]);
     Person& second = w.env.by_node(vouchers[1]);
-    w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeCall{w.job, number, vouchers[0]});
-    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"),
-                 DisputeCall{w.job, number, w.env.person("m1").node_key()});
-    for (const PublicKey& voucher : vouchers)
-        w.env.send(w.env.person("v4"), DisputeCall{w.job, number, voucher});
-    w.env.refuse(Reason::kAlreadyDone, w.env.person("v4"), DisputeCall{w.job, number, vouchers[0]});
+    w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeCall{w.job, 0, vouchers[0]});
+    w.env.refuse(Reason::kNotDrawn, w.env.person("v4"), DisputeCall{w.job, 0, w.env.person("m1").node_key()});
+    for (const PublicKey& voucher : vouchers) w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, voucher});
+    w.env.refuse(Reason::kAlreadyDone, w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
     const std::uint64_t stake = w.env.stake(first.name);
     const std::uint64_t watchers = w.env.stake("v4");
-    w.env.send(first, DisputeProve{w.job, 1, w.true_start()});
+    w.post(first.name, 1);
+    w.env.send(second, DisputeConcede{w.job, 2});
+    w.let_clock_run_out(1);
     CHECK_FALSE(w.game(1).claimant_lost);
     CHECK(w.env.stake(first.name) == stake);
     CHECK(w.env.stake("v4") == watchers);  // a call takes no bond
-    const std::uint64_t others = w.env.stake(second.name);
-    w.let_clock_run_out(2);
     CHECK(w.game(2).claimant_lost);
-    CHECK(w.env.stake(second.name) == others - w.game(2).lost.units());
     CHECK_FALSE(w.game(2).lost.is_zero());
     for (const EnlistedVerifier& verifier : w.env.job(w.job).verifiers) {
         if (verifier.node == second.node_key()) CHECK(verifier.dropped);
     }
+}
+
+TEST_CASE("nobody vouched for a unit whose start it did not compute as the miner says") {
+    // The first boundary alone is false: verifiers agree with the second unit's end, not with its start.
+    DisputeWorld w;
+    const Reveal honest = *read_reveal(w.env.state(), w.job, 0, 0);
+    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
+    w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
+    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).size() == 2);
+    w.env.edit<Reveal>(reveal_key(w.job, 0, 0),
+                       [](Reveal& reveal) { reveal.trace.boundaries[1] = bytes_of("false"); });
+    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).empty());
+    // Nor for a first segment: its start is the miner's word alone.
+    Game first = w.game(0);
+    first.part = 0;
+    CHECK(vouchers_of(w.env.state(), w.job, first).empty());
+}
+
+TEST_CASE("a challenge costs something where the work costs nothing") {
+    DisputeWorld w;
+    const Job job = w.env.job(w.job);
+    const Claim claim = *read_claim(w.env.state(), w.claim(0));
+    CHECK(challenge_bond(w.env.params(), job, Amount{}, claim) == w.env.params().verifier_penalty);
 }
 
 TEST_CASE("where the job's own base is no number, nobody loses and the job ends") {
