@@ -122,6 +122,11 @@ DisputeCost longest_dispute(const StepFacts& facts, std::uint32_t steps) {
                     cost.moves += way_cost(leaves).moves;
                     cost.bytes += way_cost(leaves).hashes * sizeof(Hash256::bytes);
                 }
+                // Nothing has fixed a single partial before the tile: it is posted all the same.
+                if (partials == 2) {
+                    ++cost.moves;
+                    cost.bytes += sizeof(Hash256::bytes);
+                }
                 out.moves = std::max(out.moves, cost.moves);
                 out.bytes = std::max(out.bytes, cost.bytes);
             }

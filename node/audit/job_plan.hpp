@@ -42,6 +42,14 @@ DrawRates proven_rates(const program::JobSpec& spec);
 /// REQUIRES a spec that check_spec accepts. Counts stop at their largest value.
 PlannedBytes plan_bytes(const program::JobSpec& spec);
 
+/// The longest game about a step of the job, before anyone pays (docs/concepts/dispute.md).
+struct PlannedDispute {
+    std::uint64_t moves = 0;    ///< of both players: each of the claimant's but the witness has an answer
+    std::uint64_t bytes = 0;    ///< that the claimant posts, the witness included
+    std::uint64_t heights = 0;  ///< until both clocks have run out, where no speed is measured
+    base::Amount bond;          ///< of a claim's first challenge, at the cap
+};
+
 struct JobPlan {
     std::uint64_t parameters = 0;
     std::uint64_t tokens = 0;     ///< trained on when every slot of every round is accepted
@@ -73,6 +81,7 @@ struct JobPlan {
     /// and a slot takes as long as it may.
     std::uint64_t audit_window_least = 0;
     std::uint64_t audit_window_most = 0;
+    PlannedDispute dispute;
 };
 
 /// REQUIRES a spec that check_spec accepts. kUsage, naming the key, when the ledger would refuse the job's

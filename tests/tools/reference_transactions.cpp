@@ -173,6 +173,41 @@ void add_audits(Rows& rows) {
         with_list(in_round({kNotParticipant, kNoSeal, kAlreadyDone, kBadMerge, kSealMismatch})));
 }
 
+void add_games(Rows& rows) {
+    const std::string open = "while the claim's window is open, its round settled";
+    add<contracts::DisputeOpen>(
+        rows,
+        {ASSAY_FIELD(DisputeOpen, job), ASSAY_FIELD(DisputeOpen, round), ASSAY_FIELD(DisputeOpen, kind),
+         ASSAY_FIELD(DisputeOpen, number), ASSAY_FIELD(DisputeOpen, unit), ASSAY_FIELD(DisputeOpen, part)},
+        open,
+        {kUnknownJob, kWindowClosed, kClaimDead, kWrongPhase, kOwnClaim, kNoSuchUnit, kAmountOverflow,
+         kInsufficientStake});
+    const std::vector<Reason> in_game = {kUnknownJob, kNoSuchGame, kWrongPhase, kNotYours};
+    const auto with = [&](std::vector<Reason> own) {
+        own.insert(own.begin(), in_game.begin(), in_game.end());
+        return own;
+    };
+    add<contracts::DisputePost>(
+        rows,
+        {ASSAY_FIELD(DisputePost, job), ASSAY_FIELD(DisputePost, game), ASSAY_FIELD(DisputePost, hashes)},
+        "the claimant's turn", with_list(with({kNotYourTurn, kBadMove})));
+    add<contracts::DisputePick>(
+        rows, {ASSAY_FIELD(DisputePick, job), ASSAY_FIELD(DisputePick, game), ASSAY_FIELD(DisputePick, pick)},
+        "the challenger's turn", with({kNotYourTurn, kBadMove}));
+    add<contracts::DisputeProve>(
+        rows,
+        {ASSAY_FIELD(DisputeProve, job), ASSAY_FIELD(DisputeProve, game), ASSAY_FIELD(DisputeProve, witness)},
+        "nothing is left to pick", with_list(with({kBadMove})));
+    add<contracts::DisputeConcede>(rows,
+                                   {ASSAY_FIELD(DisputeConcede, job), ASSAY_FIELD(DisputeConcede, game)},
+                                   "the game runs", in_game);
+    add<contracts::DisputeCall>(
+        rows,
+        {ASSAY_FIELD(DisputeCall, job), ASSAY_FIELD(DisputeCall, game), ASSAY_FIELD(DisputeCall, verifier)},
+        "the sender won the game, the dead claim's window is open",
+        with({kWindowClosed, kNotDrawn, kAlreadyDone}));
+}
+
 }  // namespace
 
 std::string transactions_table() {
@@ -181,6 +216,7 @@ std::string transactions_table() {
     add_bidding(rows);
     add_slots(rows);
     add_audits(rows);
+    add_games(rows);
     ASSAY_CHECK(rows.size() == std::variant_size_v<contracts::Payload>);  // a type has no row above
     std::string text = head({"number", "name", "fields", "signer", "cost", "when", "refused with"});
     for (const auto& [type, row] : rows) text += row;

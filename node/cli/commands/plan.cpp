@@ -56,6 +56,19 @@ struct ByStanding {
     }
 };
 
+/// The longest game about a step.
+struct LongestDispute {
+    PlannedDispute planned;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("moves", planned.moves);
+        visit("bytes", planned.bytes);
+        visit("heights", planned.heights);
+        visit("bond", planned.bond);
+    }
+};
+
 /// Heights in which a round's audits are sealed.
 struct AuditWindow {
     std::uint64_t least, most;
@@ -142,6 +155,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
     body("bytes", QuotedBytes{plan.bytes, slot_traffic(spec, plan.bytes, kQuotedVerifiers)});
     body("audit_window", AuditWindow{plan.audit_window_least, plan.audit_window_most});
+    body("longest_dispute", LongestDispute{plan.dispute});
     body("measured", estimate);
     return body.take();
 }
@@ -213,6 +227,10 @@ void print_plan(const Context& context, const program::JobSpec& spec, const JobP
              " blocks, or within twice the time in which the slowest miner or verifier computes all "
              "slots of a verifier, if that is more; never more than " +
              std::to_string(plan.audit_window_most)},
+        {"longest dispute", std::to_string(plan.dispute.moves) + " moves, " + size_text(plan.dispute.bytes) +
+                                " posted, at most " + std::to_string(plan.dispute.heights) +
+                                " blocks; a challenge locks " + base::to_text(plan.dispute.bond) +
+                                ", where the chain leaves a window for one"},
         {"bytes", "a slot hands in " + size_text(sizes.update) + " a round; a round starts from " +
                       size_text(sizes.base_state) + "; a recomputed segment from " +
                       size_text(sizes.slot_state) + ", the update from " + size_text(finalise_start(spec))},
