@@ -2,6 +2,7 @@
 #include "ledger/audit/evidence.hpp"
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "contracts/rules/evidence.hpp"
@@ -95,9 +96,15 @@ Outcome<void> recover_evidence(contracts::MemoryState& state, const BlockReader&
 }
 
 Outcome<void> recover_evidence(contracts::MemoryState& state, const std::string& home) {
-    ASSAY_ASSIGN(const auto file, open_read_only(Layout(home).log));
-    LogReader reader(*file);
-    return recover_evidence(state, [&](std::uint64_t height) { return reader.read(height); });
+    ASSAY_ASSIGN(const BlockReader read, block_reader(home));
+    return recover_evidence(state, read);
+}
+
+Outcome<BlockReader> block_reader(const std::string& home) {
+    ASSAY_ASSIGN(auto file, open_read_only(Layout(home).log));
+    const std::shared_ptr<const LogFile> held = std::move(file);
+    const auto reader = std::make_shared<LogReader>(*held);
+    return BlockReader([held, reader](std::uint64_t height) { return reader->read(height); });
 }
 
 }  // namespace assay::ledger

@@ -28,4 +28,7 @@ Outcome<void> recover_evidence(contracts::MemoryState& state, const BlockReader&
 /// The same from the log of the ledger in `home`. kNotFound: there is none.
 Outcome<void> recover_evidence(contracts::MemoryState& state, const std::string& home);
 
+/// Reads the blocks of the ledger in `home`. kNotFound: there is none.
+Outcome<BlockReader> block_reader(const std::string& home);
+
 }  // namespace assay::ledger

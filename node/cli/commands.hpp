@@ -42,6 +42,7 @@ void add_plan_command(CLI::App& app, Context& context);
 void add_sim_commands(CLI::App& app, Context& context);
 void add_audit_ledger_command(CLI::App& app, Context& context);
 void add_audit_payouts_command(CLI::App& app, Context& context);
+void add_audit_dispute_command(CLI::App& app, Context& context);
 void add_audit_replay_command(CLI::App& app, Context& context);
 void add_bench_commands(CLI::App& app, Context& context);
 /// After add_bench_commands.

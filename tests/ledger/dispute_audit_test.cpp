@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit of payouts where claims died in games: what they held is the buyer's again, and the books are
 // right.
+#include "ledger/audit/dispute_audit.hpp"
 #include "contracts/rules/dispute/games.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "tests/contracts/rules/rounds.hpp"
@@ -54,6 +55,59 @@ TEST_CASE("books are right where a miner, and a verifier that vouched for it, lo
     check_books(env);
     while (env.job(job).phase == JobPhase::kClosing) env.let_deadline_pass();
     check_books(env);
+}
+
+TEST_CASE("a finished dispute is played again from the blocks, and another end of it is reported") {
+    Params params = short_windows();
+    params.claim_window = 40;
+    Env env(params);
+    for (const char* name : {"m1", "m2"}) env.miner(name);
+    for (const char* name : {"v1", "v2", "v3", "v4"}) env.verifier(name);
+    const Hash256 job = env.post(small_job());
+    env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+    play_round(env, job);
+    env.send(env.person("v4"), DisputeOpen{job, 0, ClaimKind::kSlot, 0, dispute::UnitKind::kSegment, 0});
+    const auto game = [&] { return *read_game(env.state(), job, 0); };
+    Person& claimant = env.by_node(game().claimant);
+    const auto post = [&] {
+        std::vector<Hash256> hashes(dispute::wanted_hashes(game().way), bytes_of("any"));
+        if (game().way.stage == dispute::WayStage::kStates) hashes.back() = game().way.end;
+        env.send(claimant, DisputePost{job, 0, hashes});
+    };
+    const DisputeName name{job, 0};
+    const BlockReader blocks = [&](std::uint64_t height) -> Outcome<Block> {
+        Block block;
+        block.transactions = env.applied_at(height);
+        return block;
+    };
+    CHECK(audit_dispute(env.with_evidence(), name, blocks).error().kind == base::ErrorKind::kNotFound);
+    post();
+    env.send(env.person("v4"), DisputePick{job, 0, {.index = 1, .end = std::nullopt}});
+    post();
+    env.send(env.person("v4"), DisputePick{job, 0, {.index = 0, .end = dispute::StepEnd::kNorm}});
+    env.send(claimant, DisputeProve{job, 0, Bytes(32)});
+    const MemoryState whole = env.with_evidence();
+    const auto report = audit_dispute(whole, name, blocks);
+    REQUIRE(report.ok());
+    CHECK(report->ok());
+    REQUIRE(report->path.size() == 2);
+    CHECK(report->path.back() == "segment 0, step 1: the gradient norm of its fingerprint");
+    REQUIRE(report->verdict.has_value());
+    CHECK_FALSE(report->verdict->claimant_wins());
+    const auto rejects = [&](const auto& change) {
+        MemoryState changed = whole;
+        Game other = *read_game(whole, job, 0);
+        change(other);
+        changed.put(game_key(job, 0), base::encode(other));
+        const auto again = audit_dispute(changed, name, blocks);
+        return again.ok() && !again->ok();
+    };
+    CHECK(rejects([](Game& g) { g.claimant_lost = false; }));
+    CHECK(rejects([](Game& g) { g.moves = 4; }));
+    CHECK(rejects([](Game& g) { g.end = GameEnd::kSilent; }));
+    CHECK(rejects([](Game& g) { g.finding.claimed_low = 7; }));
+    CHECK(rejects([](Game& g) { std::swap(g.claimant, g.challenger); }));
+    CHECK_FALSE(audit_dispute(whole, {job, 1}, blocks).ok());
 }
 
 }  // namespace assay::ledger
