@@ -17,9 +17,9 @@ using dispute::Way;
 namespace {
 
 /// Applies the moves of one game to its way, and notes what does not fit.
-class Replay {
+class ReplayedGame {
 public:
-    Replay(const DisputeName& name, UnitFacts& facts, DisputeReport& report)
+    ReplayedGame(const DisputeName& name, UnitFacts& facts, DisputeReport& report)
         : name_(name), facts_(facts), report_(report), way_(dispute::begin_way(facts)) {}
 
     void apply(const contracts::TxBody& body) {
@@ -72,7 +72,7 @@ private:
     std::uint32_t moves_ = 0;
 };
 
-void check_end(const Replay& replay, DisputeReport& report) {
+void check_end(const ReplayedGame& replay, DisputeReport& report) {
     const Game& game = report.game;
     const auto say = [&](const char* what) { report.wrong.emplace_back(what); };
     if (replay.moves() != game.moves) say("the blocks hold another number of moves than the ledger says");
@@ -82,9 +82,10 @@ void check_end(const Replay& replay, DisputeReport& report) {
     if (judged != report.verdict.has_value()) return say("the ledger says otherwise whether it was judged");
     if (!judged) return;
     const dispute::GameVerdict& verdict = *report.verdict;
-    if (game.end == GameEnd::kVoid)
-        return verdict.outcome == dispute::GameOutcome::kJobVoid ? void()
-                                                                 : say("the job's data are not at fault");
+    if (game.end == GameEnd::kVoid) {
+        if (verdict.outcome != dispute::GameOutcome::kJobVoid) say("the job's data are not at fault");
+        return;
+    }
     if (game.claimant_lost != (verdict.outcome == dispute::GameOutcome::kClaimantLoses))
         say("the referee finds for the other player");
     const auto bits = [](std::uint64_t high, std::uint64_t low) { return base::Uint128{high} << 64U | low; };
@@ -110,7 +111,7 @@ Outcome<DisputeReport> audit_dispute(const contracts::StateView& state, const Di
     DisputeReport report;
     report.game = *game;
     UnitFacts facts(terms->spec, *claim);
-    Replay replay(name, facts, report);
+    ReplayedGame replay(name, facts, report);
     for (std::uint64_t height = game->opened_at; height <= game->ended_at; ++height) {
         ASSAY_ASSIGN(const Block block, read(height));
         for (const Bytes& bytes : block.transactions) {
