@@ -51,7 +51,13 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
     if (claim.window == 0 || claim.window < params_of(state, job).claim_window) return false;
-    if (claim.challenges == 0 && !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    const bool waits = claim.challenges > 0 || claim.accuse_by != 0;
+    if (!waits && !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
+    if (claim.accuse_by != 0 && !state.get(deadline_key({claim.accuse_by, DueKind::kGames, job.id})))
+        return false;
+    const bool awaited = std::any_of(claim.accusations.begin(), claim.accusations.end(),
+                                     [](const Accusation& accusation) { return !accusation.used; });
+    if (awaited != (claim.accuse_by != 0)) return false;
     if (claim.dead) return claim.bond.is_zero() && claim.held.is_zero();
     const Amount price = job.auction.clearing_price;
     if (id.kind == ClaimKind::kSlot) {

@@ -208,6 +208,8 @@ InvariantResult check_deadline(const StateView& state, ByteView key) {
     if (deadline->kind == DueKind::kGames) {
         for (const Game& game : list_games(state, deadline->subject))
             if (game.due == deadline->height) return {};
+        for (const auto& [id, claim] : list_claims(state, deadline->subject))
+            if (claim.accuse_by == deadline->height) return {};
         return nobodys();
     }
     const bool leaves = deadline->kind == DueKind::kLeaving;

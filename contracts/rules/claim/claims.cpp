@@ -5,6 +5,12 @@
 
 namespace assay::contracts {
 
+Amount Claim::fees() const {
+    Amount all;
+    for (const Accusation& accusation : accusations) all = saturating_sum(all, accusation.fee);
+    return all;
+}
+
 void open_claim(State& state, const ClaimId& id, const Claim& claim) {
     const Bytes key = claim_key(id);
     ASSAY_CHECK(!state.get(key));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "contracts/base/amount.hpp"
 #include "contracts/base/codec.hpp"
@@ -32,6 +33,20 @@ struct ClaimId {
     friend bool operator==(const ClaimId&, const ClaimId&) = default;
 };
 
+/// A drawn verifier's word against a claim: it opened another root of a unit than the claim's trace. It opens
+/// a game without a further bond, or loses as if it had lost one.
+struct Accusation {
+    PublicKey verifier;
+    std::uint32_t unit = 0;  ///< the first that differs (program::RoundPlan)
+    Hash256 found;           ///< its root, as the verifier computed it
+    Amount fee;              ///< of its audit, out of the escrow: its owner's if the claim dies, else back
+    bool used = false;       ///< its game was opened, or it let the time for that pass
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.verifier, self.unit, self.found, self.fee, self.used);
+    }
+};
+
 /// Stored while the claim is open: from the moment the work is given until the claim is decided, and from
 /// then on for the heights of its window.
 struct Claim {
@@ -44,10 +59,19 @@ struct Claim {
     std::uint64_t window = 0;
     std::uint32_t challenges = 0;  ///< open games about it: it stays open while there is one
     bool dead = false;             ///< its claimant lost a game: it holds nothing any more
+    std::vector<Accusation> accusations;  ///< of a settled slot, in the order of the draw
+    /// The first height at which an accusation that is not used is lost; 0: none is awaited.
+    std::uint64_t accuse_by = 0;
+    /// Of the slot's pay, what the buyer has not got back from those who kept the slot out wrongly.
+    Amount kept_out;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.node, self.owner, self.bond, self.held, self.window, self.challenges, self.dead);
+        visit(self.node, self.owner, self.bond, self.held, self.window, self.challenges, self.dead,
+              self.accusations, self.accuse_by, self.kept_out);
     }
+
+    /// All that it holds for its accusers.
+    [[nodiscard]] Amount fees() const;
 };
 
 }  // namespace assay::contracts

@@ -29,21 +29,18 @@ GameFinding finding_of(const GameVerdict& verdict, std::size_t witness_bytes) {
 }  // namespace
 
 void carry_out(Work& work, const Sent& sent, const DisputeOpen& tx) {
-    Job job = required(read_job(work.state, tx.job));
+    const Job job = required(read_job(work.state, tx.job));
     const ClaimId id{tx.job, tx.round, tx.kind, tx.number};
     const Claim claim = required(read_claim(work.state, id));
-    Game game;
-    game.round = tx.round;
-    game.kind = tx.kind;
-    game.claim = tx.number;
+    Game game = game_about(job, id, claim);
     game.unit = tx.unit;
     game.part = tx.part;
-    game.claimant = claim.node;
-    game.claimant_owner = claim.owner;
     game.challenger = sent.sender;
     game.challenger_owner = sent.owner;
-    game.cost = required(replay_cost(job, job.auction.clearing_price));
-    game.bond = required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
+    game.accuses = unused_accusation(claim, sent.sender).has_value();
+    if (!game.accuses)
+        game.bond =
+            required(challenge_bond(params_of(work.state, job), job, job.auction.clearing_price, claim));
     if (!game.bond.is_zero()) lock_stake(work.state, sent.sender, game.bond);
     open_game(work, job, std::move(game), required(unit_claim(work.state, id, tx.unit, tx.part)));
 }

@@ -51,6 +51,7 @@ Checked check(const Case& c, const DisputeOpen& tx) {
     ASSAY_ASSIGN(const Claim claim, challengeable(c, id));
     if (claim.owner == c.owner) return failed(Reason::kOwnClaim);
     if (!unit_claim(c.state, id, tx.unit, tx.part)) return failed(Reason::kNoSuchUnit);
+    if (unused_accusation(claim, c.sender)) return {};  // its enlistment answers for it
     const auto job = read_job(c.state, tx.job);
     ASSAY_CHECK(job.has_value());
     const auto bond = challenge_bond(params_of(c.state, *job), *job, job->auction.clearing_price, claim);

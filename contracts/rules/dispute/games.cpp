@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "contracts/base/wide.hpp"
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/dispute/losses.hpp"
 #include "contracts/rules/identity/money.hpp"
@@ -35,13 +36,9 @@ void write_posted(State& state, const Hash256& job, const Game& game) {
     store(state, game_pieces_key(job, game.number), pieces);
 }
 
-/// The entry of the index stays while another game of the job is due at the same height.
 void forget_due(State& state, const Hash256& job, Game& game) {
     const std::uint64_t due = std::exchange(game.due, 0);
-    if (due == 0) return;
-    for (const Game& other : list_games(state, job))
-        if (other.number != game.number && other.due == due) return;
-    state.erase(deadline_key({due, DueKind::kGames, job}));
+    if (due != 0) forget_games_due(state, job, due, game.number, std::nullopt);
 }
 
 void begin_turn(Work& work, const Hash256& job, Game& game) {
@@ -156,7 +153,30 @@ std::uint64_t player_clock(const Params& params, const Job& job) {
     return static_cast<std::uint64_t>(heights) * 3;
 }
 
-void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit) {
+std::uint64_t accusing_window(const Params& params, const Job& job) {
+    return later(player_clock(params, job), params.dispute_move_window);
+}
+
+std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier) {
+    for (std::size_t i = 0; i < claim.accusations.size(); ++i) {
+        const Accusation& accusation = claim.accusations[i];
+        if (accusation.verifier == verifier && !accusation.used) return i;
+    }
+    return std::nullopt;
+}
+
+Game game_about(const Job& job, const ClaimId& id, const Claim& claim) {
+    Game game;
+    game.round = id.round;
+    game.kind = id.kind;
+    game.claim = id.number;
+    game.claimant = claim.node;
+    game.claimant_owner = claim.owner;
+    game.cost = required(replay_cost(job, job.auction.clearing_price));
+    return game;
+}
+
+std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClaim unit) {
     const Params params = params_of(work.state, job);
     game.number = static_cast<std::uint32_t>(list_games(work.state, job.id).size());
     game.opened_at = work.block.height;
@@ -169,6 +189,10 @@ void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit) {
     const ClaimId id = game.claim_id(job.id);
     Claim claim = required(read_claim(work.state, id));
     ++claim.challenges;
+    if (const auto own = game.accuses ? unused_accusation(claim, game.challenger) : std::nullopt) {
+        claim.accusations[*own].used = true;
+        await_accusers(work.state, id, claim);
+    }
     store(work.state, claim_key(id), claim);
     if (running_games(work.state, game.claimant) < kGamesAtOnce) start(work, job.id, game);
     write_game(work.state, job.id, game);
@@ -179,6 +203,7 @@ void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit) {
                .node = game.challenger,
                .amount = game.bond,
                .number = game.number});
+    return game.number;
 }
 
 void end_turn(Work& work, const Hash256& job, Game& game) {
@@ -222,8 +247,35 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
     start_queued(work, game.claimant);
 }
 
+namespace {
+
+/// A verifier that does not open the game of its accusation has lost it.
+void time_out_accusations(Work& work, const Deadline& deadline) {
+    for (const auto& [id, listed] : list_claims(work.state, deadline.subject)) {
+        if (listed.accuse_by != deadline.height) continue;
+        Job job = required(read_job(work.state, id.job));
+        for (const Accusation& accusation : listed.accusations) {
+            if (accusation.used) continue;
+            const bool finalises = program::RoundPlan(job.spec).is_finalise(accusation.unit);
+            Game game = game_about(job, id, listed);
+            game.unit = finalises ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment;
+            game.part = finalises ? 0 : accusation.unit;
+            game.challenger = accusation.verifier;
+            game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
+            game.accuses = true;
+            auto unit = required(unit_claim(work.state, id, game.unit, game.part));
+            const std::uint32_t number = open_game(work, job, std::move(game), std::move(unit));
+            end_game(work, id.job, required(read_game(work.state, id.job, number)),
+                     {GameEnd::kSilent, false, {}});
+        }
+    }
+}
+
+}  // namespace
+
 void time_out_games(Work& work, const Deadline& deadline) {
     work.state.erase(deadline_key(deadline));
+    time_out_accusations(work, deadline);
     for (const Game& listed : list_games(work.state, deadline.subject)) {
         if (listed.due != deadline.height) continue;
         // An earlier one may have ended it.

@@ -21,8 +21,16 @@ std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms
 /// times a slot-round's work at the slowest measured speed, at most three times the commit window.
 std::uint64_t player_clock(const Params& params, const Job& job);
 
-/// Opens a game and starts it, or queues it. `game` has its players, unit and bond, which is locked.
-void open_game(Work& work, Job& job, Game game, dispute::UnitClaim unit);
+/// The heights that a verifier has to open the game of its accusation.
+std::uint64_t accusing_window(const Params& params, const Job& job);
+/// The place of the verifier's accusation that it has not used yet, among the claim's; nothing: none.
+std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier);
+
+/// A game about the claim, between its claimant and nobody yet.
+Game game_about(const Job& job, const ClaimId& id, const Claim& claim);
+/// Opens a game and starts it, or queues it, and returns its number. `game` has its players, unit and bond,
+/// which is locked. An accusation of the challenger is used by it, where it `accuses`.
+std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClaim unit);
 /// Counts a move: the other player's turn begins.
 void end_turn(Work& work, const Hash256& job, Game& game);
 /// Ends the game by what was found, and with it what depends on it. Writes game, claim and job.
@@ -33,7 +41,8 @@ struct GameResult {
 };
 void end_game(Work& work, const Hash256& job, Game game, const GameResult& outcome);
 
-/// Whoever was to move in a game that is due is silent, and loses.
+/// Whoever was to move in a game that is due is silent, and loses; an accusation that is due is a game that its
+/// verifier lost by silence.
 void time_out_games(Work& work, const Deadline& deadline);
 
 /// The verifiers that computed the disputed unit's root from the state that the miner claims, in the order of

@@ -2,10 +2,13 @@
 #include "contracts/rules/dispute/losses.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/job/bidding.hpp"
+#include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
@@ -17,6 +20,12 @@ namespace {
 
 using base::Rounding;
 
+void give_bonded(Work& work, const PublicKey& loser, const PublicKey& owner, Amount amount) {
+    if (amount.is_zero()) return;
+    take_bonded(work.state, loser, amount, &Supply::balances);
+    pay_balance(work.state, owner, amount, &Supply::balances);
+}
+
 /// Takes bonded stake of the loser: to the winner's owner at most its cost, to the buyer what is left of
 /// `returned`, the rest burned.
 void split(Work& work, const Job& job, Game& game, const PublicKey& loser, const PublicKey& winner_owner,
@@ -26,13 +35,8 @@ void split(Work& work, const Job& job, Game& game, const PublicKey& loser, const
     game.to_buyer = difference(returned, game.to_winner);
     const Amount burned = difference(lost, returned);
     if (!burned.is_zero()) take_bonded(work.state, loser, burned, &Supply::burned);
-    const auto give = [&](const PublicKey& owner, Amount amount) {
-        if (amount.is_zero()) return;
-        take_bonded(work.state, loser, amount, &Supply::balances);
-        pay_balance(work.state, owner, amount, &Supply::balances);
-    };
-    give(winner_owner, game.to_winner);
-    give(job.buyer, game.to_buyer);
+    give_bonded(work, loser, winner_owner, game.to_winner);
+    give_bonded(work, loser, job.buyer, game.to_buyer);
 }
 
 Amount returned_part(const Params& params, Amount lost) {
@@ -57,6 +61,12 @@ void disgrace(Work& work, Job& job, const Game& game) {
     if (!is_over(job.phase)) drop(work, job, roster_entry(job, game.claimant), reason_of(game), game.round);
 }
 
+void note_penalty(State& state, const PublicKey& verifier, Amount lost) {
+    Verifier record = *read_verifier(state, verifier);
+    record.penalised = saturating_sum(record.penalised, lost);
+    store(state, verifier_key(verifier), record);
+}
+
 /// All that is left of its bond for the job.
 void lose_enlistment(Work& work, Job& job, Game& game) {
     EnlistedVerifier& verifier = enlisted_verifier(job, game.claimant);
@@ -65,9 +75,68 @@ void lose_enlistment(Work& work, Job& job, Game& game) {
           returned_part(params_of(work.state, job), lost));
     verifier.bond = {};
     verifier.dropped = true;
-    Verifier record = *read_verifier(work.state, game.claimant);
-    record.penalised = saturating_sum(record.penalised, lost);
-    store(work.state, verifier_key(game.claimant), record);
+    note_penalty(work.state, game.claimant, lost);
+}
+
+/// What an accuser is not paid is the buyer's again.
+void return_fee(Job& job, Amount fee) {
+    job.escrow = sum(job.escrow, fee);
+    job.spent = difference(job.spent, fee);
+}
+
+/// The slot's pay first: the buyer pays for no update that was kept out wrongly.
+void lose_accusation(Work& work, Job& job, Game& game) {
+    const Params params = params_of(work.state, job);
+    const Amount price = job.auction.clearing_price;
+    EnlistedVerifier& verifier = enlisted_verifier(job, game.challenger);
+    const ClaimId id = game.claim_id(job.id);
+    Claim claim = required(read_claim(work.state, id));
+    const Amount lost =
+        smaller(required(accusation_stake(params, price, job.slot_work)), verifier.bond);
+    game.lost = lost;
+    game.to_buyer = smaller(claim.kept_out, lost);
+    game.to_winner = smaller(game.cost, difference(lost, game.to_buyer));
+    const Amount given = sum(game.to_buyer, game.to_winner);
+    give_bonded(work, game.challenger, job.buyer, game.to_buyer);
+    give_bonded(work, game.challenger, game.claimant_owner, game.to_winner);
+    const Amount burned = difference(lost, given);
+    if (!burned.is_zero()) take_bonded(work.state, game.challenger, burned, &Supply::burned);
+    claim.kept_out = difference(claim.kept_out, game.to_buyer);
+    for (Accusation& accusation : claim.accusations) {
+        if (accusation.verifier == game.challenger) return_fee(job, std::exchange(accusation.fee, Amount{}));
+    }
+    store(work.state, claim_key(id), claim);
+    verifier.bond = difference(verifier.bond, lost);
+    const auto next = dearest_penalty(params, job.spec, price, job.slot_work);
+    verifier.dropped = verifier.dropped || verifier.bond < required(next);
+    note_penalty(work.state, game.challenger, lost);
+    write_job(work.state, job);
+}
+
+/// Those who said the same as the winner, or where nobody who had accused it won, all of them: each has done
+/// its audit.
+void pay_accusers(Work& work, Job& job, Game& game, Claim& claim) {
+    const auto winner =
+        std::find_if(claim.accusations.begin(), claim.accusations.end(), [&](const Accusation& accusation) {
+            return game.accuses && accusation.verifier == game.challenger;
+        });
+    for (const Accusation& accusation : claim.accusations) {
+        const bool same = winner == claim.accusations.end() ||
+                          (winner->unit == accusation.unit && winner->found == accusation.found);
+        if (!same) {
+            return_fee(job, accusation.fee);
+            continue;
+        }
+        game.fees = sum(game.fees, accusation.fee);
+        pay_balance(work.state, enlisted_verifier(job, accusation.verifier).owner, accusation.fee,
+                    &Supply::escrow);
+        Verifier record = *read_verifier(work.state, accusation.verifier);
+        record.earned = saturating_sum(record.earned, accusation.fee);
+        store(work.state, verifier_key(accusation.verifier), record);
+    }
+    const std::uint64_t due = std::exchange(claim.accuse_by, 0);
+    claim.accusations.clear();
+    if (due != 0) forget_games_due(work.state, job.id, due, std::nullopt, game.claim_id(job.id));
 }
 
 void lose_slot(Work& work, Job& job, Game& game) {
@@ -103,10 +172,11 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
     if (!game.called) {
         // What is held is the buyer's again; the claim stays, empty, for those who vouched for it.
         Claim claim = required(read_claim(work.state, game.claim_id(id)));
+        pay_accusers(work, job, game, claim);
         game.returned = claim.held;
         job.escrow = sum(job.escrow, claim.held);
         job.spent = difference(job.spent, claim.held);
-        claim.bond = claim.held = {};
+        claim.bond = claim.held = claim.kept_out = {};
         claim.dead = true;
         const auto settled = required(read_round_progress(work.state, id, game.round)).settled_at;
         const std::uint64_t calls = params_of(work.state, job).dispute_move_window;
@@ -118,9 +188,28 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
 }
 
 void lose_challenge(Work& work, const Hash256& id, Game& game) {
-    if (game.bond.is_zero()) return;
-    const Job job = required(read_job(work.state, id));
+    if (game.bond.is_zero() && !game.accuses) return;
+    Job job = required(read_job(work.state, id));
+    if (game.accuses) return lose_accusation(work, job, game);
     split(work, job, game, game.challenger, game.claimant_owner, game.bond, smaller(game.cost, game.bond));
+}
+
+void forget_games_due(State& state, const Hash256& job, std::uint64_t height,
+                      std::optional<std::uint32_t> but_game, const std::optional<ClaimId>& but_claim) {
+    for (const Game& game : list_games(state, job))
+        if (game.number != but_game && game.due == height) return;
+    for (const auto& [id, claim] : list_claims(state, job))
+        if (id != but_claim && claim.accuse_by == height) return;
+    const Bytes key = deadline_key({height, DueKind::kGames, job});
+    if (state.get(key)) state.erase(key);
+}
+
+void await_accusers(State& state, const ClaimId& id, Claim& claim) {
+    const bool waits = std::any_of(claim.accusations.begin(), claim.accusations.end(),
+                                   [](const Accusation& accusation) { return !accusation.used; });
+    if (waits || claim.accuse_by == 0) return;
+    const std::uint64_t due = std::exchange(claim.accuse_by, 0);
+    forget_games_due(state, id.job, due, std::nullopt, id);
 }
 
 void void_job(Work& work, const Hash256& id) {

@@ -3,6 +3,9 @@
 // writes what was lost into the game. Internal to the rules.
 #pragma once
 
+#include <optional>
+
+#include "contracts/rules/claim/records.hpp"
 #include "contracts/rules/dispute/records.hpp"
 #include "contracts/rules/state/reasons.hpp"
 #include "contracts/rules/state/work.hpp"
@@ -13,12 +16,22 @@ namespace assay::contracts {
 Reason reason_of(const Game& game);
 
 /// The claim dies: its bond is split (the challenger its cost, the buyer what is left of forfeit_buyer_ppm,
-/// the rest burned), its held pay returns to the escrow, and unless it conceded the miner is a newcomer again
-/// and off the job. A verifier that was called, or whose merge it was, loses its bond for the job.
+/// the rest burned), its held pay returns to the escrow, those who accused it rightly are paid their audits,
+/// and unless it conceded the miner is a newcomer again and off the job. A verifier that was called, or whose merge it was, loses its bond for the job.
 void lose_claim(Work& work, const Hash256& job, Game& game);
 
-/// The challenger's bond: to the claim's owner what the replay costs it, the rest burned.
+/// The challenger's bond: to the claim's owner what the replay costs it, the rest burned. A verifier that
+/// accused the claim loses accusation_stake() of what it locked for the job: to the buyer the pay of a slot
+/// whose update it kept out, to the claim's owner what the replay costs, the rest burned.
 void lose_challenge(Work& work, const Hash256& job, Game& game);
+
+/// The claim waits for those of its accusations that are not used; writes the index of deadlines. The caller
+/// stores the claim.
+void await_accusers(State& state, const ClaimId& id, Claim& claim);
+/// Takes the height out of the job's deadlines unless another game, or the accusations of another claim, are
+/// due then.
+void forget_games_due(State& state, const Hash256& job, std::uint64_t height,
+                      std::optional<std::uint32_t> but_game, const std::optional<ClaimId>& but_claim);
 
 /// The job's own data are at fault: it ends at the round's border, unless its end is decided.
 void void_job(Work& work, const Hash256& job);

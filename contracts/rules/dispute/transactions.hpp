@@ -14,7 +14,8 @@ namespace assay::contracts {
 
 using base::Bytes;
 
-/// node (with free stake for the bond), while the claim's window is open. Challenges one unit of a claim.
+/// node (with free stake for the bond, or a drawn verifier that accuses the claim: without one), while the
+/// claim's window is open. Challenges one unit of a claim.
 struct DisputeOpen {
     static constexpr TxType kType = TxType::kDisputeOpen;
     Hash256 job;

@@ -113,10 +113,21 @@ Amount word_penalty(const Params& params, Amount bond) {
     return std::max(*part, params.verifier_penalty);
 }
 
+std::optional<Amount> accusation_stake(const Params& params, Amount price, std::uint64_t slot_work) {
+    const auto pay = slot_pay(price, slot_work);
+    const auto game = replay_fee(price, slot_work);
+    const auto both = pay && game ? pay->plus(*game) : std::nullopt;
+    return both ? std::optional(std::max(*both, params.verifier_penalty)) : std::nullopt;
+}
+
 std::optional<Amount> dearest_penalty(const Params& params, const program::JobSpec& spec, Amount price,
                                       std::uint64_t slot_work) {
     const auto bond = slot_bond(params, spec, price, slot_work, Audited::kAtRate);
-    return bond ? std::optional(word_penalty(params, *bond)) : std::nullopt;
+    if (!bond) return std::nullopt;
+    const Amount word = word_penalty(params, *bond);
+    if (!has_disputes(params)) return word;
+    const auto accusation = accusation_stake(params, price, slot_work);
+    return accusation ? std::optional(std::max(word, *accusation)) : std::nullopt;
 }
 
 std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,

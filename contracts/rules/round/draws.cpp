@@ -34,6 +34,12 @@ std::uint64_t draw_u64(const Hash256& beacon, std::string_view label, std::uint6
     return value;
 }
 
+std::uint64_t draw_below(const Hash256& beacon, std::string_view label, std::uint64_t first,
+                         std::uint64_t second, std::uint64_t bound) {
+    ASSAY_CHECK(bound > 0);
+    return scale(draw_u64(beacon, label, first, second), bound);
+}
+
 bool is_drawn(std::uint64_t draw, std::uint64_t threshold) {
     return threshold == std::numeric_limits<std::uint64_t>::max() || draw < threshold;
 }

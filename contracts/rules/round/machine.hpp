@@ -74,20 +74,22 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
 /// What the opened audits say about one unit.
 struct UnitFinding {
     std::uint32_t unit = 0;
-    bool drawn = false;    ///< else two replays decided it
-    bool decided = false;  ///< two verifiers computed the same root
-    Hash256 root;          ///< that root
+    bool drawn = false;    ///< else replays decided it
+    bool decided = false;  ///< as many verifiers as are needed computed the same root
+    Hash256 root;          ///< that root; where one is needed, that of any of them
     /// Kinds of audits that give that root. A served run and a replay begin at different states, so that
     /// neither shows the other wrong.
     bool by_served = false;
     bool by_replay = false;
 };
-/// The drawn units, and those that two replays decided, ascending.
-std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits);
+/// The drawn units, and those that replays decided, ascending. `needed`: words_needed() of panel_rule.hpp.
+std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits,
+                                    std::size_t needed);
 /// Makes empty postings for the verifiers drawn in `stage`.
 void call_audits(RunningRound& running, Stage stage);
-/// Draws a third verifier for each slot of which the pair left a drawn unit open, and for each whose miner
-/// opened its starts though all who opened an audit say that they had to replay; true when one was drawn.
+/// Draws one more verifier for each slot of which those drawn before left a drawn unit undecided, and, where
+/// there were fewer than panel_most(), for each whose miner opened its starts though all who opened an audit
+/// say that they had to replay; true when one was drawn.
 /// Nothing of a trace is known by then but the starts of the runs.
 bool draw_thirds(RunningRound& running);
 /// Says of every slot whether it is stored, and sets its verdict.
@@ -98,7 +100,7 @@ bool is_missed(const StateView& state, const Job& job, std::uint32_t round, cons
 
 // loss.cpp
 /// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
-/// drawn units that two verifiers recomputed alike. Bits as program::mean_loss gives them; both
+/// drawn units that were decided. Bits as program::mean_loss gives them; both
 /// zero when no step was drawn.
 struct AuditedLoss {
     std::uint32_t bits = 0;
@@ -116,7 +118,7 @@ bool is_storage_settled(const StateView& state, const Hash256& job, std::uint32_
 
 // windows.cpp
 /// A settled claim with a window stays: what it still holds is due to its owner, and what it has locked is
-/// free, once the heights of its window have passed. Changes nothing else.
+/// free, once the heights of its window have passed. Those who accuse it have until accuse_by.
 void keep_open(Work& work, const ClaimId& id, const Claim& claim);
 /// What a settled round leaves to the block log leaves the state once no claim of it is open: until then it
 /// can be challenged.

@@ -1,28 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, roles and audits how a slot's verifiers take turns, and how they settle a unit and a fee: a
-// pair, and a third where those two leave something open. With job/panel.hpp this is the rule that disputes
-// replace.
+// Gives rules, roles and audits how many verifiers are drawn for a slot, how they take turns, and how a unit
+// and a fee are settled. Where claims can be challenged a panel of one to three is drawn, and one more where
+// nobody of it spoke; a root that differs from the claim accuses it, and a game decides. Where they cannot,
+// a pair is drawn, a third where those two leave something open, and two equal roots decide.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
 #include "contracts/rules/job/panel.hpp"
+#include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/seals.hpp"
+#include "contracts/rules/state/params.hpp"
 
 namespace assay::contracts {
 
-/// The stage in which the verifier drawn at `place` of a slot seals and opens; places count from 0.
-constexpr Stage stage_of(std::size_t place) { return place < panel_size() ? Stage::kPair : Stage::kThird; }
+/// How many verifiers the beacon draws for a slot at first, if there are as many owners.
+inline std::size_t panel_drawn(const Params& params, const Hash256& beacon, std::uint32_t slot) {
+    if (!has_disputes(params)) return panel_size();
+    return 1 + static_cast<std::size_t>(draw_below(beacon, "panel", slot, 0, panel_most()));
+}
+
+/// The stage in which the verifier drawn at `place` of a slot seals and opens; places count from 0, `panel` of
+/// them were drawn at first.
+constexpr Stage stage_of(std::size_t place, std::size_t panel) {
+    return place < panel ? Stage::kPair : Stage::kThird;
+}
 
 /// The label under which the beacon draws the verifiers of a stage.
 constexpr std::string_view draw_label(Stage stage) { return stage == Stage::kPair ? "pair" : "third"; }
 
-/// Whether so many equal roots of a unit decide it. Of at most panel_most() roots only one can be that often.
+/// Whether so many equal roots of a unit decide it, where votes do. Of at most panel_most() roots only one
+/// can be that often.
 constexpr bool decides(std::size_t equal) { return equal >= 2; }
 
+/// Equal roots of a unit without which it counts as undecided, and is drawn once more: one where a game judges
+/// whoever is wrong.
+inline std::size_t words_needed(const Params& params) { return has_disputes(params) ? 1 : 2; }
+
 /// Whether the slot pays what replays cost: all who opened had to replay. Where the miner opened its starts
-/// its files may have been served all the same, so that everybody who was drawn must say so: the third too,
+/// its files may have been served all the same, so that everybody who was drawn must say so: one more too,
 /// unless nobody was left to be drawn.
 constexpr bool replays_are_paid(bool starts_opened, std::size_t drawn, std::size_t openers,
                                 std::size_t replayed) {

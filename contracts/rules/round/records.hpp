@@ -127,22 +127,23 @@ struct SlotRound {
     /// Ascending; may be empty. Where the miner serves and says that its work ended in a unit, that one too,
     /// and none behind it.
     std::vector<std::uint32_t> drawn_units;
-    std::vector<PublicKey> verifiers;  ///< the drawn pair, then the third if there is one
+    std::vector<PublicKey> verifiers;  ///< as drawn
+    std::uint32_t panel = 0;           ///< how many of them were drawn at first
     bool served = false;  ///< then the starts of its runs are stored beside it until the round is settled
     std::optional<std::uint32_t> diverged_unit;  ///< as the miner said when it served
     bool revealed = false;           ///< then its reveal is stored beside it until the round is settled
     bool diverged = false;           ///< as the revealed trace says
     bool stored = false;             ///< by more than half of the stake that has a say (is_stored)
     Reason verdict = Reason::kNone;  ///< of the settlement
-    std::uint32_t fault_unit = 0;    ///< for kMismatch: the first unit shown wrong
+    std::uint32_t fault_unit = 0;    ///< for kMismatch: the first unit shown wrong; for kPaidAccused: the first accused
     Hash256 fault_claimed;           ///< its root as the miner's trace says
     Hash256 fault_found;             ///< and as the verifiers computed it
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,
-              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.served, self.diverged_unit,
-              self.revealed, self.diverged, self.stored, self.verdict, self.fault_unit, self.fault_claimed,
-              self.fault_found);
+              self.seal, self.committed_at, self.drawn_units, self.verifiers, self.panel, self.served,
+              self.diverged_unit, self.revealed, self.diverged, self.stored, self.verdict, self.fault_unit,
+              self.fault_claimed, self.fault_found);
     }
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "contracts/rules/claim/claims.hpp"
+#include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
@@ -12,6 +13,7 @@
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/round/seal_window.hpp"
+#include "contracts/rules/round/words.hpp"
 #include "contracts/rules/round/worth.hpp"
 #include "contracts/rules/state/store.hpp"
 
@@ -195,6 +197,7 @@ void settle_slot(Settlement& s, const SlotRound& slot, Claim claim, Amount repla
     } else {
         return_held(s, claim);
     }
+    if (slot.verdict == Reason::kPaidAccused && !slot.diverged) claim.kept_out = claim.held;
     fulfil(s, ClaimKind::kSlot, slot.slot, claim);
     add_line(s.running, std::move(line));
 }
@@ -217,6 +220,11 @@ void penalise(Settlement& s, SettlementLine& line, Amount penalty) {
     line.lost_burned = line.lost;
 }
 
+/// What an accuser's audit costs, if its word is right.
+Amount fee_of(const Settlement& s, const AuditWorth& worth) {
+    return required(audit_fee(s.running.params, s.running.job.auction.clearing_price, worth.work));
+}
+
 void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, const AuditWorth& worth) {
     bool& absent = s.absences[audit.verifier];
     absent = absent || !audit.opened;
@@ -232,7 +240,7 @@ void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, 
     line.work_units = worth.work;
     line.price = s.price();
     if (worth.reason == Reason::kPaidAudit) {
-        pay_fee(s, slot, line, *audit_fee(s.running.params, s.price(), worth.work));
+        pay_fee(s, slot, line, fee_of(s, worth));
         line.from_slot = worth.from_slot;
         s.job().spent = saturating_sum(s.job().spent, line.from_slot);
         pay_balance(s.state(), line.owner, line.from_slot, &Supply::escrow);
@@ -244,13 +252,30 @@ void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, 
     add_line(s.running, std::move(line));
 }
 
+/// Whoever accuses the slot has time to open its game; its audit's fee is due if the claim dies.
+void note_accusations(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
+                      const std::vector<AuditWorth>& worths, Claim& claim) {
+    if (!has_disputes(s.running.params) || !slot.revealed) return;
+    const auto reveal = read_reveal(s.state(), s.job().id, s.running.round.number, slot.slot);
+    claim.accusations = accusations_of(required(reveal).trace, s.job().spec, audits);
+    if (claim.accusations.empty()) return;
+    claim.accuse_by = later(s.running.work.block.height, accusing_window(s.running.params, s.job()));
+    for (Accusation& accusation : claim.accusations) {
+        for (std::size_t i = 0; i < audits.size(); ++i)
+            if (audits[i].verifier == accusation.verifier) accusation.fee = fee_of(s, worths[i]);
+        accusation.fee = set_aside(s.job(), accusation.fee);
+        s.job().spent = saturating_sum(s.job().spent, accusation.fee);
+    }
+}
+
 /// The lines of a slot and of its audits.
 void settle_claim(Settlement& s, const SlotRound& slot) {
     if (!slot.assigned) return pass_over(s, slot);
-    const Claim claim =
+    Claim claim =
         close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     const auto audits = audits_of(s.state(), s.job().id, s.running.round.number, slot);
-    const auto worths = weigh_audits(s.running, slot, audits, find_units(slot, audits), claim.held);
+    const auto worths = weigh_audits(s.running, slot, audits, claim.held);
+    note_accusations(s, slot, audits, worths, claim);
     Amount replays;
     for (const AuditWorth& worth : worths) replays = sum(replays, worth.from_slot);
     settle_slot(s, slot, claim, replays);

@@ -5,6 +5,7 @@
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -159,9 +160,8 @@ std::vector<AssignedSlot> assigned_slots(const StateView& state, const Hash256& 
     std::vector<AssignedSlot> assigned;
     for (const SlotRound& slot : list_slots(state, job, round)) {
         if (!slot.committed || slot.drawn_units.empty()) continue;
-        // The first two are the pair; whoever follows is the third.
         for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
-            if (slot.verifiers[i] != verifier || (i < 2) != (stage == Stage::kPair)) continue;
+            if (slot.verifiers[i] != verifier || stage_of(i, slot.panel) != stage) continue;
             const auto runs = program::runs_of(slot.drawn_units);
             const bool needs_start = std::any_of(
                 runs.begin(), runs.end(), [](const program::UnitRun& run) { return !run.from_base(); });

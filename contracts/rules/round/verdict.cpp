@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From opened audits to verdicts: two equal recomputations decide a unit.
+// From opened audits to verdicts: where games decide, a root that differs accuses the claim; else two equal
+// recomputations decide a unit.
 #include <algorithm>
 #include <map>
 
@@ -8,6 +9,7 @@
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/panel_rule.hpp"
+#include "contracts/rules/round/words.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -19,7 +21,7 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
     for (std::size_t i = 0; i < slot.verifiers.size(); ++i) {
         SlotAudit audit;
         audit.verifier = slot.verifiers[i];
-        const auto posting = read_audit(state, job, round, stage_of(i), audit.verifier);
+        const auto posting = read_audit(state, job, round, stage_of(i, slot.panel), audit.verifier);
         audit.sealed = posting && posting->sealed;
         audit.opened = posting && posting->opened;
         if (audit.opened) {
@@ -37,13 +39,13 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
 
 namespace {
 
-UnitFinding find_unit(std::uint32_t unit, const std::vector<SlotAudit>& audits) {
+UnitFinding find_unit(std::uint32_t unit, const std::vector<SlotAudit>& audits, std::size_t needed) {
     UnitFinding finding;
     finding.unit = unit;
     std::map<Hash256, std::size_t> equal;
     for (const SlotAudit& audit : audits) {
         const auto root = audit.roots.find(unit);
-        if (root == audit.roots.end() || !decides(++equal[root->second])) continue;
+        if (root == audit.roots.end() || ++equal[root->second] < needed) continue;
         finding.decided = true;
         finding.root = root->second;
     }
@@ -57,10 +59,11 @@ UnitFinding find_unit(std::uint32_t unit, const std::vector<SlotAudit>& audits) 
 
 }  // namespace
 
-std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits,
+                                    std::size_t needed) {
     std::vector<UnitFinding> findings;
     for (const std::uint32_t unit : claimed_units(slot.drawn_units, true)) {
-        UnitFinding finding = find_unit(unit, audits);
+        UnitFinding finding = find_unit(unit, audits, needed);
         finding.drawn = std::binary_search(slot.drawn_units.begin(), slot.drawn_units.end(), unit);
         if (finding.drawn || finding.decided) findings.push_back(finding);
     }
@@ -99,9 +102,10 @@ bool draw_thirds(RunningRound& running) {
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
         const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
-        const auto findings = find_units(slot, audits);
+        const auto findings = find_units(slot, audits, words_needed(running.params));
         const auto open = [](const UnitFinding& f) { return !f.decided; };
-        if (std::any_of(findings.begin(), findings.end(), open) || is_service_disputed(slot, audits))
+        const bool may_confirm = audits.size() < panel_most() && is_service_disputed(slot, audits);
+        if (std::any_of(findings.begin(), findings.end(), open) || may_confirm)
             drawn = draw_third(running, slot) || drawn;
     }
     return drawn;
@@ -109,7 +113,7 @@ bool draw_thirds(RunningRound& running) {
 
 namespace {
 
-/// Whether two verifiers decided the unit in which the revealed trace ended.
+/// Whether the unit in which the revealed trace ended is decided.
 bool is_divergence_decided(const program::JobSpec& spec, const Reveal& reveal,
                            const std::vector<UnitFinding>& findings) {
     const std::uint32_t unit = program::RoundPlan(spec).unit_of(reveal.trace.divergence->step);
@@ -117,26 +121,56 @@ bool is_divergence_decided(const program::JobSpec& spec, const Reveal& reveal,
                        [&](const UnitFinding& f) { return f.unit == unit && f.decided; });
 }
 
+/// What two equal roots show of the trace.
+std::optional<UnitDifference> find_mismatch(const program::TraceRecord& trace, const program::JobSpec& spec,
+                                            const std::vector<UnitFinding>& findings) {
+    for (const UnitFinding& finding : findings) {
+        const Hash256 claimed = program::unit_root(trace, spec, finding.unit);
+        if (finding.decided && finding.root != claimed)
+            return UnitDifference{finding.unit, claimed, finding.root};
+    }
+    return std::nullopt;
+}
+
+/// The first accusation, by unit and then by the order of the draw.
+std::optional<UnitDifference> find_accusation(const program::TraceRecord& trace, const program::JobSpec& spec,
+                                              const std::vector<SlotAudit>& audits) {
+    std::optional<UnitDifference> first;
+    for (const SlotAudit& audit : audits) {
+        const auto difference = first_difference(trace, spec, audit);
+        if (difference && (!first || difference->unit < first->unit)) first = difference;
+    }
+    return first;
+}
+
+void note_fault(SlotRound& slot, Reason verdict, const UnitDifference& fault) {
+    slot.verdict = verdict;
+    slot.fault_unit = fault.unit;
+    slot.fault_claimed = fault.claimed;
+    slot.fault_found = fault.found;
+}
+
 void judge(RunningRound& running, SlotRound& slot) {
     const State& state = running.work.state;
+    const program::JobSpec& spec = running.job.spec;
     const auto reveal = read_reveal(state, running.job.id, running.round.number, slot.slot);
     ASSAY_CHECK(reveal.has_value());
-    const auto findings = find_units(slot, audits_of(state, running.job.id, running.round.number, slot));
-    bool open = false;
-    for (const UnitFinding& finding : findings) {
-        const Hash256 claimed = program::unit_root(reveal->trace, running.job.spec, finding.unit);
-        if (finding.decided && finding.root != claimed) {
-            slot.verdict = Reason::kMismatch;
-            slot.fault_unit = finding.unit;
-            slot.fault_claimed = claimed;
-            slot.fault_found = finding.root;
-            return;
-        }
-        open = open || !finding.decided;
+    const auto audits = audits_of(state, running.job.id, running.round.number, slot);
+    const auto findings = find_units(slot, audits, words_needed(running.params));
+    if (has_disputes(running.params)) {
+        // Whether its bytes are held or not, its bond answers for it. Without them nobody could have taken
+        // its update, so that no accuser kept it out.
+        const auto fault = find_accusation(reveal->trace, spec, audits);
+        const bool storable = slot.diverged || slot.stored;
+        if (fault) return note_fault(slot, storable ? Reason::kPaidAccused : Reason::kNotStored, *fault);
+    } else if (const auto fault = find_mismatch(reveal->trace, spec, findings)) {
+        return note_fault(slot, Reason::kMismatch, *fault);
     }
+    const bool open =
+        std::any_of(findings.begin(), findings.end(), [](const UnitFinding& f) { return !f.decided; });
     if (slot.diverged) {
         // A claim that ends the work early, and is paid in full, is never paid by default.
-        const bool decided = is_divergence_decided(running.job.spec, *reveal, findings);
+        const bool decided = is_divergence_decided(spec, *reveal, findings);
         slot.verdict = decided ? Reason::kPaidDiverged : Reason::kUnresolved;
     } else if (!slot.stored) {
         slot.verdict = Reason::kNotStored;

@@ -31,6 +31,7 @@ void keep_open(Work& work, const ClaimId& id, const Claim& claim) {
     open_claim(work.state, id, claim);
     const std::uint64_t end = later(work.block.height, claim.window);
     work.state.put(deadline_key({end, DueKind::kWindows, id.job}), {});
+    if (claim.accuse_by != 0) work.state.put(deadline_key({claim.accuse_by, DueKind::kGames, id.job}), {});
 }
 
 std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId& id, const Claim& claim) {
@@ -46,7 +47,7 @@ void close_windows(Work& work, const Deadline& deadline) {
     std::set<std::uint32_t> closed;
     for (const auto& [id, open] : list_claims(state, job)) {
         const auto end = end_of_window(state, id, open);
-        if (!end || *end > deadline.height || open.challenges > 0) continue;
+        if (!end || *end > deadline.height || open.challenges > 0 || open.accuse_by != 0) continue;
         const Claim claim = close_claim(state, id);
         closed.insert(id.round);
         if (!claim.bond.is_zero()) unlock_stake(state, claim.node, claim.bond);

@@ -6,40 +6,74 @@
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/panel_rule.hpp"
+#include "contracts/rules/round/words.hpp"
 
 namespace assay::contracts {
 
 namespace {
 
-AuditWorth weigh(const Job& job, const SlotAudit& audit, const std::vector<UnitFinding>& findings) {
+Reason unopened(const SlotAudit& audit) {
+    return audit.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent;
+}
+
+void count_unit(AuditWorth& worth, const Job& job, const SlotRound& slot, std::uint32_t unit) {
+    const bool drawn = std::binary_search(slot.drawn_units.begin(), slot.drawn_units.end(), unit);
+    (drawn ? worth.work : worth.replay) += unit_work(job.spec, job.slot_work, unit);
+    ++worth.units;
+}
+
+/// By votes. `penalised`: whether the others' words show this one wrong.
+AuditWorth weigh_by_votes(const Job& job, const SlotRound& slot, const SlotAudit& audit,
+                          const std::vector<UnitFinding>& findings, bool penalised) {
     AuditWorth worth;
-    if (!audit.opened) {
-        worth.reason = audit.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent;
-        return worth;
-    }
     for (const UnitFinding& finding : findings) {
         const auto root = audit.roots.find(finding.unit);
         if (!finding.decided || root == audit.roots.end()) continue;
         if (root->second != finding.root) {
             const bool same_start = audit.replayed ? finding.by_replay : finding.by_served;
-            if (same_start) return {Reason::kAuditWrong};
+            if (same_start && penalised) return {Reason::kAuditWrong};
             continue;
         }
-        const std::uint64_t work = unit_work(job.spec, job.slot_work, finding.unit);
-        (finding.drawn ? worth.work : worth.replay) += work;
-        ++worth.units;
+        count_unit(worth, job, slot, finding.unit);
     }
     if (worth.units > 0) worth.reason = Reason::kPaidAudit;
     return worth;
 }
 
+/// Against the revealed trace.
+AuditWorth weigh_by_trace(const Job& job, const SlotRound& slot, const SlotAudit& audit,
+                          const program::TraceRecord& trace) {
+    AuditWorth worth;
+    for (const auto& [unit, root] : audit.roots) count_unit(worth, job, slot, unit);
+    const bool agrees = !first_difference(trace, job.spec, audit);
+    worth.reason = agrees ? Reason::kPaidAudit : Reason::kAuditAccuses;
+    return worth;
+}
+
+std::vector<AuditWorth> weigh_each(const RunningRound& running, const SlotRound& slot,
+                                   const std::vector<SlotAudit>& audits) {
+    const bool games = has_disputes(running.params);
+    const auto reveal =
+        read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
+    const auto findings = find_units(slot, audits, 2);
+    std::vector<AuditWorth> worths;
+    for (const SlotAudit& audit : audits) {
+        if (!audit.opened) {
+            worths.push_back({unopened(audit)});
+        } else if (games && slot.revealed && reveal) {
+            worths.push_back(weigh_by_trace(running.job, slot, audit, reveal->trace));
+        } else {
+            worths.push_back(weigh_by_votes(running.job, slot, audit, findings, !games));
+        }
+    }
+    return worths;
+}
+
 }  // namespace
 
 std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRound& slot,
-                                     const std::vector<SlotAudit>& audits,
-                                     const std::vector<UnitFinding>& findings, Amount held) {
-    std::vector<AuditWorth> worths;
-    for (const SlotAudit& audit : audits) worths.push_back(weigh(running.job, audit, findings));
+                                     const std::vector<SlotAudit>& audits, Amount held) {
+    std::vector<AuditWorth> worths = weigh_each(running, slot, audits);
     std::size_t openers = 0;
     std::size_t replayed = 0;
     for (const SlotAudit& audit : audits) {

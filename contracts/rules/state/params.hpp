@@ -83,6 +83,10 @@ struct Params {
     }
 };
 
+/// Whether a settled claim can be challenged. Then no verdict is a vote: a verifier whose root differs from a
+/// claim's accuses it, and a game decides. Else two equal roots decide.
+inline bool has_disputes(const Params& params) { return params.claim_window > 0; }
+
 /// The name of a set: H("assay/params/v1", encoding).
 Hash256 params_hash(const Params& params);
 

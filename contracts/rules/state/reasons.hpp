@@ -148,8 +148,12 @@ enum class Reason : std::uint16_t {
     kChallengeLost = 98,
     // A job's end.
     kJobVoid = 99,
+    // Where games decide: paid unless a game is lost.
+    kPaidAccused = 100,
+    // Not paid yet: a game decides.
+    kAuditAccuses = 101,
 };
-inline constexpr Reason kLastReason = Reason::kJobVoid;
+inline constexpr Reason kLastReason = Reason::kAuditAccuses;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -160,5 +164,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kJobVoid);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kAuditAccuses);
 }  // namespace assay::base

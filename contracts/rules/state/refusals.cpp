@@ -115,7 +115,9 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kDisputeSilent:
         case Reason::kDisputeConceded:
         case Reason::kChallengeLost:
-        case Reason::kJobVoid: return std::nullopt;
+        case Reason::kJobVoid:
+        case Reason::kPaidAccused:
+        case Reason::kAuditAccuses: return std::nullopt;
     }
     return std::nullopt;
 }

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where games decide, a drawn verifier's word is no vote: a root that differs keeps the slot out of the merge
+// and has to be proved in a game, which costs whoever is wrong.
+#include <algorithm>
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/tables.hpp"
+#include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
+#include "tests/contracts/rules/rounds.hpp"
+#include "tests/support/catch.hpp"
+
+namespace assay::contracts::test {
+
+namespace {
+
+using dispute::UnitKind;
+
+constexpr std::uint64_t kOpenFor = 40;
+
+Params disputed() {
+    Params params = short_windows();
+    params.claim_window = kOpenFor;
+    params.dispute_move_window = 6;
+    return params;
+}
+
+/// Two miners and three verifiers in a job of which every unit is drawn, after one round.
+struct AccusedWorld {
+    Env env{disputed()};
+    Hash256 job;
+
+    explicit AccusedWorld(const Play& play, std::uint64_t seed = 1) {
+        for (const char* miner : {"m1", "m2"}) env.miner(miner);
+        for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
+        for (const char* other : {"v4", "m5"}) env.verifier(other);
+        JobSpec spec = small_job();
+        spec.seed = seed;
+        spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX;
+        job = env.post(spec);
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
+        play_round(env, job, play);
+        REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
+    }
+    SlotRound slot(std::uint32_t number) { return *read_slot(env.whole(), job, 0, number); }
+    /// The slot of round 0 that this miner held.
+    std::uint32_t slot_held_by(const std::string& miner) {
+        for (const SlotRound& one : list_slots(env.whole(), job, 0))
+            if (env.by_node(one.miner).name == miner) return one.slot;
+        FAIL("the miner held no slot");
+        std::abort();
+    }
+    ClaimId claim_name(std::uint32_t number) { return {job, 0, ClaimKind::kSlot, number}; }
+    Claim claim(std::uint32_t number) { return *read_claim(env.state(), claim_name(number)); }
+    SettlementLine line(LineKind kind, const std::string& name) { return line_of(env, job, 0, kind, name); }
+    Game game(std::uint32_t number) { return *read_game(env.whole(), job, number); }
+    Amount stake_of_accusation() {
+        const Job record = env.job(job);
+        return accusation_stake(env.params(), record.auction.clearing_price, record.slot_work).value();
+    }
+    Amount bond_of(const std::string& verifier) {
+        const Job record = env.job(job);
+        for (const EnlistedVerifier& one : record.verifiers)
+            if (one.node == env.person(verifier).node_key()) return one.bond;
+        return {};
+    }
+    bool is_dropped(const std::string& verifier) {
+        const Job record = env.job(job);
+        return std::any_of(record.verifiers.begin(), record.verifiers.end(), [&](const auto& one) {
+            return one.node == env.person(verifier).node_key() && one.dropped;
+        });
+    }
+    DisputeOpen challenge(std::uint32_t number, UnitKind unit, std::uint32_t part = 0) {
+        return {job, 0, ClaimKind::kSlot, number, unit, part};
+    }
+    /// Opens the game of the first of those who accuse the slot.
+    std::string accuse(std::uint32_t number, UnitKind unit = UnitKind::kSegment) {
+        const std::string who = env.by_node(claim(number).accusations.front().verifier).name;
+        env.send(env.person(who), challenge(number, unit));
+        return who;
+    }
+    std::vector<std::string> accusers(std::uint32_t number) {
+        std::vector<std::string> names;
+        for (const Accusation& one : claim(number).accusations)
+            names.push_back(env.by_node(one.verifier).name);
+        return names;
+    }
+};
+
+const Play kOneCheat{.miners = {{"m1", MinerManner::kCheats}}};
+const Play kAllLie{.verifiers = {{"v1", VerifierManner::kAccuses},
+                                 {"v2", VerifierManner::kAccuses},
+                                 {"v3", VerifierManner::kAccuses}}};
+
+}  // namespace
+
+TEST_CASE("the beacon draws one to three verifiers, each as often as the others, and nobody knows how many") {
+    const Params params = disputed();
+    std::vector<int> sizes(4, 0);
+    for (std::uint32_t slot = 0; slot < 3'000; ++slot) ++sizes.at(panel_drawn(params, bytes_of("b"), slot));
+    CHECK(sizes[0] == 0);
+    for (const std::size_t size : {1U, 2U, 3U}) {
+        CHECK(sizes[size] > 900);
+        CHECK(sizes[size] < 1'100);
+    }
+    CHECK(panel_drawn(short_windows(), bytes_of("b"), 0) == 2);
+    AccusedWorld w({});
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) {
+        const Round round = *read_round(w.env.whole(), w.job, 0);
+        CHECK(slot.verifiers.size() == panel_drawn(params, round.beacon, slot.slot));
+        CHECK(slot.panel == slot.verifiers.size());
+    }
+}
+
+TEST_CASE("a slot that nobody accuses is merged and paid, whatever the size of its panel") {
+    AccusedWorld w({});
+    for (const SlotRound& slot : list_slots(w.env.whole(), w.job, 0)) {
+        CHECK(slot.verdict == Reason::kPaid);
+        CHECK(w.claim(slot.slot).accusations.empty());
+        CHECK(w.claim(slot.slot).accuse_by == 0);
+        for (const PublicKey& verifier : slot.verifiers) {
+            const auto line = w.line(LineKind::kAudit, w.env.by_node(verifier).name);
+            CHECK(line.reason == Reason::kPaidAudit);
+        }
+    }
+    CHECK(read_round(w.env.state(), w.job, 0)->merged_slots.size() == 2);
+}
+
+TEST_CASE("one root that differs keeps a slot out of the merge, and takes nothing from anybody yet") {
+    AccusedWorld w(kOneCheat);
+    const std::uint32_t cheated = w.slot_held_by("m1");
+    const SlotRound slot = w.slot(cheated);
+    CHECK(slot.verdict == Reason::kPaidAccused);
+    CHECK(slot.fault_unit == 0);
+    CHECK(slot.fault_claimed != slot.fault_found);
+    CHECK(read_round(w.env.state(), w.job, 0)->merged_slots == std::vector<std::uint32_t>{1 - cheated});
+    const Claim claim = w.claim(cheated);
+    CHECK(claim.accusations.size() == slot.verifiers.size());
+    CHECK_FALSE(claim.held.is_zero());
+    CHECK(claim.kept_out == claim.held);
+    for (const std::string& name : w.accusers(cheated)) {
+        for (const SettlementLine& line : list_settlement(w.env.whole(), w.job, 0)) {
+            const bool own = line.node == w.env.person(name).node_key();
+            if (own && line.kind == LineKind::kAudit && line.slot == cheated)
+                CHECK(line.reason == Reason::kAuditAccuses);
+        }
+    }
+    CHECK(w.line(LineKind::kSlot, "m1").lost.is_zero());
+}
+
+TEST_CASE("an accuser opens its game without a bond, once, and a cheat that loses it pays all who were right") {
+    AccusedWorld w(kOneCheat, 3);
+    const std::uint32_t cheated = w.slot_held_by("m1");
+    const auto accusers = w.accusers(cheated);
+    const Claim claim = w.claim(cheated);
+    const std::uint64_t free = read_stake(w.env.state(), w.env.person(accusers[0]).node_key()).free.units();
+    const Amount balance = amount(w.env.balance(accusers[0]));
+    CHECK(w.accuse(cheated) == accusers[0]);
+    CHECK(w.game(0).accuses);
+    CHECK(w.game(0).bond.is_zero());
+    CHECK(read_stake(w.env.state(), w.env.person(accusers[0]).node_key()).free.units() == free);
+    // A second game of the same verifier costs what it costs anybody.
+    w.env.send(w.env.person(accusers[0]), w.challenge(cheated, UnitKind::kUpdate));
+    CHECK_FALSE(w.game(1).accuses);
+    CHECK_FALSE(w.game(1).bond.is_zero());
+    w.env.send(w.env.person("m1"), DisputeConcede{w.job, 0});
+    CHECK(w.game(0).claimant_lost);
+    Amount fees;
+    for (const Accusation& one : claim.accusations) fees = sum(fees, one.fee);
+    CHECK_FALSE(fees.is_zero());
+    CHECK(w.game(0).fees == fees);
+    CHECK(w.game(0).returned == claim.held);
+    CHECK(w.env.balance(accusers[0]) ==
+          sum(balance, sum(w.game(0).to_winner, claim.accusations[0].fee)).units());
+    const Claim dead = w.claim(cheated);
+    CHECK(dead.dead);
+    CHECK(dead.accusations.empty());
+    CHECK(dead.accuse_by == 0);
+}
+
+TEST_CASE("who accuses an honest miner loses the slot's pay and a game, the buyer pays nothing for the slot") {
+    AccusedWorld w(kAllLie);
+    const std::uint32_t slot = w.slot_held_by("m1");
+    const auto accusers = w.accusers(slot);
+    REQUIRE_FALSE(accusers.empty());
+    const Claim claim = w.claim(slot);
+    const Amount locked = w.bond_of(accusers[0]);
+    const std::uint64_t miner = w.env.balance("m1");
+    const std::uint64_t buyer = w.env.balance("buyer");
+    w.accuse(slot);
+    w.env.send(w.env.person(accusers[0]), DisputeConcede{w.job, 0});
+    const Game game = w.game(0);
+    CHECK_FALSE(game.claimant_lost);
+    CHECK(game.lost == w.stake_of_accusation());
+    CHECK(game.to_buyer == claim.held);
+    CHECK(game.to_winner == std::min(game.cost, difference(game.lost, game.to_buyer)));
+    CHECK(w.bond_of(accusers[0]) == difference(locked, game.lost));
+    CHECK(w.env.balance("buyer") == buyer + claim.held.units());
+    CHECK(w.env.balance("m1") == miner + game.to_winner.units());
+    CHECK(w.claim(slot).kept_out.is_zero());
+    CHECK(w.claim(slot).held == claim.held);
+    // The others of the panel lose as well; the buyer is not paid twice.
+    for (std::size_t i = 1; i < accusers.size(); ++i) {
+        w.env.send(w.env.person(accusers[i]), w.challenge(slot, UnitKind::kSegment));
+        const auto number = static_cast<std::uint32_t>(list_games(w.env.state(), w.job).size() - 1);
+        w.env.send(w.env.person(accusers[i]), DisputeConcede{w.job, number});
+        CHECK_FALSE(w.game(number).lost.is_zero());
+        CHECK(w.game(number).to_buyer.is_zero());
+    }
+    // Undefeated behind its window: the miner is paid in full.
+    const std::uint64_t before = w.env.balance("m1");
+    while (read_claim(w.env.state(), w.claim_name(slot))) w.env.next_block();
+    CHECK(w.env.balance("m1") >= before + claim.held.units());
+}
+
+TEST_CASE("an accuser that opens no game in time has lost it, and a whole panel that lies loses its bonds") {
+    AccusedWorld w(kAllLie);
+    std::vector<Amount> locked;
+    std::uint64_t due = 0;
+    for (const std::uint32_t slot : {0U, 1U}) due = std::max(due, w.claim(slot).accuse_by);
+    REQUIRE(due > w.env.height());
+    std::vector<std::string> all;
+    for (const std::uint32_t slot : {0U, 1U})
+        for (const std::string& name : w.accusers(slot)) all.push_back(name);
+    w.env.advance_to(due);
+    const auto games = list_games(w.env.state(), w.job);
+    CHECK(games.size() == all.size());
+    for (const Game& game : games) {
+        CHECK(game.accuses);
+        CHECK(game.end == GameEnd::kSilent);
+        CHECK_FALSE(game.claimant_lost);
+        CHECK_FALSE(game.lost.is_zero());
+        CHECK(game.moves == 0);
+    }
+    for (const std::uint32_t slot : {0U, 1U}) {
+        CHECK(w.claim(slot).accuse_by == 0);
+        CHECK_FALSE(w.claim(slot).dead);
+    }
+    // From here on it is anybody, with a bond like anybody's.
+    w.env.send(w.env.person(all.front()), w.challenge(0, UnitKind::kSegment));
+    CHECK_FALSE(w.game(static_cast<std::uint32_t>(games.size())).accuses);
+    CHECK_FALSE(w.game(static_cast<std::uint32_t>(games.size())).bond.is_zero());
+}
+
+TEST_CASE("a panel that is silent leaves its slot to one more verifier, and then it is paid by default") {
+    const bool all = GENERATE(false, true);
+    CAPTURE(all);
+    Play play;
+    for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = VerifierManner::kAbsent;
+    if (!all) play.verifiers["v3"] = VerifierManner::kHonest;
+    AccusedWorld w(play, 5);
+    for (const std::uint32_t number : {0U, 1U}) {
+        const SlotRound slot = w.slot(number);
+        const bool heard = std::any_of(slot.verifiers.begin(), slot.verifiers.end(), [&](const auto& node) {
+            return !all && w.env.by_node(node).name == "v3";
+        });
+        CHECK(slot.verdict == (heard ? Reason::kPaid : Reason::kPaidUndecided));
+        const bool first = std::any_of(slot.verifiers.begin(), slot.verifiers.begin() + slot.panel,
+                                       [&](const auto& node) {
+                                           return !all && w.env.by_node(node).name == "v3";
+                                       });
+        // One more is drawn where the panel said nothing and somebody is left.
+        CHECK(slot.verifiers.size() == (first || slot.panel == 3 ? slot.panel : slot.panel + 1));
+    }
+}
+
+TEST_CASE("one honest verifier of a panel is enough: the others' words for a cheat weigh nothing") {
+    // Of the seeds, one with a panel of more than one for the cheat's slot.
+    for (std::uint64_t seed = 1; seed < 40; ++seed) {
+        Play play = kOneCheat;
+        for (const char* name : {"v1", "v2"}) play.verifiers[name] = VerifierManner::kColludes;
+        AccusedWorld w(play, seed);
+        const std::uint32_t cheated = w.slot_held_by("m1");
+        const SlotRound slot = w.slot(cheated);
+        const bool honest = std::any_of(slot.verifiers.begin(), slot.verifiers.end(), [&](const auto& node) {
+            return w.env.by_node(node).name == "v3";
+        });
+        CHECK(slot.verdict == (honest ? Reason::kPaidAccused : Reason::kPaid));
+        if (!honest || slot.verifiers.size() < 2) continue;
+        CHECK(w.accusers(cheated) == std::vector<std::string>{"v3"});
+        return;
+    }
+    FAIL("no seed draws the honest verifier beside another");
+}
+
+TEST_CASE("whoever dies by another's game owes an accuser no game, and a claim waits for those that it owes") {
+    AccusedWorld w(kOneCheat, 3);
+    const std::uint32_t cheated = w.slot_held_by("m1");
+    const std::uint64_t due = w.claim(cheated).accuse_by;
+    w.env.send(w.env.person("v4"), w.challenge(cheated, UnitKind::kSegment));
+    CHECK_FALSE(w.game(0).accuses);
+    w.env.send(w.env.person("m1"), DisputeConcede{w.job, 0});
+    w.env.advance_to(due + 1);
+    CHECK(list_games(w.env.state(), w.job).size() == 1);
+}
+
+}  // namespace assay::contracts::test
