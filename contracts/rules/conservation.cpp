@@ -66,7 +66,8 @@ Result<Supply, Violation> money_in(ByteView key, ByteView value) {
         case Table::kBeaconLink:
             return money_of<BeaconLink>(value, [](const BeaconLink& l, Supply& s) { s.escrow = l.held; });
         case Table::kClaim:
-            return money_of<Claim>(value, [](const Claim& c, Supply& s) { s.escrow = saturating_sum(c.held, c.fees()); });
+            return money_of<Claim>(
+                value, [](const Claim& c, Supply& s) { s.escrow = saturating_sum(c.held, c.fees()); });
         case Table::kAsk:
             return money_of<Ask>(value, [](const Ask& a, Supply& s) { s.deposits = a.deposit; });
         default: return Supply{};

@@ -55,12 +55,17 @@ std::set<PublicKey> withholders(const Job& job, const Round& round) {
     return owners;
 }
 
-// Whether `found` is the pair that the beacon draws and, where it goes on, the third.
-bool is_drawn_again(const Job& job, const Round& round, const std::vector<PublicKey>& found,
-                    std::uint32_t slot, std::set<PublicKey> excluded) {
+// Whether the slot's verifiers are the panel that the beacon draws and, where it goes on, one more.
+bool is_drawn_again(const Job& job, const contracts::Params& params, const Round& round,
+                    const SlotRound& drawn) {
+    const std::vector<PublicKey>& found = drawn.verifiers;
+    const std::uint32_t slot = drawn.slot;
+    std::set<PublicKey> excluded = {drawn.owner};
     excluded.merge(withholders(job, round));
     auto again = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPair), slot,
-                                          candidates(job, round, excluded), contracts::panel_size());
+                                          candidates(job, round, excluded),
+                                          contracts::panel_drawn(params, round.beacon, slot));
+    if (drawn.panel != again.size()) return false;
     if (found.size() > again.size()) {
         std::set<PublicKey> others = owners_of(job, again);
         others.insert(excluded.begin(), excluded.end());
@@ -124,8 +129,9 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const J
     return wrong;
 }
 
-std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot) {
-    if (is_drawn_again(job, round, slot.verifiers, slot.slot, {slot.owner})) return {};
+std::vector<std::string> audit_drawn_judges(const Job& job, const contracts::Params& params,
+                                            const Round& round, const SlotRound& slot) {
+    if (is_drawn_again(job, params, round, slot)) return {};
     return {"draw: the verifiers are not those that the beacon draws by locked stake"};
 }
 

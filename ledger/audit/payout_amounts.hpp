@@ -27,7 +27,11 @@ std::uint64_t part_up(std::uint64_t amount, std::uint64_t ppm);
 /// What a verifier loses for a wrong or unopened word about a slot with this bond.
 std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond);
 
-/// The least that a verifier locks for the job beside its link bond: one penalty at the job's cap.
+/// What a verifier loses that accused a slot wrongly, where games decide.
+std::uint64_t accusation_of(const contracts::Params& params, const contracts::Job& job,
+                            contracts::Amount price);
+
+/// The least that a verifier locks for the job beside its link bond: the dearest word at the job's cap.
 std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job);
 
 /// What each member of the beacon locks behind its links: three audits of everything in a round at the cap.

@@ -4,6 +4,7 @@
 #include "ledger/audit/payout_audit.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -63,7 +64,7 @@ public:
         if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
-            if (drawn) report(place, audit_draw(job_, round_, slot));
+            if (drawn) report(place, audit_draw(job_, params_, round_, slot));
             if (settled) report(place, audit_verdict(chain, job_, round_, slot));
         }
         for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
@@ -179,8 +180,15 @@ private:
     [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
         if (!mine.opened) return {mine.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent};
         Worth worth;
+        if (evidence.disputed && evidence.reveal) {
+            // Its word against the trace; whether that was right a game says.
+            for (const auto& [unit, root] : mine.roots)
+                (evidence.is_drawn(unit) ? worth.work : worth.replay) += work_of(job_, unit);
+            worth.reason = evidence.accused(job_, mine) ? Reason::kAuditAccuses : Reason::kPaidAudit;
+            return worth;
+        }
         for (const auto& [unit, root] : mine.roots) {
-            const auto against = evidence.decided_for(mine, unit);
+            const auto against = evidence.disputed ? std::nullopt : evidence.decided_for(mine, unit);
             if (against && *against != root) return {Reason::kAuditWrong};
             if (evidence.decided(unit) != root) continue;
             (evidence.is_drawn(unit) ? worth.work : worth.replay) += work_of(job_, unit);
@@ -226,8 +234,9 @@ private:
         expect(at, "the work units", line.work_units, worth.work);
         const std::uint64_t whole = share(job_.auction.clearing_price.units(), worth.work, 1);
         expect(at, "the part from the slot's pay", line.from_slot.units(), worth.from_slot);
+        const std::uint64_t fee = share(whole, params_.audit_fee_ppm, kMillion);
         expect(at, "the audit fee", line.paid.units(),
-               share(whole, params_.audit_fee_ppm, kMillion) + worth.from_slot);
+               worth.reason == Reason::kPaidAudit ? fee + worth.from_slot : 0);
         if (!evidence.slot.newcomer)
             expect(at, "the part from a newcomer's fee", line.from_prepaid.units(), 0);
         check_penalty(at, line, penalty_of(params_, evidence.slot.bond.units()));
@@ -309,19 +318,52 @@ std::string difference(const Job& job, const contracts::EndedJob& ended) {
 // What verifiers lost in games before this height weighs nothing from then on. Takes each game once.
 void take_lost_in_games(std::vector<contracts::Game>& games, std::uint64_t height, LockedStake& locked) {
     for (contracts::Game& game : games) {
+        if (game.is_open() || game.ended_at >= height) continue;
         const bool of_verifier = game.called || game.kind == contracts::ClaimKind::kMerge;
-        if (game.is_open() || !game.claimant_lost || !of_verifier || game.ended_at >= height) continue;
-        locked.take(game.claimant, game.lost.units());
+        const bool by_claimant = game.claimant_lost && of_verifier;
+        const bool by_accuser = !game.claimant_lost && game.accuses;
+        if (!by_claimant && !by_accuser) continue;
+        locked.take(by_claimant ? game.claimant : game.challenger, game.lost.units());
         game.lost = {};
     }
 }
 
-// Held pay that dead claims gave back: the lines of their rounds say that it was paid.
-std::uint64_t returned_by_games(const Job& job, const contracts::StateView& state) {
+// A wrong accusation costs what the rule gives, or all that was left.
+std::vector<std::string> audit_accusations(const Job& job, const contracts::Params& params,
+                                           const std::vector<contracts::Game>& games,
+                                           const LockedStake& locked) {
+    std::vector<std::string> wrong;
+    for (const contracts::Game& game : games) {
+        if (game.is_open() || !game.accuses || game.claimant_lost ||
+            game.end == contracts::GameEnd::kClosed || game.end == contracts::GameEnd::kVoid)
+            continue;
+        const std::uint64_t stake = accusation_of(params, job, job.auction.clearing_price);
+        const std::uint64_t lost = game.lost.units();
+        if (lost > stake || (lost < stake && locked.left(game.challenger) > 0))
+            wrong.push_back("accusation: game " + std::to_string(game.number) + " cost " +
+                            std::to_string(lost) + ", the rule gives " + std::to_string(stake));
+        if (game.to_winner.units() + game.to_buyer.units() > lost)
+            wrong.push_back("accusation: game " + std::to_string(game.number) +
+                            " gave others more than was lost");
+    }
+    return wrong;
+}
+
+// What games changed of what the lines say was paid: the held pay of dead claims went back, and those who had
+// accused them were paid.
+struct PaidByGames {
     std::uint64_t returned = 0;
-    for (const contracts::Game& game : contracts::list_games(state, job.id))
-        returned += game.returned.units();
-    return returned;
+    std::uint64_t fees = 0;
+};
+PaidByGames paid_by_games(const Job& job, const contracts::StateView& state) {
+    PaidByGames paid;
+    for (const contracts::Game& game : contracts::list_games(state, job.id)) {
+        paid.returned += game.returned.units();
+        paid.fees += game.fees.units();
+    }
+    // What waits for its game is set aside, and counts as spent.
+    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) paid.fees += claim.fees().units();
+    return paid;
 }
 
 JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
@@ -360,8 +402,13 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
         RoundAudit(state, job, *params, round, locked, attendance, sums, report).run();
     }
     sums.rounds = rounds.size();
+    take_lost_in_games(games, std::numeric_limits<std::uint64_t>::max(), locked);
+    for (const std::string& what :
+         audit_accusations(job, *params, contracts::list_games(state, job.id), locked))
+        wrong(what);
 
-    const std::uint64_t paid = sums.to_miners + sums.to_verifiers - returned_by_games(job, state);
+    const PaidByGames by_games = paid_by_games(job, state);
+    const std::uint64_t paid = sums.to_miners + sums.to_verifiers + by_games.fees - by_games.returned;
     sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
                  static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
     if (sums.delta != 0) wrong("escrow: it is off by " + std::to_string(sums.delta) + " base units");

@@ -156,7 +156,7 @@ std::vector<std::uint32_t> audited_losses(const contracts::Job& job, const SlotE
     const auto& steps = evidence.reveal->trace.fingerprints;
     for (std::size_t step = 0; step < steps.size(); ++step) {
         const std::uint32_t unit = plan.unit_of(static_cast<std::uint32_t>(step));
-        if (evidence.is_drawn(unit) && evidence.decided(unit)) losses.push_back(steps[step].loss);
+        if (evidence.is_drawn(unit) && evidence.is_heard(unit)) losses.push_back(steps[step].loss);
     }
     return losses;
 }

@@ -35,17 +35,33 @@ std::optional<std::uint32_t> divergence_unit(const contracts::Job& job, const Sl
     return program::RoundPlan(job.spec).unit_of(evidence.reveal->trace.divergence->step);
 }
 
+// The accusation of the lowest unit, of equal ones the first drawn.
+std::optional<Verdict> accuse_again(const contracts::Job& job, const SlotEvidence& evidence) {
+    const bool kept_out = evidence.slot.diverged || evidence.held;
+    std::optional<Verdict> first;
+    for (const DrawnAudit& audit : evidence.audits) {
+        const auto unit = evidence.accused(job, audit);
+        if (!unit || (first && first->unit <= *unit)) continue;
+        first = Verdict{kept_out ? Reason::kPaidAccused : Reason::kNotStored, *unit,
+                        program::unit_root(evidence.reveal->trace, job.spec, *unit), audit.roots.at(*unit)};
+    }
+    return first;
+}
+
 // REQUIRES a well-formed reveal.
 Verdict judge_again(const contracts::Job& job, const SlotEvidence& evidence) {
+    if (evidence.disputed) {
+        if (const auto accused = accuse_again(job, evidence)) return *accused;
+    }
     bool open = false;
     for (const std::uint32_t unit : evidence.judged_units()) {
         const Hash256 claimed = program::unit_root(evidence.reveal->trace, job.spec, unit);
-        const auto decided = evidence.decided(unit);
+        const auto decided = evidence.disputed ? std::nullopt : evidence.decided(unit);
         if (decided && *decided != claimed) return {Reason::kMismatch, unit, claimed, *decided};
-        open = open || !decided;
+        open = open || !evidence.is_heard(unit);
     }
     if (const auto ended = divergence_unit(job, evidence))
-        return {evidence.decided(*ended) ? Reason::kPaidDiverged : Reason::kUnresolved, 0, {}, {}};
+        return {evidence.is_heard(*ended) ? Reason::kPaidDiverged : Reason::kUnresolved, 0, {}, {}};
     if (!evidence.held) return {Reason::kNotStored, 0, {}, {}};
     return {open ? Reason::kPaidUndecided : Reason::kPaid, 0, {}, {}};
 }
@@ -149,6 +165,28 @@ const DrawnAudit* SlotEvidence::by(const PublicKey& verifier) const {
     return found == audits.end() ? nullptr : &*found;
 }
 
+bool SlotEvidence::is_heard(std::uint32_t unit) const {
+    if (!disputed) return decided(unit).has_value();
+    return std::any_of(audits.begin(), audits.end(),
+                       [&](const DrawnAudit& audit) { return audit.roots.contains(unit); });
+}
+
+bool SlotEvidence::has_work(const contracts::Job& job, std::uint32_t unit) const {
+    const program::TraceRecord& trace = reveal->trace;
+    const program::RoundPlan plan(job.spec);
+    const std::size_t completed = trace.fingerprints.size();
+    if (plan.is_finalise(unit)) return completed == job.spec.train.inner_steps;
+    const std::size_t first = plan.steps(unit).first;
+    return completed > first || (completed == first && trace.divergence && trace.divergence->step >= first);
+}
+
+std::optional<std::uint32_t> SlotEvidence::accused(const contracts::Job& job, const DrawnAudit& audit) const {
+    for (const auto& [unit, root] : audit.roots) {
+        if (has_work(job, unit) && root != program::unit_root(reveal->trace, job.spec, unit)) return unit;
+    }
+    return std::nullopt;
+}
+
 std::optional<Hash256> SlotEvidence::decided(std::uint32_t unit) const {
     std::map<Hash256, std::size_t> equal;
     for (const DrawnAudit& audit : audits) {
@@ -202,7 +240,7 @@ std::vector<std::uint32_t> SlotEvidence::judged_units() const {
     std::set<std::uint32_t> units(slot.drawn_units.begin(), slot.drawn_units.end());
     for (const DrawnAudit& audit : audits) {
         for (const auto& [unit, root] : audit.roots) {
-            if (decided(unit)) units.insert(unit);
+            if (is_heard(unit)) units.insert(unit);
         }
     }
     return {units.begin(), units.end()};
@@ -241,6 +279,8 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
                              const contracts::Round& round, const SlotRound& slot) {
     SlotEvidence evidence;
     evidence.slot = slot;
+    const auto params = contracts::read_param_set(state, job.params);
+    evidence.disputed = params && params->claim_window > 0;
     if (slot.revealed) evidence.reveal = contracts::read_reveal(state, job.id, round.number, slot.slot);
     if (program::carries_state(job.spec) && round.number > 0) {
         evidence.before = contracts::read_slot(state, job.id, round.number - 1, slot.slot);
@@ -252,7 +292,7 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
     evidence.held = slot.revealed && !slot.diverged && is_held(state, job, round, slot);
     for (std::size_t i = 0; !slot.drawn_units.empty() && i < slot.verifiers.size(); ++i) {
         evidence.audits.push_back(
-            drawn_audit(state, job, round, slot, contracts::stage_of(i), slot.verifiers[i]));
+            drawn_audit(state, job, round, slot, contracts::stage_of(i, slot.panel), slot.verifiers[i]));
     }
     return evidence;
 }
@@ -279,8 +319,8 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
     return wrong;
 }
 
-std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Round& round,
-                                    const SlotEvidence& evidence) {
+std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Params& params,
+                                    const contracts::Round& round, const SlotEvidence& evidence) {
     std::vector<std::string> wrong;
     const SlotRound& slot = evidence.slot;
     if (!slot.committed) {
@@ -300,7 +340,7 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
         wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +
                         listed(drawn));
     check_judges(job, slot, wrong);
-    for (std::string& what : audit_drawn_judges(job, round, slot)) wrong.push_back(std::move(what));
+    for (std::string& what : audit_drawn_judges(job, params, round, slot)) wrong.push_back(std::move(what));
     return wrong;
 }
 

@@ -38,11 +38,22 @@ struct SlotEvidence {
     std::optional<contracts::Reveal> reveal_before;
     bool merged_before = false;      ///< the merge of that round took the slot
     std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third; none where no unit was drawn
-    bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
+    /// Where games decide one root of a unit is a word about it, and none is a verdict; else two equal ones
+    /// are needed.
+    bool disputed = false;
+    bool held = false;  ///< by a majority of the judges' stake but for the miner's owner's
     /// Whether its miner has not made up for an absence, or for having just joined (Attendance).
     bool absent_before = false;
 
     [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;
+    /// Whether a drawn verifier said something of the unit; where votes decide, whether two said the same.
+    [[nodiscard]] bool is_heard(std::uint32_t unit) const;
+    /// Whether the revealed trace has any work in the unit.
+    [[nodiscard]] bool has_work(const contracts::Job& job, std::uint32_t unit) const;
+    /// The first unit, of those with work, of which this audit gives another root than the revealed trace.
+    /// REQUIRES a reveal.
+    [[nodiscard]] std::optional<std::uint32_t> accused(const contracts::Job& job,
+                                                       const DrawnAudit& audit) const;
     /// The root that at least two drawn verifiers computed for a unit. Of three votes only one root can.
     [[nodiscard]] std::optional<contracts::Hash256> decided(std::uint32_t unit) const;
     /// The same, but nothing where no other audit of this one's kind gives that root: a replay and a served
@@ -88,7 +99,7 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
 
 /// Drawn units against the round's beacon, and the drawn verifiers: enlisted, of owners that differ from each
 /// other and from the miner's, and those that locked stake draws. For rounds whose beacon is drawn.
-std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Round& round,
-                                    const SlotEvidence& evidence);
+std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Params& params,
+                                    const contracts::Round& round, const SlotEvidence& evidence);
 
 }  // namespace assay::ledger

@@ -57,8 +57,8 @@ struct Claim {
     /// Heights that it stays open once its round is settled: its bond stays locked and its pay held
     /// (Params::claim_window). Zero: it is closed by the settlement.
     std::uint64_t window = 0;
-    std::uint32_t challenges = 0;  ///< open games about it: it stays open while there is one
-    bool dead = false;             ///< its claimant lost a game: it holds nothing any more
+    std::uint32_t challenges = 0;         ///< open games about it: it stays open while there is one
+    bool dead = false;                    ///< its claimant lost a game: it holds nothing any more
     std::vector<Accusation> accusations;  ///< of a settled slot, in the order of the draw
     /// The first height at which an accusation that is not used is lost; 0: none is awaited.
     std::uint64_t accuse_by = 0;

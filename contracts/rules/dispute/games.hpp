@@ -41,8 +41,8 @@ struct GameResult {
 };
 void end_game(Work& work, const Hash256& job, Game game, const GameResult& outcome);
 
-/// Whoever was to move in a game that is due is silent, and loses; an accusation that is due is a game that its
-/// verifier lost by silence.
+/// Whoever was to move in a game that is due is silent, and loses; an accusation that is due is a game that
+/// its verifier lost by silence.
 void time_out_games(Work& work, const Deadline& deadline);
 
 /// The verifiers that computed the disputed unit's root from the state that the miner claims, in the order of

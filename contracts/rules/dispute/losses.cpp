@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "contracts/rules/claim/tables.hpp"
-#include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
@@ -91,8 +91,7 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     EnlistedVerifier& verifier = enlisted_verifier(job, game.challenger);
     const ClaimId id = game.claim_id(job.id);
     Claim claim = required(read_claim(work.state, id));
-    const Amount lost =
-        smaller(required(accusation_stake(params, price, job.slot_work)), verifier.bond);
+    const Amount lost = smaller(required(accusation_stake(params, price, job.slot_work)), verifier.bond);
     game.lost = lost;
     game.to_buyer = smaller(claim.kept_out, lost);
     game.to_winner = smaller(game.cost, difference(lost, game.to_buyer));
@@ -116,10 +115,9 @@ void lose_accusation(Work& work, Job& job, Game& game) {
 /// Those who said the same as the winner, or where nobody who had accused it won, all of them: each has done
 /// its audit.
 void pay_accusers(Work& work, Job& job, Game& game, Claim& claim) {
-    const auto winner =
-        std::find_if(claim.accusations.begin(), claim.accusations.end(), [&](const Accusation& accusation) {
-            return game.accuses && accusation.verifier == game.challenger;
-        });
+    const auto winner = std::find_if(
+        claim.accusations.begin(), claim.accusations.end(),
+        [&](const Accusation& accusation) { return game.accuses && accusation.verifier == game.challenger; });
     for (const Accusation& accusation : claim.accusations) {
         const bool same = winner == claim.accusations.end() ||
                           (winner->unit == accusation.unit && winner->found == accusation.found);

@@ -61,10 +61,10 @@ struct Game {
     PublicKey claimant_owner;
     PublicKey challenger;
     PublicKey challenger_owner;
-    bool called = false;  ///< the claimant is a verifier that vouched for a dead claim
+    bool called = false;   ///< the claimant is a verifier that vouched for a dead claim
     bool accuses = false;  ///< the challenger is a drawn verifier: what it locked for the job answers for it
     Amount bond;           ///< of the challenger's stake; none where the claimant was called, or it accuses
-    Amount cost;          ///< what replaying the slot-round costs: the most that a winner is given
+    Amount cost;           ///< what replaying the slot-round costs: the most that a winner is given
     std::uint64_t opened_at = 0;
     GamePhase phase = GamePhase::kQueued;
     // While it runs, in heights.
@@ -88,10 +88,10 @@ struct Game {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.number, self.round, self.kind, self.claim, self.unit, self.part, self.claimant,
-              self.claimant_owner, self.challenger, self.challenger_owner, self.called, self.accuses, self.bond, self.cost,
-              self.opened_at, self.phase, self.claimant_clock, self.challenger_clock, self.turn_since,
-              self.due, self.moves, self.way, self.end, self.claimant_lost, self.ended_at, self.finding,
-              self.lost, self.to_winner, self.to_buyer, self.returned, self.fees);
+              self.claimant_owner, self.challenger, self.challenger_owner, self.called, self.accuses,
+              self.bond, self.cost, self.opened_at, self.phase, self.claimant_clock, self.challenger_clock,
+              self.turn_since, self.due, self.moves, self.way, self.end, self.claimant_lost, self.ended_at,
+              self.finding, self.lost, self.to_winner, self.to_buyer, self.returned, self.fees);
     }
 
     [[nodiscard]] bool is_open() const { return phase != GamePhase::kEnded; }

@@ -80,8 +80,8 @@ std::optional<Amount> job_fee(const Params& params, const program::JobSpec& spec
 /// Params::verifier_penalty.
 Amount word_penalty(const Params& params, Amount bond);
 
-/// What a verifier loses where games decide and it accused a slot wrongly: the slot's pay and what a game costs
-/// the other side, a replay; never below Params::verifier_penalty.
+/// What a verifier loses where games decide and it accused a slot wrongly: the slot's pay and what a game
+/// costs the other side, a replay; never below Params::verifier_penalty.
 std::optional<Amount> accusation_stake(const Params& params, Amount price, std::uint64_t slot_work);
 
 /// The largest loss for one word that a job can have at this price: word_penalty() of a proven miner's slot

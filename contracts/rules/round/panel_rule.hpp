@@ -21,8 +21,8 @@ inline std::size_t panel_drawn(const Params& params, const Hash256& beacon, std:
     return 1 + static_cast<std::size_t>(draw_below(beacon, "panel", slot, 0, panel_most()));
 }
 
-/// The stage in which the verifier drawn at `place` of a slot seals and opens; places count from 0, `panel` of
-/// them were drawn at first.
+/// The stage in which the verifier drawn at `place` of a slot seals and opens; places count from 0, `panel`
+/// of them were drawn at first.
 constexpr Stage stage_of(std::size_t place, std::size_t panel) {
     return place < panel ? Stage::kPair : Stage::kThird;
 }
@@ -34,8 +34,8 @@ constexpr std::string_view draw_label(Stage stage) { return stage == Stage::kPai
 /// can be that often.
 constexpr bool decides(std::size_t equal) { return equal >= 2; }
 
-/// Equal roots of a unit without which it counts as undecided, and is drawn once more: one where a game judges
-/// whoever is wrong.
+/// Equal roots of a unit without which it counts as undecided, and is drawn once more: one where a game
+/// judges whoever is wrong.
 inline std::size_t words_needed(const Params& params) { return has_disputes(params) ? 1 : 2; }
 
 /// Whether the slot pays what replays cost: all who opened had to replay. Where the miner opened its starts

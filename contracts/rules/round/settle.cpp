@@ -271,8 +271,7 @@ void note_accusations(Settlement& s, const SlotRound& slot, const std::vector<Sl
 /// The lines of a slot and of its audits.
 void settle_claim(Settlement& s, const SlotRound& slot) {
     if (!slot.assigned) return pass_over(s, slot);
-    Claim claim =
-        close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
+    Claim claim = close_claim(s.state(), {s.job().id, s.running.round.number, ClaimKind::kSlot, slot.slot});
     const auto audits = audits_of(s.state(), s.job().id, s.running.round.number, slot);
     const auto worths = weigh_audits(s.running, slot, audits, claim.held);
     note_accusations(s, slot, audits, worths, claim);

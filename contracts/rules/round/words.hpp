@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the rules what a drawn verifier's opened roots say of a revealed trace, where games decide
-// (protocol.md §4, §6): it agrees with every unit, or it accuses the first that differs. Internal to the rules.
+// (protocol.md §4, §6): it agrees with every unit, or it accuses the first that differs. Internal to the
+// rules.
 #pragma once
 
 #include <optional>

@@ -53,8 +53,7 @@ AuditWorth weigh_by_trace(const Job& job, const SlotRound& slot, const SlotAudit
 std::vector<AuditWorth> weigh_each(const RunningRound& running, const SlotRound& slot,
                                    const std::vector<SlotAudit>& audits) {
     const bool games = has_disputes(running.params);
-    const auto reveal =
-        read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
+    const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
     const auto findings = find_units(slot, audits, 2);
     std::vector<AuditWorth> worths;
     for (const SlotAudit& audit : audits) {

@@ -186,7 +186,8 @@ constexpr std::array kRows = {
         "In a game the claimant's inputs gave its output: the challenge was wrong."},
     Row{Reason::kJobVoid, kJobEnded, "job_void", "The job's own data are at fault."},
     Row{Reason::kPaidAccused, kPaid, "paid_accused",
-        "A drawn verifier's root differs from the claim: its update stays out, and it is paid unless it loses a "
+        "A drawn verifier's root differs from the claim: its update stays out, and it is paid unless it "
+        "loses a "
         "game."},
     Row{Reason::kAuditAccuses, kUnpaid, "audit_accuses",
         "The audit's root differs from the claim: a game decides who is paid."},

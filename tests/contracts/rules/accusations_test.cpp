@@ -150,7 +150,8 @@ TEST_CASE("one root that differs keeps a slot out of the merge, and takes nothin
     CHECK(w.line(LineKind::kSlot, "m1").lost.is_zero());
 }
 
-TEST_CASE("an accuser opens its game without a bond, once, and a cheat that loses it pays all who were right") {
+TEST_CASE(
+    "an accuser opens its game without a bond, once, and a cheat that loses it pays all who were right") {
     AccusedWorld w(kOneCheat, 3);
     const std::uint32_t cheated = w.slot_held_by("m1");
     const auto accusers = w.accusers(cheated);
@@ -180,7 +181,8 @@ TEST_CASE("an accuser opens its game without a bond, once, and a cheat that lose
     CHECK(dead.accuse_by == 0);
 }
 
-TEST_CASE("who accuses an honest miner loses the slot's pay and a game, the buyer pays nothing for the slot") {
+TEST_CASE(
+    "who accuses an honest miner loses the slot's pay and a game, the buyer pays nothing for the slot") {
     AccusedWorld w(kAllLie);
     const std::uint32_t slot = w.slot_held_by("m1");
     const auto accusers = w.accusers(slot);
@@ -257,10 +259,9 @@ TEST_CASE("a panel that is silent leaves its slot to one more verifier, and then
             return !all && w.env.by_node(node).name == "v3";
         });
         CHECK(slot.verdict == (heard ? Reason::kPaid : Reason::kPaidUndecided));
-        const bool first = std::any_of(slot.verifiers.begin(), slot.verifiers.begin() + slot.panel,
-                                       [&](const auto& node) {
-                                           return !all && w.env.by_node(node).name == "v3";
-                                       });
+        const bool first =
+            std::any_of(slot.verifiers.begin(), slot.verifiers.begin() + slot.panel,
+                        [&](const auto& node) { return !all && w.env.by_node(node).name == "v3"; });
         // One more is drawn where the panel said nothing and somebody is left.
         CHECK(slot.verifiers.size() == (first || slot.panel == 3 ? slot.panel : slot.panel + 1));
     }
@@ -274,9 +275,8 @@ TEST_CASE("one honest verifier of a panel is enough: the others' words for a che
         AccusedWorld w(play, seed);
         const std::uint32_t cheated = w.slot_held_by("m1");
         const SlotRound slot = w.slot(cheated);
-        const bool honest = std::any_of(slot.verifiers.begin(), slot.verifiers.end(), [&](const auto& node) {
-            return w.env.by_node(node).name == "v3";
-        });
+        const bool honest = std::any_of(slot.verifiers.begin(), slot.verifiers.end(),
+                                        [&](const auto& node) { return w.env.by_node(node).name == "v3"; });
         CHECK(slot.verdict == (honest ? Reason::kPaidAccused : Reason::kPaid));
         if (!honest || slot.verifiers.size() < 2) continue;
         CHECK(w.accusers(cheated) == std::vector<std::string>{"v3"});
@@ -285,7 +285,8 @@ TEST_CASE("one honest verifier of a panel is enough: the others' words for a che
     FAIL("no seed draws the honest verifier beside another");
 }
 
-TEST_CASE("whoever dies by another's game owes an accuser no game, and a claim waits for those that it owes") {
+TEST_CASE(
+    "whoever dies by another's game owes an accuser no game, and a claim waits for those that it owes") {
     AccusedWorld w(kOneCheat, 3);
     const std::uint32_t cheated = w.slot_held_by("m1");
     const std::uint64_t due = w.claim(cheated).accuse_by;
