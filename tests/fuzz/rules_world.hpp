@@ -34,6 +34,8 @@ struct Reached {
     std::uint64_t withheld_links = 0;  ///< whose link bond was lost
     std::uint64_t lost_games = 0;      ///< by claimants
     std::uint64_t won_games = 0;
+    std::uint64_t accusations = 0;          ///< that opened a game
+    std::uint64_t dropped_accusations = 0;  ///< that did not in time
     std::uint64_t moves = 0;
 };
 
@@ -71,6 +73,7 @@ private:
     void leave(const contracts::Job& job);
     /// Somebody challenges a claim, or one of a game's players moves; false: there is no settled claim.
     bool dispute(const contracts::Job& job);
+    Person& challenger_of(const contracts::ClaimId& id);
     bool end_of_settled(const contracts::ClaimId& id);
     void play(const contracts::Job& job, const contracts::Game& game);
     void help_refill(const contracts::Job& job);

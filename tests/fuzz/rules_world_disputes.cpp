@@ -3,6 +3,7 @@
 // pick anything, prove nothing, concede, call, or stay silent.
 #include <algorithm>
 
+#include "contracts/rules/dispute/games.hpp"
 #include "tests/fuzz/rules_world.hpp"
 
 namespace assay::fuzz {
@@ -14,6 +15,13 @@ bool RulesWorld::dispute(const Job& job) {
     if (!games.empty() && !chance(4)) {
         // An ended game is good for a call.
         const auto open = std::find_if(games.begin(), games.end(), [](const Game& g) { return g.is_open(); });
+        const auto won = std::find_if(games.begin(), games.end(), [&](const Game& g) {
+            return g.claimant_lost && !vouchers_of(state_, job.id, g).empty();
+        });
+        if (won != games.end() && chance(2)) {
+            play(job, *won);
+            return true;
+        }
         play(job, open != games.end() && !chance(4) ? *open : games[choose_(games.size())]);
         return true;
     }
@@ -25,10 +33,22 @@ bool RulesWorld::dispute(const Job& job) {
     auto unit = id.kind == ClaimKind::kMerge ? dispute::UnitKind::kMerge : dispute::UnitKind::kSegment;
     if (chance(2)) unit = static_cast<dispute::UnitKind>(1 + choose_(6));
     const auto part = static_cast<std::uint32_t>(chance(4) ? choose_(4) : 0);
-    Person& who = people_[1 + choose_(people_.size() - 1)];
+    Person& who = challenger_of(id);
     if (chance(2)) send(who, StakeDeposit{who.node.public_key(), *Amount::of(1 + choose_(1'000'000'000))});
     send(who, DisputeOpen{job.id, id.round, id.kind, id.number, unit, part});
     return true;
+}
+
+/// Somebody, or whoever accuses the claim and has not opened its game; now and then it lets the time for that
+/// pass.
+RulesWorld::Person& RulesWorld::challenger_of(const ClaimId& id) {
+    const Claim claim = *read_claim(state_, id);
+    if (claim.accuse_by != 0 && chance(6)) pass_to(claim.accuse_by);
+    for (const Accusation& accusation : claim.accusations) {
+        Person* accuser = by_node(accusation.verifier);
+        if (accuser != nullptr && !accusation.used && !chance(3)) return *accuser;
+    }
+    return people_[1 + choose_(people_.size() - 1)];
 }
 
 bool RulesWorld::end_of_settled(const ClaimId& id) {
@@ -43,7 +63,10 @@ void RulesWorld::play(const Job& job, const Game& listed) {
     if (claimant == nullptr || challenger == nullptr) return;
     if (!game->is_open()) {
         if (!game->claimant_lost || job.verifiers.empty()) return;
-        const PublicKey& verifier = job.verifiers[choose_(job.verifiers.size())].node;
+        const auto vouchers = vouchers_of(state_, job.id, *game);
+        const bool any = vouchers.empty() || chance(4);
+        const PublicKey& verifier =
+            any ? job.verifiers[choose_(job.verifiers.size())].node : vouchers[choose_(vouchers.size())];
         return send(*challenger, DisputeCall{job.id, game->number, verifier});
     }
     if (chance(20)) return send(chance(2) ? *claimant : *challenger, DisputeConcede{job.id, game->number});
