@@ -20,7 +20,7 @@ PlannedDrill one_ulp() {
     worker::Drill drill{.kind = worker::DrillKind::kOperator, .segment = kSegment, .tensor = ""};
     drill.step = 1;
     drill.operator_index = 17;
-    drill.index = 5;
+    drill.index = 320;
     return {.round = 0, .drill = drill};
 }
 

@@ -88,6 +88,7 @@ public:
         for (const std::string& name : options_.verifiers) register_party(name, WorkRole::kVerifier);
         for (const std::string& name : options_.buyers) register_party(name, WorkRole::kBuyer);
         for (const std::string& name : options_.miners) {
+            party(name).worker.devnet = options_.drills.contains(name);
             party(name).role = std::make_unique<MinerRole>(party(name).parts, options_of_miner(name));
         }
         for (const std::string& name : options_.verifiers) {
