@@ -22,13 +22,7 @@ std::vector<Hash256> states(const Way& way, UnitMemory& own) {
 std::vector<Hash256> own_hashes(const Way& way, UnitMemory& own) {
     if (way.stage == WayStage::kStates) return states(way, own);
     if (way.stage == WayStage::kArrays) return own.arrays();
-    const StoredTree& tree = own.tree(way);
-    if (way.stage == WayStage::kComponents) {
-        const auto leaves = tree.row(0);
-        return {leaves.begin(), leaves.end()};
-    }
-    const auto row = tree.row(way.row.height).subspan(way.row.first, way.row.nodes);
-    return {row.begin(), row.end()};
+    return own.row(way);
 }
 
 /// What to reject behind outputs that are all the challenger's own.

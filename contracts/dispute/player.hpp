@@ -7,7 +7,7 @@
 
 namespace assay::dispute {
 
-/// A player's own computation of the unit. References are valid until the next call.
+/// A player's own computation of the unit.
 class UnitMemory {
 public:
     UnitMemory() = default;
@@ -17,9 +17,9 @@ public:
 
     /// Root of the slot's state before a step of the segment, or behind its last.
     virtual Hash256 state(std::uint32_t step) = 0;
-    /// The tree whose rows are posted at the way's stage: kOutputs, kStateTensors, kTensors, kTiles or
-    /// kPartials; of kComponents, over the leaves of the state behind the step.
-    virtual const StoredTree& tree(const Way& way) = 0;
+    /// The row way.row of the tree that is posted at the way's stage: kOutputs, kStateTensors, kTensors,
+    /// kTiles or kPartials; of kComponents, the leaves of the state behind the step.
+    virtual std::vector<Hash256> row(const Way& way) = 0;
     /// Of a merge: the roots of parameters and momentum.
     virtual std::vector<Hash256> arrays() = 0;
     /// Loss and gradient norm of a completed step.

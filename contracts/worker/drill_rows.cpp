@@ -20,6 +20,7 @@ constexpr std::array kRows{
     DrillRow{DrillKind::kReplay, "replayed", DrillNeeds::kRoundBefore},
     DrillRow{DrillKind::kPlace, "laundered-state", DrillNeeds::kNothing},
     DrillRow{DrillKind::kFinalise, "bad-finalise", DrillNeeds::kNothing},
+    DrillRow{DrillKind::kOperator, "operator", DrillNeeds::kOperator},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ enum class DrillNeeds : std::uint8_t {
     kTensor,       ///< a tensor and an element of it
     kRoundBefore,  ///< a round that is not the first
     kOtherSlot,    ///< a job of at least two slots
+    kOperator,     ///< an operator of a step of the segment, and an element of its first output
 };
 
 struct DrillRow {

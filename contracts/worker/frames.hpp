@@ -32,8 +32,8 @@ namespace assay::worker {
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
 /// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
-/// DescendArray.
-inline constexpr std::uint32_t kProtocolVersion = 9;
+/// DescendArray. 10: a drill may name an operator; Rooted names the arrays of a base state.
+inline constexpr std::uint32_t kProtocolVersion = 10;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
 inline constexpr std::uint16_t kMaxDescriptors = 257;
@@ -175,19 +175,22 @@ enum class DrillKind : std::uint8_t {
     kShard = 8,     ///< train on the batches of the next slot: byte for byte that slot's work
     kReplay = 9,    ///< the segment's end as this worker trained it in the round before, from round 0's base
     kPlace = 10,    ///< the boundary's root is of the true numbers and the counters of another step
-    kFinalise = 11  ///< hand in the update with all signs turned over; the segment does not matter
+    kFinalise = 11,  ///< hand in the update with all signs turned over; the segment does not matter
+    kOperator = 12,  ///< move one number of an operator's first output by one ulp, right after it ran
 };
 
 struct Drill {
     DrillKind kind = DrillKind::kFlip;
     std::uint32_t segment = 0;
     std::string tensor;       ///< kFlip, kUlp: canonical name; else empty
-    std::uint64_t index = 0;  ///< kFlip, kUlp: element of the tensor, row-major
+    std::uint64_t index = 0;  ///< kFlip, kUlp, kOperator: element of the tensor or output, row-major
     std::uint8_t bit = 0;     ///< kFlip: 0 (lowest of the significand) to 31 (sign)
+    std::uint32_t step = 0;   ///< kOperator: of the segment, from 0
+    std::uint32_t operator_index = 0;  ///< kOperator: in the step's program
     friend bool operator==(const Drill&, const Drill&) = default;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.kind, self.segment, self.tensor, self.index, self.bit);
+        visit(self.kind, self.segment, self.tensor, self.index, self.bit, self.step, self.operator_index);
     }
 };
 
@@ -339,9 +342,11 @@ struct Root {
 struct Rooted {
     static constexpr FrameKind kKind = FrameKind::kRooted;
     base::Hash256 root;
+    base::Hash256 parameters = {};  ///< of a base state: root of this array
+    base::Hash256 outer = {};       ///< the same
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.root);
+        visit(self.root, self.parameters, self.outer);
     }
 };
 
@@ -460,7 +465,7 @@ bool is_final(const Message& message);
 
 namespace assay::base {
 ASSAY_ENUM_RANGE(worker::RefusalReason, kBadFrame, kUnsound);
-ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kFinalise);
+ASSAY_ENUM_RANGE(worker::DrillKind, kLazy, kOperator);
 ASSAY_ENUM_RANGE(worker::UnitVerdict, kComputed, kUnavailable);
 ASSAY_ENUM_RANGE(worker::BulkKind, kBaseState, kCarried);
 }  // namespace assay::base

@@ -8,6 +8,7 @@
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/tensors.hpp"
+#include "contracts/worker/drill_fault.hpp"
 #include "contracts/worker/drill_rows.hpp"
 
 namespace assay::node {
@@ -56,6 +57,10 @@ base::Outcome<void> set_field(DrillSpec& spec, const std::string& key, const std
         drill.segment = static_cast<std::uint32_t>(*parsed);
     else if (key == "index")
         drill.index = *parsed;
+    else if (key == "step")
+        drill.step = static_cast<std::uint32_t>(*parsed);
+    else if (key == "operator")
+        drill.operator_index = static_cast<std::uint32_t>(*parsed);
     else if (key == "bit")
         drill.bit = static_cast<std::uint8_t>(*parsed);
     else
@@ -102,6 +107,10 @@ std::string to_text(const PlannedDrill& planned) {
     text += "segment=" + std::to_string(drill.segment);
     const worker::DrillRow& row = worker::row_of(drill.kind);
     text += ",kind=" + std::string(row.name);
+    if (row.needs == worker::DrillNeeds::kOperator) {
+        return text + ",step=" + std::to_string(drill.step) +
+               ",operator=" + std::to_string(drill.operator_index) + ",index=" + std::to_string(drill.index);
+    }
     if (row.needs != worker::DrillNeeds::kTensor) return text;
     text += ",tensor=" + drill.tensor + ",index=" + std::to_string(drill.index);
     if (drill.kind == DrillKind::kFlip) text += ",bit=" + std::to_string(int{drill.bit});
@@ -121,6 +130,10 @@ base::Outcome<void> check_drill(const PlannedDrill& planned, const program::JobS
     const std::string fault =
         worker::unplantable(planned.drill.kind, planned.round.value_or(spec.rounds - 1), spec.slots);
     if (!fault.empty()) return fail(ErrorKind::kUsage, "sabotage " + fault);
+    if (planned.drill.kind == DrillKind::kOperator) {
+        const std::string misplaced = worker::misplaced_fault(planned.drill, spec);
+        if (!misplaced.empty()) return fail(ErrorKind::kUsage, "sabotage: " + misplaced);
+    }
     if (worker::row_of(planned.drill.kind).needs != worker::DrillNeeds::kTensor) return {};
     const auto tensors = program::parameter_tensors(spec.model);
     const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const program::TensorInfo& tensor) {

@@ -19,8 +19,8 @@ struct DrillSpec {
     PlannedDrill planned;
 };
 
-/// Keys: miner, round, segment (default 0), kind (worker::drill_rows; default flip), tensor, index, bit
-/// (default 0). kUsage names the key that is unknown, repeated, missing or out of range, with an example.
+/// Keys: miner, round, segment (default 0), kind (worker::drill_rows; default flip), tensor, index, bit,
+/// step (of the segment), operator (default 0). kUsage names the key that is unknown, repeated, missing or out of range, with an example.
 base::Outcome<DrillSpec> parse_drill(std::string_view text);
 
 /// The kinds, for a command's help.
@@ -29,7 +29,7 @@ std::string drill_kinds();
 /// The same in words, without the miner.
 std::string to_text(const PlannedDrill& planned);
 
-/// kUsage when the job has no such round, segment, tensor or element; lists the nearest names.
+/// kUsage when the job has no such round, segment, tensor, operator or element; lists the nearest names.
 base::Outcome<void> check_drill(const PlannedDrill& planned, const program::JobSpec& spec);
 
 }  // namespace assay::node

@@ -238,16 +238,31 @@ std::optional<SharedDescriptor> JobBench::prepare(const contracts::StateView& st
     // The worker turns to a job only when nothing is missing any more: two jobs that wait for bytes would
     // otherwise take it from each other for ever.
     if (refused_.contains(job.id) || !gather(state, job, pin) || !may_ask(job.id)) return std::nullopt;
+    return base_in_open_job(state, job, job.base_blob, pin);
+}
+
+std::optional<SharedDescriptor> JobBench::base_in_open_job(const contracts::StateView& state,
+                                                           const contracts::Job& job, const BlobId& named,
+                                                           Pin pin) {
     if (open_job_ != job.id) {
         open_in_worker(job);
         return std::nullopt;
     }
-    const auto blob = base_blob(job);
+    const auto blob = stored_base(job, named);
     if (!blob) {
         ask_initial(job);
         return std::nullopt;
     }
     return wants_.want(*blob, holders_of_base(state, job), base_state_terms(job.spec, pin));
+}
+
+std::optional<SharedDescriptor> JobBench::earlier_base(const contracts::StateView& state,
+                                                       const contracts::Job& job, const BlobId& named) {
+    if (refused_.contains(job.id) || !gather_data(state, job, Pin::kPinned) || !may_ask(job.id))
+        return std::nullopt;
+    const auto terms = base_state_terms(job.spec, Pin::kPinned);
+    if (!named.is_zero() && !wants_.here(named, holders_of_base(state, job), terms)) return std::nullopt;
+    return base_in_open_job(state, job, named, Pin::kPinned);
 }
 
 std::optional<BlobId> JobBench::base_blob(const contracts::Job& job) const {

@@ -118,6 +118,11 @@ public:
     /// As ready(), for a job that may go to others: nothing is pinned.
     std::optional<SharedDescriptor> prepared(const contracts::StateView& state, const contracts::Job& job);
 
+    /// As ready(), the state that an earlier round of the job started from, by the name of its record
+    /// (Round::base_blob).
+    std::optional<SharedDescriptor> earlier_base(const contracts::StateView& state, const contracts::Job& job,
+                                                 const BlobId& named);
+
     /// The job's data, and the state that its round starts from unless that is computed from the seed: true
     /// when all of it is here, otherwise it is being fetched. The spec says how large each blob is; one that
     /// is described with another size is not taken. Leaves the worker alone.
@@ -168,6 +173,9 @@ private:
     [[nodiscard]] bool may_ask(const base::Hash256& job) const;
     std::optional<SharedDescriptor> prepare(const contracts::StateView& state, const contracts::Job& job,
                                             Pin pin);
+    /// The base of this name, when the worker has the job open.
+    std::optional<SharedDescriptor> base_in_open_job(const contracts::StateView& state,
+                                                     const contracts::Job& job, const BlobId& named, Pin pin);
     void open_in_worker(const contracts::Job& job);
     void on_opened(const contracts::Job& job, const WorkerAnswered& answer);
     void ask_initial(const contracts::Job& job);

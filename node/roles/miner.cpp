@@ -40,7 +40,11 @@ std::string slot_note(const base::Hash256& job, std::uint32_t round, std::uint32
 MinerRole::MinerRole(const RoleParts& parts, MinerOptions options)
     : FollowingRole(parts),
       options_(std::move(options)),
-      bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
+      bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id),
+      games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
+             {.offer = [this](const std::string& name,
+                              contracts::Payload payload) { offer(name, std::move(payload)); },
+              .drills = [this](std::uint32_t round) { return drills_of(round); }}) {}
 
 void MinerRole::plan() {
     if (!registered(WorkRole::kMiner)) return;
@@ -49,8 +53,11 @@ void MinerRole::plan() {
         const auto job = contracts::read_job_progress(state(), std::get<0>(*training_));
         if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(*training_request_);
     }
+    games_.follow(state(), height());
+    if (!is_working()) games_.compute(state(), true);
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    if (!is_working()) games_.compute(state(), false);
     if (outward_node(parts().endpoint) && std::exchange(lent_at_, height()) != height())
         parts().seams.blobs.lend_to(outward_peers(state(), me()));
     forget_ended_jobs();
@@ -65,7 +72,7 @@ bool MinerRole::checked_before_asking(const contracts::Job& job) {
     }
     // Without the data it would pay for rounds in which it cannot train.
     if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
-    return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
+    return bench_.vouched(state(), job, is_working() || games_.computing() ? Worker::kAtWork : Worker::kFree);
 }
 
 bool MinerRole::locks_within_limits(const contracts::Job& job) {
@@ -151,7 +158,7 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
         SlotWork& work = work_of(key);
         if (work.complete && !can_be_served(work)) lose(work);
         if (work.complete) return commit(job, slot, work);
-        if (training_ || failed_.contains(key)) return;
+        if (training_ || games_.computing() || failed_.contains(key)) return;
         const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
         const auto holds = carried.nothing() ? std::nullopt : carried_files(carried, job, slot.slot);
         if (!carried.nothing() && !holds) return;  // withheld: the slot stays unpaid, and restarts from zero
@@ -199,13 +206,19 @@ void MinerRole::train(const contracts::Job& job, const contracts::SlotRound& slo
             work.trace = {};
         }
     }
-    for (const PlannedDrill& planned : options_.drills) {
-        if (!planned.round || *planned.round == job.round) request.drills.push_back(planned.drill);
-    }
+    request.drills = drills_of(job.round);
     training_ = key;
     training_request_ =
         requests().on_worker([this, key](const WorkerAnswered& answer) { on_train_frame(key, answer); });
     parts().seams.worker.submit(*training_request_, std::move(request), std::move(bulk));
+}
+
+std::vector<frames::Drill> MinerRole::drills_of(std::uint32_t round) const {
+    std::vector<frames::Drill> drills;
+    for (const PlannedDrill& planned : options_.drills) {
+        if (!planned.round || *planned.round == round) drills.push_back(planned.drill);
+    }
+    return drills;
 }
 
 void MinerRole::on_train_frame(const SlotKey& key, const WorkerAnswered& answer) {
@@ -397,6 +410,7 @@ void MinerRole::store(const SlotWork& work) {
 }
 
 void MinerRole::keep_own(std::set<BlobId>& needed) {
+    games_.keep(needed);
     for (const base::Hash256& id : contracts::list_active_jobs(state())) {
         const auto job = contracts::read_job(state(), id);
         if (job->phase != contracts::JobPhase::kRounds) continue;

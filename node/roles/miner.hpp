@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "node/roles/following_role.hpp"
+#include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 #include "node/roles/misconduct.hpp"
 
@@ -150,12 +151,17 @@ private:
     void store(const SlotWork& work);
     /// Blobs of the running rounds' own slots, whether revealed or not.
     void keep_own(std::set<BlobId>& needed);
+    /// Whether a request of its own is at work in the worker.
+    [[nodiscard]] bool is_working() const { return training_ || making_base_; }
+    /// What it planted in a round.
+    [[nodiscard]] std::vector<worker::Drill> drills_of(std::uint32_t round) const;
     [[nodiscard]] bool conducts(Misconduct conduct) const { return options_.conducts(conduct); }
     void forget_ended_jobs();
     void forget_old_rounds(const contracts::Job& job);
 
     MinerOptions options_;
     JobBench bench_;
+    GamePlayer games_;
     std::map<SlotKey, SlotWork> works_;
     std::optional<SlotKey> training_;
     std::optional<RequestId> training_request_;

@@ -15,7 +15,7 @@ void MinerRole::plan_join(const contracts::Job& job) {
     const contracts::Params params = contracts::params_of(state(), job);
     if (contracts::read_stake(state(), me()).free < contracts::bond_in(state(), params, job, me())) return;
     // One worker works for one job at a time: whoever has a place, or asked for one, takes no second.
-    if (training_ || making_base_ || has_place_beside(job.id)) return;
+    if (is_working() || games_.computing() || has_place_beside(job.id)) return;
     if (!bench_.prepared(state(), job)) return;
     joining_ = job.id;
     offer("join job " + job.id.brief(), contracts::JobJoin{.job = job.id});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/limits.hpp"
 #include "node/roles/beacon_keeper.hpp"
@@ -17,13 +18,26 @@ using contracts::Stage;
 VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
     : FollowingRole(parts),
       options_(std::move(options)),
-      bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id) {}
+      bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id),
+      games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
+             {.offer = [this](const std::string& name,
+                              contracts::Payload payload) { offer(name, std::move(payload)); },
+              .start = [this](const contracts::Job& job,
+                              const dispute::UnitClaim& unit) { return served_start(job, unit); }}),
+      challenger_(this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
+                  options_.challenge, [this](const std::string& name, contracts::Payload payload) {
+                      offer(name, std::move(payload));
+                  }) {}
 
 void VerifierRole::plan() {
     if (!registered(WorkRole::kVerifier)) return;
     forget_ended_jobs();
+    challenger_.follow(state(), height());
+    games_.follow(state(), height());
+    compute_games(true);
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
+    compute_games(false);
     if (std::exchange(admitted_at_, height()) != height())
         parts().seams.blobs.admit(outward_miners(state(), me()));
     // Called at the start and whenever a round was settled.
@@ -31,6 +45,26 @@ void VerifierRole::plan() {
         keep_own(needed);
         forget_notes();
     });
+}
+
+// A challenge of its own has time: the window is open for longer than any clock of a game.
+void VerifierRole::compute_games(bool first) {
+    if (!is_busy()) games_.compute(state(), first);
+    if (!first && !is_busy()) challenger_.compute(state());
+}
+
+StateFiles VerifierRole::served_start(const contracts::Job& job, const dispute::UnitClaim& unit) {
+    const program::RoundPlan plan(job.spec);
+    const bool segment = unit.kind == dispute::UnitKind::kSegment;
+    if (!segment && unit.kind != dispute::UnitKind::kUpdate) return {};
+    const std::uint32_t number = segment ? unit.segment : plan.finalise();
+    const base::Hash256& claimed = segment ? unit.states[0] : unit.states[1];
+    const auto serve =
+        contracts::read_serve(state(), job.id, static_cast<std::uint32_t>(unit.round), unit.slot);
+    for (const contracts::RunStart& start : serve ? serve->starts : std::vector<contracts::RunStart>{}) {
+        if (start.unit == number && start.root == claimed) return open_whole(parts().files, start.blob);
+    }
+    return {};
 }
 
 std::optional<base::Amount> VerifierRole::lock_for(const contracts::Job& job) {
@@ -58,7 +92,7 @@ bool VerifierRole::checked_before_enlisting(const contracts::Job& job) {
     if (!key || key->owner == job.buyer || job.verifiers.size() >= contracts::kMaxVerifiers) return false;
     // A buyer that serves its data to miners alone would have them work unpaid: nobody could audit them.
     if (!bench_.gather(state(), job, Pin::kEvictable)) return false;
-    return bench_.vouched(state(), job, computing_ ? Worker::kAtWork : Worker::kFree);
+    return bench_.vouched(state(), job, is_busy() ? Worker::kAtWork : Worker::kFree);
 }
 
 void VerifierRole::on_not_done(const base::Hash256& job, const std::string& what,
@@ -73,6 +107,7 @@ void VerifierRole::on_not_done(const base::Hash256& job, const std::string& what
 }
 
 void VerifierRole::keep_own(std::set<BlobId>& needed) {
+    games_.keep(needed);
     for (const RecomputedFiles* files : {&own_updates_, &own_ends_}) {
         for (const auto& [key, recomputed] : *files) {
             if (recomputed.served) needed.insert(*recomputed.served);

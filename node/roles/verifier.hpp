@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "node/roles/challenger.hpp"
 #include "node/roles/following_role.hpp"
+#include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 #include "node/roles/misconduct.hpp"
 
@@ -47,6 +49,9 @@ struct VerifierOptions {
     /// What the file of a finding says, in the form that the process gives records. Null: findings are
     /// logged and not kept.
     std::function<std::string(const Finding&)> finding_text;
+    /// Share of the settled slots of others that it computes again on its own account, to challenge what is
+    /// false; 0 to 1. It takes free stake for a bond.
+    double challenge = 0;
     Misconducts conducts;  ///< drills of the role; none of an honest one
     /// Misconduct::kColludingPanel: a note of its miner, by name (slot_note()); nothing: there is none.
     std::function<std::optional<base::Bytes>(const std::string& note)> accomplice_note = nullptr;
@@ -139,6 +144,12 @@ private:
     };
 
     void plan() override;
+    /// Whether the worker is at work for anything of ours.
+    [[nodiscard]] bool is_busy() const {
+        return computing_ || games_.computing() || challenger_.computing();
+    }
+    /// Lets games and challenges have the worker; `first`: before the work of the rounds.
+    void compute_games(bool first);
     void plan_bidding(const contracts::Job& job);
     /// What to lock for the job; nothing when the stake or the limit does not reach.
     std::optional<base::Amount> lock_for(const contracts::Job& job);
@@ -181,6 +192,8 @@ private:
     };
     /// Of a run that begins with `unit`; nothing: it begins at the base with nothing carried.
     std::optional<StartFiles> start_of(const contracts::Job& job, std::uint32_t slot, std::uint32_t unit);
+    /// The start of a disputed unit as its miner claims it, where it was served to us and is still here.
+    StateFiles served_start(const contracts::Job& job, const dispute::UnitClaim& unit);
     std::optional<StateFiles> want(const StartFiles& files, const program::JobSpec& spec);
     std::vector<BlobId> known_files(const StartFiles& files, const program::JobSpec& spec);
     /// Whether bytes that the miner owes may be called not served: it was asked, and time was given. `window`
@@ -274,6 +287,8 @@ private:
 
     VerifierOptions options_;
     JobBench bench_;
+    GamePlayer games_;
+    Challenger challenger_;
     std::map<AuditKey, Audit> audits_;
     std::map<MergeKey, MergeWork> merges_;
     /// Blobs of running rounds that the ledger does not name yet.

@@ -94,7 +94,7 @@ void VerifierRole::plan_audit(const contracts::Job& job, Stage stage) {
         if (keep(file, audit.found)) plan_audit(job, stage);
         return;
     }
-    if (computing_) return;
+    if (is_busy()) return;
     if (const auto base = bench_.ready(state(), job)) audit_next(job, key, *base);
 }
 

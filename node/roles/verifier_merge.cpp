@@ -34,7 +34,7 @@ void VerifierRole::plan_merge(const contracts::Job& job, const contracts::Round&
         (void)keep(merge_file(job.id, job.round), SealedMerge{.claim = *work.claim, .salt = random_hash()});
         return;
     }
-    if (work.given_up || computing_) return;
+    if (work.given_up || is_busy()) return;
     if (work.loss_bits) return claim_merge(job, work);
     const auto base = bench_.ready(state(), job);
     if (!base) return;

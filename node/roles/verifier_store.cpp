@@ -132,7 +132,7 @@ VerifierRole::Holding VerifierRole::hold_update(const contracts::Job& job, const
         if (own->second.served == reveal.update_blob) work.updates[slot.slot] = *file;
     }
     if (work.updates.contains(slot.slot)) return Holding::kHeld;
-    if (!computing_ && bench_.opened(state(), job)) check_update(key, slot.slot, reveal.trace.update, *file);
+    if (!is_busy() && bench_.opened(state(), job)) check_update(key, slot.slot, reveal.trace.update, *file);
     return Holding::kAwaited;
 }
 
@@ -150,7 +150,7 @@ VerifierRole::Holding VerifierRole::hold_end(const contracts::Job& job, const co
         const auto blobs = bench_.wants().known_files(reveal.carried_blob, terms);
         return not_served(job, blobs, slot.miner) ? Holding::kNotServed : Holding::kAwaited;
     }
-    if (!computing_ && bench_.opened(state(), job)) {
+    if (!is_busy() && bench_.opened(state(), job)) {
         check_end(job, slot.slot, reveal.trace.carried->out, *files);
     }
     return Holding::kAwaited;

@@ -2,6 +2,7 @@
 #include "trainer/dispute/step_answer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -286,12 +287,27 @@ std::uint64_t largest_output(const dispute::StepFacts& facts) {
     return out;
 }
 
-void run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault) {
-    Executor executor(*step.facts.program, step.device, plan_of(step));
-    StepRecorder recorder(step.facts, step.device, executor, {}, fault);
+program::Fingerprint run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault) {
+    const program::Program& program = *step.facts.program;
+    Executor executor(program, step.device, plan_of(step));
+    const auto writer_of = [&](program::TensorId id) {
+        std::uint32_t index = 0;
+        while (program.operators[index].outputs != std::vector<program::TensorId>{id}) ++index;
+        return step.facts.first_output[index];
+    };
+    const std::uint32_t loss = writer_of(program.loss);
+    const std::uint32_t norm = writer_of(program.norm);
+    WantedOutputs wanted;
+    wanted.tiles[loss].insert(0);
+    wanted.tiles[norm].insert(0);
+    StepRecorder recorder(step.facts, step.device, executor, std::move(wanted), fault);
     executor.run_each(static_cast<std::uint32_t>(step.facts.program->operators.size() - 1),
                       step.facts.coefficients, step.tokens, step.state.at(),
                       [&](const Executor::Ran& ran) { recorder.look(ran); });
+    const auto bits = [&](std::uint32_t number) {
+        return std::bit_cast<std::uint32_t>(recorder.tile(number, 0)[0]);
+    };
+    return {.loss = bits(loss), .norm = bits(norm)};
 }
 
 }  // namespace assay::trainer

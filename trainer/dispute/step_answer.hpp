@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "contracts/base/error.hpp"
+#include "contracts/program/trace.hpp"
 #include "trainer/dispute/recorded_step.hpp"
 
 namespace assay::trainer {
@@ -36,7 +37,7 @@ base::Outcome<dispute::DisputeAnswer> answer_step(const StepAtHand& step, const 
 /// Numbers of the largest output of an operator of the step.
 std::uint64_t largest_output(const dispute::StepFacts& facts);
 
-/// Runs the step with a fault.
-void run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault);
+/// Runs the step with a fault; gives its fingerprint. REQUIRES a fault behind which the step still ends.
+program::Fingerprint run_with_fault(const StepAtHand& step, const dispute::QuestionFault& fault);
 
 }  // namespace assay::trainer

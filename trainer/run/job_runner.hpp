@@ -210,6 +210,9 @@ public:
     /// diverged; kUsage for an operator that the step does not have. Frees the memory that it takes besides.
     base::Outcome<OperatorOutputs> run_to_operator(SlotState start, const OperatorPlace& place,
                                                    const Watch& watch);
+    /// As run_segment, with a fault that a drill plants in one of its steps. REQUIRES a step of the segment.
+    base::Outcome<SegmentOutcome> run_segment(SlotState& state, const SegmentPlace& place,
+                                              const dispute::QuestionFault& fault, const Watch& watch);
     /// What a player of a dispute asks about steps of a slot. `start` is a state of the segment at or before
     /// the step that is asked about, its `step` saying which; the steps up to that one run as in
     /// run_segment, and that one operator by operator, a sequence at a time. `token_file`: the bytes of the

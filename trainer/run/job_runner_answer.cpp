@@ -164,6 +164,45 @@ base::Outcome<DisputeAnswer> JobRunner::answer(SlotState start, const Question& 
     }
 }
 
+base::Outcome<SegmentOutcome> JobRunner::run_segment(SlotState& state, const SegmentPlace& place,
+                                                     const dispute::QuestionFault& fault,
+                                                     const Watch& watch) {
+    Impl& impl = *impl_;
+    const program::JobSpec& spec = impl.spec;
+    ASSAY_TRY(impl.check_start(state, place));
+    const program::StepRange range = program::RoundPlan(spec).steps(place.segment);
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    Question question;
+    question.round = place.round;
+    question.slot = place.slot;
+    question.at.segment = place.segment;
+    try {
+        AdoptedState adopted(*impl.device, state.parameters, state.first_moment, state.second_moment);
+        if (!impl.is_finite(adopted.at())) return unfit("the state has a number that is not finite");
+        ASSAY_ASSIGN(SegmentOutcome ran,
+                     impl.run_steps(state, adopted.at(), place, {range.first, fault.step}, watch));
+        if (!ran.divergence) {
+            const dispute::StepFacts facts = impl.facts_at(program, question, state);
+            ran.fingerprints.push_back(
+                run_with_fault(impl.at_hand(facts, state, adopted, question, {}), fault));
+            ASSAY_TRY(impl.device->check());
+            ++state.step;
+            ++state.cursor;
+            if (state.age) ++*state.age;
+            ASSAY_ASSIGN(const SegmentOutcome rest,
+                         impl.run_steps(state, adopted.at(), place, {fault.step + 1, range.last}, watch));
+            ran.fingerprints.insert(ran.fingerprints.end(), rest.fingerprints.begin(),
+                                    rest.fingerprints.end());
+            ran.divergence = rest.divergence;
+        }
+        adopted.sync();
+        return ran;
+    } catch (const std::bad_alloc&) {
+        return base::fail(ErrorKind::kFailure, "there is not enough memory for a step, operator by operator",
+                          "use a machine with more memory");
+    }
+}
+
 base::Outcome<SlotState> JobRunner::state_before(SlotState start, const Question& question,
                                                  const Watch& watch) {
     Impl& impl = *impl_;

@@ -9,6 +9,7 @@
 #include "contracts/program/program.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/trace.hpp"
+#include "contracts/worker/drill_fault.hpp"
 #include "contracts/worker/drill_rows.hpp"
 
 namespace assay::verifier {
@@ -51,6 +52,7 @@ struct DrilledSegment {
     SlotState& state;
     const program::TraceRecord& so_far;
     const trainer::Watch& watch;
+    const Drill& drill;  ///< whose work it is
 };
 
 std::uint32_t steps_of(const DrilledSegment& stage) {
@@ -143,6 +145,11 @@ Outcome<SegmentOutcome> hand_in_round_before(DrilledSegment& stage) {
     return outcome;
 }
 
+Outcome<SegmentOutcome> train_with_fault(DrilledSegment& stage) {
+    const auto fault = worker::fault_of(stage.drill, stage.runner.spec());
+    return stage.runner.run_segment(stage.state, stage.place, fault, stage.watch);
+}
+
 float& named_number(const JobRunner& runner, SlotState& state, const Drill& drill) {
     const auto& tensors = runner.tensors();
     const auto& tensor = *std::find_if(tensors.begin(), tensors.end(),
@@ -194,6 +201,7 @@ constexpr std::array kEffects{
     Effect{.kind = DrillKind::kReplay, .work = hand_in_round_before},
     Effect{.kind = DrillKind::kPlace, .misplace = claim_another_step},
     Effect{.kind = DrillKind::kFinalise, .hand_in = turn_signs_over},
+    Effect{.kind = DrillKind::kOperator, .work = train_with_fault},
 };
 
 const Effect& effect_of(const Drill& drill) {
@@ -204,6 +212,7 @@ const Effect& effect_of(const Drill& drill) {
 /// The drills of a segment, by what they do.
 struct Planted {
     Outcome<SegmentOutcome> (*work)(DrilledSegment&) = nullptr;
+    const Drill* worker = nullptr;  ///< the drill of `work`
     std::vector<const Drill*> altering;
     void (*misplace)(SlotState&) = nullptr;
 };
@@ -213,7 +222,10 @@ Planted planted_in(std::uint32_t segment, const std::vector<Drill>& drills) {
     for (const Drill& drill : drills) {
         if (drill.segment != segment) continue;
         const Effect& effect = effect_of(drill);
-        if (planted.work == nullptr) planted.work = effect.work;
+        if (planted.work == nullptr && effect.work != nullptr) {
+            planted.work = effect.work;
+            planted.worker = &drill;
+        }
         if (effect.alter != nullptr) planted.altering.push_back(&drill);
         if (effect.misplace != nullptr) planted.misplace = effect.misplace;
     }
@@ -234,6 +246,9 @@ std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drill
         if (drill.segment >= program::RoundPlan(runner.spec()).segments()) {
             return "a drill names segment " + std::to_string(drill.segment) + "; the job has " +
                    std::to_string(program::RoundPlan(runner.spec()).segments());
+        }
+        if (drill.kind == DrillKind::kOperator) {
+            if (std::string fault = worker::misplaced_fault(drill, runner.spec()); !fault.empty()) return fault;
         }
         if (worker::row_of(drill.kind).needs != worker::DrillNeeds::kTensor) continue;
         const auto& tensors = runner.tensors();
@@ -270,10 +285,13 @@ Outcome<trainer::SlotRoundOutcome> run_drilled_round(
          segment < plan.segments() && !trace.divergence; ++segment) {
         const SegmentPlace place{round, slot, segment};
         const Planted planted = planted_in(segment, drills);
-        DrilledSegment stage{runner, base, place, slot_before.value_or(slot), result.end, trace, watch};
-        ASSAY_ASSIGN(SegmentOutcome outcome, planted.work != nullptr
-                                                 ? planted.work(stage)
-                                                 : runner.run_segment(result.end, place, watch));
+        const auto work = [&]() -> Outcome<SegmentOutcome> {
+            if (planted.work == nullptr) return runner.run_segment(result.end, place, watch);
+            DrilledSegment stage{runner,     base,  place, slot_before.value_or(slot),
+                                 result.end, trace, watch, *planted.worker};
+            return planted.work(stage);
+        };
+        ASSAY_ASSIGN(SegmentOutcome outcome, work());
         for (const Drill* drill : planted.altering) effect_of(*drill).alter(runner, result.end, *drill);
         trace.fingerprints.insert(trace.fingerprints.end(), outcome.fingerprints.begin(),
                                   outcome.fingerprints.end());

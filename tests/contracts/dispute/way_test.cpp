@@ -67,7 +67,14 @@ public:
         // Behind the step everything differs that followed from it.
         return base::hash("test/state", base::as_bytes((step > kStep ? name_ : "") + std::to_string(step)));
     }
-    const StoredTree& tree(const Way& way) override {
+    std::vector<Hash256> row(const Way& way) override {
+        const StoredTree& tree = tree_of(way);
+        const bool components = way.stage == WayStage::kComponents;
+        const auto row = components ? tree.row(0)
+                                    : tree.row(way.row.height).subspan(way.row.first, way.row.nodes);
+        return {row.begin(), row.end()};
+    }
+    const StoredTree& tree_of(const Way& way) {
         switch (way.stage) {
             case WayStage::kOutputs: return commitments_.outputs();
             case WayStage::kComponents: return components_;

@@ -60,6 +60,7 @@ public:
 
     Instead instead;
     Falsify falsify;
+    bool devnet = false;  ///< takes drills
     std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
 
 private:
@@ -85,7 +86,9 @@ private:
     }
     verifier::Answered answer(const frames::OpenJob& request, const verifier::RequestContext& context) {
         job_.reset();
-        ASSAY_ASSIGN(job_, verifier::WorkerJob::open(request, context.bulk, {}, trainer::make_heap_arena()));
+        frames::OpenJob opening = request;
+        if (devnet) opening.chain_id = "devnet";
+        ASSAY_ASSIGN(job_, verifier::WorkerJob::open(opening, context.bulk, {}, trainer::make_heap_arena()));
         return verifier::WorkerAnswer{job_->opened(), {}};
     }
     template <class Request>

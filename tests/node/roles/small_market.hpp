@@ -51,6 +51,9 @@ struct MarketOptions {
     std::uint32_t width = 0;        ///< of the model; 0: the tiny job's
     std::set<std::string> outward;  ///< miners that accept no connection
     std::uint64_t luck = 0;         ///< another number, another job: other draws
+    std::map<std::string, std::vector<PlannedDrill>> drills;  ///< of single miners
+    std::set<std::string> colluding;           ///< verifiers that say what the first miner claims
+    std::map<std::string, double> challenges;  ///< VerifierOptions::challenge of single verifiers
 };
 
 class Market {
@@ -85,11 +88,11 @@ public:
         for (const std::string& name : options_.verifiers) register_party(name, WorkRole::kVerifier);
         for (const std::string& name : options_.buyers) register_party(name, WorkRole::kBuyer);
         for (const std::string& name : options_.miners) {
-            party(name).role = std::make_unique<MinerRole>(party(name).parts,
-                                                           MinerOptions{.ask = ask_of(name), .drills = {}});
+            party(name).worker.devnet = options_.drills.contains(name);
+            party(name).role = std::make_unique<MinerRole>(party(name).parts, options_of_miner(name));
         }
         for (const std::string& name : options_.verifiers) {
-            party(name).role = std::make_unique<VerifierRole>(party(name).parts, VerifierOptions{});
+            party(name).role = std::make_unique<VerifierRole>(party(name).parts, options_of_verifier(name));
         }
         for (const std::string& name : options_.buyers) {
             for (const Bytes& content : {job_.file, base::to_bytes(base::as_bytes("tokenizer")),
@@ -120,7 +123,7 @@ public:
     void restart_verifier(const std::string& name) {
         Party& verifier = party(name);
         verifier.parts.start_height = height();
-        verifier.role = std::make_unique<VerifierRole>(verifier.parts, VerifierOptions{});
+        verifier.role = std::make_unique<VerifierRole>(verifier.parts, options_of_verifier(name));
         start_role(verifier);
         settle();
     }
@@ -128,8 +131,7 @@ public:
     void restart_miner(const std::string& name) {
         Party& miner = party(name);
         miner.parts.start_height = height();
-        miner.role =
-            std::make_unique<MinerRole>(miner.parts, MinerOptions{.ask = base::units(500), .drills = {}});
+        miner.role = std::make_unique<MinerRole>(miner.parts, options_of_miner(name));
         start_role(miner);
         settle();
     }
@@ -247,6 +249,21 @@ private:
         for (std::uint64_t at = 1; at <= chain_->height(); ++at) {
             one.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
         }
+    }
+    [[nodiscard]] MinerOptions options_of_miner(const std::string& name) const {
+        MinerOptions options{.ask = ask_of(name), .drills = {}};
+        if (options_.drills.contains(name)) options.drills = options_.drills.at(name);
+        return options;
+    }
+    [[nodiscard]] VerifierOptions options_of_verifier(const std::string& name) const {
+        VerifierOptions options;
+        if (options_.challenges.contains(name)) options.challenge = options_.challenges.at(name);
+        if (!options_.colluding.contains(name)) return options;
+        options.conducts.add(Misconduct::kColludingPanel);
+        options.accomplice_note = [this](const std::string& note) {
+            return parties_.at(options_.miners.front())->notes.read(note).value();
+        };
+        return options;
     }
     [[nodiscard]] base::Amount ask_of(const std::string& name) const {
         const auto found = options_.asks.find(name);

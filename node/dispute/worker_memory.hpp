@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives whoever plays a game WorkerMemory, the player's own computation of the disputed unit, made by its
+// worker. A worker answers later: what is not known yet is given as zeros, and lacking() says what to ask. The
+// player asks, hands the answer over and computes its move again, until nothing is lacking. Nothing is kept but
+// in memory: after a restart all of it is asked again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/dispute/player.hpp"
+#include "contracts/dispute/question.hpp"
+#include "contracts/program/round_plan.hpp"
+#include "contracts/program/state_head.hpp"
+#include "contracts/worker/frames.hpp"
+#include "node/wire/descriptor.hpp"
+
+namespace assay::node {
+
+/// What a player computes from.
+struct PlayerFiles {
+    using File = worker::SharedDescriptor;
+    File base;                                ///< the state from which the claim's round starts
+    base::Hash256 carried_root = {};          ///< of what the slot goes on with; zero: nothing
+    std::vector<File> carried = {};           ///< its head and arrays
+    std::vector<File> start = {};             ///< the claimed state that the unit starts from, where it is held
+    std::vector<worker::Drill> drills = {};   ///< that the player had planted in this round (devnets)
+    std::vector<std::uint32_t> slots = {};    ///< of a merge or a clip: ascending
+    std::vector<File> updates = {};           ///< of each of them
+};
+
+/// What a player has to ask its worker, with the job open in it.
+struct WorkerAsk {
+    base::Bytes key;  ///< what it is about; for WorkerMemory
+    worker::Message request;
+    std::vector<worker::SharedDescriptor> bulk;
+};
+
+class WorkerMemory final : public dispute::UnitMemory {
+public:
+    /// `facts` must outlive it.
+    WorkerMemory(dispute::UnitFacts& facts, PlayerFiles files);
+
+    // Zeros where something is lacking.
+    base::Hash256 state(std::uint32_t step) override;
+    std::vector<base::Hash256> row(const dispute::Way& way) override;
+    std::vector<base::Hash256> arrays() override;
+    program::Fingerprint fingerprint(std::uint32_t step) override;
+    base::Bytes witness(const dispute::Way& way) override;
+
+    /// Before a move is computed: nothing is lacking so far.
+    void begin() { lacking_.reset(); }
+    /// The first thing that was wanted since begin() and is not here.
+    [[nodiscard]] const std::optional<WorkerAsk>& lacking() const { return lacking_; }
+
+    /// Whether the player's own numbers lead to the state that the claim starts from; false, too, while
+    /// lacking() says that this is not known yet.
+    bool starts_as_claimed();
+
+    /// A frame of the answer to `ask`, the last one or one before it. True: the rest is not needed, and the
+    /// request may be cancelled.
+    bool take(const WorkerAsk& ask, const worker::Message& message,
+              const std::vector<worker::SharedDescriptor>& bulk);
+
+private:
+    using Files = std::vector<worker::SharedDescriptor>;
+    using Unit = dispute::UnitKind;
+
+    [[nodiscard]] const dispute::UnitClaim& claim() const { return facts_.claim(); }
+    [[nodiscard]] std::uint32_t round() const { return static_cast<std::uint32_t>(claim().round); }
+    /// The boundary at which the unit starts; nothing: it starts from no slot state.
+    [[nodiscard]] std::optional<std::uint32_t> boundary() const;
+    [[nodiscard]] const base::Hash256& claimed_start() const;
+    [[nodiscard]] program::StepRange steps() const;
+
+    void lack(base::Bytes key, worker::Message request, Files bulk);
+    /// True once the unit's start is here.
+    bool has_start();
+    void ask_run();
+    void ask_replay();
+    bool take_run(const worker::Message& message, const Files& bulk);
+    void take_before(const Files& bulk);
+
+    const dispute::DisputeAnswer* ask(dispute::Question question);
+    const dispute::DisputeAnswer* ask(dispute::ArrayQuestion question);
+    [[nodiscard]] worker::Descend about(const dispute::Question& question, Files& bulk) const;
+    /// All leaves of a tree, asked row by row of at most a move's hashes.
+    template <class Question>
+    std::optional<std::vector<base::Hash256>> leaves(Question question, std::uint64_t count);
+    std::optional<std::vector<base::Hash256>> tensors(dispute::ArraySubject subject);
+    [[nodiscard]] dispute::ArraySubject subject(const dispute::Way& way) const;
+    /// The state behind a step as its outputs make it: leaves of its arrays' tensors.
+    std::optional<std::vector<dispute::StoredTree>> end_arrays(const dispute::Way& way);
+    [[nodiscard]] std::vector<base::Hash256> end_components(
+        const dispute::Way& way, const std::vector<dispute::StoredTree>& arrays) const;
+    std::optional<std::vector<base::Hash256>> known_row(const dispute::Way& way);
+    base::Bytes step_witness(const dispute::Way& way);
+    base::Bytes start_witness();
+    base::Bytes carried_witness();
+
+    dispute::UnitFacts& facts_;
+    PlayerFiles files_;
+    std::optional<WorkerAsk> lacking_;
+    std::map<base::Bytes, dispute::DisputeAnswer> known_;
+    // The unit's start, and the fingerprints of the round's steps behind which it lies.
+    bool started_ = false;
+    Files start_;
+    base::Hash256 start_root_;
+    std::map<std::uint32_t, program::Fingerprint> fingerprints_;  ///< by step of the round
+    // The state before a step inside the segment, so that questions about it do not run the steps before.
+    std::optional<std::uint32_t> before_step_;
+    Files before_;
+    base::Hash256 before_root_;
+    std::optional<program::StateRoots> base_roots_;   ///< of a first state
+    std::optional<program::StateRoots> first_roots_;  ///< the same
+};
+
+}  // namespace assay::node

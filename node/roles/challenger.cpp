@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/challenger.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/round/machine.hpp"
+#include "node/roles/beacon_keeper.hpp"
+#include "node/roles/following_role.hpp"
+
+namespace assay::node {
+
+namespace frames = worker;
+using contracts::Claim;
+using contracts::ClaimId;
+using contracts::ClaimKind;
+using contracts::Game;
+
+namespace {
+
+constexpr std::string_view kNotes = "doubt-";
+
+std::string note_of(const ClaimId& id) {
+    return std::string(kNotes) + id.job.hex().substr(0, 16) + "-" + std::to_string(id.round) + "-" +
+           std::to_string(static_cast<int>(id.kind)) + "-" + std::to_string(id.number);
+}
+
+std::string claim_name(const ClaimId& id) {
+    const std::string what =
+        id.kind == ClaimKind::kSlot ? " slot " + std::to_string(id.number) : std::string(" merge");
+    return round_name(id.job, id.round) + what;
+}
+
+}  // namespace
+
+Challenger::Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
+                       const base::SecretKey& node, double rate, PlayerTold::Offer offer)
+    : seams_(seams),
+      files_(files),
+      requests_(requests),
+      bench_(bench),
+      node_(node),
+      rate_(rate),
+      offer_(std::move(offer)) {}
+
+void Challenger::doubt(const Doubt& doubt) {
+    const ClaimId id{doubt.job, doubt.round, doubt.kind, doubt.number};
+    if (!doubts_.try_emplace({id.job, id.round, id.kind, id.number}, doubt).second) return;
+    const auto written = seams_.disk.write(note_of(id), base::encode(doubt));
+    // Without the note only a role that starts again forgets it.
+    if (!written.ok()) seams_.log.warn("a doubt is not kept over a restart: " + written.error().what);
+    looked_at_.reset();
+}
+
+void Challenger::take_over_notes() {
+    if (std::exchange(notes_taken_over_, true)) return;
+    const auto names = seams_.disk.names(kNotes);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>{}) {
+        const auto kept = seams_.disk.read(name);
+        if (!kept.ok() || !kept->has_value()) continue;
+        const auto doubt = base::decode<Doubt>(**kept);
+        if (doubt.ok()) doubts_.try_emplace({doubt->job, doubt->round, doubt->kind, doubt->number}, *doubt);
+    }
+}
+
+bool Challenger::is_drawn(const ClaimId& id) const {
+    if (rate_ <= 0 || id.kind != ClaimKind::kSlot) return false;
+    base::Bytes name = base::to_bytes(id.job.view());
+    for (const std::uint32_t number : {id.round, id.number}) {
+        const base::Bytes bytes = base::encode(number);
+        name.insert(name.end(), bytes.begin(), bytes.end());
+    }
+    const base::Hash256 draw = beacon_secret(node_, base::hash("assay/challenge", name).view());
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < 8; ++i) number = (number << 8U) | draw.bytes[i];
+    return static_cast<double>(number) < rate_ * 0x1p64;
+}
+
+void Challenger::follow(const contracts::StateView& state, std::uint64_t height) {
+    take_over_notes();
+    if (looked_at_ != height || !computed_.empty()) {
+        looked_at_ = height;
+        look(state, height);
+    }
+    for (const auto& [name, challenge] : challenges_) offer_(name, challenge);
+}
+
+void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
+    std::map<ClaimKey, Look> before = std::exchange(looks_, {});
+    for (const base::Hash256& job : contracts::list_active_jobs(state)) {
+        for (const auto& [id, claim] : contracts::list_claims(state, job)) look_at(state, id, claim, height);
+    }
+    for (auto& [key, look] : looks_) {
+        const auto known = before.find(key);
+        if (known == before.end()) continue;
+        look.done = look.done || known->second.done;
+        if (known->second.unit) look.unit = known->second.unit;
+    }
+    compare(state);
+    challenges_.clear();
+    for (const auto& [key, look] : looks_) {
+        if (!look.unit || !is_due(state, look, height) || !has_stake(state, look)) continue;
+        challenges_["challenge of " + claim_name(look.id)] =
+            contracts::DisputeOpen{.job = look.id.job,
+                                   .round = look.id.round,
+                                   .kind = look.id.kind,
+                                   .number = look.id.number,
+                                   .unit = look.unit->unit,
+                                   .part = look.unit->part};
+    }
+    std::erase_if(doubts_, [&](const auto& entry) {
+        const auto& [job, round, kind, number] = entry.first;
+        const ClaimId id{job, round, kind, number};
+        const auto claim = contracts::read_claim(state, id);
+        const auto now = contracts::read_round_progress(state, job, round);
+        // Before its round is settled it may still come.
+        const bool over = contracts::has_ended(state, job) ||
+                          (!claim && now && now->phase == contracts::RoundPhase::kSettled);
+        if (over) (void)seams_.disk.remove(note_of(id));
+        return over;
+    });
+}
+
+void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, const Claim& claim,
+                         std::uint64_t height) {
+    const ClaimKey key{id.job, id.round, id.kind, id.number};
+    const auto doubted = doubts_.find(key);
+    if (claim.dead || (doubted == doubts_.end() && !is_drawn(id))) return;
+    const auto end = contracts::end_of_window(state, id, claim);
+    const auto me = contracts::read_node_key(state, node_.public_key());
+    // A challenge comes into the next block at the earliest.
+    if (id.kind == ClaimKind::kSlot && !contracts::read_reveal(state, id.job, id.round, id.number)) return;
+    if (!end || height >= *end || !me || me->owner == claim.owner) return;
+    Look& look = looks_[key];
+    look.id = id;
+    look.until = *end;
+    if (doubted == doubts_.end() || !doubted->second.unit) return;
+    look.done = true;
+    look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};
+}
+
+// One challenge is enough, unless it could be thrown: with a third of the window left nobody waits for it.
+bool Challenger::is_due(const contracts::StateView& state, const Look& look, std::uint64_t height) const {
+    bool another = false;
+    for (const Game& game : contracts::list_games(state, look.id.job)) {
+        if (game.claim_id(look.id.job) != look.id || game.called) continue;
+        if (game.challenger == node_.public_key()) return false;
+        another = another || game.is_open();
+    }
+    const auto job = contracts::read_job(state, look.id.job);
+    if (!job || !another) return job.has_value();
+    return look.until - height <= contracts::params_of(state, *job).claim_window / 3;
+}
+
+bool Challenger::has_stake(const contracts::StateView& state, const Look& look) {
+    const auto job = contracts::read_job(state, look.id.job);
+    const auto claim = contracts::read_claim(state, look.id);
+    if (!job || !claim) return false;
+    const auto bond = contracts::challenge_bond(contracts::params_of(state, *job), *job,
+                                                job->auction.clearing_price, *claim);
+    if (bond && contracts::read_stake(state, node_.public_key()).free >= *bond) return true;
+    const ClaimKey key{look.id.job, look.id.round, look.id.kind, look.id.number};
+    if (bond && poor_.insert(key).second) {
+        seams_.log.warn(claim_name(look.id) + " is false, and the free stake of this node does not reach for a challenge (" +
+                        base::to_text(*bond) + ")");
+    }
+    return false;
+}
+
+void Challenger::compute(const contracts::StateView& state) {
+    if (asked_) return;
+    const Look* next = nullptr;
+    for (const auto& [key, look] : looks_) {
+        const bool waits = !look.done && !computed_.contains(key);
+        if (waits && (next == nullptr || look.until < next->until)) next = &look;
+    }
+    if (next != nullptr) (void)train(state, *next);
+}
+
+bool Challenger::train(const contracts::StateView& state, const Look& look) {
+    const ClaimId id = look.id;
+    const auto job = contracts::read_job(state, id.job);
+    const auto round = contracts::read_round(state, id.job, id.round);
+    if (!job || !round) return false;
+    std::vector<SharedDescriptor> bulk;
+    const auto carried = contracts::carried_in(state, id.job, id.round, id.number);
+    if (!carried.nothing()) {
+        contracts::Job then = *job;
+        then.round = id.round;
+        const auto held = bench_.wants().want_state(
+            carried.blob, holders_of_carried(state, then, id.number, node_.public_key()),
+            slot_terms(job->spec, program::strategy_of(job->spec).carried_arrays, Traffic::kCarried));
+        if (!held) return false;
+        bulk = *held;
+    }
+    const auto base = bench_.earlier_base(state, *job, round->base_blob);
+    if (!base) return false;
+    bulk.insert(bulk.begin(), *base);
+    const ClaimKey key{id.job, id.round, id.kind, id.number};
+    asked_ = requests_.on_worker([this, key](const WorkerAnswered& answer) {
+        if (!answer.last) return;
+        asked_.reset();
+        on_answer(key, answer);
+    });
+    seams_.log.info(claim_name(id) + " is settled; I compute it again");
+    seams_.worker.submit(*asked_,
+                         frames::Train{.round = id.round,
+                                       .slot = id.number,
+                                       .resume = std::nullopt,
+                                       .drills = {},
+                                       .carried_in = carried.root},
+                         std::move(bulk));
+    return true;
+}
+
+void Challenger::on_answer(const ClaimKey& key, const WorkerAnswered& answer) {
+    if (const auto* trained = std::get_if<frames::Trained>(&answer.message)) {
+        computed_[key] = trained->trace;
+        return;
+    }
+    const auto& job = std::get<base::Hash256>(key);
+    const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+    if (refusal != nullptr && bench_.after_refusal(job, *refusal) == Remedy::kAgain) return;
+    seams_.log.warn(not_done("a settled slot of job " + job.brief() + " is not computed again", answer).what);
+    const auto found = looks_.find(key);
+    if (found != looks_.end()) found->second.done = true;
+}
+
+void Challenger::compare(const contracts::StateView& state) {
+    for (const auto& [key, own] : computed_) {
+        const auto found = looks_.find(key);
+        if (found == looks_.end()) continue;
+        Look& look = found->second;
+        look.done = true;
+        const auto reveal = contracts::read_reveal(state, look.id.job, look.id.round, look.id.number);
+        const auto job = contracts::read_job(state, look.id.job);
+        if (!reveal || !job) continue;
+        look.unit = first_difference(reveal->trace, own, job->spec);
+        if (!look.unit) {
+            seams_.log.info(claim_name(look.id) + " is what it claims to be");
+            continue;
+        }
+        const std::string part =
+            look.unit->unit == dispute::UnitKind::kSegment ? " " + std::to_string(look.unit->part) : "";
+        seams_.log.warn(claim_name(look.id) + " is false: its " +
+                        std::string(dispute::to_text(look.unit->unit)) + part +
+                        " is not what its start gives");
+    }
+    computed_.clear();
+}
+
+}  // namespace assay::node

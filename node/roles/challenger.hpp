@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the first
+// unit that is not what its claimant says: a share of them on its own account, and whatever the role doubts.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/transactions.hpp"
+#include "node/dispute/slot_difference.hpp"
+#include "node/roles/game_player.hpp"
+
+namespace assay::node {
+
+/// A claim that is looked at, as it is kept on disk. With a unit it need not be computed again.
+struct Doubt {
+    base::Hash256 job;
+    std::uint32_t round = 0;
+    contracts::ClaimKind kind = contracts::ClaimKind::kSlot;
+    std::uint32_t number = 0;
+    std::optional<dispute::UnitKind> unit;
+    std::uint32_t part = 0;
+    template <class Self, class V>
+    static void fields(Self& self, V& visit) {
+        visit(self.job, self.round, self.kind, self.number, self.unit, self.part);
+    }
+};
+
+class Challenger {
+public:
+    /// `rate`: share of the settled slots of others that it computes again, 0 to 1. `secret`: of this node;
+    /// nobody who claims may know which slots these are. All references must outlive it.
+    Challenger(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
+               const base::SecretKey& node, double rate, PlayerTold::Offer offer);
+
+    /// Looks at the claim while its window is open, also after a restart.
+    void doubt(const Doubt& doubt);
+
+    /// After every event: looks at the open claims, and offers the challenges that are due.
+    void follow(const contracts::StateView& state, std::uint64_t height);
+    /// Asks the worker to compute a slot. REQUIRES that no request of the role is at work in the worker.
+    void compute(const contracts::StateView& state);
+    [[nodiscard]] bool computing() const { return asked_.has_value(); }
+
+private:
+    using ClaimKey = std::tuple<base::Hash256, std::uint32_t, contracts::ClaimKind, std::uint32_t>;
+    struct Look {
+        contracts::ClaimId id;
+        std::uint64_t until = 0;           ///< last height of its window
+        bool done = false;                 ///< `unit` is the finding
+        std::optional<DisputedUnit> unit;  ///< to challenge; nothing: it is as claimed
+    };
+
+    void take_over_notes();
+    void look(const contracts::StateView& state, std::uint64_t height);
+    void look_at(const contracts::StateView& state, const contracts::ClaimId& id,
+                 const contracts::Claim& claim, std::uint64_t height);
+    [[nodiscard]] bool is_drawn(const contracts::ClaimId& id) const;
+    [[nodiscard]] bool is_due(const contracts::StateView& state, const Look& look,
+                              std::uint64_t height) const;
+    [[nodiscard]] bool has_stake(const contracts::StateView& state, const Look& look);
+    bool train(const contracts::StateView& state, const Look& look);
+    void on_answer(const ClaimKey& key, const WorkerAnswered& answer);
+    void compare(const contracts::StateView& state);
+
+    Seams seams_;
+    BlobFiles& files_;
+    Requests& requests_;
+    JobBench& bench_;
+    const base::SecretKey& node_;
+    const double rate_;
+    const PlayerTold::Offer offer_;
+    std::map<ClaimKey, Look> looks_;
+    std::map<ClaimKey, Doubt> doubts_;
+    std::map<ClaimKey, program::TraceRecord> computed_;  ///< not compared yet
+    std::map<std::string, contracts::Payload> challenges_;
+    std::set<ClaimKey> poor_;  ///< said that stake is lacking
+    std::optional<std::uint64_t> looked_at_;
+    std::optional<RequestId> asked_;
+    bool notes_taken_over_ = false;
+};
+
+}  // namespace assay::node

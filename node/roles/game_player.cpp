@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/roles/game_player.hpp"
+
+#include <algorithm>
+
+#include "contracts/dispute/player.hpp"
+#include "contracts/program/round_law.hpp"
+#include "contracts/rules/dispute/games.hpp"
+#include "node/dispute/move_words.hpp"
+#include "node/roles/following_role.hpp"
+
+namespace assay::node {
+
+namespace frames = worker;
+using contracts::Game;
+using contracts::GamePhase;
+using contracts::Payload;
+using dispute::UnitKind;
+using dispute::WayStage;
+
+/// A game of this node.
+struct GamePlayer::Play {
+    Play(base::Hash256 job_, program::JobSpec spec_, dispute::UnitClaim unit_)
+        : job(job_), spec(std::move(spec_)), unit(std::move(unit_)), facts(spec, unit) {}
+
+    const base::Hash256 job;
+    const program::JobSpec spec;
+    const dispute::UnitClaim unit;
+    dispute::UnitFacts facts;
+    Game game;
+    std::unique_ptr<WorkerMemory> memory;  ///< null until its files are here
+    std::optional<Payload> move;           ///< of this turn, once it is known
+    std::optional<WorkerAsk> ask;          ///< at work
+    base::Bytes answered;                  ///< key of what was answered last
+    bool satisfied = false;                ///< and answered as far as needed
+    bool stuck = false;                    ///< the worker cannot do it: the clock decides
+    std::set<BlobId> blobs;                ///< that it needs
+};
+
+std::string dispute_name(const base::Hash256& job, std::uint32_t number) {
+    return "dispute " + std::to_string(number) + " of job " + job.brief();
+}
+
+GamePlayer::GamePlayer(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
+                       const base::PublicKey& me, PlayerTold told)
+    : seams_(seams),
+      files_(files),
+      requests_(requests),
+      bench_(bench),
+      me_(me),
+      told_(std::move(told)) {}
+
+GamePlayer::~GamePlayer() = default;
+
+void GamePlayer::say(const Play& play, const std::string& text) const {
+    seams_.log.info(dispute_name(play.job, play.game.number) + " about " + describe_unit(play.unit) + ": " +
+                    text);
+}
+
+bool GamePlayer::is_my_turn(const Game& game) const {
+    if (game.phase != GamePhase::kRunning) return false;
+    return (game.way.claimant_moves() ? game.claimant : game.challenger) == me_;
+}
+
+void GamePlayer::follow(const contracts::StateView& state, std::uint64_t height) {
+    if (looked_at_ != height) {
+        looked_at_ = height;
+        look(state);
+    }
+    for (const auto& [name, play] : plays_) {
+        if (play->move && is_my_turn(play->game)) {
+            told_.offer(dispute_name(play->job, play->game.number) + ", move " +
+                            std::to_string(play->game.moves),
+                        *play->move);
+        }
+    }
+    for (const auto& [name, call] : calls_) told_.offer(name, call);
+}
+
+void GamePlayer::look(const contracts::StateView& state) {
+    calls_.clear();
+    for (const base::Hash256& job : contracts::list_active_jobs(state)) {
+        for (const Game& game : contracts::list_games(state, job)) look_at(state, job, game);
+    }
+    std::erase_if(plays_, [&](const auto& entry) {
+        const auto game = contracts::read_game(state, entry.first.first, entry.first.second);
+        if (game && game->is_open()) return false;
+        if (game) entry.second->game = *game;
+        if (game) end_play(state, *entry.second);
+        return true;
+    });
+    needed_.clear();
+    for (const auto& [name, play] : plays_) needed_.insert(play->blobs.begin(), play->blobs.end());
+}
+
+void GamePlayer::look_at(const contracts::StateView& state, const base::Hash256& job, const Game& game) {
+    if (game.claimant != me_ && game.challenger != me_) return;
+    if (!game.is_open()) {
+        if (game.challenger == me_ && game.claimant_lost && !game.called) call_vouchers(state, job, game);
+        return;
+    }
+    auto& play = plays_[{job, game.number}];
+    const auto now = contracts::read_game(state, job, game.number);
+    if (!play) {
+        const auto terms = contracts::read_job_terms(state, job);
+        const auto pieces = contracts::read_game_pieces(state, job, game.number);
+        if (!terms || !pieces || !now) return static_cast<void>(plays_.erase({job, game.number}));
+        play = std::make_unique<Play>(job, terms->spec, pieces->unit);
+        play->game = *now;
+        say(*play, game.claimant == me_ ? "I defend what I claimed" : "I challenge it");
+    }
+    if (now->moves != play->game.moves) play->move.reset();
+    play->game = *now;
+}
+
+void GamePlayer::end_play(const contracts::StateView& state, const Play& play) {
+    const bool lost = play.game.claimant_lost == (play.game.claimant == me_);
+    std::string text = "it has ended, " + std::string(to_text(play.game.end));
+    if (play.game.end == contracts::GameEnd::kClosed || play.game.end == contracts::GameEnd::kVoid) {
+        say(play, text + ": nobody lost it");
+        return;
+    }
+    if (play.game.end == contracts::GameEnd::kJudged)
+        text += " (" + std::string(to_text(play.game.finding.reason)) + ")";
+    say(play, text + (lost ? ": I have lost " : ": I have won; the loser pays ") +
+                  base::to_text(play.game.lost));
+    (void)state;
+}
+
+void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Hash256& job, const Game& won) {
+    const auto claim = contracts::read_claim(state, won.claim_id(job));
+    if (!claim) return;
+    const auto games = contracts::list_games(state, job);
+    for (const base::PublicKey& verifier : contracts::vouchers_of(state, job, won)) {
+        const bool called = std::any_of(games.begin(), games.end(), [&](const Game& other) {
+            return other.called && other.claimant == verifier &&
+                   other.claim_id(job) == won.claim_id(job) && other.unit == won.unit &&
+                   other.part == won.part;
+        });
+        if (called) continue;
+        calls_[dispute_name(job, won.number) + ": I call verifier " + verifier.brief() +
+               ", who vouched for it"] =
+            contracts::DisputeCall{.job = job, .game = won.number, .verifier = verifier};
+    }
+}
+
+GamePlayer::Play* GamePlayer::next_play() {
+    Play* next = nullptr;
+    for (const auto& [name, play] : plays_) {
+        if (!is_my_turn(play->game) || play->move || play->stuck) continue;
+        if (next == nullptr || play->game.due < next->game.due) next = play.get();
+    }
+    return next;
+}
+
+void GamePlayer::compute(const contracts::StateView& state, bool first) {
+    if (asked_ || first == yields_) return;
+    if (!first) yields_ = false;
+    // A move that needs no worker any more leaves it to the next.
+    while (Play* play = next_play()) {
+        if (advance(state, *play)) {
+            yields_ = true;
+            return;
+        }
+        if (!play->move) return;
+    }
+}
+
+bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
+    const auto job = contracts::read_job(state, play.job);
+    if (!job) return false;
+    if (!play.memory) {
+        auto files = files_for(state, *job, play);
+        if (!files) return false;
+        play.memory = std::make_unique<WorkerMemory>(play.facts, std::move(*files));
+    }
+    play.memory->begin();
+    auto move = next_move(play);
+    if (!play.memory->lacking()) {
+        play.move = std::move(move);
+        return false;
+    }
+    if (play.answered == play.memory->lacking()->key) {
+        give_up(play, "its worker does not answer what it is asked");
+        return false;
+    }
+    if (!bench_.opened(state, *job)) return false;
+    ask(state, play);
+    return true;
+}
+
+std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& state,
+                                                 const contracts::Job& job, Play& play) {
+    const auto round = contracts::read_round(state, job.id, play.game.round);
+    if (!round) return std::nullopt;
+    PlayerFiles files;
+    if (told_.start) files.start = told_.start(job, play.unit);
+    const auto base = bench_.earlier_base(state, job, round->base_blob);
+    if (!base) return std::nullopt;
+    files.base = *base;
+    play.blobs.insert(bench_.stored_base(job, round->base_blob).value_or(BlobId{}));
+    if (play.unit.kind == UnitKind::kMerge || play.unit.kind == UnitKind::kClip)
+        return add_updates(state, job, play, files) ? std::optional(std::move(files)) : std::nullopt;
+    const auto carried = contracts::carried_in(state, job.id, play.game.round, play.unit.slot);
+    if (!carried.nothing()) {
+        contracts::Job then = job;
+        then.round = play.game.round;
+        const auto held = bench_.wants().want_state(
+            carried.blob, holders_of_carried(state, then, play.unit.slot, me_),
+            slot_terms(job.spec, program::strategy_of(job.spec).carried_arrays, Traffic::kCarried));
+        if (!held) return std::nullopt;
+        play.blobs.insert(carried.blob);
+        files.carried_root = carried.root;
+        files.carried = *held;
+    }
+    const bool is_own = play.game.claimant == me_ && !play.game.called;
+    if (is_own && told_.drills) files.drills = told_.drills(play.game.round);
+    return files;
+}
+
+bool GamePlayer::add_updates(const contracts::StateView& state, const contracts::Job& job, Play& play,
+                             PlayerFiles& files) {
+    const auto round = contracts::read_round(state, job.id, play.game.round);
+    bool all = true;
+    for (const std::uint32_t slot : round->merged_slots) {
+        if (play.unit.kind == UnitKind::kClip && slot != play.unit.slot) continue;
+        const auto reveal = contracts::read_reveal(state, job.id, play.game.round, slot);
+        const auto record = contracts::read_slot(state, job.id, play.game.round, slot);
+        if (!reveal || !record) return false;
+        const auto file = bench_.wants().want(
+            reveal->update_blob, holders_of_stored(state, job, *record, me_), update_terms(job.spec));
+        play.blobs.insert(reveal->update_blob);
+        files.slots.push_back(slot);
+        if (file) files.updates.push_back(*file);
+        all = all && file.has_value();
+    }
+    return all;
+}
+
+Payload GamePlayer::concede(const Play& play, const std::string& why) {
+    say(play, "I concede: " + why);
+    return contracts::DisputeConcede{.job = play.job, .game = play.game.number};
+}
+
+std::optional<Payload> GamePlayer::next_move(Play& play) {
+    WorkerMemory& own = *play.memory;
+    const dispute::Way& way = play.game.way;
+    const bool claims = play.game.claimant == me_;
+    const bool fits = own.starts_as_claimed();
+    if (own.lacking()) return std::nullopt;
+    if (!fits) return concede(play, "what I compute does not lead to where the unit starts");
+    if (!claims) {
+        const auto pick = dispute::next_pick(way, play.facts, own);
+        if (own.lacking()) return std::nullopt;
+        if (!pick) return concede(play, "I find nothing to reject");
+        say(play, "I reject " + describe_pick(way, play.facts, *pick));
+        return contracts::DisputePick{.job = play.job, .game = play.game.number, .pick = *pick};
+    }
+    if (way.stage == WayStage::kWitness) {
+        auto witness = own.witness(way);
+        if (own.lacking()) return std::nullopt;
+        if (witness.empty()) return concede(play, "I cannot open what I claimed");
+        say(play, "I open " + dispute::describe_way(way, play.facts) + " in " +
+                      std::to_string(witness.size()) + " bytes");
+        return contracts::DisputeProve{
+            .job = play.job, .game = play.game.number, .witness = std::move(witness)};
+    }
+    auto hashes = dispute::next_post(way, own);
+    if (own.lacking()) return std::nullopt;
+    if (!dispute::may_post(way, play.facts, hashes))
+        return concede(play, "what I compute is not what I claimed");
+    say(play, "I post " + describe_post(way, play.facts));
+    return contracts::DisputePost{.job = play.job, .game = play.game.number, .hashes = std::move(hashes)};
+}
+
+void GamePlayer::ask(const contracts::StateView& state, Play& play) {
+    (void)state;
+    play.ask = play.memory->lacking();
+    play.satisfied = false;
+    const Name name{play.job, play.game.number};
+    asked_ = requests_.on_worker([this, name](const WorkerAnswered& answer) { on_answer(name, answer); });
+    seams_.worker.submit(*asked_, play.ask->request, play.ask->bulk);
+}
+
+void GamePlayer::on_answer(const Name& name, const WorkerAnswered& answer) {
+    const RequestId request = asked_.value_or(0);
+    if (answer.last) asked_.reset();
+    const auto found = plays_.find(name);
+    if (found == plays_.end() || !found->second->ask) return;  // the game ended meanwhile
+    Play& play = *found->second;
+    if (!play.satisfied && play.memory->take(*play.ask, answer.message, answer.bulk)) {
+        play.satisfied = true;
+        if (!answer.last) seams_.worker.cancel(request);
+    }
+    if (!answer.last) return;
+    const base::Bytes key = play.ask->key;
+    play.ask.reset();
+    const auto* refusal = std::get_if<frames::Refusal>(&answer.message);
+    if (refusal != nullptr && !play.satisfied) return on_refusal(play, *refusal);
+    play.answered = key;
+}
+
+void GamePlayer::on_refusal(Play& play, const frames::Refusal& refusal) {
+    const Remedy remedy = bench_.after_refusal(play.job, refusal);
+    if (remedy == Remedy::kAgain) return say(play, refusal.text + "; I ask my worker again");
+    if (remedy == Remedy::kResult) {
+        play.move = concede(play, refusal.text);
+        return;
+    }
+    give_up(play, with_fix(refusal));
+}
+
+void GamePlayer::give_up(Play& play, const std::string& why) {
+    play.stuck = true;
+    seams_.log.error(dispute_name(play.job, play.game.number) + " cannot be played here: " + why);
+}
+
+}  // namespace assay::node
