@@ -101,13 +101,12 @@ void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
     challenges_.clear();
     for (const auto& [key, look] : looks_) {
         if (!look.unit || !is_due(state, look, height) || !has_stake(state, look)) continue;
-        challenges_["challenge of " + claim_name(look.id)] =
-            contracts::DisputeOpen{.job = look.id.job,
-                                   .round = look.id.round,
-                                   .kind = look.id.kind,
-                                   .number = look.id.number,
-                                   .unit = look.unit->unit,
-                                   .part = look.unit->part};
+        challenges_["challenge of " + claim_name(look.id)] = contracts::DisputeOpen{.job = look.id.job,
+                                                                                    .round = look.id.round,
+                                                                                    .kind = look.id.kind,
+                                                                                    .number = look.id.number,
+                                                                                    .unit = look.unit->unit,
+                                                                                    .part = look.unit->part};
     }
     std::erase_if(doubts_, [&](const auto& entry) {
         const auto& [job, round, kind, number] = entry.first;
@@ -126,22 +125,28 @@ void Challenger::look_at(const contracts::StateView& state, const ClaimId& id, c
                          std::uint64_t height) {
     const ClaimKey key{id.job, id.round, id.kind, id.number};
     const auto doubted = doubts_.find(key);
-    if (claim.dead || (doubted == doubts_.end() && !is_drawn(id))) return;
+    const bool accuses = contracts::unused_accusation(claim, node_.public_key()).has_value();
+    if (claim.dead || (doubted == doubts_.end() && !accuses && !is_drawn(id))) return;
     const auto end = contracts::end_of_window(state, id, claim);
     const auto me = contracts::read_node_key(state, node_.public_key());
     // A challenge comes into the next block at the earliest.
     if (id.kind == ClaimKind::kSlot && !contracts::read_reveal(state, id.job, id.round, id.number)) return;
-    if (!end || height >= *end || !me || me->owner == claim.owner) return;
+    if (!end || !me || me->owner == claim.owner) return;
     Look& look = looks_[key];
     look.id = id;
-    look.until = *end;
+    look.accuses = accuses;
+    // Whoever accuses has to open its game, and has less time for it.
+    look.until = accuses ? claim.accuse_by - 1 : *end;
+    if (height >= look.until) return static_cast<void>(looks_.erase(key));
     if (doubted == doubts_.end() || !doubted->second.unit) return;
     look.done = true;
     look.unit = DisputedUnit{*doubted->second.unit, doubted->second.part};
 }
 
-// One challenge is enough, unless it could be thrown: with a third of the window left nobody waits for it.
+// An accuser that opens no game loses. Else one challenge is enough, unless it could be thrown: with a third
+// of the window left nobody waits for it.
 bool Challenger::is_due(const contracts::StateView& state, const Look& look, std::uint64_t height) const {
+    if (look.accuses) return true;
     bool another = false;
     for (const Game& game : contracts::list_games(state, look.id.job)) {
         if (game.claim_id(look.id.job) != look.id || game.called) continue;
@@ -154,6 +159,7 @@ bool Challenger::is_due(const contracts::StateView& state, const Look& look, std
 }
 
 bool Challenger::has_stake(const contracts::StateView& state, const Look& look) {
+    if (look.accuses) return true;
     const auto job = contracts::read_job(state, look.id.job);
     const auto claim = contracts::read_claim(state, look.id);
     if (!job || !claim) return false;
@@ -162,7 +168,8 @@ bool Challenger::has_stake(const contracts::StateView& state, const Look& look) 
     if (bond && contracts::read_stake(state, node_.public_key()).free >= *bond) return true;
     const ClaimKey key{look.id.job, look.id.round, look.id.kind, look.id.number};
     if (bond && poor_.insert(key).second) {
-        seams_.log.warn(claim_name(look.id) + " is false, and the free stake of this node does not reach for a challenge (" +
+        seams_.log.warn(claim_name(look.id) +
+                        " is false, and the free stake of this node does not reach for a challenge (" +
                         base::to_text(*bond) + ")");
     }
     return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the first
-// unit that is not what its claimant says: a share of them on its own account, and whatever the role doubts.
+// Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the
+// first unit that is not what its claimant says: a share of them on its own account, and whatever the role
+// doubts.
 #pragma once
 
 #include <functional>
@@ -41,7 +42,8 @@ public:
     /// Looks at the claim while its window is open, also after a restart.
     void doubt(const Doubt& doubt);
 
-    /// After every event: looks at the open claims, and offers the challenges that are due.
+    /// After every event: looks at the open claims that are doubted, drawn, or accused by this node, and
+    /// offers the challenges that are due.
     void follow(const contracts::StateView& state, std::uint64_t height);
     /// Asks the worker to compute a slot. REQUIRES that no request of the role is at work in the worker.
     void compute(const contracts::StateView& state);
@@ -51,7 +53,8 @@ private:
     using ClaimKey = std::tuple<base::Hash256, std::uint32_t, contracts::ClaimKind, std::uint32_t>;
     struct Look {
         contracts::ClaimId id;
-        std::uint64_t until = 0;           ///< last height of its window
+        std::uint64_t until = 0;           ///< last height at which it can be challenged
+        bool accuses = false;              ///< this node has accused it, and owes a game that takes no bond
         bool done = false;                 ///< `unit` is the finding
         std::optional<DisputedUnit> unit;  ///< to challenge; nothing: it is as claimed
     };

@@ -48,12 +48,13 @@ struct MarketOptions {
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
-    std::uint32_t width = 0;        ///< of the model; 0: the tiny job's
-    std::set<std::string> outward;  ///< miners that accept no connection
-    std::uint64_t luck = 0;         ///< another number, another job: other draws
+    std::uint32_t width = 0;                                  ///< of the model; 0: the tiny job's
+    std::set<std::string> outward;                            ///< miners that accept no connection
+    std::uint64_t luck = 0;                                   ///< another number, another job: other draws
     std::map<std::string, std::vector<PlannedDrill>> drills;  ///< of single miners
-    std::set<std::string> colluding;           ///< verifiers that say what the first miner claims
-    std::map<std::string, double> challenges;  ///< VerifierOptions::challenge of single verifiers
+    std::set<std::string> colluding;             ///< verifiers that say what the first miner claims
+    std::map<std::string, Misconduct> conducts;  ///< of single verifiers
+    std::map<std::string, double> challenges;    ///< VerifierOptions::challenge of single verifiers
 };
 
 class Market {
@@ -258,6 +259,7 @@ private:
     [[nodiscard]] VerifierOptions options_of_verifier(const std::string& name) const {
         VerifierOptions options;
         if (options_.challenges.contains(name)) options.challenge = options_.challenges.at(name);
+        if (options_.conducts.contains(name)) options.conducts.add(options_.conducts.at(name));
         if (!options_.colluding.contains(name)) return options;
         options.conducts.add(Misconduct::kColludingPanel);
         options.accomplice_note = [this](const std::string& note) {
