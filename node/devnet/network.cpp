@@ -171,6 +171,8 @@ base::Outcome<Network> Network::start(const Devnet& net) {
             if (found->second == Misconduct::kColludingPanel)
                 arguments.insert(arguments.end(), {"--accomplice", net.miners.front().home.root.string()});
         }
+        if (const auto more = net.plan.verifier_flags.find(i); more != net.plan.verifier_flags.end())
+            arguments.insert(arguments.end(), more->second.begin(), more->second.end());
         arguments.insert(arguments.end(), kOneCheck.begin(), kOneCheck.end());
         const auto flags = network.common_flags(verifier);
         arguments.insert(arguments.end(), flags.begin(), flags.end());

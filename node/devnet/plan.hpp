@@ -39,6 +39,8 @@ struct DevnetPlan {
     /// Of verifiers by their place, where they are not honest. The accomplice of those that collude is the
     /// first miner.
     std::map<std::size_t, Misconduct> verifier_misconducts;
+    /// More flags of `assay verifier run`, by place.
+    std::map<std::size_t, std::vector<std::string>> verifier_flags = {};
     std::vector<Misconduct> buyer_conducts;  ///< of the buyer of the job; none: it is honest
     /// A network of two verifiers gets along with two owners, whatever is set here.
     contracts::Params params = devnet_params();

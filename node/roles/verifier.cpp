@@ -132,7 +132,7 @@ void VerifierRole::keep_own(std::set<BlobId>& needed) {
 void VerifierRole::plan_bidding(const contracts::Job& job) {
     // What the audits need stays from the promise on: another job's data does not take its room.
     if (takes_part(job, me())) return static_cast<void>(bench_.gather(state(), job));
-    if (job.phase == contracts::JobPhase::kRefill) return;  // nobody enlists any more
+    if (!options_.enlists || job.phase == contracts::JobPhase::kRefill) return;  // or nobody enlists any more
     const auto lock = lock_for(job);
     if (!lock || !checked_before_enlisting(job)) return;
     const base::Hash256 secret = beacon_secret(parts().node_key, job.id.view());

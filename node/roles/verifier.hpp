@@ -49,6 +49,8 @@ struct VerifierOptions {
     /// What the file of a finding says, in the form that the process gives records. Null: findings are
     /// logged and not kept.
     std::function<std::string(const Finding&)> finding_text;
+    /// False: it enlists for no job, and only challenges.
+    bool enlists = true;
     /// Share of the settled slots of others that it computes again on its own account, to challenge what is
     /// false; 0 to 1. It takes free stake for a bond.
     double challenge = 0;

@@ -181,6 +181,7 @@ SmallNetwork::SmallNetwork(ScenarioPlan plan) {
     devnet.miners = plan.miners;
     devnet.verifiers = plan.verifiers;
     devnet.verifier_misconducts = plan.verifier_misconducts;
+    devnet.verifier_flags = plan.verifier_flags;
     devnet.buyer_conducts = plan.buyer_conducts;
     devnet.params = plan.params;
     devnet.block_interval_ms = kBlockMs;

@@ -91,6 +91,8 @@ struct VerifierFlags {
     RoleFlags role;
     std::string stake = "100";
     std::string lock = "20";
+    double challenge = 0;
+    bool watch = false;
     std::vector<std::string> drills;
     std::string accomplice;
     unsigned self_check = kSelfCheckInterval.count();
@@ -121,6 +123,8 @@ base::Outcome<void> run_verifier(const Context& context, const VerifierFlags& fl
     VerifierOptions verifier_options;
     ASSAY_ASSIGN(const base::Amount stake, amount_flag("--stake", flags.stake));
     ASSAY_ASSIGN(verifier_options.lock, amount_flag("--lock", flags.lock));
+    verifier_options.challenge = flags.challenge;
+    verifier_options.enlists = !flags.watch;
     ASSAY_TRY(add_misconducts(flags, verifier_options));
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(options), stop));
     ASSAY_TRY(check_drills(flags.drills, *process));
@@ -176,6 +180,13 @@ void add_work_commands(CLI::App& app, Context& context) {
         .add_option("--lock", verifier->lock,
                     "Stake locked for each job, link bond apart; a job that asks more is left alone")
         ->capture_default_str();
+    verify
+        .add_option("--challenge", verifier->challenge,
+                    "Share of others' settled slots to compute again, and to challenge where they are false "
+                    "(takes free stake: leave some of --stake over --lock)")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    verify.add_flag("--watch", verifier->watch, "Enlist for no job: only --challenge and play disputes");
     verify
         .add_option("--drill", verifier->drills,
                     "Behave so (devnet only). " + misconduct_help(WorkRole::kVerifier))

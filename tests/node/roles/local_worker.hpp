@@ -58,6 +58,13 @@ public:
         return answer;
     }
 
+    /// As a new process: nothing is open, and nobody is answered.
+    void restart() {
+        waiting_.clear();
+        answers_.clear();
+        job_.reset();
+    }
+
     Instead instead;
     Falsify falsify;
     bool devnet = false;  ///< takes drills

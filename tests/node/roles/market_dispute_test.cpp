@@ -2,6 +2,7 @@
 // Games that the roles of a market play by themselves, over real workers: who cheats or accuses falsely loses on
 // the ledger, and training goes on.
 #include "contracts/rules/dispute/tables.hpp"
+#include "ledger/audit/payout_audit.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -58,24 +59,30 @@ std::unique_ptr<Market> judged_without_vito(MarketOptions options) {
     return nullptr;
 }
 
-}  // namespace
+/// Ends the first game; the parties' logs are what a failure prints.
+void play_first_game(Market& market, const std::function<void()>& meanwhile = [] {}) {
+    market.turn_until([&] {
+        meanwhile();
+        const auto games = games_of(market);
+        return !games.empty() && !games.front().is_open();
+    });
+    INFO("mia\n" << words_of(market, "mia"));
+    INFO("vito\n" << words_of(market, "vito"));
+    REQUIRE_FALSE(games_of(market).empty());
+    REQUIRE_FALSE(games_of(market).front().is_open());
+}
 
-TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn has it forfeited") {
+std::unique_ptr<Market> cheated_market() {
     MarketOptions options = with_windows();
     options.drills["mia"] = {one_ulp()};
     options.colluding = {"vera", "viki"};
     options.challenges["vito"] = 1;
-    const auto market = judged_without_vito(options);
+    auto market = judged_without_vito(options);
     REQUIRE(market);
-    REQUIRE(market->turn_until([&] { return market->settled(0); }));
-    for (const auto& slot : slots_of(*market, "mia", 0)) CHECK(slot.verdict == Reason::kPaid);
-    market->turn_until([&] { return !games_of(*market).empty() && !games_of(*market).front().is_open(); });
-    INFO("mia\n" << words_of(*market, "mia"));
-    INFO("vito\n" << words_of(*market, "vito"));
-    const auto games = games_of(*market);
-    REQUIRE(!games.empty());
-    const Game& game = games.front();
-    REQUIRE_FALSE(game.is_open());
+    return market;
+}
+
+void check_one_ulp(const Game& game) {
     CHECK(game.end == GameEnd::kJudged);
     CHECK(game.claimant_lost);
     CHECK(game.unit == dispute::UnitKind::kSegment);
@@ -83,6 +90,126 @@ TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn
     CHECK(game.way.at.step == 3);
     CHECK(game.way.at.operator_index == 17);
     CHECK((game.finding.claimed_low ^ game.finding.computed_low) == 1);
+}
+
+/// vito's worker computes mia's slot of round 0 otherwise than it is; `consistent`: in its answers about it,
+/// too.
+void lie(Market& market, bool consistent) {
+    const std::uint32_t slot = slots_of(market, "mia", 0).front().slot;
+    market.party("vito").worker.falsify = [=](const frames::Message& request, WorkerAnswered& answer) {
+        const auto* train = std::get_if<frames::Train>(&request);
+        auto* trained = std::get_if<frames::Trained>(&answer.message);
+        if (train != nullptr && trained != nullptr && train->slot == slot && train->round == 0)
+            trained->trace.boundaries[kSegment + 1].bytes[0] ^= 1;
+        auto* descended = std::get_if<frames::Descended>(&answer.message);
+        if (!consistent || descended == nullptr || descended->answer.hashes.empty()) return;
+        descended->answer.hashes.back().bytes[0] ^= 1;
+    };
+}
+
+}  // namespace
+
+TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn has it forfeited") {
+    const auto market = cheated_market();
+    REQUIRE(market->turn_until([&] { return market->settled(0); }));
+    for (const auto& slot : slots_of(*market, "mia", 0)) CHECK(slot.verdict == Reason::kPaid);
+    play_first_game(*market);
+    check_one_ulp(games_of(*market).front());
+    REQUIRE(market->turn_until([&] { return market->ended(); }));
+    check_nobody_ended(*market);
+    CHECK(market->job()->end_reason == Reason::kJobComplete);
+    CHECK(market->round(1).merged);
+    // Those who had vouched for the unit lose what they had locked.
+    std::set<std::string> lost;
+    for (const Game& one : games_of(*market)) {
+        INFO("game " << one.number << " " << to_text(one.end));
+        CHECK_FALSE(one.is_open());
+        if (!one.called) continue;
+        CHECK(one.claimant_lost);
+        for (const std::string name : {"vera", "viki"})
+            if (market->party(name).node.public_key() == one.claimant) lost.insert(name);
+    }
+    CHECK(lost == std::set<std::string>{"vera", "viki"});
+    const std::string words = words_of(*market, "vito");
+    for (const char* said : {"is false: its segment 1", "I reject step 3 of segment 1",
+                             "I reject `h.1.attn.c_attn.forward` y, step 3", "I have won"}) {
+        INFO(said);
+        CHECK(words.find(said) != std::string::npos);
+    }
+    const ledger::PayoutReport report = ledger::audit_payouts(market->with_evidence());
+    std::string failures;
+    for (const auto& failure : report.failures) failures += failure.where + ": " + failure.what + "\n";
+    INFO(failures);
+    CHECK(report.ok());
+}
+
+TEST_CASE("both players of a game end after every move, and others go on with what they left on disk") {
+    const auto market = cheated_market();
+    std::uint32_t restarts = 0;
+    std::optional<std::uint32_t> restarted_at;
+    play_first_game(*market, [&] {
+        const auto games = games_of(*market);
+        if (games.empty() || !games.front().is_open() || restarted_at == games.front().moves) return;
+        restarted_at = games.front().moves;
+        ++restarts;
+        market->restart_miner("mia");
+        market->restart_verifier("vito");
+    });
+    CHECK(restarts > 3);
+    check_one_ulp(games_of(*market).front());
+    REQUIRE(market->turn_until([&] { return market->ended(); }));
+    check_nobody_ended(*market);
+}
+
+TEST_CASE("a challenger that lies loses to a miner that is right, and one that errs concedes") {
+    for (const bool consistent : {true, false}) {
+        INFO("consistent: " << consistent);
+        MarketOptions options = with_windows();
+        options.challenges["vito"] = 1;
+        const auto market = judged_without_vito(options);
+        REQUIRE(market);
+        lie(*market, consistent);
+        play_first_game(*market);
+        const Game game = games_of(*market).front();
+        CHECK_FALSE(game.claimant_lost);
+        CHECK(game.end == (consistent ? GameEnd::kJudged : GameEnd::kConceded));
+        CHECK(game.lost == game.bond);
+        REQUIRE(market->turn_until([&] { return market->ended(); }));
+        check_nobody_ended(*market);
+        for (std::uint32_t slot = 0; slot < 2; ++slot)
+            CHECK(market->slot(0, slot).verdict == Reason::kPaid);
+    }
+}
+
+TEST_CASE("whoever of two players is gone in the middle of a game loses it by its clock") {
+    for (const std::string gone : {"mia", "vito"}) {
+        INFO(gone);
+        const auto market = cheated_market();
+        play_first_game(*market, [&] {
+            const auto games = games_of(*market);
+            if (!games.empty() && games.front().moves == 2) market->party(gone).ended = true;
+        });
+        const Game game = games_of(*market).front();
+        CHECK(game.end == GameEnd::kSilent);
+        CHECK(game.claimant_lost == (gone == "mia"));
+    }
+}
+
+TEST_CASE("a miner whose machine was wrong once concedes, and keeps its place") {
+    MarketOptions options = with_windows();
+    options.drills["mia"] = {{.round = 0,
+                              .drill = {.kind = worker::DrillKind::kUlp,
+                                        .segment = kSegment,
+                                        .tensor = "wte.weight",
+                                        .index = 5}}};
+    options.colluding = {"vera", "viki"};
+    options.challenges["vito"] = 1;
+    const auto market = judged_without_vito(options);
+    REQUIRE(market);
+    play_first_game(*market);
+    const Game game = games_of(*market).front();
+    CHECK(game.end == GameEnd::kConceded);
+    CHECK(game.claimant_lost);
     REQUIRE(market->turn_until([&] { return market->ended(); }));
     check_nobody_ended(*market);
 }

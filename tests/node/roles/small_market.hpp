@@ -124,6 +124,7 @@ public:
     void restart_verifier(const std::string& name) {
         Party& verifier = party(name);
         verifier.parts.start_height = height();
+        verifier.worker.restart();
         verifier.role = std::make_unique<VerifierRole>(verifier.parts, options_of_verifier(name));
         start_role(verifier);
         settle();
@@ -132,6 +133,7 @@ public:
     void restart_miner(const std::string& name) {
         Party& miner = party(name);
         miner.parts.start_height = height();
+        miner.worker.restart();
         miner.role = std::make_unique<MinerRole>(miner.parts, options_of_miner(name));
         start_role(miner);
         settle();

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both players of a game, each with a worker process and nothing else: a planted ulp loses wherever it is, and
+// a claim that is right wins against every pick, whatever is disputed.
+#include "node/dispute/worker_memory.hpp"
+
+#include <functional>
+
+#include "contracts/program/round_law.hpp"
+#include "contracts/program/round_plan.hpp"
+#include "node/dispute/move_words.hpp"
+#include "node/dispute/slot_difference.hpp"
+#include "tests/node/worker/player_machine.hpp"
+
+using namespace assay;
+using dispute::GameVerdict;
+using dispute::UnitClaim;
+using dispute::UnitFacts;
+using dispute::UnitKind;
+using dispute::Way;
+using dispute::WayStage;
+using node::PlayerFiles;
+using node::WorkerMemory;
+using tests::PlayerMachine;
+namespace frames = worker;
+
+namespace {
+
+using Files = std::vector<frames::SharedDescriptor>;
+
+/// Computes until nothing is lacking.
+template <class Compute>
+auto with_worker(WorkerMemory& memory, const PlayerMachine& machine, Compute&& compute) {
+    for (int asked = 0;; ++asked) {
+        memory.begin();
+        auto result = compute();
+        if (!memory.lacking()) return result;
+        REQUIRE(asked < 40);
+        const node::WorkerAsk ask = *memory.lacking();
+        bool enough = false;
+        const auto hand = [&](const node::WorkerEvent& event) {
+            if (!enough) enough = memory.take(ask, event.message, event.bulk);
+        };
+        const auto last = node::call(*machine.worker, ask.request, ask.bulk, hand);
+        if (!last.ok()) FAIL(last.error().what);
+        hand(*last);
+    }
+}
+
+/// Points at the same place of every row, as if it were false, and at a step's end where `end` says so.
+struct Liar {
+    std::uint64_t place = 0;
+    std::optional<dispute::StepEnd> end;
+
+    [[nodiscard]] std::optional<dispute::Pick> pick(const Way& way, UnitFacts& facts) const {
+        const dispute::Pick at_end{0, end};
+        if (end && may_pick(way, facts, at_end)) return at_end;
+        const dispute::Pick behind{way.posted.size(), std::nullopt};
+        if (place >= way.posted.size() && may_pick(way, facts, behind)) return behind;
+        const dispute::Pick inside{std::min(place, way.posted.size() - 1), std::nullopt};
+        if (may_pick(way, facts, inside)) return inside;
+        return dispute::Pick{0, std::nullopt};
+    }
+};
+
+using Picks = std::function<std::optional<dispute::Pick>(const Way&, UnitFacts&)>;
+
+struct Ended {
+    Way way;
+    std::optional<GameVerdict> verdict;  ///< nothing: the challenger found nothing
+    std::string words;
+};
+
+/// The claimant against picks; `restarted`: it keeps nothing from one move to the next.
+Ended play(UnitFacts& facts, const PlayerFiles& files, const PlayerMachine& machine, const Picks& picks,
+           bool restarted = false) {
+    auto memory = std::make_unique<WorkerMemory>(facts, files);
+    Ended out{begin_way(facts), std::nullopt, {}};
+    while (out.way.stage != WayStage::kWitness) {
+        if (restarted) memory = std::make_unique<WorkerMemory>(facts, files);
+        REQUIRE(with_worker(*memory, machine, [&] { return memory->starts_as_claimed(); }));
+        const auto hashes = with_worker(*memory, machine, [&] { return next_post(out.way, *memory); });
+        INFO(node::describe_post(out.way, facts));
+        REQUIRE(may_post(out.way, facts, hashes));
+        post(out.way, facts, hashes);
+        const auto pick = picks(out.way, facts);
+        if (!pick) return out;
+        REQUIRE(may_pick(out.way, facts, *pick));
+        out.words += node::describe_pick(out.way, facts, *pick) + "\n";
+        dispute::pick(out.way, facts, *pick);
+    }
+    const auto witness = with_worker(*memory, machine, [&] { return memory->witness(out.way); });
+    out.words += describe_way(out.way, facts);
+    out.verdict = judge_way(out.way, facts, witness);
+    return out;
+}
+
+/// The challenger's own picks.
+Picks picks_of(WorkerMemory& memory, const PlayerMachine& machine) {
+    return [&](const Way& way, UnitFacts& facts) {
+        REQUIRE(with_worker(memory, machine, [&] { return memory.starts_as_claimed(); }));
+        return with_worker(memory, machine, [&] { return next_pick(way, facts, memory); });
+    };
+}
+
+/// What a slot's trace claims of a unit, as the ledger has it.
+UnitClaim claim_of(const tests::TinyJob& job, const program::TraceRecord& trace, const base::Hash256& base,
+                   UnitKind kind, std::uint32_t segment = 0) {
+    const program::RoundPlan plan(job.spec);
+    UnitClaim claim;
+    claim.kind = kind;
+    switch (kind) {
+        case UnitKind::kSegment: {
+            const program::StepRange steps = plan.steps(segment);
+            claim.segment = segment;
+            claim.first_step = steps.first;
+            claim.last_step = steps.last;
+            claim.age = steps.first;
+            claim.states = {trace.boundaries[segment], trace.boundaries[segment + 1]};
+            claim.fingerprints = {trace.fingerprints.begin() + steps.first,
+                                  trace.fingerprints.begin() + steps.last};
+            break;
+        }
+        case UnitKind::kUpdate:
+            claim.claimed = trace.update;
+            claim.states = {base, trace.boundaries.back()};
+            break;
+        case UnitKind::kCarried:
+            claim.claimed = trace.carried->out;
+            claim.states = {trace.boundaries.back()};
+            claim.age = job.spec.train.inner_steps;
+            break;
+        case UnitKind::kStart:
+            claim.claimed = trace.boundaries.front();
+            claim.states = {base};
+            break;
+        default: FAIL("not of a slot");
+    }
+    return claim;
+}
+
+base::Hash256 root_of_base(const PlayerMachine& machine, const frames::SharedDescriptor& base) {
+    const auto rooted = tests::call_for<frames::Rooted>(*machine.worker,
+                                                        frames::Root{frames::BulkKind::kBaseState}, {base});
+    REQUIRE(rooted.ok());
+    return rooted->first.root;
+}
+
+program::TraceRecord trained_with(const PlayerMachine& machine, const frames::Drill& drill) {
+    frames::Train request;
+    request.drills = {drill};
+    const auto trained = tests::call_for<frames::Trained>(*machine.worker, request, {machine.base});
+    if (!trained.ok()) FAIL(trained.error().what);
+    return trained->first.trace;
+}
+
+frames::Drill fault(std::uint32_t operator_index, std::uint64_t element) {
+    frames::Drill drill{.kind = frames::DrillKind::kOperator, .segment = 1, .tensor = {}, .index = element};
+    drill.step = 1;
+    drill.operator_index = operator_index;
+    return drill;
+}
+
+}  // namespace
+
+TEST_CASE("one ulp in any operator of one step loses the game that its trace leads to") {
+    const tests::TinyJob job = tests::tiny_job();
+    const auto program = program::build_step_program(job.spec.model, job.spec.train, job.spec.profile);
+    const PlayerMachine machine(job);
+    std::uint32_t played = 0;
+    for (std::uint32_t index = 1; index < program.operators.size(); index += 13) {
+        const frames::Drill drill = fault(index, 0);
+        const auto claimed = trained_with(machine, drill);
+        const auto unit = node::first_difference(claimed, machine.trace, job.spec);
+        if (!unit) continue;  // rounded away before the step's end
+        INFO("operator " << program.operators[index].name);
+        REQUIRE(*unit == node::DisputedUnit{UnitKind::kSegment, 1});
+        const UnitClaim claim = claim_of(job, claimed, {}, UnitKind::kSegment, 1);
+        UnitFacts facts(job.spec, claim);
+        PlayerFiles cheat{.base = machine.base};
+        cheat.drills = {drill};
+        WorkerMemory challenger(facts, {.base = machine.base});
+        const Ended end = play(facts, cheat, machine, picks_of(challenger, machine), played == 0);
+        INFO(end.words);
+        REQUIRE(end.verdict.has_value());
+        CHECK(end.verdict->outcome == dispute::GameOutcome::kClaimantLoses);
+        CHECK(end.way.at.step == 3);
+        CHECK(end.way.at.operator_index == index);
+        CHECK(end.words.find("step 3 of segment 1") == 0);
+        ++played;
+        // From the start that the claimant served, the challenger finds the same.
+        PlayerFiles served{.base = machine.base};
+        served.start = machine.states[0];
+        WorkerMemory again(facts, served);
+        CHECK(play(facts, cheat, machine, picks_of(again, machine)).way == end.way);
+    }
+    CHECK(played > 5);
+}
+
+TEST_CASE("who finds nothing has nothing to pick, and whose numbers lead elsewhere knows it") {
+    const tests::TinyJob job = tests::tiny_job();
+    const PlayerMachine machine(job);
+    UnitClaim claim = claim_of(job, machine.trace, {}, UnitKind::kSegment, 1);
+    {
+        UnitFacts facts(job.spec, claim);
+        WorkerMemory challenger(facts, {.base = machine.base});
+        const Ended end = play(facts, {.base = machine.base}, machine, picks_of(challenger, machine));
+        CHECK_FALSE(end.verdict.has_value());
+    }
+    claim.states[0].bytes[0] ^= 1;
+    UnitFacts facts(job.spec, claim);
+    WorkerMemory other(facts, {.base = machine.base});
+    CHECK_FALSE(with_worker(other, machine, [&] { return other.starts_as_claimed(); }));
+}
+
+TEST_CASE("a claim of a slot that is right wins against every pick") {
+    for (const bool carries : {false, true}) {
+        tests::TinyJob job = tests::tiny_job();
+        if (carries) job.spec.inner_state = program::InnerState::kCarried;
+        const PlayerMachine machine(job);
+        const base::Hash256 base = root_of_base(machine, machine.base);
+        const PlayerFiles files{.base = machine.base};
+        std::vector<std::pair<UnitKind, std::uint32_t>> units = {{UnitKind::kSegment, 0},
+                                                                 {UnitKind::kSegment, 1},
+                                                                 {UnitKind::kSegment, 2},
+                                                                 {UnitKind::kUpdate, 0},
+                                                                 {UnitKind::kStart, 0}};
+        if (carries) units.emplace_back(UnitKind::kCarried, 0);
+        const std::vector<Liar> liars = {{0, {}},
+                                         {1, {}},
+                                         {100, {}},
+                                         {3'000, {}},
+                                         {0, dispute::StepEnd::kLoss},
+                                         {0, dispute::StepEnd::kNorm},
+                                         {0, dispute::StepEnd::kState},
+                                         {1, dispute::StepEnd::kState},
+                                         {7, dispute::StepEnd::kState}};
+        for (const auto& [kind, segment] : units) {
+            const UnitClaim claim = claim_of(job, machine.trace, base, kind, segment);
+            UnitFacts facts(job.spec, claim);
+            for (const Liar& liar : liars) {
+                if (liar.end && kind != UnitKind::kSegment) continue;
+                const Ended end = play(facts, files, machine, [&](const Way& way, UnitFacts& of) {
+                    return liar.pick(way, of);
+                });
+                INFO(node::describe_unit(claim) << "\n" << end.words);
+                REQUIRE(end.verdict.has_value());
+                CHECK(end.verdict->claimant_wins());
+            }
+        }
+    }
+}
+
+TEST_CASE("a merge and a clip that are right win against every pick") {
+    tests::TinyJob job = tests::tiny_job();
+    job.spec.train.max_update_norm = 1e-3F;
+    const PlayerMachine machine(job);
+    const base::Hash256 base = root_of_base(machine, machine.base);
+    frames::Merge merge;
+    merge.accepted = {{0, 1, machine.trace.update}};
+    const auto merged = tests::call_for<frames::BaseStateFrame>(*machine.worker, merge,
+                                                                {machine.base, machine.update});
+    REQUIRE(merged.ok());
+    UnitClaim claim;
+    claim.states = {base};
+    claim.claimed = merged->first.root;
+    claim.updates = {machine.trace.update};
+    claim.clips = merged->first.clips;
+    PlayerFiles files{.base = machine.base};
+    files.slots = {0};
+    files.updates = {machine.update};
+    for (const UnitKind kind : {UnitKind::kMerge, UnitKind::kClip}) {
+        claim.kind = kind;
+        UnitFacts facts(job.spec, claim);
+        for (const std::uint64_t place : {0U, 1U, 5U, 3'000U}) {
+            const Liar liar{place, {}};
+            const Ended end = play(facts, files, machine,
+                                   [&](const Way& way, UnitFacts& of) { return liar.pick(way, of); });
+            INFO(end.words);
+            REQUIRE(end.verdict.has_value());
+            CHECK(end.verdict->claimant_wins());
+        }
+    }
+}
