@@ -77,6 +77,7 @@ fuzz: ## fuzz every decoder, FUZZ_SECONDS each
 	@cmake --build build-fuzz
 	@for target in build-fuzz/bin/fuzz_*; do \
 	    echo "fuzz: $$target"; mkdir -p build-fuzz/corpus/$$(basename $$target); \
+	    ASSAY_FUZZ_SEEDS=build-fuzz/corpus/$$(basename $$target) \
 	    $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -artifact_prefix=build-fuzz/ \
 	        build-fuzz/corpus/$$(basename $$target) || exit 1; done
 
