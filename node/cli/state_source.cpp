@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/audit/audit.hpp"
@@ -140,16 +141,39 @@ base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const 
                       "give more digits of the id; see: assay job list");
 }
 
-base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text) {
+namespace {
+
+base::Outcome<base::PublicKey> find_key(const std::set<base::PublicKey>& keys, const std::string& text,
+                                        const std::string& kind, const std::string& fix) {
     std::vector<base::PublicKey> fits;
-    for (const auto& [key, miner] : contracts::list_miners(state))
+    for (const base::PublicKey& key : keys)
         if (!text.empty() && begins(key.hex(), text)) fits.push_back(key);
     if (fits.size() == 1) return fits.front();
     if (fits.empty())
-        return base::fail(ErrorKind::kNotFound, "no miner '" + text + "' on this ledger",
-                          "give the beginning of its node key; see: assay miner list");
-    return base::fail(ErrorKind::kUsage, "'" + text + "' fits " + std::to_string(fits.size()) + " miners",
+        return base::fail(ErrorKind::kNotFound, "no " + kind + " '" + text + "' on this ledger", fix);
+    return base::fail(ErrorKind::kUsage,
+                      "'" + text + "' fits " + std::to_string(fits.size()) + " " + kind + "s",
                       "give more digits of the node key");
+}
+
+std::set<base::PublicKey> miners_of(const contracts::StateView& state) {
+    std::set<base::PublicKey> keys;
+    for (const auto& [key, miner] : contracts::list_miners(state)) keys.insert(key);
+    return keys;
+}
+
+}  // namespace
+
+base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text) {
+    return find_key(miners_of(state), text, "miner",
+                    "give the beginning of its node key; see: assay miner list");
+}
+
+base::Outcome<base::PublicKey> find_party(const contracts::StateView& state, const std::string& text) {
+    std::set<base::PublicKey> keys = miners_of(state);
+    for (const auto& [key, verifier] : contracts::list_verifiers(state)) keys.insert(key);
+    return find_key(keys, text, "miner or verifier",
+                    "give the beginning of its node key; see: assay miner list, assay verifier status");
 }
 
 }  // namespace assay::node

@@ -51,5 +51,7 @@ base::Outcome<contracts::Job> find_job(const contracts::StateView& state, const 
 
 /// A public key in hexadecimal, or a beginning of it that fits one registered miner only.
 base::Outcome<base::PublicKey> find_miner(const contracts::StateView& state, const std::string& text);
+/// The same of miners and verifiers.
+base::Outcome<base::PublicKey> find_party(const contracts::StateView& state, const std::string& text);
 
 }  // namespace assay::node

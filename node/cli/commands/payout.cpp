@@ -90,13 +90,13 @@ base::Outcome<void> explain_payout(const Context& context, const ExplainFlags& f
     ASSAY_ASSIGN(const ChainSource chain,
                  open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
     LineFilter filter;
-    ASSAY_ASSIGN(filter.node, find_miner(*chain.state, flags.miner));
+    ASSAY_ASSIGN(filter.node, find_party(*chain.state, flags.miner));
     filter.round = flags.round;
     const PayoutLines found = payout_lines(*chain.state, filter);
     const std::vector<DisputeRow> disputes = disputes_of(chain, filter);
     if (found.lines.empty() && disputes.empty())
         return base::fail(base::ErrorKind::kNotFound,
-                          "nothing was settled for miner " + filter.node.brief() + " in round " +
+                          "nothing was settled for node " + filter.node.brief() + " in round " +
                               std::to_string(flags.round),
                           "rounds count from 0; see: assay miner why");
     if (context.json()) {
@@ -116,9 +116,11 @@ base::Outcome<void> explain_payout(const Context& context, const ExplainFlags& f
 void add_payout_commands(CLI::App& app, Context& context) {
     CLI::App& payout = noun(app, "payout", "Payments and the rules behind them");
     const auto flags = std::make_shared<ExplainFlags>();
-    CLI::App& explained = verb(payout, "explain", "What a miner got for a round, and why", context,
-                               [&context, flags] { return explain_payout(context, *flags); });
-    explained.add_option("--miner", flags->miner, "Node key, or a beginning of it")->required();
+    CLI::App& explained =
+        verb(payout, "explain", "What a miner or verifier got for a round, what it lost in disputes, and why",
+             context, [&context, flags] { return explain_payout(context, *flags); });
+    explained.add_option("--miner", flags->miner, "Node key of a miner or verifier, or a beginning of it")
+        ->required();
     explained.add_option("--round", flags->round, "Round, from 0")->required();
     explained.add_flag("--offline", flags->offline, "Read the home's ledger files instead of asking a node");
 }
