@@ -86,9 +86,9 @@ private:
     void judge(const Bytes& witness) {
         // What the facts of the step take is not the referee's: the ledger has them from the move before.
         if (report_.game.unit == dispute::UnitKind::kSegment) static_cast<void>(facts_.step(way_.at.step));
-        const double before = clock_ ? clock_() : 0;
+        const std::uint64_t before = clock_ ? clock_() : 0;
         report_.verdict = dispute::judge_way(way_, facts_, witness);
-        if (clock_) report_.referee_us = clock_() - before;
+        if (clock_) report_.referee_ns = clock_() - before;
     }
 
     void expect(bool fits, const char* what) {

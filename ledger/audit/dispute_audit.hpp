@@ -28,13 +28,13 @@ struct DisputeReport {
     /// The transaction that ended it: the witness, or the concession. Nothing: a clock or another game did.
     std::optional<contracts::Hash256> transaction;
     /// How long the referee computed here, where there was a clock to ask and a witness.
-    std::optional<double> referee_us;
+    std::optional<std::uint64_t> referee_ns;
     std::vector<std::string> wrong;  ///< empty: the moves and the verdict are those that the ledger says
     [[nodiscard]] bool ok() const { return wrong.empty(); }
 };
 
-/// Microseconds since any moment.
-using ClockReader = std::function<double()>;
+/// Nanoseconds since any moment.
+using ClockReader = std::function<std::uint64_t()>;
 
 /// Plays the game again. REQUIRES a state whose evidence is recovered. kNotFound: there is no such game, or
 /// it has not ended. kVerification: a block cannot be read, or what was disputed is not in the state. Turns

@@ -103,9 +103,8 @@ DisputeSources dispute_sources(const ChainSource& chain, const base::Hash256& jo
     if (game.is_open()) return sources;
     const ledger::DisputeName name{job, game.number};
     const auto clock = [] {
-        const std::chrono::duration<double, std::micro> now =
-            std::chrono::steady_clock::now().time_since_epoch();
-        return now.count();
+        const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+        return static_cast<std::uint64_t>(now.count());
     };
     if (times) {
         const auto read = chain.blocks();
@@ -113,7 +112,7 @@ DisputeSources dispute_sources(const ChainSource& chain, const base::Hash256& jo
         const auto report = ledger::audit_dispute(*chain.state, name, *read, clock);
         if (report.ok() && report->ok()) {
             sources.transaction = report->transaction;
-            sources.referee_us = report->referee_us;
+            if (report->referee_ns) sources.referee_us = static_cast<double>(*report->referee_ns) / 1e3;
             return sources;
         }
     }

@@ -112,18 +112,20 @@ public:
           memory_(facts_, file_, setting.pattern) {}
 
     void operators() {
-        std::map<program::OperatorKind, bool> seen;
+        std::map<std::string_view, bool> seen;
         for (std::uint32_t i = 0; i < program_.operators.size(); ++i) {
             const program::Operator& one = program_.operators[i];
-            if (!seen.try_emplace(one.kind, true).second) continue;
+            if (!seen.try_emplace(one.row().name, true).second) continue;
             DisputeShape* const row =
-                table_.row(std::string(to_text(one.kind)), group_of(one.row().phase), setting_.profile);
+                table_.row(std::string(one.row().name), group_of(one.row().phase), setting_.profile);
             if (row == nullptr) continue;
             for (std::uint32_t o = 0; o < one.outputs.size(); ++o) {
                 PartialPosition at{
                     0, 0, i, o, middle_tile(facts_, one.outputs[o], written_columns(facts_, i, o)), 0};
-                // All tokens of the file are 0.
-                if (one.kind == program::OperatorKind::kEmbeddingGradient) at.tile = 0;
+                // All tokens of the file are 0, whose row of the embedding alone has a gradient.
+                const bool sums_by_token = one.row().operands[0].role == program::TensorRole::kTokens &&
+                                           one.row().phase == program::Phase::kBackward;
+                if (sums_by_token) at.tile = 0;
                 tile(at, *row);
             }
         }
