@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project. `make demo` and `make test` need nothing beforehand but git and make.
-.PHONY: help setup build demo test bench bench-peers bench-record bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
+.PHONY: help setup build demo test bench bench-peers bench-record bench-disputes bench-pairs sim exhaustive amx-emulated parity fuzz soak recomputes
 .PHONY: portability format lint clean
 .DEFAULT_GOAL := help
 
@@ -47,6 +47,10 @@ bench-record: build bench-peers ## half an hour on a quiet machine: every row, G
 	@build/bin/assay bench gemm train $(or $(BENCH_FLAGS),--large --seconds 240) -o json > build/bench.json
 	@python3 tests/tools/bench_page.py build/bench.json
 
+bench-disputes: build ## some minutes of a core: what disputes weigh at real shapes, into docs/reference/disputes.md
+	@build/bin/assay bench verify --only disputes -o json > build/disputes.json
+	@python3 tests/tools/dispute_page.py build/disputes.json
+
 bench-pairs: build ## BASE=other/build/bin: whether training steps became slower, both builds taking turns; PAIRS_FLAGS=…
 	@python3 tests/tools/bench_pairs.py $(BASE) build/bin $(PAIRS_FLAGS)
 
@@ -77,6 +81,7 @@ fuzz: ## fuzz every decoder, FUZZ_SECONDS each
 	@cmake --build build-fuzz
 	@for target in build-fuzz/bin/fuzz_*; do \
 	    echo "fuzz: $$target"; mkdir -p build-fuzz/corpus/$$(basename $$target); \
+	    ASSAY_FUZZ_SEEDS=build-fuzz/corpus/$$(basename $$target) \
 	    $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -artifact_prefix=build-fuzz/ \
 	        build-fuzz/corpus/$$(basename $$target) || exit 1; done
 

@@ -135,21 +135,6 @@ DisputeCost longest_dispute(const StepFacts& facts, std::uint32_t steps) {
     return out;
 }
 
-std::string describe(const StepFacts& facts, const PartialPosition& position) {
-    ASSAY_CHECK(exists(facts, position));
-    const program::Operator& one = facts.program->operators[position.operator_index];
-    const program::TensorId id = facts.output(position.operator_index, position.output);
-    const std::uint64_t across = (facts.cols(id) + arithmetic::kTile - 1) / arithmetic::kTile;
-    const PartialPlace place = partial_place(facts, position);
-    std::string out =
-        "segment " + std::to_string(position.segment) + ", step " + std::to_string(position.step) + ": `" +
-        one.name + "` " + std::string(one.row().outputs[position.output].name) + " tile (" +
-        std::to_string(position.tile / across) + "," + std::to_string(position.tile % across) + ")";
-    if (place.phase == PartialPhase::kTile) return out;
-    return out + ", " + std::string(to_text(place.phase)) + " of block " + std::to_string(place.block) +
-           ", term " + std::to_string(place.term);
-}
-
 GameVerdict judge(const StepFacts& facts, const PartialPosition& position, const FixedHashes& fixed,
                   base::ByteView witness) {
     if (!exists(facts, position)) return {.reason = GameReason::kPosition};

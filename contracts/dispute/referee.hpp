@@ -38,7 +38,7 @@ bool exists(const StepFacts& facts, const PartialPosition& position);
 std::uint64_t partial_count(const StepFacts& facts, const PartialPosition& position);
 /// What a partial is. REQUIRES exists(facts, position).
 PartialPlace partial_place(const StepFacts& facts, const PartialPosition& position);
-/// "segment 2, step 7: `h.2.mlp.c_fc.input.backward` dx tile (3,7), sums of block 0, term 2".
+/// "segment 2, step 7: `h.2.mlp.c_fc` dX tile (3,7), term 2" (words.hpp).
 std::string describe(const StepFacts& facts, const PartialPosition& position);
 
 /// What the longest dispute over a step of a segment of `steps` costs the claimant: moves, the witness

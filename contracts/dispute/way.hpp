@@ -95,7 +95,8 @@ void pick(Way& way, UnitFacts& facts, const Pick& pick);
 /// The end. The witness is the claimant's: whatever is wrong with it is its fault. REQUIRES kWitness.
 GameVerdict judge_way(const Way& way, UnitFacts& facts, base::ByteView witness);
 
-/// What is disputed, for people: "segment 2, step 7: `h.2.mlp.c_fc` …" as far as it is known.
+/// What is disputed, as far as it is known: "slot 3, round 5, segment 2, step 7: `h.2.mlp.c_fc` dX tile
+/// (3,7), term 2" (words.hpp has its pieces).
 std::string describe_way(const Way& way, UnitFacts& facts);
 
 }  // namespace assay::dispute

@@ -16,13 +16,37 @@ using dispute::Way;
 
 namespace {
 
+struct ReadTransaction {
+    Hash256 id;
+    contracts::TxBody body;
+};
+
+/// Nothing: no transaction.
+std::optional<ReadTransaction> read_transaction(const Bytes& bytes) {
+    const auto transaction = base::decode<contracts::SignedTransaction>(bytes);
+    if (!transaction) return std::nullopt;
+    auto body = contracts::decode_body(transaction->body);
+    if (!body) return std::nullopt;
+    return ReadTransaction{contracts::transaction_id(transaction->body), *std::move(body)};
+}
+
+/// Whether it is what a player ends the game with.
+bool ends(const contracts::TxBody& body, const DisputeName& name) {
+    const auto names = [&](const auto* tx) {
+        return tx != nullptr && tx->job == name.job && tx->game == name.game;
+    };
+    return names(std::get_if<contracts::DisputeProve>(&body.payload)) ||
+           names(std::get_if<contracts::DisputeConcede>(&body.payload));
+}
+
 /// Applies the moves of one game to its way, and notes what does not fit.
 class ReplayedGame {
 public:
-    ReplayedGame(const DisputeName& name, UnitFacts& facts, DisputeReport& report)
-        : name_(name), facts_(facts), report_(report), way_(dispute::begin_way(facts)) {}
+    ReplayedGame(const DisputeName& name, UnitFacts& facts, const ClockReader& clock, DisputeReport& report)
+        : name_(name), facts_(facts), clock_(clock), report_(report), way_(dispute::begin_way(facts)) {}
 
-    void apply(const contracts::TxBody& body) {
+    void apply(const Hash256& id, const contracts::TxBody& body) {
+        if (ends(body, name_)) report_.transaction = id;
         std::visit([&](const auto& tx) { move(body.sender, tx); }, body.payload);
     }
     [[nodiscard]] std::uint32_t moves() const { return moves_; }
@@ -50,7 +74,7 @@ private:
     void play(const base::PublicKey& sender, const contracts::DisputeProve& tx) {
         ++moves_;
         expect(sender == report_.game.claimant && way_.stage == dispute::WayStage::kWitness, "a witness");
-        if (report_.ok()) report_.verdict = dispute::judge_way(way_, facts_, tx.witness);
+        if (report_.ok()) judge(tx.witness);
     }
     void play(const base::PublicKey& sender, const contracts::DisputeConcede&) {
         const bool by_loser =
@@ -58,6 +82,14 @@ private:
         expect(by_loser && report_.game.end == GameEnd::kConceded, "a concession");
     }
     void play(const base::PublicKey&, const contracts::DisputeCall&) {}
+
+    void judge(const Bytes& witness) {
+        // What the facts of the step take is not the referee's: the ledger has them from the move before.
+        if (report_.game.unit == dispute::UnitKind::kSegment) static_cast<void>(facts_.step(way_.at.step));
+        const std::uint64_t before = clock_ ? clock_() : 0;
+        report_.verdict = dispute::judge_way(way_, facts_, witness);
+        if (clock_) report_.referee_ns = clock_() - before;
+    }
 
     void expect(bool fits, const char* what) {
         if (!fits)
@@ -67,6 +99,7 @@ private:
 
     const DisputeName& name_;
     UnitFacts& facts_;
+    const ClockReader& clock_;
     DisputeReport& report_;
     Way way_;
     std::uint32_t moves_ = 0;
@@ -99,7 +132,7 @@ void check_end(const ReplayedGame& replay, DisputeReport& report) {
 }  // namespace
 
 Outcome<DisputeReport> audit_dispute(const contracts::StateView& state, const DisputeName& name,
-                                     const BlockReader& read) {
+                                     const BlockReader& read, const ClockReader& clock) {
     const auto game = contracts::read_game(state, name.job, name.game);
     if (!game) return fail(ErrorKind::kNotFound, "the job has no dispute " + std::to_string(name.game));
     if (game->is_open())
@@ -111,22 +144,27 @@ Outcome<DisputeReport> audit_dispute(const contracts::StateView& state, const Di
     DisputeReport report;
     report.game = *game;
     UnitFacts facts(terms->spec, *claim);
-    ReplayedGame replay(name, facts, report);
+    ReplayedGame replay(name, facts, clock, report);
     for (std::uint64_t height = game->opened_at; height <= game->ended_at; ++height) {
         ASSAY_ASSIGN(const Block block, read(height));
         for (const Bytes& bytes : block.transactions) {
-            const auto transaction = base::decode<contracts::SignedTransaction>(bytes);
-            const auto body = transaction ? contracts::decode_body(transaction->body)
-                                          : base::Result<contracts::TxBody, contracts::Reason>(
-                                                base::failed(contracts::Reason::kMalformed));
-            if (!body)
+            const auto transaction = read_transaction(bytes);
+            if (!transaction)
                 return fail(ErrorKind::kVerification,
                             "block " + std::to_string(height) + " holds bytes that are no transaction");
-            replay.apply(*body);
+            replay.apply(transaction->id, transaction->body);
         }
     }
     check_end(replay, report);
     return report;
+}
+
+std::optional<Hash256> ending_transaction(const Block& block, const DisputeName& name) {
+    for (const Bytes& bytes : block.transactions) {
+        const auto transaction = read_transaction(bytes);
+        if (transaction && ends(transaction->body, name)) return transaction->id;
+    }
+    return std::nullopt;
 }
 
 }  // namespace assay::ledger

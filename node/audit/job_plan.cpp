@@ -112,9 +112,8 @@ PlannedBytes plan_bytes(const program::JobSpec& spec) {
     return bytes;
 }
 
-namespace {
-
-PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Params& params, Amount slot_pay) {
+PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Params& params, Amount price,
+                            std::uint64_t slot_work) {
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     const dispute::StepFacts facts = dispute::facts_of(spec, program, {});
     const program::StepRange steps = program::RoundPlan(spec).steps(0);
@@ -125,11 +124,9 @@ PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Param
     const base::Uint128 clocks = base::Uint128{params.commit_window} * 6 +
                                  base::Uint128{params.dispute_move_window} * (planned.moves + 1);
     planned.heights = stopping(clocks);
-    planned.bond = std::max(slot_pay, params.verifier_penalty);
+    planned.bond = std::max(contracts::replay_fee(price, slot_work).value(), params.verifier_penalty);
     return planned;
 }
-
-}  // namespace
 
 base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::Params& params) {
     const auto quote = contracts::quote_job(params, spec);
@@ -195,7 +192,7 @@ base::Outcome<JobPlan> plan_job(const program::JobSpec& spec, const contracts::P
     plan.cheat_gain_newcomer = cheat_gain_most(params, plan, spec, plan.bond_newcomer, 1.0);
     plan.cheat_gain_proven = cheat_gain_most(params, plan, spec, plan.bond_proven, least_rate);
     plan.bytes = plan_bytes(spec);
-    plan.dispute = plan_dispute(spec, params, plan.slot_pay);
+    plan.dispute = plan_dispute(spec, params, spec.market.max_price, plan.slot_work);
     plan.audit_window_least = params.audit_seal_window;
     plan.audit_window_most =
         std::max(params.audit_seal_window, stopping(base::Uint128{params.commit_window} * spec.slots));

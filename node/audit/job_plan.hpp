@@ -47,8 +47,21 @@ struct PlannedDispute {
     std::uint64_t moves = 0;    ///< of both players: each of the claimant's but the witness has an answer
     std::uint64_t bytes = 0;    ///< that the claimant posts, the witness included
     std::uint64_t heights = 0;  ///< until both clocks have run out, where no speed is measured
-    base::Amount bond;          ///< of a claim's first challenge, at the cap
+    base::Amount bond;          ///< of a claim's first challenge
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("moves", moves);
+        visit("bytes", bytes);
+        visit("heights", heights);
+        visit("bond", bond);
+    }
 };
+
+/// At the price of a work unit, of a slot's round of `slot_work`. REQUIRES a spec that check_spec accepts,
+/// and a price and work whose product is an amount.
+PlannedDispute plan_dispute(const program::JobSpec& spec, const contracts::Params& params, base::Amount price,
+                            std::uint64_t slot_work);
 
 struct JobPlan {
     std::uint64_t parameters = 0;

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <random>
+#include <string>
 
 #include "contracts/base/check.hpp"
 #include "contracts/base/sign.hpp"
 #include "tests/fuzz/target.hpp"
 
 #ifdef ASSAY_FUZZ
+// The target's own inputs become files of the folder ASSAY_FUZZ_SEEDS: a corpus to start from.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
     ASSAY_CHECK(assay::base::start_crypto());
+    const char* const folder = std::getenv("ASSAY_FUZZ_SEEDS");
+    if (folder == nullptr) return 0;
+    std::size_t number = 0;
+    for (const assay::base::Bytes& seed : assay::fuzz::seeds()) {
+        std::ofstream file(std::string(folder) + "/seed-" + std::to_string(number++), std::ios::binary);
+        for (const std::uint8_t byte : seed) file.put(static_cast<char>(byte));
+        ASSAY_CHECK(file.flush().good());
+    }
     return 0;
 }
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

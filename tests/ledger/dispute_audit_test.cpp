@@ -87,11 +87,18 @@ TEST_CASE("a finished dispute is played again from the blocks, and another end o
     env.send(env.person("v4"), DisputePick{job, 0, {.index = 0, .end = dispute::StepEnd::kNorm}});
     env.send(claimant, DisputeProve{job, 0, Bytes(32)});
     const MemoryState whole = env.with_evidence();
-    const auto report = audit_dispute(whole, name, blocks);
+    std::uint64_t nanoseconds = 0;
+    const auto report = audit_dispute(whole, name, blocks, [&] { return nanoseconds += 5; });
     REQUIRE(report.ok());
     CHECK(report->ok());
     REQUIRE(report->path.size() == 2);
-    CHECK(report->path.back() == "segment 0, step 1: the gradient norm of its fingerprint");
+    CHECK(report->path.back() == "slot 0, round 0, segment 0, step 1: the gradient norm of its fingerprint");
+    CHECK(report->referee_ns == 5U);
+    const Block last = *blocks(game().ended_at);
+    const auto proved = base::decode<SignedTransaction>(last.transactions.back());
+    CHECK(report->transaction == transaction_id(proved->body));
+    CHECK(ending_transaction(last, name) == report->transaction);
+    CHECK_FALSE(ending_transaction(last, {job, 1}));
     REQUIRE(report->verdict.has_value());
     CHECK_FALSE(report->verdict->claimant_wins());
     const auto rejects = [&](const auto& change) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "contracts/dispute/words.hpp"
 #include "ledger/audit/dispute_audit.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/commands/audit_report.hpp"
@@ -13,14 +14,6 @@ namespace {
 
 using base::ErrorKind;
 using base::Outcome;
-
-/// The bits of a number or sum, as few digits as say it.
-std::string bits_text(base::Uint128 bits) {
-    std::string digits;
-    for (; bits != 0 || digits.empty(); bits >>= 4U)
-        digits.insert(digits.begin(), "0123456789abcdef"[static_cast<std::size_t>(bits & 15U)]);
-    return "0x" + digits;
-}
 
 /// JOB/NUMBER: the job as every command takes it, and the number of its dispute.
 Outcome<ledger::DisputeName> parse_name(const contracts::StateView& state, const std::string& text) {
@@ -44,7 +37,7 @@ Outcome<void> audit_one_dispute(const Context& context, const std::string& text)
     audit.failures = ledger.failures;
     if (!ledger.ok()) return report_audit(context, audit);
     ASSAY_ASSIGN(const ledger::DisputeName name, parse_name(ledger.state, text));
-    ASSAY_ASSIGN(const ledger::BlockReader read, ledger::block_reader(context.home().ledger().string()));
+    ASSAY_ASSIGN(const ledger::BlockReader read, ledger::block_reader(context.home().root.string()));
     ASSAY_ASSIGN(const ledger::DisputeReport report, ledger::audit_dispute(ledger.state, name, read));
     for (const std::string& what : report.wrong)
         audit.failures.push_back({"dispute " + text, what, 0, name.job});
@@ -59,16 +52,17 @@ Outcome<void> audit_one_dispute(const Context& context, const std::string& text)
     audit.say.emplace_back("end", std::string(contracts::to_text(game.end)));
     if (report.verdict) audit.say.emplace_back("referee", std::string(to_text(report.verdict->reason)));
     if (differs)
-        audit.say.emplace_back("bits", "claimed " + bits_text(report.verdict->claimed) +
-                                           ", the operands give " + bits_text(report.verdict->computed));
+        audit.say.emplace_back("bits", "claimed " + dispute::bits_text(report.verdict->claimed) +
+                                           ", the operands give " +
+                                           dispute::bits_text(report.verdict->computed));
     audit.say.emplace_back("loser", nobody ? "nobody" : loser.hex());
     audit.checked = {{"blocks", ledger.height}, {"moves", game.moves}};
     JsonFields details;
     details("path", report.path);
     details("end", contracts::to_text(game.end));
     details("referee", report.verdict ? std::string(to_text(report.verdict->reason)) : std::string());
-    details("claimed", differs ? bits_text(report.verdict->claimed) : std::string());
-    details("computed", differs ? bits_text(report.verdict->computed) : std::string());
+    details("claimed", differs ? dispute::bits_text(report.verdict->claimed) : std::string());
+    details("computed", differs ? dispute::bits_text(report.verdict->computed) : std::string());
     details("loser", nobody ? std::string() : loser.hex());
     audit.details = details.take();
     return report_audit(context, audit);

@@ -16,6 +16,7 @@
 #include "node/cli/interrupt.hpp"
 #include "node/cli/table.hpp"
 #include "node/cli/verify/bench_verify.hpp"
+#include "node/cli/verify/dispute_shapes.hpp"
 #include "node/views/json.hpp"
 #include "trainer/host/targets.hpp"
 
@@ -70,6 +71,29 @@ void print_table(const Context& context, const std::vector<BenchRow>& rows) {
     table.print(context.out);
 }
 
+void print_shapes(const Context& context, const std::vector<DisputeShape>& shapes) {
+    if (shapes.empty()) return;
+    TextTable table({{"dispute over"},
+                     {"group"},
+                     {"profile"},
+                     {"partials", Align::kRight},
+                     {"moves", Align::kRight},
+                     {"bytes", Align::kRight},
+                     {"witness_bytes", Align::kRight},
+                     {"limit", Align::kRight},
+                     {"referee_us", Align::kRight},
+                     {"subnormal", Align::kRight},
+                     {"limit", Align::kRight},
+                     {"met"}});
+    for (const DisputeShape& shape : shapes)
+        table.row({shape.name, shape.group, std::string(to_text(shape.profile)),
+                   std::to_string(shape.partials), std::to_string(shape.moves), std::to_string(shape.bytes),
+                   std::to_string(shape.witness_bytes), std::to_string(dispute::kMaxWitnessBytes),
+                   number(shape.referee_us), number(shape.referee_us_subnormal), number(kVerdictLimitUs),
+                   shape.met() ? "yes" : "NO"});
+    table.print(context.out);
+}
+
 base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (flags.kinds.empty()) {
         return base::fail(base::ErrorKind::kUsage, "kinds: nothing to measure is named",
@@ -87,9 +111,14 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     if (kinds.contains("gemm")) ASSAY_TRY(bench_products(options, report));
     if (kinds.contains("train")) ASSAY_TRY(bench_steps(options, report));
     if (kinds.contains("state")) ASSAY_TRY(bench_state(options, report));
-    if (kinds.contains("verify")) ASSAY_TRY(bench_verify(options, report));
+    std::vector<DisputeShape> shapes;
+    if (kinds.contains("verify")) {
+        ASSAY_TRY(bench_verify(options, report));
+        shapes = dispute_shapes({.only = options.only}, report.note);
+    }
     if (!context.json()) {
-        print_table(context, rows);
+        if (shapes.empty() || !rows.empty()) print_table(context, rows);
+        print_shapes(context, shapes);
         context.out << "machine: " << cpu_name() << ", targets";
         for (const std::string& target : trainer::machine_targets()) context.out << ' ' << target;
         context.out << "; load " << number(load_before) << " before, " << number(load())
@@ -105,6 +134,7 @@ base::Outcome<void> bench(const Context& context, const BenchFlags& flags) {
     JsonFields body;
     body("machine", machine.take());
     body("rows", rows);
+    if (kinds.contains("verify")) body("disputes", shapes);
     context.print_json("assay.bench/v1", body.take());
     return {};
 }
@@ -140,7 +170,9 @@ void add_bench_commands(CLI::App& app, Context& context) {
         .add_option("kinds", flags->kinds,
                     "gemm: the matrix products of a linear layer. train: whole training steps, their peak "
                     "memory, and how they scale with threads. state: a block on ledgers of growing size, and "
-                    "a role's start. verify: what tracing, storing and replaying a slot's round cost")
+                    "a role's start. verify: what tracing, storing and replaying a slot's round cost, and "
+                    "what a dispute over each "
+                    "operator weighs at real shapes (--only disputes: that alone)")
         ->check(CLI::IsMember({"gemm", "train", "state", "verify"}));
     command.add_option("--seconds", flags->options.seconds, "About how long each kind measures")
         ->check(CLI::Range(1.0, 36000.0))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay job list|show
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <ostream>
 
+#include "node/audit/job_plan.hpp"
 #include "node/cli/commands.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/cli/table.hpp"
@@ -43,12 +45,114 @@ Outcome<void> list_jobs(const Context& context, const JobFlags& flags) {
     return {};
 }
 
+/// The longest game about a step of a job that is on the ledger.
+struct LongestDispute {
+    PlannedDispute planned;
+    std::optional<double> hours;  ///< at the pace of the last blocks
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        planned.fields(visit);
+        visit("hours", hours);
+    }
+};
+
+LongestDispute longest_dispute(const ChainSource& chain, const contracts::Job& job) {
+    const base::Amount cap = job.spec.market.max_price;
+    const base::Amount price = job.auction.clearing_price.is_zero() ? cap : job.auction.clearing_price;
+    LongestDispute found{
+        plan_dispute(job.spec, contracts::params_of(*chain.state, job), price, job.slot_work), std::nullopt};
+    if (const auto pace = block_pace_ms(chain))
+        found.hours = *pace * static_cast<double>(found.planned.heights) / 3'600'000;
+    return found;
+}
+
+std::vector<DisputeRow> disputes_of(const ChainSource& chain, const contracts::Job& job, bool times) {
+    std::vector<DisputeRow> rows;
+    for (const contracts::Game& listed : contracts::list_games(*chain.state, job.id)) {
+        // With what was posted, which says whose turn it is.
+        const auto game = contracts::read_game(*chain.state, job.id, listed.number);
+        if (game)
+            rows.push_back(
+                dispute_row(*chain.state, job, *game, dispute_sources(chain, job.id, *game, times)));
+    }
+    return rows;
+}
+
+std::string longest_text(const LongestDispute& longest) {
+    char text[160];
+    std::snprintf(text, sizeof text, "%llu moves, %.1f MiB posted, at most %llu blocks",
+                  static_cast<unsigned long long>(longest.planned.moves),
+                  static_cast<double>(longest.planned.bytes) / (1024.0 * 1024.0),
+                  static_cast<unsigned long long>(longest.planned.heights));
+    std::string out = text;
+    if (longest.hours) {
+        std::snprintf(text, sizeof text, ", %.2g hours at the pace of the last blocks", *longest.hours);
+        out += text;
+    }
+    return out + "; a challenge locks " + base::to_text(longest.planned.bond);
+}
+
+void print_slots(const Context& context, const JobView& job) {
+    TextTable slots(
+        {{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}, {"served"}, {"stored"}});
+    for (const SlotView& slot : job.slot_rounds)
+        slots.row({std::to_string(slot.round), std::to_string(slot.slot), slot.miner.brief(),
+                   std::string(to_text(slot.verdict)), slot.served ? "yes" : "no",
+                   slot.stored ? "yes" : "no"});
+    context.out << '\n';
+    slots.print(context.out);
+}
+
+void print_merged(const Context& context, const JobView& job) {
+    if (job.merged_rounds.empty()) return;
+    TextTable merged({{"round", Align::kRight},
+                      {"slots", Align::kRight},
+                      {"held-out", Align::kRight},
+                      {"beacon"},
+                      {"state root"}});
+    for (const MergedRound& round : job.merged_rounds)
+        merged.row({std::to_string(round.round), std::to_string(round.slots),
+                    std::to_string(round.held_out_loss), round.beacon.hex(), round.base_root.brief()});
+    context.out << '\n';
+    merged.print(context.out);
+}
+
+void print_disputes(const Context& context, const std::vector<DisputeRow>& rows) {
+    if (rows.empty()) return;
+    TextTable table({{"dispute", Align::kRight},
+                     {"challenger"},
+                     {"claimant"},
+                     {"moves", Align::kRight},
+                     {"stands"},
+                     {"about"}});
+    for (const DisputeRow& row : rows) {
+        std::string stands = row.phase == contracts::GamePhase::kEnded ? std::string(to_text(row.end))
+                                                                       : std::string(to_text(row.phase));
+        if (row.loser) stands += *row.loser == row.claimant ? ", claimant lost" : ", challenger lost";
+        if (row.turn) stands = *row.turn == row.claimant ? "claimant to move" : "challenger to move";
+        if (row.heights_left) stands += ", " + std::to_string(*row.heights_left) + " heights left";
+        std::string about = row.words;
+        if (row.claimed) about += ": claimed " + *row.claimed + ", the operands give " + *row.computed;
+        table.row({row.id.substr(row.id.find('/') + 1), row.challenger.brief(), row.claimant.brief(),
+                   std::to_string(row.moves), stands, about});
+    }
+    context.out << '\n';
+    table.print(context.out);
+}
+
 Outcome<void> show_job(const Context& context, const JobFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
-    ASSAY_ASSIGN(const contracts::Job found, find_job(*state, flags.job));
-    const JobView job = job_view(*state, found);
+    ASSAY_ASSIGN(const ChainSource chain,
+                 open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
+    ASSAY_ASSIGN(const contracts::Job found, find_job(*chain.state, flags.job));
+    const JobView job = job_view(*chain.state, found);
+    const LongestDispute longest = longest_dispute(chain, found);
+    const std::vector<DisputeRow> disputes = disputes_of(chain, found, context.json());
     if (context.json()) {
-        context.print_json("assay.job.show/v1", json_of(job));
+        Json body = json_of(job);
+        body["longest_dispute"] = json_of(longest);
+        body["disputes"] = json_of(disputes);
+        context.print_json("assay.job.show/v1", body);
         return {};
     }
     print_fields(context.out, {{"job", job.summary.id.hex()},
@@ -65,6 +169,7 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
                                {"escrow", base::to_text(job.summary.escrow)},
                                {"spent", base::to_text(job.summary.spent)},
                                {"refunded", base::to_text(job.summary.refunded)},
+                               {"longest dispute", longest_text(longest)},
                                {"model root", job.base_root.hex()}});
     context.out << '\n';
     TextTable table({{"miner"}, {"ask", Align::kRight}, {"state"}});
@@ -72,25 +177,9 @@ Outcome<void> show_job(const Context& context, const JobFlags& flags) {
         table.row({entry.miner.brief(), base::to_text(entry.ask),
                    entry.dropped ? std::string(to_text(entry.dropped_for)) : "working"});
     table.print(context.out);
-    context.out << '\n';
-    TextTable slots(
-        {{"round", Align::kRight}, {"slot", Align::kRight}, {"miner"}, {"verdict"}, {"served"}, {"stored"}});
-    for (const SlotView& slot : job.slot_rounds)
-        slots.row({std::to_string(slot.round), std::to_string(slot.slot), slot.miner.brief(),
-                   std::string(to_text(slot.verdict)), slot.served ? "yes" : "no",
-                   slot.stored ? "yes" : "no"});
-    slots.print(context.out);
-    if (job.merged_rounds.empty()) return {};
-    context.out << '\n';
-    TextTable merged({{"round", Align::kRight},
-                      {"slots", Align::kRight},
-                      {"held-out", Align::kRight},
-                      {"beacon"},
-                      {"state root"}});
-    for (const MergedRound& round : job.merged_rounds)
-        merged.row({std::to_string(round.round), std::to_string(round.slots),
-                    std::to_string(round.held_out_loss), round.beacon.hex(), round.base_root.brief()});
-    merged.print(context.out);
+    print_slots(context, job);
+    print_merged(context, job);
+    print_disputes(context, disputes);
     return {};
 }
 

@@ -62,6 +62,24 @@ void print_evidence(const Context& context, const PayoutLines& found) {
     }
 }
 
+/// The disputes of the round that concern the miner, of all jobs.
+std::vector<DisputeRow> disputes_of(const ChainSource& chain, const LineFilter& filter) {
+    std::vector<DisputeRow> rows;
+    for (const contracts::Job& job : contracts::list_jobs(*chain.state)) {
+        for (const contracts::Game& game : games_of(*chain.state, job.id, *filter.round, filter.node))
+            rows.push_back(dispute_row(*chain.state, job, game, dispute_sources(chain, job.id, game, true)));
+    }
+    return rows;
+}
+
+void print_disputes(const Context& context, const std::vector<DisputeRow>& rows) {
+    for (const DisputeRow& row : rows) {
+        const std::size_t slash = row.id.find('/');
+        context.out << "\ndispute " << row.id.substr(0, 8) << row.id.substr(slash) << ":\n";
+        for (const std::string& fact : sentences(row)) context.out << "  " << fact << "\n";
+    }
+}
+
 struct ExplainFlags {
     std::string miner;
     std::uint32_t round = 0;
@@ -69,18 +87,27 @@ struct ExplainFlags {
 };
 
 base::Outcome<void> explain_payout(const Context& context, const ExplainFlags& flags) {
-    ASSAY_ASSIGN(const auto state, open_state(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
+    ASSAY_ASSIGN(const ChainSource chain,
+                 open_chain(context, flags.offline ? StateFrom::kFiles : StateFrom::kNode));
     LineFilter filter;
-    ASSAY_ASSIGN(filter.node, find_miner(*state, flags.miner));
+    ASSAY_ASSIGN(filter.node, find_party(*chain.state, flags.miner));
     filter.round = flags.round;
-    const PayoutLines found = payout_lines(*state, filter);
-    if (found.lines.empty())
+    const PayoutLines found = payout_lines(*chain.state, filter);
+    const std::vector<DisputeRow> disputes = disputes_of(chain, filter);
+    if (found.lines.empty() && disputes.empty())
         return base::fail(base::ErrorKind::kNotFound,
-                          "nothing was settled for miner " + filter.node.brief() + " in round " +
+                          "nothing was settled for node " + filter.node.brief() + " in round " +
                               std::to_string(flags.round),
                           "rounds count from 0; see: assay miner why");
+    if (context.json()) {
+        Json body = json_of(found);
+        body["disputes"] = json_of(disputes);
+        context.print_json("assay.payout.explain/v1", body);
+        return {};
+    }
     print_lines(context, "assay.payout.explain/v1", found);
-    if (!context.json()) print_evidence(context, found);
+    print_evidence(context, found);
+    print_disputes(context, disputes);
     return {};
 }
 
@@ -89,9 +116,11 @@ base::Outcome<void> explain_payout(const Context& context, const ExplainFlags& f
 void add_payout_commands(CLI::App& app, Context& context) {
     CLI::App& payout = noun(app, "payout", "Payments and the rules behind them");
     const auto flags = std::make_shared<ExplainFlags>();
-    CLI::App& explained = verb(payout, "explain", "What a miner got for a round, and why", context,
-                               [&context, flags] { return explain_payout(context, *flags); });
-    explained.add_option("--miner", flags->miner, "Node key, or a beginning of it")->required();
+    CLI::App& explained =
+        verb(payout, "explain", "What a miner or verifier got for a round, what it lost in disputes, and why",
+             context, [&context, flags] { return explain_payout(context, *flags); });
+    explained.add_option("--miner", flags->miner, "Node key of a miner or verifier, or a beginning of it")
+        ->required();
     explained.add_option("--round", flags->round, "Round, from 0")->required();
     explained.add_flag("--offline", flags->offline, "Read the home's ledger files instead of asking a node");
 }

@@ -56,19 +56,6 @@ struct ByStanding {
     }
 };
 
-/// The longest game about a step.
-struct LongestDispute {
-    PlannedDispute planned;
-
-    template <class Visit>
-    void fields(Visit& visit) const {
-        visit("moves", planned.moves);
-        visit("bytes", planned.bytes);
-        visit("heights", planned.heights);
-        visit("bond", planned.bond);
-    }
-};
-
 /// Heights in which a round's audits are sealed.
 struct AuditWindow {
     std::uint64_t least, most;
@@ -155,7 +142,7 @@ Json plan_json(const program::JobSpec& spec, const JobPlan& plan, const std::opt
     body("cheating_pays", plan.cheat_gain_newcomer >= 0 || plan.cheat_gain_proven >= 0);
     body("bytes", QuotedBytes{plan.bytes, slot_traffic(spec, plan.bytes, kQuotedVerifiers)});
     body("audit_window", AuditWindow{plan.audit_window_least, plan.audit_window_most});
-    body("longest_dispute", LongestDispute{plan.dispute});
+    body("longest_dispute", plan.dispute);
     body("measured", estimate);
     return body.take();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/contracts/dispute/shapes.hpp"
+#include "node/cli/verify/shape_memory.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,20 +8,28 @@
 #include "contracts/base/blob_id.hpp"
 #include "contracts/program/state_root.hpp"
 
-namespace disputed {
+namespace assay::node {
 
-using namespace assay;
-using namespace assay::dispute;
+using base::Hash256;
+using dispute::CellKind;
+using dispute::Cells;
+using dispute::Source;
+using dispute::StepFacts;
+using dispute::StoredTree;
+using dispute::Tile;
+using dispute::TileExtent;
 
 namespace {
 constexpr std::size_t kPatterns = 7;
+/// The key of the tree over all integers.
+constexpr std::uint32_t kArrays = UINT32_MAX;
 
-Hash256 hash_of(const Tile& tile) {
-    return tile_hash({CellKind::kReal, {tile.begin(), tile.end()}, {}}, arithmetic::kTile);
+Hash256 pattern_hash(const Tile& tile) {
+    return dispute::tile_hash({CellKind::kReal, {tile.begin(), tile.end()}, {}}, arithmetic::kTile);
 }
 }  // namespace
 
-ShapeMemory::ShapeMemory(const StepFacts& facts, const base::Bytes& token_file, Pattern pattern)
+ShapeMemory::ShapeMemory(const StepFacts& facts, const base::Bytes& token_file, NumberPattern pattern)
     : facts_(facts), token_file_(token_file) {
     std::mt19937_64 random(17);
     for (std::size_t i = 0; i < kPatterns; ++i) {
@@ -29,11 +37,12 @@ ShapeMemory::ShapeMemory(const StepFacts& facts, const base::Bytes& token_file, 
         for (float& value : tile) {
             const auto bits = static_cast<std::uint32_t>(random());
             // Magnitudes from 2^-7 to 2^0, or below 2^-126.
-            value = std::bit_cast<float>(pattern == Pattern::kSubnormal ? bits & 0x807fffffU
-                                                                        : (bits & 0x83ffffffU) + 0x3c000000U);
+            value = std::bit_cast<float>(pattern == NumberPattern::kSubnormal
+                                             ? bits & 0x807fffffU
+                                             : (bits & 0x83ffffffU) + 0x3c000000U);
         }
         patterns_.push_back(tile);
-        hashes_.push_back(hash_of(tile));
+        hashes_.push_back(pattern_hash(tile));
         Cells cells = Cells::of({CellKind::kWhole, 256});
         for (auto& value : cells.whole) value = static_cast<std::int32_t>(random());
         integers_.push_back(cells);
@@ -57,7 +66,7 @@ void ShapeMemory::forget() {
 }
 
 bool ShapeMemory::is_patterned(const Source& source, std::uint64_t number) const {
-    const TileExtent held = held_extent(source, number);
+    const TileExtent held = dispute::held_extent(source, number);
     if (held.height < arithmetic::kTile || held.width < arithmetic::kTile) return false;
     return !source.lower || held.col + held.width <= held.row % source.context + 1;
 }
@@ -66,8 +75,8 @@ void ShapeMemory::tile(const Source& source, std::uint64_t number, Tile& out) {
     read_.try_emplace(source.key(), source);
     out = patterns_[number % kPatterns];
     if (is_patterned(source, number)) return;
-    const TileExtent held = held_extent(source, number);
-    const TileExtent all = extent_of(source.rows, source.cols, number);
+    const TileExtent held = dispute::held_extent(source, number);
+    const TileExtent all = dispute::extent_of(source.rows, source.cols, number);
     for (std::uint64_t i = 0; i < arithmetic::kTile; ++i) {
         for (std::uint64_t j = 0; j < arithmetic::kTile; ++j) {
             const std::uint64_t col = all.col + j;
@@ -79,7 +88,7 @@ void ShapeMemory::tile(const Source& source, std::uint64_t number, Tile& out) {
 }
 
 Hash256 ShapeMemory::tile_hash_at(const Source& source, std::uint64_t number) {
-    const TileExtent held = held_extent(source, number);
+    const TileExtent held = dispute::held_extent(source, number);
     if (source.from == Source::From::kArray) {
         if (is_patterned(source, number)) return integer_hashes_[number % kPatterns];
         Cells own = Cells::of({CellKind::kWhole, held.height * held.width});
@@ -87,10 +96,10 @@ Hash256 ShapeMemory::tile_hash_at(const Source& source, std::uint64_t number) {
         return tile_hash(own, held.width);
     }
     if (is_patterned(source, number)) return hashes_[number % kPatterns];
-    if (held.width == 0) return hash_of(Tile{});
+    if (held.width == 0) return pattern_hash(Tile{});
     Tile own{};
     tile(source, number, own);
-    return hash_of(own);
+    return pattern_hash(own);
 }
 
 const StoredTree& ShapeMemory::tiles(const Source& source) {
@@ -101,9 +110,9 @@ const StoredTree& ShapeMemory::tiles(const Source& source) {
     const auto [found, is_new] = tiles_.try_emplace(like.key());
     if (!is_new) return found->second;
     std::vector<Hash256> leaves(source.tiles());
-    const Hash256 zero = hash_of(Tile{});
+    const Hash256 zero = pattern_hash(Tile{});
     for (std::uint64_t i = 0; i < leaves.size(); ++i) {
-        const TileExtent held = held_extent(source, i);
+        const TileExtent held = dispute::held_extent(source, i);
         const bool is_above = source.lower && held.col > held.row % source.context + held.height;
         leaves[i] = is_above ? zero : tile_hash_at(source, i);
     }
@@ -121,8 +130,6 @@ const StoredTree& ShapeMemory::outputs() {
     outputs_ = StoredTree(std::move(roots));
     return outputs_;
 }
-
-constexpr std::uint32_t kArrays = UINT32_MAX;
 
 const StoredTree& ShapeMemory::array(std::uint32_t component) {
     const auto [found, is_new] = arrays_.try_emplace(component);
@@ -149,7 +156,7 @@ const StoredTree& ShapeMemory::above(const Source& source) {
 const StoredTree& ShapeMemory::components(std::uint32_t) {
     if (components_.leaves() != 0) return components_;
     std::vector<Hash256> leaves(program::kStateComponents);
-    for (const std::uint32_t i : {0U, 1U, 2U, 5U}) leaves[i] = component_leaf(i, array(i).root());
+    for (const std::uint32_t i : {0U, 1U, 2U, 5U}) leaves[i] = dispute::component_leaf(i, array(i).root());
     components_ = StoredTree(std::move(leaves));
     return components_;
 }
@@ -165,8 +172,8 @@ void ShapeMemory::wholes(const Source& source, std::uint64_t number, Cells& out)
 
 void ShapeMemory::piece(std::uint64_t number, base::Bytes& out, std::vector<Hash256>& siblings) {
     out = base::to_bytes(
-        base::ByteView(token_file_).subspan(number * base::kBlobPiece, piece_bytes(facts_, number)));
+        base::ByteView(token_file_).subspan(number * base::kBlobPiece, dispute::piece_bytes(facts_, number)));
     siblings = pieces_.siblings(number);
 }
 
-}  // namespace disputed
+}  // namespace assay::node
