@@ -40,6 +40,14 @@ void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
                                                            : Judgement::kWrong;
 }
 
+// A verifier says that this unit is false, and a game decides: one that is false indeed is confirmed.
+void judge_accused(SlotReplay& replay, const contracts::SlotRound& recorded) {
+    const SlotReplay before = replay;
+    judge_mismatch(replay, recorded);
+    if (replay.judgement == Judgement::kWrong)
+        replay = before;  // it accused wrongly: no verdict is wrong by it
+}
+
 // The ledger says that every drawn unit is as claimed.
 void judge_paid(SlotReplay& replay, const contracts::SlotRound& recorded) {
     for (const std::uint32_t drawn : recorded.drawn_units) {
@@ -59,6 +67,7 @@ void judge_paid(SlotReplay& replay, const contracts::SlotRound& recorded) {
 void judge(SlotReplay& replay, const contracts::SlotRound& recorded) {
     switch (recorded.verdict) {
         case Reason::kMismatch: return judge_mismatch(replay, recorded);
+        case Reason::kPaidAccused: return judge_accused(replay, recorded);
         case Reason::kPaid:
         case Reason::kPaidDiverged: return judge_paid(replay, recorded);
         default: return;  // not decided by bits: silence, bytes that are not stored, an open round

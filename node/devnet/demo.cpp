@@ -115,7 +115,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
         return fail(ErrorKind::kUsage, "--rounds " + std::to_string(options.rounds) + " is not from 1 to 20",
                     "20 rounds is a newcomer's probation, in which every unit is recomputed");
     }
-    DevnetPlan plan = demo_plan(options.home, options.seed, options.family);
+    DevnetPlan plan = demo_plan(options.home, options.seed, demo_job(options));
     ASSAY_TRY(plant_sabotage(plan, options));
     ASSAY_ASSIGN(const PackedText packed, pack_text(options));
     progress << "packed  " << packed.manifest.text_bytes << " bytes of " << packed.manifest.source << " into "
@@ -147,6 +147,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     report.parameters = program::parameter_count(job->spec.model);
     report.rounds = job->rounds_done;
     report.model_root = job->base_root;
+    ASSAY_ASSIGN(report.disputes, replay_disputes(net, truth, *job));
     fill_parties(report, net, truth, *job);
     fill_work(report, truth, *job);
     ASSAY_TRY(gather_files(net, truth, *job));

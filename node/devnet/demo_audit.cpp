@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/devnet/demo_audit.hpp"
 
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/audit/audit.hpp"
+#include "ledger/audit/dispute_audit.hpp"
 #include "ledger/audit/evidence.hpp"
 #include "node/audit/model_output.hpp"
 #include "node/audit/run_record.hpp"
@@ -98,12 +100,13 @@ base::Outcome<nlohmann::json> expect_audit(const Devnet& net, const std::vector<
     return std::move(ran.report);
 }
 
-// Rounds in which a cheat was caught; the last one when there was none.
+// Rounds in which a cheat was caught or accused; the last one when there was none.
 std::set<std::uint32_t> rounds_to_replay(const contracts::StateView& state, const contracts::Job& job) {
     std::set<std::uint32_t> rounds;
     for (std::uint32_t round = 0; round < job.rounds_done; ++round) {
         for (const auto& slot : contracts::list_slots(state, job.id, round)) {
-            if (slot.verdict == contracts::Reason::kMismatch) rounds.insert(round);
+            const bool accused = slot.verdict == contracts::Reason::kPaidAccused;
+            if (slot.verdict == contracts::Reason::kMismatch || accused) rounds.insert(round);
         }
     }
     if (rounds.empty() && job.rounds_done > 0) rounds.insert(job.rounds_done - 1);
@@ -163,6 +166,29 @@ base::Outcome<contracts::MemoryState> final_state(const Devnet& net) {
     return std::move(report.state);
 }
 
+base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const contracts::StateView& state,
+                                                       const contracts::Job& job) {
+    ASSAY_ASSIGN(const ledger::BlockReader read, ledger::block_reader(net.plan.home.string()));
+    const auto clock = [] {
+        const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+        return static_cast<std::uint64_t>(now.count());
+    };
+    std::vector<DisputeRow> rows;
+    for (const contracts::Game& game : contracts::list_games(state, job.id)) {
+        if (game.is_open()) continue;
+        ASSAY_ASSIGN(const auto report, ledger::audit_dispute(state, {job.id, game.number}, read, clock));
+        if (!report.ok()) {
+            return fail(ErrorKind::kVerification,
+                        "dispute " + std::to_string(game.number) + ": " + report.wrong.front());
+        }
+        DisputeSources sources;
+        sources.transaction = report.transaction;
+        if (report.referee_ns) sources.referee_us = static_cast<double>(*report.referee_ns) / 1e3;
+        rows.push_back(dispute_row(state, job, game, sources));
+    }
+    return rows;
+}
+
 base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& state,
                                  const contracts::Job& job) {
     ASSAY_ASSIGN(const auto from, open_blobs(net.buyer.home.blobs()));
@@ -194,6 +220,13 @@ base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Stat
     outcome.payouts = payouts.value("ok", false);
     outcome.supply_delta = supply_delta(contracts::read_supply(state));
     progress << ": every payment follows from its rule; money made or lost: " << outcome.supply_delta << "\n";
+    for (const contracts::Game& game : contracts::list_games(state, job.id)) {
+        if (game.end != contracts::GameEnd::kJudged) continue;
+        const std::string name = job.id.hex() + "/" + std::to_string(game.number);
+        ASSAY_ASSIGN(const auto again, expect_audit(net, {"dispute", name, "--home", home}, 0, progress));
+        ++outcome.disputes;
+        progress << ": the ledger's own computation again, and the same loser\n";
+    }
     for (const std::uint32_t round : rounds_to_replay(state, job)) {
         ASSAY_ASSIGN(const auto replay, expect_audit(net,
                                                      {"replay", "--home", home, "--job", job.id.brief(),

@@ -15,9 +15,15 @@ base::Outcome<contracts::MemoryState> final_state(const Devnet& net);
 base::Outcome<void> gather_files(const Devnet& net, const contracts::StateView& state,
                                  const contracts::Job& job);
 
-/// Runs `assay audit ledger`, `payouts` and `replay` (of every round with a cheat) as processes on the home's
-/// files, then `assay audit ledger` on a copy with one byte flipped (HOME/tampered stays). kVerification when
-/// one of them ends with another exit code than it must. `state` is the ledger's, recomputed.
+/// The games of the job that have ended, each played again from the home's blocks, with the time that the
+/// referee takes here. kVerification when one does not come out as the ledger has it.
+base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const contracts::StateView& state,
+                                                       const contracts::Job& job);
+
+/// Runs `assay audit ledger`, `payouts`, `dispute` (of every game that was judged) and `replay` (of every
+/// round with a cheat) as processes on the home's files, then `assay audit ledger` on a copy with one byte
+/// flipped (HOME/tampered stays). kVerification when one of them ends with another exit code than it must.
+/// `state` is the ledger's, recomputed.
 base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::StateView& state,
                                         const contracts::Job& job, std::ostream& progress);
 

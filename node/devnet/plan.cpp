@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "contracts/program/program.hpp"
 #include "contracts/rules/apply.hpp"
 #include "ledger/store/posix_disk.hpp"
 #include "node/blob/folder.hpp"
@@ -113,13 +114,31 @@ contracts::Params devnet_params() {
     return params;
 }
 
-DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, program::Family family) {
+namespace {
+
+/// The operator that writes a parameter's new values. REQUIRES a parameter of the job.
+std::uint32_t updating_operator(const program::JobSpec& spec, const std::string& parameter) {
+    const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
+    for (std::uint32_t i = 0; i < program.operators.size(); ++i) {
+        const program::Operator& one = program.operators[i];
+        if (one.kind == program::OperatorKind::kAdamW && one.name.starts_with(parameter + ".")) return i;
+    }
+    ASSAY_CHECK(false);
+}
+
+}  // namespace
+
+DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, const program::JobSpec& spec) {
     DevnetPlan plan;
     plan.home = home;
     plan.seed = seed;
     // Probation counts slots found right; in the demo nobody leaves it, so that every cheat is found for
     // certain.
     plan.params.probation_rounds = 20 * 5;
+    // Games decide. Verifiers get more time than this where their measured speed asks for it; what is settled
+    // can be challenged for a quarter of a minute.
+    plan.params.audit_seal_window = 60;
+    plan.params.claim_window = 3 * plan.params.audit_seal_window;
     const auto ask = [](std::uint64_t units) { return *base::Amount::of(units); };
     plan.miners = {{.behaviour = Behaviour::kHonest, .ask = ask(1'100), .drills = {}},
                    {.behaviour = Behaviour::kHonest, .ask = ask(1'400), .drills = {}},
@@ -128,13 +147,13 @@ DevnetPlan demo_plan(const std::filesystem::path& home, std::uint64_t seed, prog
                    {.behaviour = Behaviour::kOneUlp, .ask = ask(1'050), .drills = {}}};
     plan.miners[2].drills.push_back(
         {.round = 1, .drill = {.kind = DrillKind::kLazy, .segment = 1, .tensor = {}}});
-    plan.miners[4].drills.push_back(
-        {.round = 2,
-         .drill = {.kind = DrillKind::kUlp,
-                   .segment = 0,
-                   .tensor = family == program::Family::kLlama ? "layers.1.mlp.gate_up_proj.weight"
-                                                               : "h.1.mlp.c_fc.weight",
-                   .index = 4242}});
+    Drill ulp{.kind = DrillKind::kOperator, .segment = 0, .tensor = {}};
+    ulp.step = 1;
+    ulp.operator_index = updating_operator(spec, spec.model.family == program::Family::kLlama
+                                                     ? "layers.1.mlp.gate_up_proj.weight"
+                                                     : "h.1.mlp.c_fc.weight");
+    ulp.index = 4242;
+    plan.miners[4].drills.push_back({.round = 2, .drill = ulp});
     return plan;
 }
 

@@ -15,6 +15,27 @@ base::Amount sum(base::Amount a, base::Amount b) {
     return *total;
 }
 
+base::Amount less(base::Amount a, base::Amount b) {
+    const auto rest = a.minus(b);
+    ASSAY_CHECK(rest.has_value());
+    return *rest;
+}
+
+/// What the miner's claims lost in games: the bond, and the pay that a line had promised.
+void note_games(MinerReport& report, const Devnet& net, const contracts::StateView& state,
+                const contracts::Job& job) {
+    for (const contracts::Game& game : contracts::list_games(state, job.id)) {
+        if (game.claimant != report.node || !game.claimant_lost || game.called) continue;
+        report.paid = less(report.paid, game.returned);
+        report.forfeited = sum(report.forfeited, game.lost);
+        report.reason = contracts::to_text(contracts::reason_of(game));
+        if (report.caught_round) continue;
+        report.caught_round = game.round;
+        const auto slot = contracts::read_slot(state, job.id, game.round, game.claim);
+        if (slot) report.finding = finding_of(net, job.id, game.round, game.claim, slot->fault_unit);
+    }
+}
+
 MinerReport miner_report(const Devnet& net, std::size_t index, const contracts::StateView& state,
                          const contracts::Job& job) {
     const Participant& who = net.miners[index];
@@ -36,6 +57,7 @@ MinerReport miner_report(const Devnet& net, std::size_t index, const contracts::
             report.finding = finding_of(net, job.id, round, line.slot, slot->fault_unit);
         }
     }
+    note_games(report, net, state, job);
     if (report.reason.empty()) report.reason = contracts::to_text(contracts::Reason::kNotAssigned);
     return report;
 }
@@ -53,7 +75,14 @@ void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateV
             for (const auto& line : contracts::list_settlement(state, job.id, round)) {
                 if (line.node != who.node) continue;
                 verifier.paid = sum(verifier.paid, line.paid);
+                verifier.forfeited = sum(verifier.forfeited, line.lost);
             }
+        }
+        for (const contracts::Game& game : contracts::list_games(state, job.id)) {
+            const bool own = game.claimant_lost ? game.claimant == who.node : game.challenger == who.node;
+            if (own) verifier.forfeited = sum(verifier.forfeited, game.lost);
+            if (game.challenger == who.node && game.claimant_lost)
+                verifier.paid = sum(verifier.paid, game.to_winner);
         }
         if (const auto record = contracts::read_verifier(state, who.node)) {
             verifier.recomputed = record->audited_units;
@@ -77,8 +106,8 @@ void print_tables(const DemoReport& report, std::ostream& out) {
              miner.caught_round ? "caught in round " + std::to_string(*miner.caught_round) : miner.reason);
     }
     for (const VerifierReport& verifier : report.verifiers) {
-        line(verifier.name.c_str(), "verifier", base::to_text(verifier.paid), base::to_text(base::Amount{}),
-             std::to_string(verifier.recomputed) + " units recomputed");
+        line(verifier.name.c_str(), "verifier", base::to_text(verifier.paid),
+             base::to_text(verifier.forfeited), std::to_string(verifier.recomputed) + " units recomputed");
     }
     out << "escrow       locked " << base::to_text(report.buyer.escrowed) << " = spent "
         << base::to_text(report.buyer.spent) << " + refunded " << base::to_text(report.buyer.refunded)
@@ -90,6 +119,10 @@ void print_tables(const DemoReport& report, std::ostream& out) {
     out << "loss         training " << loss_text(report.loss.train_first) << " -> "
         << loss_text(report.loss.train_last) << ", held-out " << loss_text(report.loss.held_out_first)
         << " -> " << loss_text(report.loss.held_out_last) << "\n";
+    for (const DisputeRow& row : report.disputes) {
+        if (row.end != contracts::GameEnd::kJudged && row.end != contracts::GameEnd::kConceded) continue;
+        for (const std::string& sentence : sentences(row)) out << "dispute      " << sentence << "\n";
+    }
     for (const MinerReport& miner : report.miners) {
         if (!miner.finding.empty()) out << "found        " << miner.name << ": " << miner.finding << "\n";
     }

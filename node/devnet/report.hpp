@@ -12,6 +12,7 @@
 
 #include "contracts/rules/tables.hpp"
 #include "node/devnet/plan.hpp"
+#include "node/views/dispute_view.hpp"
 
 namespace assay::node {
 
@@ -20,7 +21,7 @@ struct MinerReport {
     base::PublicKey node;
     std::string behaviour;
     base::Amount paid;
-    base::Amount forfeited;
+    base::Amount forfeited;   ///< by settlement lines and lost games
     std::uint32_t drawn = 0;  ///< units drawn of its slots
     std::optional<std::uint32_t> caught_round;
     std::string reason;   ///< of its last settlement line
@@ -45,6 +46,7 @@ struct VerifierReport {
     base::PublicKey node;
     base::Amount paid;
     std::uint64_t recomputed = 0;  ///< units
+    base::Amount forfeited;        ///< by settlement lines and lost games
 
     template <class Visit>
     void fields(Visit& visit) const {
@@ -52,6 +54,7 @@ struct VerifierReport {
         visit("node", node);
         visit("paid", paid);
         visit("recomputed", recomputed);
+        visit("forfeited", forfeited);
     }
 };
 
@@ -72,6 +75,7 @@ struct BuyerReport {
 struct AuditOutcome {
     bool ledger = false;
     bool payouts = false;
+    std::uint64_t disputes = 0;  ///< judged games played again
     std::uint64_t replayed = 0;  ///< slots recomputed after the fact
     std::int64_t supply_delta = 0;
     bool flipped_byte_found = false;
@@ -81,6 +85,7 @@ struct AuditOutcome {
     void fields(Visit& visit) const {
         visit("ledger", ledger);
         visit("payouts", payouts);
+        visit("disputes", disputes);
         visit("replayed", replayed);
         visit("supply_delta", supply_delta);
         visit("flipped_byte_found", flipped_byte_found);
@@ -134,6 +139,7 @@ struct DemoReport {
     std::vector<MinerReport> miners;
     std::vector<VerifierReport> verifiers;
     BuyerReport buyer;
+    std::vector<DisputeRow> disputes;  ///< that have ended, in their order
     AuditOutcome audit;
     CheckingReport verification;
     SampleReport sample;
@@ -152,6 +158,7 @@ struct DemoReport {
         visit("miners", miners);
         visit("verifiers", verifiers);
         visit("buyer", buyer);
+        visit("disputes", disputes);
         visit("audit", audit);
         visit("verification", verification);
         visit("sample", sample);
@@ -159,7 +166,7 @@ struct DemoReport {
     }
 };
 
-/// Miners, verifiers and buyer of one job, from the state.
+/// Miners, verifiers and buyer of one job, from the state. REQUIRES DemoReport::disputes.
 void fill_parties(DemoReport& report, const Devnet& net, const contracts::StateView& state,
                   const contracts::Job& job);
 

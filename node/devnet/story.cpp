@@ -67,6 +67,11 @@ void Story::tell(const contracts::StateView& state, const contracts::Event& even
             out_ << "         slot " << event.slot << " not settled by two: a third verifier is drawn\n";
             break;
         case EventKind::kVerdict: tell_verdict(state, event); break;
+        case EventKind::kDisputeOpened:
+            out_ << "         " << name_of(event.node) << " opens dispute " << event.number << " about slot "
+                 << event.slot << " of round " << event.round << "\n";
+            break;
+        case EventKind::kDisputeEnded: tell_dispute(state, event); break;
         case EventKind::kMerged: tell_merge(state, event); break;
         case EventKind::kLost:
             out_ << "         " << name_of(event.node) << " loses " << base::to_text(event.amount) << ": "
@@ -108,16 +113,29 @@ void Story::tell_auction(const contracts::StateView& state, const contracts::Eve
 }
 
 void Story::tell_verdict(const contracts::StateView& state, const contracts::Event& event) {
-    if (contracts::consequence(event.reason) == contracts::Consequence::kPaid) return;
+    const bool accused = event.reason == Reason::kPaidAccused;
+    if (contracts::consequence(event.reason) == contracts::Consequence::kPaid && !accused) return;
     out_ << "         slot " << event.slot << " " << name_of(event.node) << ": "
          << contracts::explain(event.reason) << "\n";
-    if (event.reason != Reason::kMismatch) return;
+    if (event.reason != Reason::kMismatch && !accused) return;
     const auto slot = contracts::read_slot(state, event.job, event.round, event.slot);
     if (!slot) return;
     out_ << "         unit " << slot->fault_unit << ": claimed " << slot->fault_claimed.brief()
          << "…, recomputed " << slot->fault_found.brief() << "…\n";
     const FindingText finding = finding_of(net_, event.job, event.round, event.slot, slot->fault_unit);
     if (!finding.empty()) out_ << "         " << finding << "\n";
+}
+
+void Story::tell_dispute(const contracts::StateView& state, const contracts::Event& event) {
+    const auto game = contracts::read_game(state, event.job, static_cast<std::uint32_t>(event.number));
+    const auto job = contracts::read_job(state, event.job);
+    if (!game || !job) return;
+    const DisputeRow row = dispute_row(state, *job, *game, {});
+    out_ << "         dispute " << event.number << " has ended after " << game->moves << " moves";
+    if (row.loser) out_ << ": " << name_of(*row.loser) << " loses " << base::to_text(game->lost);
+    if (row.claimed && row.computed)
+        out_ << "; claimed " << *row.claimed << ", the operands give " << *row.computed;
+    out_ << "\n";
 }
 
 void Story::tell_merge(const contracts::StateView& state, const contracts::Event& event) {

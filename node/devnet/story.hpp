@@ -27,6 +27,7 @@ private:
     void tell_phase(const contracts::StateView& state, const contracts::Event& event);
     void tell_auction(const contracts::StateView& state, const contracts::Event& event);
     void tell_verdict(const contracts::StateView& state, const contracts::Event& event);
+    void tell_dispute(const contracts::StateView& state, const contracts::Event& event);
     void tell_merge(const contracts::StateView& state, const contracts::Event& event);
 
     const Devnet& net_;

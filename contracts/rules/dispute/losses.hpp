@@ -12,9 +12,6 @@
 
 namespace assay::contracts {
 
-/// Of a game that has ended.
-Reason reason_of(const Game& game);
-
 /// The claim dies: its bond is split (the challenger its cost, the buyer what is left of forfeit_buyer_ppm,
 /// the rest burned), its held pay returns to the escrow, those who accused it rightly are paid their audits,
 /// and unless it conceded the miner is a newcomer again and off the job. A verifier that was called, or whose

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contracts/rules/dispute/records.hpp"
+#include "contracts/rules/state/reasons.hpp"
 #include "contracts/rules/state/state.hpp"
 
 namespace assay::contracts {
@@ -21,6 +22,9 @@ std::optional<Game> read_game(const StateView& state, const Hash256& job, std::u
 std::optional<GamePieces> read_game_pieces(const StateView& state, const Hash256& job, std::uint32_t number);
 /// All games of a job, ascending, without what was posted.
 std::vector<Game> list_games(const StateView& state, const Hash256& job);
+
+/// Why its loser lost a game that has ended; kNone: nobody did.
+Reason reason_of(const Game& game);
 
 /// The name of an open game.
 struct OpenGame {
