@@ -32,6 +32,7 @@ VerifierRole::VerifierRole(const RoleParts& parts, VerifierOptions options)
 void VerifierRole::plan() {
     if (!registered(WorkRole::kVerifier)) return;
     forget_ended_jobs();
+    doubt_merges();
     challenger_.follow(state(), height());
     games_.follow(state(), height());
     compute_games(true);

@@ -142,6 +142,7 @@ private:
         base::Hash256 root;                      ///< of it
         std::optional<std::uint32_t> loss_bits;  ///< of `base` over the drawn held-out text
         std::optional<contracts::MergeClaim> claim;
+        bool compared = false;  ///< with the one that stands
         bool given_up = false;  ///< it cannot be done here: this round's merge is left out
     };
 
@@ -228,6 +229,8 @@ private:
     void forget_ended_jobs();
 
     void plan_merge(const contracts::Job& job, const contracts::Round& round);
+    /// Merges that stand, of the same slots as ours, and are others.
+    void doubt_merges();
     void merge_next(const contracts::Job& job, const SharedDescriptor& base);
     /// Once everything is sealed and opened: what was computed here is served to those who merge or go on
     /// from it. Before, whoever asks for it would learn what this verifier is about to say.

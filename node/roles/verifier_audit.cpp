@@ -394,6 +394,12 @@ void VerifierRole::forget_notes() {
 }
 
 void VerifierRole::record_finding(const Finding& finding) {
+    // If that does not convict it, there is a claim to challenge.
+    challenger_.doubt({.job = finding.job,
+                       .round = finding.round,
+                       .kind = contracts::ClaimKind::kSlot,
+                       .number = finding.slot,
+                       .unit = std::nullopt});
     const std::string file = "finding-" + finding.job.hex().substr(0, 16) + "-" +
                              std::to_string(finding.round) + "-" + std::to_string(finding.slot) + "-" +
                              std::to_string(finding.unit);

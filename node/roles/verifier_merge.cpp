@@ -42,6 +42,35 @@ void VerifierRole::plan_merge(const contracts::Job& job, const contracts::Round&
     merge_next(job, *base);
 }
 
+void VerifierRole::doubt_merges() {
+    for (auto& [key, work] : merges_) {
+        if (work.compared || work.root.is_zero()) continue;
+        const auto round = contracts::read_round(state(), key.first, key.second);
+        if (!round || round->phase != contracts::RoundPhase::kSettled) continue;
+        work.compared = true;
+        const contracts::MergeClaim& stands = round->result;
+        if (!round->merged || stands.slots != work.slots || stands.base_root == work.root) continue;
+        Doubt doubt{.job = key.first,
+                    .round = key.second,
+                    .kind = contracts::ClaimKind::kMerge,
+                    .number = 0,
+                    .unit = dispute::UnitKind::kMerge};
+        for (std::size_t i = 0; i < work.clips.size() && i < stands.clips.size(); ++i) {
+            if (work.clips[i] == stands.clips[i]) continue;
+            doubt.unit = dispute::UnitKind::kClip;
+            doubt.part = round->merged_slots[i];
+            break;
+        }
+        for (const auto& [id, claim] : contracts::list_claims(state(), key.first)) {
+            if (id.kind != contracts::ClaimKind::kMerge || id.round != key.second) continue;
+            doubt.number = id.number;
+            log().warn(round_name(key.first, key.second) + " is merged to " + stands.base_root.brief() +
+                       "; we merged the same slots to " + work.root.brief());
+            challenger_.doubt(doubt);
+        }
+    }
+}
+
 void VerifierRole::merge_next(const contracts::Job& job, const SharedDescriptor& base) {
     const MergeKey key{job.id, job.round};
     frames::Merge request{.round = job.round, .accepted = {}};

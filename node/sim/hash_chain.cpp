@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/blob_id.hpp"
+#include "contracts/dispute/tree.hpp"
 #include "contracts/program/round_law.hpp"
 
 namespace assay::node::sim {
@@ -18,6 +20,20 @@ Bytes file_of(const Hash256& content, std::uint64_t size) {
     return file;
 }
 
+/// The step of a base state stands behind its content.
+std::uint64_t step_of(ByteView file) {
+    std::uint64_t step = 0;
+    for (std::size_t i = 0; i < 8 && 32 + i < file.size(); ++i)
+        step |= std::uint64_t{file[32 + i]} << (8 * i);
+    return step;
+}
+
+Bytes with_step(Bytes file, std::uint64_t step) {
+    for (std::size_t i = 0; i < 8 && 32 + i < file.size(); ++i)
+        file[32 + i] = static_cast<std::uint8_t>(step >> (8 * i));
+    return file;
+}
+
 Hash256 content_of(ByteView file) { return base::hash("assay/sim/content", file); }
 
 std::uint32_t small_float(std::uint32_t bits) { return 0x3f800000U | (bits & 0x7fffffU); }
@@ -25,13 +41,51 @@ std::uint32_t small_float(std::uint32_t bits) { return 0x3f800000U | (bits & 0x7
 }  // namespace
 
 HashChain::HashChain(const program::JobSpec& spec)
-    : spec_(spec), plan_(spec), sizes_(program::file_sizes(spec)) {}
+    : spec_(spec),
+      plan_(spec),
+      sizes_(program::file_sizes(spec)),
+      tensors_(program::parameter_tensors(spec.model)),
+      first_tiles_(arithmetic::tile_count(tensors_.front().rows, tensors_.front().cols)),
+      tile_path_(dispute::StoredTree(std::vector<Hash256>(first_tiles_)).siblings(0)) {
+    std::vector<Hash256> leaves;
+    for (const program::TensorInfo& tensor : tensors_) leaves.push_back(program::tensor_leaf(tensor, {}));
+    tensor_path_ = dispute::StoredTree(std::move(leaves)).siblings(0);
+}
+
+std::vector<Hash256> HashChain::tiles(const Hash256& content, std::uint32_t tensor) const {
+    const program::TensorInfo& info = tensors_[tensor];
+    std::vector<Hash256> all(arithmetic::tile_count(info.rows, info.cols));
+    if (tensor == 0) all.front() = base::hash("assay/sim/tile", content.view());
+    return all;
+}
+
+std::vector<Hash256> HashChain::tensor_roots(const Hash256& content) const {
+    std::vector<Hash256> roots(tensors_.size());
+    roots.front() = dispute::climb(base::hash("assay/sim/tile", content.view()), 0, first_tiles_, tile_path_);
+    return roots;
+}
+
+Hash256 HashChain::array_root(const Hash256& content) const {
+    const Hash256 first =
+        dispute::climb(base::hash("assay/sim/tile", content.view()), 0, first_tiles_, tile_path_);
+    return dispute::climb(program::tensor_leaf(tensors_.front(), first), 0, tensors_.size(), tensor_path_);
+}
 
 Bytes HashChain::initial() const {
     return file_of(base::Hasher("assay/sim/initial").add_u64(spec_.seed).finish(), sizes_.base_state);
 }
 
-Hash256 HashChain::base_root(ByteView file) { return base::hash("assay/sim/base", file); }
+Hash256 HashChain::content_of_base(ByteView file, bool outer) {
+    return base::hash(outer ? "assay/sim/base/outer" : "assay/sim/base", file);
+}
+
+Hash256 HashChain::base_root(ByteView file) const {
+    program::StateRoots roots;
+    roots.parameters = array_root(content_of_base(file, false));
+    roots.outer = array_root(content_of_base(file, true));
+    roots.step_count = step_of(file);
+    return program::state_root(roots);
+}
 
 Hash256 HashChain::first_root(const Hash256& base, SlotTurn place) const {
     return base::Hasher("assay/sim/start").add(base).add_u64(place.round).add_u64(place.slot).finish();
@@ -79,17 +133,17 @@ std::vector<program::Fingerprint> HashChain::fingerprints(std::uint32_t segment,
     return all;
 }
 
-Bytes HashChain::update(const Hash256& last, SlotTurn place, std::string_view nonce) const {
+Bytes HashChain::update(const Hash256& last, std::string_view nonce) const {
     return base::to_bytes(base::Hasher("assay/sim/update")
                               .add(last)
-                              .add_u64(place.round)
-                              .add_u64(place.slot)
                               .add(base::as_bytes(nonce))
                               .finish()
                               .view());
 }
 
-Hash256 HashChain::update_root(ByteView file) { return base::hash("assay/sim/update-root", file); }
+Hash256 HashChain::content_of_update(ByteView file) { return base::hash("assay/sim/update-root", file); }
+
+Hash256 HashChain::update_root(ByteView file) const { return array_root(content_of_update(file)); }
 
 std::optional<program::StateHead> HashChain::read_head(ByteView file) const {
     auto head = program::decode_state_head(file);
@@ -106,7 +160,8 @@ Bytes HashChain::merged(ByteView base, const std::vector<Hash256>& updates) cons
     base::Hasher hasher("assay/sim/merge");
     hasher.add(base_root(base));
     for (const Hash256& update : updates) hasher.add(update);
-    return file_of(hasher.finish(), sizes_.base_state);
+    return with_step(file_of(hasher.finish(), sizes_.base_state),
+                     step_of(base) + spec_.train.inner_steps);
 }
 
 }  // namespace assay::node::sim

@@ -40,7 +40,9 @@ public:
     [[nodiscard]] const program::RoundPlan& plan() const { return plan_; }
     /// Base state of round 0: follows from the spec's seed.
     [[nodiscard]] Bytes initial() const;
-    [[nodiscard]] static Hash256 base_root(ByteView file);
+    [[nodiscard]] Hash256 base_root(ByteView file) const;
+    /// What the numbers of an array of a base state follow from.
+    [[nodiscard]] static Hash256 content_of_base(ByteView file, bool outer);
     /// The slot's state at boundary 0.
     [[nodiscard]] Hash256 first_root(const Hash256& base, SlotTurn place) const;
     /// State behind the segment that begins at `start`. An honest segment has no nonce.
@@ -48,8 +50,13 @@ public:
                                     std::string_view nonce) const;
     [[nodiscard]] std::vector<program::Fingerprint> fingerprints(std::uint32_t segment,
                                                                  const Hash256& end) const;
-    [[nodiscard]] Bytes update(const Hash256& last, SlotTurn place, std::string_view nonce) const;
-    [[nodiscard]] static Hash256 update_root(ByteView file);
+    [[nodiscard]] Bytes update(const Hash256& last, std::string_view nonce) const;
+    [[nodiscard]] Hash256 update_root(ByteView file) const;
+    [[nodiscard]] static Hash256 content_of_update(ByteView file);
+    /// Roots of the tensors of an array, and hashes of the tiles of one of them: its first tile alone depends
+    /// on what its numbers follow from.
+    [[nodiscard]] std::vector<Hash256> tensor_roots(const Hash256& content) const;
+    [[nodiscard]] std::vector<Hash256> tiles(const Hash256& content, std::uint32_t tensor) const;
     /// The state at this step: as it is served to one that asks what it is.
     [[nodiscard]] std::optional<program::StateHead> read_head(ByteView file) const;
     /// Whether the file is the array that the head names.
@@ -57,10 +64,15 @@ public:
     [[nodiscard]] Bytes merged(ByteView base, const std::vector<Hash256>& updates) const;
 
 private:
+    [[nodiscard]] Hash256 array_root(const Hash256& content) const;
     [[nodiscard]] ChainState state_at(std::uint32_t boundary, const Hash256& content) const;
     program::JobSpec spec_;
     program::RoundPlan plan_;
     program::FileSizes sizes_;
+    std::vector<program::TensorInfo> tensors_;
+    std::uint64_t first_tiles_;          ///< of the first tensor
+    std::vector<Hash256> tile_path_;     ///< siblings of its first tile
+    std::vector<Hash256> tensor_path_;   ///< siblings of the tensor
 };
 
 }  // namespace assay::node::sim

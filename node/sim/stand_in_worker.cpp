@@ -100,7 +100,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::OpenJob& reques
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Initial&, const Waiting&) {
     Bytes file = job_->initial();
-    const Hash256 root = HashChain::base_root(file);
+    const Hash256 root = job_->base_root(file);
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
 
@@ -108,27 +108,33 @@ FalseUnits StandInWorker::falsifies(SlotTurn place) const {
     return behaviour_.verdicts == Verdicts::kColludes ? accomplice_(place) : behaviour_.false_units;
 }
 
+ChainState StandInWorker::claimed_end(std::uint32_t segment, const Hash256& start, SlotTurn place) const {
+    const FalseUnits lie = behaviour_.false_units;
+    ChainState end = job_->behind(segment, start, place, nonce_of(lie, segment, place, job_->plan()));
+    if (lie == FalseUnits::kPlace && segment == 0) {
+        end.head.step += 1;
+        end.files.front() = program::encode_state_head(end.head);
+    }
+    return end;
+}
+
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Train& request, const Waiting& waiting) {
     const program::RoundPlan& plan = job_->plan();
     const SlotTurn place{request.round, request.slot};
     const FalseUnits lie = behaviour_.false_units;
     program::TraceRecord trace;
-    Hash256 at = job_->first_root(HashChain::base_root(waiting.bulk.front()), place);
+    Hash256 at = job_->first_root(job_->base_root(waiting.bulk.front()), place);
     trace.boundaries.push_back(at);
     for (std::uint32_t segment = 0; segment < plan.segments(); ++segment) {
-        ChainState end = job_->behind(segment, at, place, nonce_of(lie, segment, place, plan));
-        if (lie == FalseUnits::kPlace && segment == 0) {
-            end.head.step += 1;
-            end.files.front() = program::encode_state_head(end.head);
-        }
+        ChainState end = claimed_end(segment, at, place);
         at = end.root();
         trace.boundaries.push_back(at);
         for (const program::Fingerprint& one : job_->fingerprints(segment, at))
             trace.fingerprints.push_back(one);
         give(waiting.request, {frames::Boundary{segment + 1, trace}, std::move(end.files)}, false);
     }
-    Bytes update = job_->update(at, place, nonce_of(lie, plan.finalise(), place, plan));
-    trace.update = HashChain::update_root(update);
+    Bytes update = job_->update(at, nonce_of(lie, plan.finalise(), place, plan));
+    trace.update = job_->update_root(update);
     return {frames::Trained{std::move(trace), 1'000'000, 0}, {std::move(update)}};
 }
 
@@ -136,7 +142,7 @@ std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, co
                                                frames::Replayed& verdict) const {
     const SlotTurn place{request.round, request.slot};
     const program::UnitStart start = job_->plan().start(request.unit);
-    if (!start.boundary) return job_->first_root(HashChain::base_root(waiting.bulk.front()), place);
+    if (!start.boundary) return job_->first_root(job_->base_root(waiting.bulk.front()), place);
     const std::size_t first = start.base ? 1 : 0;
     const auto head = first < waiting.bulk.size() ? job_->read_head(waiting.bulk[first]) : std::nullopt;
     bool whole = head && program::state_root(program::roots_of(*head)) == request.start_root;
@@ -165,10 +171,11 @@ StandInWorker::StandInAnswer StandInWorker::compute(const frames::Replay& reques
     const SlotTurn place{request.round, request.slot};
     std::string_view nonce = nonce_of(falsifies(place), request.unit, place, plan);
     const bool heads = behaviour_.verdicts == Verdicts::kCoin && (request.slot + request.round) % 2 == 0;
-    if (behaviour_.verdicts == Verdicts::kMadeUp || heads) nonce = "made up";
+    // A player of a game who has to be right asks for no end.
+    if (request.want_end_state && (behaviour_.verdicts == Verdicts::kMadeUp || heads)) nonce = "made up";
     if (plan.is_finalise(request.unit)) {
-        Bytes update = job_->update(start, place, nonce);
-        replayed.parts.update = HashChain::update_root(update);
+        Bytes update = job_->update(start, nonce);
+        replayed.parts.update = job_->update_root(update);
         replayed.parts.unit_root = program::finalise_unit_root(replayed.parts.update);
         return {std::move(replayed), {std::move(update)}};
     }
@@ -197,20 +204,20 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Merge& request,
     for (const frames::Merge::Entry& entry : request.accepted) updates.push_back(entry.update_root);
     if (behaviour_.merges_false) updates.push_back(base::hash("assay/sim/false", {}));
     Bytes file = job_->merged(waiting.bulk.front(), updates);
-    const Hash256 root = HashChain::base_root(file);
+    const Hash256 root = job_->base_root(file);
     return {frames::BaseStateFrame{root}, {std::move(file)}};
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Evaluate&, const Waiting& waiting) {
-    const Hash256 root = HashChain::base_root(waiting.bulk.front());
+    const Hash256 root = job_->base_root(waiting.bulk.front());
     return {frames::Evaluated{0x3f800000U | root.bytes[0], 1}, {}};
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Root& request, const Waiting& waiting) {
     if (request.kind == frames::BulkKind::kUpdate)
-        return {frames::Rooted{HashChain::update_root(waiting.bulk.front())}, {}};
+        return {frames::Rooted{job_->update_root(waiting.bulk.front())}, {}};
     if (request.kind == frames::BulkKind::kBaseState)
-        return {frames::Rooted{HashChain::base_root(waiting.bulk.front())}, {}};
+        return {frames::Rooted{job_->base_root(waiting.bulk.front())}, {}};
     const auto head = job_->read_head(waiting.bulk.front());
     if (!head) return {frames::Refusal{frames::RefusalReason::kBadBytes, "no head", {}}, {}};
     return {frames::Rooted{program::state_root(program::roots_of(*head))}, {}};

@@ -46,6 +46,13 @@ private:
     StandInAnswer answer(const worker::Merge& request, const Waiting& waiting);
     StandInAnswer answer(const worker::Evaluate& request, const Waiting& waiting);
     StandInAnswer answer(const worker::Root& request, const Waiting& waiting);
+    // stand_in_dispute.cpp: trees whose hashes follow from what it trained, and witnesses that open nothing. A
+    // false claim is led down to its end and lost there; one that is right is led nowhere by whoever computes
+    // it.
+    StandInAnswer answer(const worker::Descend& request, const Waiting& waiting);
+    StandInAnswer answer(const worker::DescendArray& request, const Waiting& waiting);
+    /// The state behind a segment as this party claims it.
+    [[nodiscard]] ChainState claimed_end(std::uint32_t segment, const Hash256& start, SlotTurn place) const;
     template <class Other>
     StandInAnswer answer(const Other& request, const Waiting& waiting);
     /// The state from which a unit is computed; nothing and the verdict: none of the root, or of the place.

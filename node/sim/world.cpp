@@ -41,6 +41,7 @@ contracts::Params params_of_world(const WorldSetup& setup) {
     params.storage_window = 24;
     params.merge_seal_window = 24;
     params.beacon_window = params.audit_open_window = params.merge_open_window = 8;
+    params.claim_window = setup.claim_window;
     if (!setup.probation) params.probation_rounds = 0;
     return params;
 }
@@ -118,6 +119,7 @@ base::Outcome<void> World::begin() {
             party->role = std::make_unique<VerifierRole>(
                 party->parts, VerifierOptions{.lock = given(party->behaviour.lock, kLock),
                                               .finding_text = {},
+                                              .challenge = party->behaviour.challenge,
                                               .conducts = party->behaviour.role});
         }
         start_role(*party);
@@ -176,7 +178,7 @@ program::JobSpec World::next_spec() {
     spec.data.train = spec.data.held_out = base::blob_id(tokens);
     spec.data.tokenizer = base::blob_id(base::as_bytes("tokenizer"));
     spec.data.manifest = base::blob_id(base::as_bytes("manifest"));
-    spec.initial_root = HashChain::base_root(HashChain(spec).initial());
+    spec.initial_root = HashChain(spec).base_root(HashChain(spec).initial());
     spec.security.gain_bound = *kMaxPrice.times(setup_.gain_percent, 100, base::Rounding::kDown);
     return spec;
 }
@@ -244,6 +246,7 @@ base::Outcome<JobOutcome> World::sell(Player& buyer) {
     if (!job) return base::fail(base::ErrorKind::kFailure, "an ended job is not in the history");
     outcome.why = job->end_reason;
     outcome.model = job->base_root;
+    outcome.games = contracts::list_games(state(), job->id);
     outcome.said = std::move(said_);
     outcome.flash_deposits = std::exchange(flash_deposits_, 0);
     outcome.slot_pay =

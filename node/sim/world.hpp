@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/tables.hpp"
 #include "ledger/engine/chain.hpp"
 #include "node/roles/onboarding.hpp"
@@ -37,6 +38,7 @@ struct WorldSetup {
     std::uint64_t finalise_rate = UINT64_MAX;
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
     std::uint64_t gain_percent = 0;
+    std::uint64_t claim_window = 0;  ///< Params::claim_window
     bool probation = false;  ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
     bool launders = false;
@@ -61,6 +63,7 @@ struct JobOutcome {
     std::vector<contracts::SettlementLine> lines;
     SaidOfSlots said;
     base::Hash256 model;  ///< root of the last base state
+    std::vector<contracts::Game> games;
     /// Deposits of flash stake that a verifier had while links were opened.
     std::uint32_t flash_deposits = 0;
     bool laundering = false;  ///< one of the second buyer's

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in's answers to players of disputes. Of every tree the first leaf alone follows from the content:
+// two players who computed the same agree on all of it, others part at the first leaf.
+#include "contracts/dispute/facts.hpp"
+#include "contracts/dispute/referee.hpp"
+#include "contracts/dispute/tree.hpp"
+#include "contracts/program/program.hpp"
+#include "node/sim/stand_in_worker.hpp"
+
+namespace assay::node::sim {
+
+namespace frames = worker;
+using dispute::ArrayLevel;
+using dispute::ArraySubject;
+using dispute::QuestionKind;
+
+namespace {
+
+constexpr std::size_t kNothingOpened = 32;
+
+std::vector<Hash256> first_of(std::uint64_t leaves, std::string_view tag, const Hash256& content) {
+    std::vector<Hash256> all(leaves);
+    if (!all.empty()) all.front() = base::hash(tag, content.view());
+    return all;
+}
+
+frames::Message refused(const char* why) {
+    return frames::Refusal{frames::RefusalReason::kBadRequest, why, {}};
+}
+
+frames::Message row_of(std::vector<Hash256> leaves, const dispute::TreeRow& row) {
+    if (!dispute::is_row(leaves.size(), row)) return refused("no such row");
+    const dispute::StoredTree tree(std::move(leaves));
+    const auto nodes = tree.row(row.height).subspan(row.first, row.nodes);
+    return frames::Descended{{{nodes.begin(), nodes.end()}, {}}, 1'000'000};
+}
+
+frames::Message witness() { return frames::Descended{{{}, Bytes(kNothingOpened)}, 1'000'000}; }
+
+}  // namespace
+
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& request, const Waiting& waiting) {
+    const dispute::Question& question = request.question;
+    const program::StepRange steps = job_->plan().steps(question.at.segment);
+    const SlotTurn place{question.round, question.slot};
+    const bool from_base = question.at.segment == 0 && !request.from_step;
+    if (request.want_state || (from_base && waiting.bulk.empty())) return {refused("no state inside"), {}};
+    const Hash256 start =
+        from_base ? job_->first_root(job_->base_root(waiting.bulk.front()), place) : request.start_root;
+    const Hash256 end = claimed_end(question.at.segment, start, place).root();
+    const auto behind = [&](std::uint32_t step) {
+        if (step + 1 >= steps.last) return end;
+        return base::Hasher("assay/sim/inner").add(end).add_u64(step).finish();
+    };
+    if (question.kind == QuestionKind::kSteps) {
+        std::vector<Hash256> roots;
+        for (std::uint32_t step = steps.first; step < steps.last; ++step) roots.push_back(behind(step));
+        return {row_of(std::move(roots), question.row), {}};
+    }
+    const auto program = program::build_step_program(spec_.model, spec_.train, spec_.profile);
+    const std::uint32_t step = question.at.step;
+    const auto facts = dispute::facts_of(spec_, program, {question.round, question.slot, step, step});
+    const Hash256 content = behind(step);
+    const auto tiles = [&](std::uint32_t index, std::uint32_t output) {
+        const std::uint64_t count = facts.tiles(facts.output(index, output));
+        return facts.first_output[index] + output == 0 ? first_of(count, "assay/sim/tile", content)
+                                                       : std::vector<Hash256>(count);
+    };
+    dispute::PartialPosition at = question.at;
+    at.partial = 0;
+    switch (question.kind) {
+        case QuestionKind::kOutputs: {
+            std::vector<Hash256> roots(facts.outputs());
+            roots.front() = dispute::StoredTree(tiles(0, 0)).root();
+            return {row_of(std::move(roots), question.row), {}};
+        }
+        case QuestionKind::kTiles:
+        case QuestionKind::kPartials:
+            if (!dispute::exists(facts, at)) return {refused("no such tile"), {}};
+            if (question.kind == QuestionKind::kTiles)
+                return {row_of(tiles(at.operator_index, at.output), question.row), {}};
+            return {row_of(first_of(dispute::partial_count(facts, at) - 1, "assay/sim/partial", content),
+                           question.row),
+                    {}};
+        default: break;
+    }
+    return {witness(), {}};
+}
+
+StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& request,
+                                                   const Waiting& waiting) {
+    const dispute::ArrayQuestion& question = request.question;
+    if (question.subject == ArraySubject::kClip || waiting.bulk.empty()) return {refused("no such array"), {}};
+    Hash256 content;
+    if (question.subject == ArraySubject::kUpdate) {
+        const program::RoundPlan& plan = job_->plan();
+        const auto nonce =
+            nonce_of(behaviour_.false_units, plan.finalise(), SlotTurn{request.round, 0}, plan);
+        content = HashChain::content_of_update(job_->update(request.end_root, nonce));
+    } else {
+        std::vector<Hash256> updates;
+        for (const frames::DescendArray::Entry& entry : request.merged) updates.push_back(entry.update_root);
+        content = HashChain::content_of_base(job_->merged(waiting.bulk.front(), updates),
+                                             question.subject == ArraySubject::kMergedOuter);
+    }
+    switch (question.level) {
+        case ArrayLevel::kTensors: {
+            const auto roots = job_->tensor_roots(content);
+            if (question.row.first + question.row.nodes > roots.size()) return {refused("no such row"), {}};
+            const auto part = std::span(roots).subspan(question.row.first, question.row.nodes);
+            return {frames::Descended{{{part.begin(), part.end()}, {}}, 1'000'000}, {}};
+        }
+        case ArrayLevel::kTiles: return {row_of(job_->tiles(content, question.at.tensor), question.row), {}};
+        case ArrayLevel::kPartials:
+            return {row_of(first_of(question.row.nodes, "assay/sim/partial", content), question.row), {}};
+        default: break;
+    }
+    return {witness(), {}};
+}
+
+}  // namespace assay::node::sim
