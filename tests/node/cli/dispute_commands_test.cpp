@@ -9,6 +9,7 @@
 #include "ledger/application/rules_machine.hpp"
 #include "ledger/engine/chain.hpp"
 #include "ledger/store/posix_disk.hpp"
+#include "node/cli/state_source.hpp"
 #include "tests/contracts/rules/rounds.hpp"
 #include "tests/node/cli/cli_fixture.hpp"
 
@@ -255,6 +256,44 @@ TEST_CASE("payout explain tells a slot's disputes, and the calls of those who vo
     CHECK(keys_of(lines) == std::set<std::string>{"schema", "lines", "disputes"});
     REQUIRE(lines.at("disputes").size() == 1);
     CHECK(lines.at("disputes")[0].at("called") == true);
+}
+
+TEST_CASE("of a node whose state has no traces any more the last block says what ended a game, and no time") {
+    const auto chain_of = [](bool has_traces) {
+        node::ChainSource chain;
+        auto state = std::make_unique<MemoryState>();
+        for (const auto& [key, value] : home().env().state().scan({})) state->put(key, value);
+        if (!has_traces) state->erase(reveal_key(home().job(), 0, 0));
+        chain.state = std::move(state);
+        chain.height = home().env().height();
+        chain.blocks = []() -> base::Outcome<ledger::BlockReader> {
+            return ledger::BlockReader([](std::uint64_t height) -> base::Outcome<ledger::Block> {
+                ledger::Block block;
+                block.transactions = home().env().applied_at(height);
+                block.header.time_ms = 250 * height;
+                return block;
+            });
+        };
+        return chain;
+    };
+    const node::ChainSource with = chain_of(true);
+    const node::ChainSource without = chain_of(false);
+    const Game game = home().game(0);
+    const node::DisputeSources replayed = node::dispute_sources(with, home().job(), game, true);
+    const node::DisputeSources read = node::dispute_sources(without, home().job(), game, true);
+    CHECK(replayed.referee_us.has_value());
+    CHECK_FALSE(read.referee_us.has_value());
+    CHECK_FALSE(node::dispute_sources(with, home().job(), game, false).referee_us.has_value());
+    REQUIRE(replayed.transaction.has_value());
+    CHECK(read.transaction == replayed.transaction);
+    CHECK_FALSE(node::dispute_sources(with, home().job(), home().game(2), true).transaction.has_value());
+    CHECK(node::block_pace_ms(with) == 250.0);
+    node::ChainSource silent = chain_of(true);
+    silent.blocks = []() -> base::Outcome<ledger::BlockReader> {
+        return base::fail(base::ErrorKind::kUnreachable, "nobody answers");
+    };
+    CHECK_FALSE(node::dispute_sources(silent, home().job(), game, true).transaction.has_value());
+    CHECK_FALSE(node::block_pace_ms(silent).has_value());
 }
 
 }  // namespace assay::test
