@@ -84,6 +84,9 @@ PanelReport panels_of(const BirthCertificate& certificate) {
 
 namespace {
 
+/// After so many there is nothing to hope for.
+constexpr std::size_t kMostGone = 16;
+
 /// Draws until the plan ends, and keeps what came of it.
 class SampleRun {
 public:
@@ -122,6 +125,7 @@ public:
 private:
     [[nodiscard]] bool is_over(std::uint64_t draws, std::uint64_t segments_drawn) const {
         if (plan_.most && segments_drawn >= *plan_.most) return true;
+        if (report_.inconclusive.size() >= kMostGone) return true;
         return draws > 1 && plan_.seconds() >= plan_.limit;
     }
 

@@ -33,6 +33,11 @@ std::string both_roots(const Hash256& claimed, const Hash256& computed) {
     return "claimed " + claimed.hex() + ", computed here " + computed.hex();
 }
 
+std::string out_of_time(std::uint32_t round) {
+    return "nobody has its bytes, and the minutes ended before round " + std::to_string(round) +
+           " was computed again";
+}
+
 }  // namespace
 
 std::string to_text(const UnitPlace& place, const program::JobSpec& spec) {
@@ -210,8 +215,20 @@ Outcome<ModelReplay::Maybe<ModelReplay::SlotEnd>> ModelReplay::replay_slot(const
                                                     : base.why};
         }
         end.is = *std::move(next);
+        if (at.unit + 1 == plan_.segments()) ASSAY_TRY(keep_end(at, *end.is));
     }
     return end;
+}
+
+// In jobs that carry, the next round goes on with it.
+Outcome<void> ModelReplay::keep_end(const UnitPlace& place, const SlotEnd& end) {
+    if (!program::carries_state(certificate_.spec) || end.root != slot(place).reveal.trace.boundaries.back())
+        return {};
+    for (const SharedDescriptor& file : end.files) {
+        ASSAY_ASSIGN(const auto bytes, frames::read_all(*file, frames::kMaxBulk));
+        ASSAY_TRY(bytes_.keep(bytes));
+    }
+    return {};
 }
 
 Outcome<ModelReplay::Maybe<ModelReplay::Files>> ModelReplay::carried_of(const UnitPlace& place) {
@@ -225,6 +242,7 @@ Outcome<ModelReplay::Maybe<ModelReplay::Files>> ModelReplay::carried_of(const Un
     }
     // What it carries is the end of its round before.
     ASSAY_CHECK(place.round > 0);
+    if (ends_()) return Maybe<Files>{std::nullopt, out_of_time(place.round - 1)};
     ASSAY_ASSIGN(auto end, replay_slot({place.round - 1, place.slot, plan_.segments() - 1}));
     if (!end.is) return Maybe<Files>{std::nullopt, end.why};
     return Maybe<Files>{program::narrowed(end.is->files, row.lane_arrays, row.carried_arrays), ""};
@@ -282,6 +300,7 @@ Outcome<ModelReplay::Maybe<SharedDescriptor>> ModelReplay::base_of(std::uint32_t
             std::nullopt, "nobody has the job's first state " + certificate_.spec.initial_blob.hex()};
     }
     for (; from < number; ++from) {
+        if (ends_()) return Maybe<SharedDescriptor>{std::nullopt, out_of_time(from)};
         ASSAY_ASSIGN(auto next, merge(from, base));
         if (!next.is) return next;
         base = *std::move(next.is);
@@ -333,11 +352,6 @@ Outcome<ModelReplay::Maybe<SharedDescriptor>> ModelReplay::update_of(std::uint32
     if (SharedDescriptor file = bytes_.find(reveal.update_blob); file != nullptr) {
         ASSAY_ASSIGN(const auto root, root_of(frames::BulkKind::kUpdate, {file}));
         if (root == reveal.trace.update) return Maybe<SharedDescriptor>{std::move(file), ""};
-    }
-    if (ends_()) {
-        return Maybe<SharedDescriptor>{std::nullopt, "the minutes ended while round " +
-                                                         std::to_string(number) +
-                                                         " was computed again: nobody has its bytes"};
     }
     ASSAY_ASSIGN(auto end, replay_slot(finalise));
     if (!end.is) return Maybe<SharedDescriptor>{std::nullopt, end.why};

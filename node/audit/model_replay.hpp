@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "contracts/program/round_plan.hpp"
 #include "node/audit/array_tile.hpp"
 #include "node/audit/birth_certificate.hpp"
 #include "node/worker/worker_client.hpp"
@@ -78,8 +79,8 @@ public:
 class ModelReplay final : public ClaimJudge {
 public:
     /// REQUIRES a certificate without contradictions(), whose job is open in the worker; all outlive this.
-    /// `ends`: whether the time is over; asked only before another slot of an earlier round is trained
-    /// again. What is then still wanted is gone.
+    /// `ends`: whether the time is over; asked only before an earlier round is computed again. What is then
+    /// still wanted is gone. A unit and its slot's round are always finished.
     ModelReplay(WorkerClient& worker, const BirthCertificate& certificate, AuditBytes bytes,
                 std::function<bool()> ends);
 
@@ -116,6 +117,7 @@ private:
     base::Outcome<std::optional<SlotEnd>> claimed_start(const UnitPlace& place);
     /// Units 0 to `last.unit` from the round's base, each compared; the end of the last.
     base::Outcome<Maybe<SlotEnd>> replay_slot(const UnitPlace& last);
+    base::Outcome<void> keep_end(const UnitPlace& place, const SlotEnd& end);
     /// Computes and compares one unit. Nothing: its start is not what it should be.
     base::Outcome<std::optional<SlotEnd>> compute(const UnitPlace& place, const SlotEnd& start);
     base::Outcome<Maybe<SlotEnd>> end_of(const UnitPlace& finalise);
