@@ -2,6 +2,7 @@
 #include "node/audit/model_audit.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/check.hpp"
@@ -49,7 +50,9 @@ TilePopulation::TilePopulation(const BirthCertificate& certificate) {
     for (const CertifiedRound& round : certificate.rounds) {
         for (const std::uint32_t slot : round.merged_slots)
             arrays_.push_back({.round = round.round, .slot = slot});
+        claims_ += round.merged_slots.size();
         if (!round.merged) continue;
+        ++claims_;
         arrays_.push_back({.round = round.round, .slot = std::nullopt});
         arrays_.push_back({.round = round.round, .slot = std::nullopt, .is_outer = true});
     }
@@ -105,15 +108,18 @@ public:
         report_.tiles.population = tiles_.count();
         constexpr std::uint64_t kTileEvery = 5;
         std::uint64_t segments_drawn = 0;
+        report_.arrays.population = tiles_.arrays();
         for (std::uint64_t draws = 1; !is_over(draws, segments_drawn); ++draws) {
-            if (draws % kTileEvery == 0) {
-                if (const auto tile = tile_draw_.next()) ASSAY_TRY(look_at(tiles_.at(*tile), report_.tiles));
-                continue;
+            const bool is_segment = draws % kTileEvery != 0;
+            const auto segment = is_segment ? segment_draw_.next() : std::nullopt;
+            if (segment) {
+                ++segments_drawn;
+                ASSAY_TRY(look_at(segments_.places[*segment], report_.segments));
+            } else if (is_segment && arrays_met_.size() == tiles_.arrays()) {
+                break;
+            } else {
+                ASSAY_TRY(look_at_tile());
             }
-            const auto segment = segment_draw_.next();
-            if (!segment) break;
-            ++segments_drawn;
-            ASSAY_TRY(look_at(segments_.places[*segment], report_.segments));
         }
         gather_met();
         tell(report_.segments, Population(segments_.weights));
@@ -141,6 +147,18 @@ private:
         return {};
     }
 
+    Outcome<void> look_at_tile() {
+        const auto number = tile_draw_.next();
+        if (!number) return {};
+        const TilePlace tile = tiles_.at(*number);
+        const std::uint64_t before = report_.tiles.recomputed;
+        ASSAY_TRY(look_at(tile, report_.tiles));
+        arrays_met_.emplace(tile.round, tile.slot);
+        if (report_.tiles.recomputed > before) arrays_seen_.emplace(tile.round, tile.slot);
+        report_.arrays.recomputed = arrays_seen_.size();
+        return {};
+    }
+
     void gather_met() {
         for (MetFault& fault : judge_.met()) {
             const bool said = std::any_of(report_.failures.begin(), report_.failures.end(),
@@ -163,6 +181,9 @@ private:
     TilePopulation tiles_;
     WeightedDraw segment_draw_;
     EvenDraw tile_draw_;
+    using ArrayName = std::pair<std::uint32_t, std::optional<std::uint32_t>>;
+    std::set<ArrayName> arrays_met_;   ///< of drawn tiles
+    std::set<ArrayName> arrays_seen_;  ///< those that could be recomputed
     ModelAuditReport report_;
 };
 

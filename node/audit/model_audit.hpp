@@ -50,6 +50,13 @@ struct StratumReport {
     double seconds = 0;              ///< spent on it
 };
 
+/// Updates and merges, each of which one of its tiles brings to light as a whole: the worker computes the
+/// array again and compares its root before the referee looks at the tile.
+struct ArraysReport {
+    std::uint64_t population = 0;
+    std::uint64_t recomputed = 0;
+};
+
 /// What of the merged slots the ledger's panels recomputed when they were paid.
 struct PanelReport {
     std::uint64_t population = 0;  ///< segments of merged slots
@@ -59,6 +66,7 @@ struct PanelReport {
 struct ModelAuditReport {
     StratumReport segments;  ///< weighted by work
     StratumReport tiles;     ///< of updates and merged states, all alike
+    ArraysReport arrays;     ///< to which the tiles belong
     PanelReport panels;
     std::vector<MetFault> failures;      ///< false things, drawn or met on the way
     std::vector<MetFault> inconclusive;  ///< drawn, and not to be recomputed: counted as false
@@ -79,18 +87,22 @@ class TilePopulation {
 public:
     explicit TilePopulation(const BirthCertificate& certificate);
     [[nodiscard]] std::uint64_t count() const { return tiles_each_ * arrays_.size(); }
+    /// Updates and merges.
+    [[nodiscard]] std::uint64_t arrays() const { return claims_; }
     /// REQUIRES number < count().
     [[nodiscard]] TilePlace at(std::uint64_t number) const;
 
 private:
     std::vector<TilePlace> arrays_;
+    std::uint64_t claims_ = 0;
     std::vector<std::uint64_t> tile_ends_;  ///< tiles of the tensors up to each
     std::uint64_t tiles_each_ = 0;
 };
 
 PanelReport panels_of(const BirthCertificate& certificate);
 
-/// Draws and judges; every fifth draw is a tile. Errors are the judge's: of this machine.
+/// Draws and judges; every fifth draw is a tile, and when no segment is left every one, until each update and
+/// merge has been met. Errors are the judge's: of this machine.
 /// REQUIRES a certificate without contradictions().
 base::Outcome<ModelAuditReport> audit_model(const BirthCertificate& certificate,
                                             const base::Hash256& certificate_root, const SamplePlan& plan,

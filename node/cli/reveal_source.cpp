@@ -36,8 +36,8 @@ base::Outcome<std::optional<contracts::Reveal>> reveal_of(LedgerService& ledger,
         if (reveal.ok()) return std::optional(*reveal);
     }
     return base::fail(base::ErrorKind::kVerification,
-                      "block " + std::to_string(place->height) + " as the node has it does not hold message " +
-                          place->transaction.hex(),
+                      "block " + std::to_string(place->height) +
+                          " as the node has it does not hold message " + place->transaction.hex(),
                       "ask another node");
 }
 

@@ -261,7 +261,8 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const co
     const std::string tokenizer_json{std::istreambuf_iterator<char>(tokenizer_file), {}};
     std::optional<BirthCertificate> born;
     if (job.rounds_done > 0) {
-        ASSAY_ASSIGN(born, certify(truth, job, net.genesis.chain_id, job.base_blob, reveals_in(truth, job.id)));
+        ASSAY_ASSIGN(born,
+                     certify(truth, job, net.genesis.chain_id, job.base_blob, reveals_in(truth, job.id)));
     }
     ASSAY_TRY(write_model(net.plan.home / "model", job.spec, bytes, tokenizer_json,
                           {.job_name = job.spec.name,

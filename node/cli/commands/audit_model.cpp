@@ -108,8 +108,7 @@ public:
         if (!context_.settings.home_named) return {};
         text_.ledger = "home";
         ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context_));
-        for (const auto& failure : ledger.failures)
-            text_.failures.push_back({failure.where, failure.what});
+        for (const auto& failure : ledger.failures) text_.failures.push_back({failure.where, failure.what});
         if (!ledger.ok()) return {};
         const auto job = contracts::read_job(ledger.state, certificate_.job);
         if (!job) return unknown();
@@ -184,8 +183,8 @@ Outcome<void> sample(const ModelAuditFlags& flags, const FolderCertificate& fold
         ASSAY_ASSIGN(text.report, audit_model(certificate, folder.root, plan, nothing));
     } else {
         ASSAY_ASSIGN(const auto worker, WorkerProcess::start({.device = flags.device}));
-        ASSAY_TRY(call_for<frames::Opened>(
-            *worker, frames::OpenJob{certificate.chain_id, certificate.spec}, {train, held_out}));
+        ASSAY_TRY(call_for<frames::Opened>(*worker, frames::OpenJob{certificate.chain_id, certificate.spec},
+                                           {train, held_out}));
         ModelReplay replay(*worker, certificate, bytes.bytes(),
                            [&plan] { return plan.seconds() >= plan.limit; });
         ASSAY_ASSIGN(text.report, audit_model(certificate, folder.root, plan, replay));
@@ -232,9 +231,9 @@ void add_audit_model_command(CLI::App& app, Context& context) {
     CLI::App& audit =
         noun(app, "audit", "Check everything from files alone; exit code 7 when it does not check");
     const auto flags = std::make_shared<ModelAuditFlags>();
-    CLI::App& command =
-        verb(audit, "model", "Recompute a fresh random sample of a model's making, and say what that is worth",
-             context, [&context, flags] { return audit_folder(context, *flags); });
+    CLI::App& command = verb(
+        audit, "model", "Recompute a fresh random sample of a model's making, and say what that is worth",
+        context, [&context, flags] { return audit_folder(context, *flags); });
     command.add_option("folder", flags->folder, "Model folder with a birth certificate")->required();
     command.add_option("--minutes", flags->minutes, "Draw no more after so many")
         ->check(CLI::Range(0.0, 1e7))

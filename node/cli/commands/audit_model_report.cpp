@@ -37,12 +37,16 @@ struct TilesView {
     std::uint64_t population = 0;
     std::uint64_t recomputed = 0;
     std::vector<ChanceView> confidences;
+    std::uint64_t arrays = 0;             ///< updates and merges
+    std::uint64_t arrays_recomputed = 0;  ///< with all their tiles
 
     template <class Visit>
     void fields(Visit& visit) const {
         visit("population", population);
         visit("recomputed", recomputed);
         visit("confidences", confidences);
+        visit("arrays", arrays);
+        visit("arrays_recomputed", arrays_recomputed);
     }
 };
 
@@ -97,8 +101,8 @@ void print_model_json(const Context& context, const ModelAuditText& text) {
     body("failures", faults_of(text.failures, report.failures));
     body("not_recomputed", faults_of(report.inconclusive, {}));
     body("one_in_population", report.segments.chance_of_one);
-    body("tiles",
-         TilesView{report.tiles.population, report.tiles.recomputed, chances_of(report.tiles)});
+    body("tiles", TilesView{report.tiles.population, report.tiles.recomputed, chances_of(report.tiles),
+                            report.arrays.population, report.arrays.recomputed});
     body("panels", PanelsView{report.panels.population, report.panels.recomputed});
     body("evidence", std::string(text.source == SampleSource::kSeed ? "none" : to_text(text.source)));
     body("drawn_by", text.number);
@@ -159,12 +163,14 @@ void print_model_table(const Context& context, const ModelAuditText& text) {
     fields.emplace_back("tiles", of_all(report.tiles.recomputed, report.tiles.population) +
                                      " of updates and merges; 1 % forged met with a chance of " +
                                      percent(report.tiles.chances[0], 2));
+    fields.emplace_back("arrays", of_all(report.arrays.recomputed, report.arrays.population) +
+                                      " updates and merges recomputed whole on the way to their tiles");
     fields.emplace_back("panels", "recomputed " + of_all(report.panels.recomputed, report.panels.population) +
                                       " of these segments before they were paid");
     const bool is_false = !text.failures.empty() || !report.failures.empty();
-    fields.emplace_back("verdict", is_false                        ? "DOES NOT CHECK"
+    fields.emplace_back("verdict", is_false                       ? "DOES NOT CHECK"
                                    : !report.inconclusive.empty() ? "inconclusive: counted as false"
-                                                                   : "everything drawn is as claimed");
+                                                                  : "everything drawn is as claimed");
     print_fields(context.out, fields);
     for (const FaultView& fault : faults_of(text.failures, report.failures))
         context.out << "  " << fault.where << ": " << fault.what << '\n';
@@ -186,10 +192,10 @@ base::Outcome<void> report_model_audit(const Context& context, const ModelAuditT
         return base::fail(ErrorKind::kVerification, failures.front().where + ": " + failures.front().what,
                           "do not trust this model; keep the folder as evidence");
     }
-    const std::string what = text.report.inconclusive.empty()
-                                 ? "nothing was drawn"
-                                 : text.report.inconclusive.front().where + ": " +
-                                       text.report.inconclusive.front().what;
+    const std::string what =
+        text.report.inconclusive.empty()
+            ? "nothing was drawn"
+            : text.report.inconclusive.front().where + ": " + text.report.inconclusive.front().what;
     return base::fail(ErrorKind::kVerification, "inconclusive: " + what,
                       "give more --minutes, or a --home, --node or --job-file that has the bytes");
 }
