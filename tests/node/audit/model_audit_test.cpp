@@ -107,7 +107,7 @@ TEST_CASE("without any bytes but the job's tokens all is recomputed from the job
     CHECK(judged(replay, UnitPlace{0, 0, kFinalise}).state == ClaimState::kRight);
     CHECK(judged(replay, TilePlace{.round = 4, .slot = 0, .tensor = 1, .tile = 0}).state ==
           ClaimState::kRight);
-    CHECK(judged(replay, TilePlace{.round = 4, .slot = {}, .tensor = 0, .tile = 3}).state ==
+    CHECK(judged(replay, TilePlace{.round = 4, .slot = {}, .tensor = 0, .tile = 1}).state ==
           ClaimState::kRight);
     CHECK(judged(replay, TilePlace{.round = 1, .slot = {}, .is_outer = true, .tensor = 2}).state ==
           ClaimState::kRight);
