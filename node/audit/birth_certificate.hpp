@@ -62,6 +62,12 @@ struct BirthCertificate {
     }
 };
 
+/// Something about a model that does not check.
+struct MetFault {
+    std::string where;
+    std::string what;
+};
+
 inline constexpr std::uint64_t kMaxCertificateBytes = std::uint64_t{1} << 30;
 
 /// "ACERT001" ‖ canonical encoding.

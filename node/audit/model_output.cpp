@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/audit/model_output.hpp"
 
+#include "contracts/base/blob_id.hpp"
 #include "contracts/program/state_root.hpp"
 #include "contracts/program/tensors.hpp"
 #include "node/worker/local_training.hpp"
@@ -62,6 +63,28 @@ base::Outcome<FolderCertificate> read_certificate(const std::filesystem::path& f
         base::ErrorKind::kVerification,
         path.string() + " is no birth certificate: " + std::string(base::to_text(certificate.error())),
         "fetch the model again");
+}
+
+base::Outcome<std::vector<MetFault>> folder_faults(const std::filesystem::path& path,
+                                                   const BirthCertificate& certificate) {
+    std::vector<MetFault> found;
+    for (std::string& what : contradictions(certificate)) found.push_back({"certificate", std::move(what)});
+    auto folder = trainer::read_model_folder(path);
+    if (!folder.ok() && folder.error().kind == base::ErrorKind::kVerification) {
+        found.push_back({"model", folder.error().what});
+        return found;
+    }
+    if (!folder.ok()) return base::failed(folder.error());
+    if (folder->parameters_root != certificate.parameters)
+        found.push_back({"model", "its parameters have the root " + folder->parameters_root.hex() +
+                                      ", the certificate is about " + certificate.parameters.hex()});
+    if (folder->config != certificate.spec.model)
+        found.push_back({"config.json", "it describes another model than the job's"});
+    const bool has_tokenizer = !folder->tokenizer_json.empty();
+    if (has_tokenizer &&
+        base::blob_id(base::as_bytes(folder->tokenizer_json)) != certificate.spec.data.tokenizer)
+        found.push_back({"tokenizer.json", "it is another than the job's"});
+    return found;
 }
 
 }  // namespace assay::node

@@ -34,4 +34,9 @@ struct FolderCertificate {
 };
 base::Outcome<FolderCertificate> read_certificate(const std::filesystem::path& folder);
 
+/// What of a folder is not what the certificate is about: weights, shape, tokenizer. Its contradictions()
+/// come first. Errors as read_model_folder's, but for kVerification, which is a fault.
+base::Outcome<std::vector<MetFault>> folder_faults(const std::filesystem::path& path,
+                                                   const BirthCertificate& certificate);
+
 }  // namespace assay::node

@@ -59,12 +59,6 @@ struct ClaimFinding {
     std::string why;  ///< for people: how it differs, or what is gone; empty when right
 };
 
-/// Something false that was met beside what was drawn.
-struct MetFault {
-    std::string where;
-    std::string what;
-};
-
 /// Who judges what was drawn. A seam: tests put recorded findings in its place.
 class ClaimJudge {
 public:

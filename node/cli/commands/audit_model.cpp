@@ -4,7 +4,6 @@
 #include <chrono>
 #include <ostream>
 
-#include "contracts/base/blob_id.hpp"
 #include "node/audit/model_audit.hpp"
 #include "node/audit/model_output.hpp"
 #include "node/cli/commands.hpp"
@@ -20,7 +19,6 @@
 #include "node/runtime/loop.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/worker_process.hpp"
-#include "trainer/model/model_folder.hpp"
 
 namespace assay::node {
 namespace {
@@ -65,28 +63,6 @@ Outcome<SamplePlan> sample_plan(const ModelAuditFlags& flags) {
         system_random().fill(plan.number.bytes);
     }
     return plan;
-}
-
-/// What of the folder is not what its certificate is about.
-Outcome<std::vector<MetFault>> check_folder(const std::string& path, const BirthCertificate& certificate) {
-    std::vector<MetFault> found;
-    for (std::string& what : contradictions(certificate)) found.push_back({"certificate", std::move(what)});
-    auto folder = trainer::read_model_folder(path);
-    if (!folder.ok() && folder.error().kind == ErrorKind::kVerification) {
-        found.push_back({"model", folder.error().what});
-        return found;
-    }
-    if (!folder.ok()) return base::failed(folder.error());
-    if (folder->parameters_root != certificate.parameters)
-        found.push_back({"model", "its parameters have the root " + folder->parameters_root.hex() +
-                                      ", the certificate is about " + certificate.parameters.hex()});
-    if (folder->config != certificate.spec.model)
-        found.push_back({"config.json", "it describes another model than the job's"});
-    const bool has_tokenizer = !folder->tokenizer_json.empty();
-    if (has_tokenizer &&
-        base::blob_id(base::as_bytes(folder->tokenizer_json)) != certificate.spec.data.tokenizer)
-        found.push_back({"tokenizer.json", "it is another than the job's"});
-    return found;
 }
 
 void add_differences(const BirthCertificate& certificate, const Outcome<BirthCertificate>& ledgers,
@@ -210,7 +186,7 @@ Outcome<void> audit_folder(const Context& context, const ModelAuditFlags& flags)
     text.certificate = folder.root;
     text.job = folder.certificate.job;
     text.rounds = folder.certificate.rounds.size();
-    ASSAY_ASSIGN(text.failures, check_folder(flags.folder, folder.certificate));
+    ASSAY_ASSIGN(text.failures, folder_faults(flags.folder, folder.certificate));
     // What contradicts itself is not worth a sample.
     if (text.failures.empty()) {
         ASSAY_ASSIGN(const auto bytes, bytes_at_hand(context));
