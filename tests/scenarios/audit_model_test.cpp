@@ -35,13 +35,17 @@ json printed(const test::ProgramRun& made) {
 struct FetchedModel {
     SmallNetwork network{small_plan()};
     test::TemporaryFolder folder;
-    std::vector<test::ProgramRun> while_running;  ///< of round 0's model: fetch, audit
-    std::vector<test::ProgramRun> when_ended;     ///< of the last one's
+    /// Of the model that round 0 gave: fetched while round 1 ran.
+    std::optional<test::BackgroundProgram> while_running;
+    std::vector<test::ProgramRun> first;  ///< fetch, audit
+    std::vector<test::ProgramRun> last;   ///< the same of the model that the job came to
 
     FetchedModel() {
         network.on_event([this](const node::Follower&, const contracts::Event& event) {
-            if (is_phase(event, 0, contracts::RoundPhase::kSettled)) fetch("first", while_running);
-            if (event.kind == contracts::EventKind::kJobEnded) fetch("last", when_ended);
+            if (event.kind == contracts::EventKind::kRoundStarted && event.round == 1) {
+                while_running.emplace(test::built_program_path("assay"), fetch_words("first"));
+            }
+            if (event.kind == contracts::EventKind::kJobEnded) take_home();
         });
         network.run();
         must(node::gather_files(network.net(), network.state(), network.job()));
@@ -52,12 +56,26 @@ struct FetchedModel {
     [[nodiscard]] std::string job_file() const { return home() + "/job.toml"; }
 
 private:
-    void fetch(const std::string& name, std::vector<test::ProgramRun>& runs) {
+    [[nodiscard]] std::vector<std::string> fetch_words(const std::string& name) {
+        return {"job",
+                "fetch",
+                "small",
+                "--node",
+                network.network().node_address(),
+                "--home",
+                folder / ("home-" + name),
+                "--out",
+                model(name),
+                "-o",
+                "json"};
+    }
+    void take_home() {
         const std::string node = network.network().node_address();
-        runs.push_back(run({"job", "fetch", "small", "--node", node, "--home", folder / ("home-" + name),
-                            "--out", model(name)}));
-        runs.push_back(
-            run({"audit", "model", model(name), "--node", node, "--minutes", "5", "--units", "3"}));
+        const auto audit = [&](const std::string& name) {
+            return run({"audit", "model", model(name), "--node", node, "--minutes", "5", "--units", "3"});
+        };
+        if (while_running) first = {while_running->wait(), audit("first")};
+        last = {test::run_program(test::built_program_path("assay"), fetch_words("last")), audit("last")};
     }
 };
 
@@ -104,17 +122,17 @@ void check_failure(const test::ProgramRun& made, const std::string& where) {
 TEST_CASE(
     "a model fetched from a running network is audited through the node, before and after the job's end") {
     const FetchedModel& model = fetched();
-    REQUIRE(model.while_running.size() == 2);
-    CHECK(model.while_running[0].code == 0);
-    CHECK(printed(model.while_running[0]).at("rounds") == 1);
-    check_ok(model.while_running[1], 3, "node");
-    CHECK(printed(model.while_running[1]).at("population") == 6);
-    REQUIRE(model.when_ended.size() == 2);
-    CHECK(model.when_ended[0].code == 0);
-    check_ok(model.when_ended[1], 3, "node");
-    CHECK(printed(model.when_ended[1]).at("population") == 12);
+    REQUIRE(model.first.size() == 2);
+    INFO(model.first[0].err << model.last[0].err);
+    CHECK(model.first[0].code == 0);
+    CHECK(printed(model.first[0]).at("rounds") == 1);
+    check_ok(model.first[1], 3, "node");
+    CHECK(printed(model.first[1]).at("population") == 6);
+    CHECK(model.last[0].code == 0);
+    check_ok(model.last[1], 3, "node");
+    CHECK(printed(model.last[1]).at("population") == 12);
     // Of newcomers the panels recomputed everything.
-    CHECK(printed(model.when_ended[1]).at("panels").at("recomputed") == 12);
+    CHECK(printed(model.last[1]).at("panels").at("recomputed") == 12);
 }
 
 TEST_CASE("a home's files are enough for all of it, and scripts find what they rely on") {
