@@ -82,13 +82,16 @@ public:
 
     Outcome<void> with_home() {
         if (!context_.settings.home_named) return {};
+        const auto ledger = audit_home_ledger(context_);
+        // A home that fetched a model and follows no ledger has bytes all the same.
+        if (!ledger.ok() && ledger.error().kind == ErrorKind::kNotFound) return {};
+        if (!ledger.ok()) return base::failed(ledger.error());
         text_.ledger = "home";
-        ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context_));
-        for (const auto& failure : ledger.failures) text_.failures.push_back({failure.where, failure.what});
-        if (!ledger.ok()) return {};
-        const auto job = contracts::read_job(ledger.state, certificate_.job);
+        for (const auto& failure : ledger->failures) text_.failures.push_back({failure.where, failure.what});
+        if (!ledger->ok()) return {};
+        const auto job = contracts::read_job(ledger->state, certificate_.job);
         if (!job) return unknown();
-        add_differences(certificate_, certify_from_home(ledger, *job, last_blob()), text_.failures);
+        add_differences(certificate_, certify_from_home(*ledger, *job, last_blob()), text_.failures);
         return {};
     }
 

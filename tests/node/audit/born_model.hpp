@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/audit/model_audit.hpp"
+#include "node/audit/model_output.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/worker/local_training.hpp"
 #include "node/worker/program/drill.hpp"
@@ -60,6 +61,13 @@ public:
     [[nodiscard]] const TinyJob& job() const { return job_; }
     [[nodiscard]] base::Hash256 root() const { return certificate_root(encode_certificate(born_)); }
     [[nodiscard]] BlobStore& blobs() { return *blobs_; }
+    /// A home without a ledger that holds them.
+    [[nodiscard]] std::string home() const { return folder_.path().string(); }
+    /// The folder that a buyer would be handed.
+    void write_folder(const std::filesystem::path& folder) {
+        const auto last = blobs_->read(born_.rounds.back().result.base_blob).value();
+        REQUIRE(write_model(folder, job_.spec, last, "", {}, {}, trainer::kMaxShardBytes, born_).ok());
+    }
 
     /// A worker with the job open.
     [[nodiscard]] std::unique_ptr<WorkerProcess> worker() const {

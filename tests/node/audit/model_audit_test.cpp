@@ -3,8 +3,11 @@
 #include "node/audit/model_audit.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/node/audit/born_model.hpp"
+#include "tests/support/run_program.hpp"
 
 using namespace assay;
 using namespace assay::node;
@@ -78,6 +81,68 @@ TEST_CASE("over 200 seeds a forged model is found as often as the audit states, 
     const double spread = std::sqrt(kSeeds * stated * (1 - stated));
     INFO(found << " of " << kSeeds << ", stated " << kSeeds * stated << " +- " << spread);
     CHECK(std::abs(found - kSeeds * stated) <= 2.58 * spread);  // 99 %
+}
+
+TEST_CASE("over 20000 seeds the stated chance of each share is met, of recorded findings") {
+    /// Findings as a worker would give them, without one.
+    class RecordedJudge final : public ClaimJudge {
+    public:
+        explicit RecordedJudge(std::set<UnitPlace> forged) : forged_(std::move(forged)) {}
+        base::Outcome<ClaimFinding> judge(const UnitPlace& place) override {
+            return ClaimFinding{forged_.contains(place) ? ClaimState::kFalse : ClaimState::kRight, ""};
+        }
+        base::Outcome<ClaimFinding> judge(const TilePlace&) override {
+            return ClaimFinding{ClaimState::kRight, ""};
+        }
+        [[nodiscard]] std::vector<MetFault> met() const override { return {}; }
+
+    private:
+        std::set<UnitPlace> forged_;
+    };
+    const BornModel model(born_job());
+    const base::Hash256 root = model.root();
+    const std::vector<UnitPlace> places = segments_of(model.born()).places;
+    constexpr std::array<std::size_t, 4> kForged{1, 2, 4, 20};  // 1, 5, 10 and 50 % of 40
+    for (std::size_t share = 0; share < kForged.size(); ++share) {
+        std::set<UnitPlace> forged;
+        for (std::size_t i = 0; i < kForged[share]; ++i) forged.insert(places[(i * 7 + 3) % places.size()]);
+        RecordedJudge judge(forged);
+        constexpr int kSeeds = 5000;
+        int found = 0;
+        double stated = 0;
+        for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+            const auto report =
+                audit_model(model.born(), root, plan_of(share * kSeeds + seed, 5), judge).value();
+            if (!report.failures.empty()) ++found;
+            stated = report.segments.chances[share];
+        }
+        const double spread = std::sqrt(kSeeds * stated * (1 - stated));
+        INFO(kForged[share] << " of 40: " << found << " of " << kSeeds << ", stated " << kSeeds * stated);
+        CHECK(std::abs(found - kSeeds * stated) <= 3 * spread);
+    }
+}
+
+TEST_CASE("the command finds a forged folder for the same seeds as the audit behind it, and exits with 7") {
+    BornModel model(born_job(), kForgedTenth);
+    const test::TemporaryFolder out;
+    model.write_folder(out / "forged");
+    const auto worker = model.worker();
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        const bool ok = audit(model, *worker, model.bytes(), plan_of(seed, 4)).ok();
+        const auto run = test::run_program(test::built_program_path("assay"),
+                                           {"audit", "model", out / "forged", "--home", model.home(),
+                                            "--units", "4", "--seed", std::to_string(seed), "-o", "json"});
+        INFO(run.out << run.err);
+        REQUIRE(run.code == (ok ? 0 : 7));
+        const auto printed = nlohmann::json::parse(run.out);
+        CHECK(printed.at("ok") == ok);
+        CHECK(printed.at("recomputed") == 4);
+        CHECK(printed.at("ledger") == "none");
+        if (!ok) ++found;
+    }
+    CHECK(found > 0);
+    CHECK(found < 6);
 }
 
 TEST_CASE("an honest model passes whatever is drawn, and all of it passes at last") {
