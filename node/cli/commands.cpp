@@ -51,6 +51,7 @@ void add_all_commands(CLI::App& app, Context& context) {
     add_audit_payouts_command(app, context);
     add_audit_dispute_command(app, context);
     add_audit_replay_command(app, context);
+    add_audit_model_command(app, context);
     add_bench_commands(app, context);
     add_bench_comm_command(app, context);
     add_doctor_command(app, context);

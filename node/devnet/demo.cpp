@@ -151,7 +151,7 @@ base::Outcome<DemoReport> run_demo(const DemoOptions& options, std::ostream& pro
     fill_parties(report, net, truth, *job);
     fill_work(report, truth, *job);
     ASSAY_TRY(gather_files(net, truth, *job));
-    ASSAY_TRY(finish_model(report, net, file, *job));
+    ASSAY_TRY(finish_model(report, net, truth, file, *job));
     ASSAY_ASSIGN(report.audit, audit_files(net, truth, *job, progress));
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return report;

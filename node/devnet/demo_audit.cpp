@@ -250,8 +250,8 @@ base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::Stat
     return outcome;
 }
 
-base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const JobFile& file,
-                                 const contracts::Job& job) {
+base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const contracts::StateView& truth,
+                                 const JobFile& file, const contracts::Job& job) {
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start({}));
     ASSAY_TRY(
         open_job(*worker, job.spec, {.train = file.train.string(), .held_out = file.held_out.string()}));
@@ -292,6 +292,11 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
     ASSAY_ASSIGN(const trainer::Manifest manifest, trainer::read_manifest(file.manifest));
     std::ifstream tokenizer_file(file.tokenizer);
     const std::string tokenizer_json{std::istreambuf_iterator<char>(tokenizer_file), {}};
+    std::optional<BirthCertificate> born;
+    if (job.rounds_done > 0) {
+        ASSAY_ASSIGN(born,
+                     certify(truth, job, net.genesis.chain_id, job.base_blob, reveals_in(truth, job.id)));
+    }
     ASSAY_TRY(write_model(net.plan.home / "model", job.spec, bytes, tokenizer_json,
                           {.job_name = job.spec.name,
                            .job_id = job.id.hex(),
@@ -299,7 +304,7 @@ base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const Jo
                            .data_licence = manifest.licence,
                            .rounds = job.rounds_done,
                            .tokens = report.tokens},
-                          file.ids));
+                          file.ids, trainer::kMaxShardBytes, std::move(born)));
     return {};
 }
 

@@ -27,8 +27,9 @@ base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const 
 base::Outcome<AuditOutcome> audit_files(const Devnet& net, const contracts::StateView& state,
                                         const contracts::Job& job, std::ostream& progress);
 
-/// Held-out loss of the initial model, text that the model writes before and after, and HOME/model.
-base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const JobFile& file,
-                                 const contracts::Job& job);
+/// Held-out loss of the initial model, text that the model writes before and after, and HOME/model with its
+/// certificate. `truth` is the ledger's last state with its evidence.
+base::Outcome<void> finish_model(DemoReport& report, const Devnet& net, const contracts::StateView& truth,
+                                 const JobFile& file, const contracts::Job& job);
 
 }  // namespace assay::node

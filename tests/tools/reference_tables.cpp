@@ -58,7 +58,7 @@ std::string_view when(base::ErrorKind kind) {
             return "bits, a hash, a signature or a sum did not check; every `audit` that finds something: a "
                    "cut "
                    "ledger (`--trust`, a receipt), a block with a refused transaction, false work that was "
-                   "paid";
+                   "paid, a model of which a drawn unit cannot be recomputed";
         case base::ErrorKind::kPreflight:
             return "`assay doctor` found a problem; this machine lacks a named target or device; the memory "
                    "budget "

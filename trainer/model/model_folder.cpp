@@ -94,6 +94,7 @@ base::Outcome<void> write_files(const fs::path& folder, const ModelFolderOptions
         files.emplace_back("special_tokens_map.json", special_tokens_json(*tokenizer));
     }
     for (const auto& [name, text] : files) ASSAY_TRY(write_file(folder / name, base::as_bytes(text)));
+    if (!options.certificate.empty()) ASSAY_TRY(write_file(folder / kCertificateFile, options.certificate));
     return write_weights(folder, options.config, parameters, options.max_shard_bytes);
 }
 

@@ -50,13 +50,18 @@ struct ModelFolderOptions {
     Provenance provenance;
     SpecialIds ids = {};  ///< all empty: the tokenizer's tokens at the borders of a document
     std::uint64_t max_shard_bytes = kMaxShardBytes;
+    base::Bytes certificate = {};  ///< bytes of certificate.bin; empty: the folder has none
 };
 
+/// Name of the birth certificate's file; what is in it is not looked at here.
+inline constexpr const char* kCertificateFile = "certificate.bin";
+
 /// Writes config.json, generation_config.json, model.safetensors (or shards with their index),
-/// tokenizer.json, tokenizer_config.json, special_tokens_map.json, README.md and assay.json into a neighbour
-/// folder, then renames it to `folder`, which must be missing, empty, or a model folder of ours (that one is
-/// replaced). REQUIRES parameters.size() == program::parameter_count(config). Returns the parameters root.
-/// Errors: kUsage (the folder holds something else, tokenizer and config disagree), kFailure (disk).
+/// tokenizer.json, tokenizer_config.json, special_tokens_map.json, README.md, assay.json and certificate.bin
+/// into a neighbour folder, then renames it to `folder`, which must be missing, empty, or a model folder of
+/// ours (that one is replaced). REQUIRES parameters.size() == program::parameter_count(config). Returns the
+/// parameters root. Errors: kUsage (the folder holds something else, tokenizer and config disagree), kFailure
+/// (disk).
 base::Outcome<base::Hash256> write_model_folder(const std::filesystem::path& folder,
                                                 const ModelFolderOptions& options,
                                                 std::span<const float> parameters);

@@ -8,6 +8,7 @@
 #include "node/audit/run_record.hpp"
 #include "node/blob/fetch.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/birth_source.hpp"
 #include "node/cli/owner_transaction.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/processes/role_process.hpp"
@@ -106,6 +107,7 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
     ASSAY_ASSIGN(const base::Bytes tokenizer, fetched(*store, job.spec.data.tokenizer, holders));
     ASSAY_ASSIGN(const base::Bytes manifest_json, fetched(*store, job.spec.data.manifest, holders));
     ASSAY_ASSIGN(const auto manifest, trainer::manifest_from_json(base::as_text(manifest_json)));
+    ASSAY_ASSIGN(auto born, certify_from_node(context, *state, job, job.base_blob));
     const std::string folder = flags.out.empty() ? job.spec.name + "-model" : flags.out;
     ASSAY_ASSIGN(const base::Hash256 root,
                  write_model(folder, job.spec, base_state, std::string(base::as_text(tokenizer)),
@@ -114,7 +116,8 @@ Outcome<void> fetch(const Context& context, const FollowFlags& flags) {
                               .data_source = manifest.source,
                               .data_licence = manifest.licence,
                               .rounds = job.rounds_done,
-                              .tokens = merged_tokens(*state, job)}));
+                              .tokens = merged_tokens(*state, job)},
+                             {}, trainer::kMaxShardBytes, std::move(born)));
     if (context.json()) {
         JsonFields model;
         model("job", job.id);

@@ -9,6 +9,8 @@
 #include "node/audit/model_output.hpp"
 #include "node/blob/blob_store.hpp"
 #include "node/cli/commands.hpp"
+#include "node/cli/commands/audit_report.hpp"
+#include "node/cli/commands/birth_source.hpp"
 #include "node/cli/file_limits.hpp"
 #include "node/cli/interrupt.hpp"
 #include "node/cli/state_source.hpp"
@@ -126,6 +128,7 @@ struct ExportSource {
     std::string tokenizer;
     trainer::Provenance provenance;
     trainer::SpecialIds ids;  ///< as the job file's model folder has them; the ledger does not know them
+    std::optional<BirthCertificate> born;  ///< of a ledger's job
 };
 
 std::uint64_t tokens_of_round(const program::JobSpec& spec, std::size_t slots) {
@@ -157,8 +160,13 @@ Outcome<base::Hash256> state_after(const contracts::StateView& state, const cont
 
 Outcome<ExportSource> from_home(const Context& context, const ModelFileFlags& flags) {
     ExportSource source;
-    ASSAY_ASSIGN(const auto state, open_state(context, StateFrom::kFiles));
-    ASSAY_ASSIGN(const contracts::Job job, find_job(*state, flags.job));
+    ASSAY_ASSIGN(const auto ledger, audit_home_ledger(context));
+    if (!ledger.ok()) {
+        return fail(ErrorKind::kVerification,
+                    ledger.failures.front().where + ": " + ledger.failures.front().what,
+                    "run: assay audit ledger --home " + context.home().root.string());
+    }
+    ASSAY_ASSIGN(const contracts::Job job, find_job(ledger.state, flags.job));
     BlobStoreOptions options;
     options.folder = context.home().blobs();
     ASSAY_ASSIGN(const auto blobs, BlobStore::open(options));
@@ -167,7 +175,8 @@ Outcome<ExportSource> from_home(const Context& context, const ModelFileFlags& fl
                          .job_id = job.id.hex(),
                          .data_source = "manifest " + job.spec.data.manifest.hex(),
                          .data_licence = "see the manifest"};
-    ASSAY_ASSIGN(const base::Hash256 blob, state_after(*state, job, flags.round, source.provenance));
+    ASSAY_ASSIGN(const base::Hash256 blob, state_after(ledger.state, job, flags.round, source.provenance));
+    ASSAY_ASSIGN(source.born, certify_from_home(ledger, job, blob));
     ASSAY_ASSIGN(source.base_state, blobs->read(blob));
     ASSAY_ASSIGN(const base::Bytes tokenizer, blobs->read(job.spec.data.tokenizer));
     source.tokenizer = std::string(base::as_text(tokenizer));
@@ -195,12 +204,18 @@ Outcome<ExportSource> from_files(const ModelFileFlags& flags) {
 Outcome<base::Hash256> export_folder(const ModelFileFlags& flags, trainer::Provenance& provenance) {
     ASSAY_ASSIGN(const auto folder, trainer::read_model_folder(flags.model, flags.context));
     provenance = folder.provenance;
+    base::Bytes certificate;
+    const std::filesystem::path born = std::filesystem::path(flags.model) / trainer::kCertificateFile;
+    if (std::filesystem::exists(born)) {
+        ASSAY_ASSIGN(certificate, trainer::read_file(born, kMaxCertificateBytes));
+    }
     return trainer::write_model_folder(flags.out,
                                        {.config = folder.config,
                                         .tokenizer_json = folder.tokenizer_json,
                                         .provenance = folder.provenance,
                                         .ids = folder.ids,
-                                        .max_shard_bytes = flags.shard_bytes},
+                                        .max_shard_bytes = flags.shard_bytes,
+                                        .certificate = std::move(certificate)},
                                        folder.parameters);
 }
 
@@ -208,7 +223,7 @@ Outcome<base::Hash256> export_state(const ExportSource& source, const ModelFileF
                                     trainer::Provenance& provenance) {
     provenance = source.provenance;
     return write_model(flags.out, source.spec, source.base_state, source.tokenizer, source.provenance,
-                       source.ids, flags.shard_bytes);
+                       source.ids, flags.shard_bytes, source.born);
 }
 
 Outcome<void> export_model(const Context& context, const ModelFileFlags& flags) {

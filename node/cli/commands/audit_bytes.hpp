@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives `assay audit model` the bytes that are at hand: of a home, of whoever serves a job's blobs, of the
+// job file's own data, and what was recomputed in this run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "node/audit/model_replay.hpp"
+#include "node/blob/blob_store.hpp"
+#include "node/cli/scratch_folder.hpp"
+
+namespace assay::node {
+
+class BytesAtHand {
+public:
+    /// `home`: the blobs of a home, or null. A folder for what is fetched and recomputed is made where the
+    /// system keeps what is temporary, and goes with this.
+    static base::Outcome<std::unique_ptr<BytesAtHand>> make(std::unique_ptr<BlobStore> home);
+
+    /// Asks these for blobs that are nowhere else.
+    void ask(std::vector<Endpoint> holders) { holders_ = std::move(holders); }
+    /// A file that stands for a blob; what is in it is the worker's to check.
+    void add(const base::Hash256& blob, frames::SharedDescriptor file) { files_[blob] = std::move(file); }
+
+    frames::SharedDescriptor find(const base::Hash256& blob);
+    /// REQUIRES that this outlives it.
+    AuditBytes bytes();
+
+private:
+    BytesAtHand(std::unique_ptr<BlobStore> home, ScratchFolder folder, std::unique_ptr<BlobStore> scratch)
+        : home_(std::move(home)), folder_(std::move(folder)), scratch_(std::move(scratch)) {}
+
+    std::unique_ptr<BlobStore> home_;
+    ScratchFolder folder_;
+    std::unique_ptr<BlobStore> scratch_;
+    std::vector<Endpoint> holders_;
+    std::map<base::Hash256, frames::SharedDescriptor> files_;
+    std::set<base::Hash256> not_served_;
+};
+
+}  // namespace assay::node

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/cli/commands/audit_model_report.hpp"
+
+#include <cstdio>
+#include <ostream>
+
+#include "node/cli/table.hpp"
+#include "node/views/json.hpp"
+
+namespace assay::node {
+namespace {
+
+using base::ErrorKind;
+
+struct ChanceView {
+    double fraction = 0;
+    double value = 0;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("fraction", fraction);
+        visit("value", value);
+    }
+};
+
+struct FaultView {
+    std::string where, what;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("where", where);
+        visit("what", what);
+    }
+};
+
+struct TilesView {
+    std::uint64_t population = 0;
+    std::uint64_t recomputed = 0;
+    std::vector<ChanceView> confidences;
+    std::uint64_t arrays = 0;             ///< updates and merges
+    std::uint64_t arrays_recomputed = 0;  ///< with all their tiles
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("population", population);
+        visit("recomputed", recomputed);
+        visit("confidences", confidences);
+        visit("arrays", arrays);
+        visit("arrays_recomputed", arrays_recomputed);
+    }
+};
+
+struct PanelsView {
+    std::uint64_t population = 0;
+    std::uint64_t recomputed = 0;
+
+    template <class Visit>
+    void fields(Visit& visit) const {
+        visit("population", population);
+        visit("recomputed", recomputed);
+    }
+};
+
+double fraction_of(std::uint32_t parts) { return static_cast<double>(parts) / kWholeShare; }
+
+std::vector<ChanceView> chances_of(const StratumReport& stratum) {
+    std::vector<ChanceView> all;
+    for (std::size_t i = 0; i < kForgedShares.size(); ++i)
+        all.push_back({fraction_of(kForgedShares[i]), stratum.chances[i]});
+    return all;
+}
+
+std::vector<FaultView> faults_of(const std::vector<MetFault>& first, const std::vector<MetFault>& second) {
+    std::vector<FaultView> all;
+    for (const auto* list : {&first, &second})
+        for (const MetFault& fault : *list) all.push_back({fault.where, fault.what});
+    return all;
+}
+
+bool is_ok(const ModelAuditText& text) { return text.failures.empty() && text.report.ok(); }
+
+/// At the pace of this run; nothing where nothing was recomputed.
+std::optional<double> minutes_for_95(const StratumReport& segments) {
+    if (segments.recomputed == 0) return std::nullopt;
+    const double each = segments.seconds / static_cast<double>(segments.recomputed);
+    return each * static_cast<double>(segments.draws_for_95) / 60;
+}
+
+void print_model_json(const Context& context, const ModelAuditText& text) {
+    const ModelAuditReport& report = text.report;
+    JsonFields body;
+    body("ok", is_ok(text));
+    body("at_fraction", fraction_of(kMainShare));
+    body("confidence", report.segments.chances[0]);
+    body("confidences", chances_of(report.segments));
+    body("population", report.segments.population);
+    body("recomputed", report.segments.recomputed);
+    body("minutes_for_95", minutes_for_95(report.segments));
+    body("seconds", text.seconds);
+    body("inconclusive", !report.inconclusive.empty());
+    body("failures", faults_of(text.failures, report.failures));
+    body("not_recomputed", faults_of(report.inconclusive, {}));
+    body("one_in_population", report.segments.chance_of_one);
+    body("tiles", TilesView{report.tiles.population, report.tiles.recomputed, chances_of(report.tiles),
+                            report.arrays.population, report.arrays.recomputed});
+    body("panels", PanelsView{report.panels.population, report.panels.recomputed});
+    body("evidence", std::string(text.source == SampleSource::kSeed ? "none" : to_text(text.source)));
+    body("drawn_by", text.number);
+    body("certificate", text.certificate);
+    body("job", text.job);
+    body("rounds", text.rounds);
+    body("ledger", text.ledger);
+    context.print_json("assay.audit.model/v1", body.take());
+}
+
+std::string percent(double share, int digits) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f %%", digits, share * 100);
+    return text;
+}
+
+std::string of_all(std::uint64_t some, std::uint64_t all) {
+    return std::to_string(some) + " of " + std::to_string(all);
+}
+
+std::string evidence_text(const ModelAuditText& text) {
+    switch (text.source) {
+        case SampleSource::kLocal: return "for you: drawn by this machine after the certificate was read";
+        case SampleSource::kBeacon:
+            return "for whoever knows that " + text.number.brief() + " is younger than the model";
+        case SampleSource::kSeed: break;
+    }
+    return "none: whoever knew the seed could choose what to forge";
+}
+
+std::string minutes_text(const StratumReport& segments) {
+    const auto minutes = minutes_for_95(segments);
+    if (!minutes) return "not known: nothing was recomputed";
+    char text[64];
+    std::snprintf(text, sizeof text, "%.1f minutes, %llu segments", *minutes,
+                  static_cast<unsigned long long>(segments.draws_for_95));
+    return text;
+}
+
+void print_model_table(const Context& context, const ModelAuditText& text) {
+    const ModelAuditReport& report = text.report;
+    const StratumReport& segments = report.segments;
+    std::vector<std::pair<std::string, std::string>> fields{
+        {"job", text.job.hex() + ", " + std::to_string(text.rounds) + " rounds"},
+        {"compared with", text.ledger == "none" ? "no ledger: give --home or --node for that"
+                                                : "the ledger of the " + text.ledger},
+        {"evidence", evidence_text(text)},
+        {"recomputed", of_all(segments.recomputed, segments.population) + " segments, by work"}};
+    for (std::size_t i = 0; i < kForgedShares.size(); ++i) {
+        fields.emplace_back(percent(fraction_of(kForgedShares[i]), 0) + " forged",
+                            "met with a chance of " + percent(segments.chances[i], 2));
+    }
+    const std::string population = std::to_string(segments.population);
+    fields.emplace_back("1 in " + population, std::to_string(segments.recomputed) + "/" + population +
+                                                  ": met with a chance of " +
+                                                  percent(segments.chance_of_one, 2));
+    fields.emplace_back("95 % for 1 % forged", minutes_text(segments));
+    fields.emplace_back("tiles", of_all(report.tiles.recomputed, report.tiles.population) +
+                                     " of updates and merges; 1 % forged met with a chance of " +
+                                     percent(report.tiles.chances[0], 2));
+    fields.emplace_back("arrays", of_all(report.arrays.recomputed, report.arrays.population) +
+                                      " updates and merges recomputed whole on the way to their tiles");
+    fields.emplace_back("panels", "recomputed " + of_all(report.panels.recomputed, report.panels.population) +
+                                      " of these segments before they were paid");
+    const bool is_false = !text.failures.empty() || !report.failures.empty();
+    fields.emplace_back("verdict", is_false                       ? "DOES NOT CHECK"
+                                   : !report.inconclusive.empty() ? "inconclusive: counted as false"
+                                                                  : "everything drawn is as claimed");
+    print_fields(context.out, fields);
+    for (const FaultView& fault : faults_of(text.failures, report.failures))
+        context.out << "  " << fault.where << ": " << fault.what << '\n';
+    for (const MetFault& fault : report.inconclusive)
+        context.out << "  not recomputed: " << fault.where << ": " << fault.what << '\n';
+}
+
+}  // namespace
+
+base::Outcome<void> report_model_audit(const Context& context, const ModelAuditText& text) {
+    if (context.json()) {
+        print_model_json(context, text);
+    } else {
+        print_model_table(context, text);
+    }
+    if (is_ok(text)) return {};
+    const auto failures = faults_of(text.failures, text.report.failures);
+    if (!failures.empty()) {
+        return base::fail(ErrorKind::kVerification, failures.front().where + ": " + failures.front().what,
+                          "do not trust this model; keep the folder as evidence");
+    }
+    const std::string what =
+        text.report.inconclusive.empty()
+            ? "nothing was drawn"
+            : text.report.inconclusive.front().where + ": " + text.report.inconclusive.front().what;
+    return base::fail(ErrorKind::kVerification, "inconclusive: " + what,
+                      "give more --minutes, or a --home, --node or --job-file that has the bytes");
+}
+
+}  // namespace assay::node

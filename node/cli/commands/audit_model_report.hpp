@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives `assay audit model` what it prints and what it ends with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/audit/model_audit.hpp"
+#include "node/cli/context.hpp"
+
+namespace assay::node {
+
+struct ModelAuditText {
+    base::Hash256 certificate;  ///< root of its file
+    base::Hash256 job;
+    std::uint64_t rounds = 0;
+    std::string ledger = "none";  ///< that the certificate was compared with: home, node, both
+    SampleSource source = SampleSource::kLocal;
+    base::Hash256 number;            ///< that the sample was drawn by
+    std::vector<MetFault> failures;  ///< before anything was drawn
+    ModelAuditReport report;
+    double seconds = 0;
+};
+
+/// Prints it; kVerification when something is false, or a drawn unit could not be recomputed.
+base::Outcome<void> report_model_audit(const Context& context, const ModelAuditText& text);
+
+}  // namespace assay::node
