@@ -168,7 +168,6 @@ base::Outcome<contracts::MemoryState> final_state(const Devnet& net) {
 
 base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const contracts::StateView& state,
                                                        const contracts::Job& job) {
-    ASSAY_ASSIGN(const ledger::BlockReader read, ledger::block_reader(net.plan.home.string()));
     const auto clock = [] {
         const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
         return static_cast<std::uint64_t>(now.count());
@@ -176,6 +175,8 @@ base::Outcome<std::vector<DisputeRow>> replay_disputes(const Devnet& net, const 
     std::vector<DisputeRow> rows;
     for (const contracts::Game& game : contracts::list_games(state, job.id)) {
         if (game.is_open()) continue;
+        // A reader goes forward only.
+        ASSAY_ASSIGN(const ledger::BlockReader read, ledger::block_reader(net.plan.home.string()));
         ASSAY_ASSIGN(const auto report, ledger::audit_dispute(state, {job.id, game.number}, read, clock));
         if (!report.ok()) {
             return fail(ErrorKind::kVerification,

@@ -72,7 +72,7 @@ std::vector<DisputeRow> disputes_of(const ChainSource& chain, const LineFilter& 
     return rows;
 }
 
-void print_disputes(const Context& context, const std::vector<DisputeRow>& rows) {
+void print_games(const Context& context, const std::vector<DisputeRow>& rows) {
     for (const DisputeRow& row : rows) {
         const std::size_t slash = row.id.find('/');
         context.out << "\ndispute " << row.id.substr(0, 8) << row.id.substr(slash) << ":\n";
@@ -107,7 +107,7 @@ base::Outcome<void> explain_payout(const Context& context, const ExplainFlags& f
     }
     print_lines(context, "assay.payout.explain/v1", found);
     print_evidence(context, found);
-    print_disputes(context, disputes);
+    print_games(context, disputes);
     return {};
 }
 
