@@ -39,6 +39,7 @@ DemoReport example() {
                       .finding = "h.0 differs"}};
     report.verifiers = {{.name = "verifier-1", .paid = base::units(7), .recomputed = 12}};
     report.buyer = {.escrowed = base::units(10), .spent = base::units(4), .refunded = base::units(6)};
+    report.disputes.emplace_back().id = "job/0";
     report.audit = {.ledger = true, .payouts = true, .replayed = 2, .flipped_byte_found = true};
     return report;
 }
@@ -53,19 +54,23 @@ TEST_CASE("the demo's JSON has the promised keys, no fewer, and its additions ar
                         "tokens",    "rounds", "model_root", "loss",    "miners",
                         "verifiers", "buyer",  "audit",      "seconds", "verification"};
     Keys all = promised;
-    all.insert("sample");
+    all.insert({"sample", "disputes"});
     REQUIRE(keys_of(object) == all);
     REQUIRE(keys_of(object["loss"]) == Keys{"train_first", "train_last", "held_out_first", "held_out_last"});
     REQUIRE(keys_of(object["buyer"]) == Keys{"escrowed", "spent", "refunded"});
     REQUIRE(keys_of(object["audit"]) ==
-            Keys{"ledger", "payouts", "replayed", "supply_delta", "flipped_byte_found"});
+            Keys{"ledger", "payouts", "disputes", "replayed", "supply_delta", "flipped_byte_found"});
+    // What people ask of a dispute; more stands beside it.
+    for (const char* key : {"id", "round", "slot", "segment", "step", "operator", "tile", "term", "moves",
+                            "witness_bytes", "referee_us", "challenger", "loser", "claimed", "computed"})
+        REQUIRE(object["disputes"][0].contains(key));
     REQUIRE(keys_of(object["verification"]) == Keys{"recomputed_share", "seconds_share"});
     const Keys miner{"id", "node", "behaviour", "paid", "forfeited", "drawn", "caught_round", "reason"};
     REQUIRE(keys_of(object["miners"][0]) == miner);
     Keys caught = miner;
     caught.insert("finding");
     REQUIRE(keys_of(object["miners"][1]) == caught);
-    REQUIRE(keys_of(object["verifiers"][0]) == Keys{"id", "node", "paid", "recomputed"});
+    REQUIRE(keys_of(object["verifiers"][0]) == Keys{"id", "node", "paid", "recomputed", "forfeited"});
 }
 
 TEST_CASE("amounts are strings of base units, losses numbers, and a miner that was not caught says null") {
