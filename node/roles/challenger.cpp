@@ -101,13 +101,12 @@ void Challenger::look(const contracts::StateView& state, std::uint64_t height) {
     challenges_.clear();
     for (const auto& [key, look] : looks_) {
         if (!look.unit || !is_due(state, look, height) || !has_stake(state, look)) continue;
-        challenges_["challenge of " + claim_name(look.id)] =
-            contracts::DisputeOpen{.job = look.id.job,
-                                   .round = look.id.round,
-                                   .kind = look.id.kind,
-                                   .number = look.id.number,
-                                   .unit = look.unit->unit,
-                                   .part = look.unit->part};
+        challenges_["challenge of " + claim_name(look.id)] = contracts::DisputeOpen{.job = look.id.job,
+                                                                                    .round = look.id.round,
+                                                                                    .kind = look.id.kind,
+                                                                                    .number = look.id.number,
+                                                                                    .unit = look.unit->unit,
+                                                                                    .part = look.unit->part};
     }
     std::erase_if(doubts_, [&](const auto& entry) {
         const auto& [job, round, kind, number] = entry.first;
@@ -162,7 +161,8 @@ bool Challenger::has_stake(const contracts::StateView& state, const Look& look) 
     if (bond && contracts::read_stake(state, node_.public_key()).free >= *bond) return true;
     const ClaimKey key{look.id.job, look.id.round, look.id.kind, look.id.number};
     if (bond && poor_.insert(key).second) {
-        seams_.log.warn(claim_name(look.id) + " is false, and the free stake of this node does not reach for a challenge (" +
+        seams_.log.warn(claim_name(look.id) +
+                        " is false, and the free stake of this node does not reach for a challenge (" +
                         base::to_text(*bond) + ")");
     }
     return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the first
-// unit that is not what its claimant says: a share of them on its own account, and whatever the role doubts.
+// Gives roles Challenger, which computes settled slots again from their rounds' bases and challenges the
+// first unit that is not what its claimant says: a share of them on its own account, and whatever the role
+// doubts.
 #pragma once
 
 #include <functional>
