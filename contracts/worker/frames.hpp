@@ -165,16 +165,16 @@ struct BaseStateFrame {
 /// A planted fault of one segment, for showing that faults are found; never accepted outside a devnet. The
 /// trace that follows is true to the false state. Names: contracts/worker/drill_rows.hpp.
 enum class DrillKind : std::uint8_t {
-    kLazy = 1,      ///< skip the segment's steps; its end is its start plus small noise, losses are made up
-    kFlip = 2,      ///< turn over one bit of one parameter
-    kUlp = 3,       ///< move one parameter to the next binary32 number
-    kZero = 4,      ///< compute nothing; the segment ends with the round's base: in the last one, no update
-    kNoise = 5,     ///< compute nothing; the segment ends with random numbers
-    kSkip = 6,      ///< skip the segment's steps; its end is its start, losses are made up
-    kStale = 7,     ///< train on from the base of round 0, in round 1 that of the round before
-    kShard = 8,     ///< train on the batches of the next slot: byte for byte that slot's work
-    kReplay = 9,    ///< the segment's end as this worker trained it in the round before, from round 0's base
-    kPlace = 10,    ///< the boundary's root is of the true numbers and the counters of another step
+    kLazy = 1,       ///< skip the segment's steps; its end is its start plus small noise, losses are made up
+    kFlip = 2,       ///< turn over one bit of one parameter
+    kUlp = 3,        ///< move one parameter to the next binary32 number
+    kZero = 4,       ///< compute nothing; the segment ends with the round's base: in the last one, no update
+    kNoise = 5,      ///< compute nothing; the segment ends with random numbers
+    kSkip = 6,       ///< skip the segment's steps; its end is its start, losses are made up
+    kStale = 7,      ///< train on from the base of round 0, in round 1 that of the round before
+    kShard = 8,      ///< train on the batches of the next slot: byte for byte that slot's work
+    kReplay = 9,     ///< the segment's end as this worker trained it in the round before, from round 0's base
+    kPlace = 10,     ///< the boundary's root is of the true numbers and the counters of another step
     kFinalise = 11,  ///< hand in the update with all signs turned over; the segment does not matter
     kOperator = 12,  ///< move one number of an operator's first output by one ulp, right after it ran
 };
@@ -182,10 +182,10 @@ enum class DrillKind : std::uint8_t {
 struct Drill {
     DrillKind kind = DrillKind::kFlip;
     std::uint32_t segment = 0;
-    std::string tensor;       ///< kFlip, kUlp: canonical name; else empty
-    std::uint64_t index = 0;  ///< kFlip, kUlp, kOperator: element of the tensor or output, row-major
-    std::uint8_t bit = 0;     ///< kFlip: 0 (lowest of the significand) to 31 (sign)
-    std::uint32_t step = 0;   ///< kOperator: of the segment, from 0
+    std::string tensor;                ///< kFlip, kUlp: canonical name; else empty
+    std::uint64_t index = 0;           ///< kFlip, kUlp, kOperator: element of the tensor or output, row-major
+    std::uint8_t bit = 0;              ///< kFlip: 0 (lowest of the significand) to 31 (sign)
+    std::uint32_t step = 0;            ///< kOperator: of the segment, from 0
     std::uint32_t operator_index = 0;  ///< kOperator: in the step's program
     friend bool operator==(const Drill&, const Drill&) = default;
     template <class Self, class V>

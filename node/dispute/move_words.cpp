@@ -21,8 +21,7 @@ std::string steps_between(const Way& way, const dispute::UnitFacts& facts) {
 }
 
 std::string output_name(const Way& way, dispute::UnitFacts& facts) {
-    const program::Operator& one =
-        facts.step(way.at.step).program->operators[way.at.operator_index];
+    const program::Operator& one = facts.step(way.at.step).program->operators[way.at.operator_index];
     return "`" + one.name + "` " + std::string(one.row().outputs[way.at.output].name);
 }
 

@@ -22,6 +22,7 @@ using dispute::QuestionKind;
 using dispute::StepEnd;
 using dispute::StoredTree;
 using dispute::TreeRow;
+using dispute::UnitKind;
 using dispute::Way;
 using dispute::WayStage;
 
@@ -67,18 +68,18 @@ WorkerMemory::WorkerMemory(dispute::UnitFacts& facts, PlayerFiles files)
 
 std::optional<std::uint32_t> WorkerMemory::boundary() const {
     switch (claim().kind) {
-        case Unit::kSegment: return claim().segment;
-        case Unit::kUpdate:
-        case Unit::kCarried: return program::RoundPlan(facts_.spec()).last_boundary();
-        case Unit::kMerge:
-        case Unit::kClip:
-        case Unit::kStart: break;
+        case UnitKind::kSegment: return claim().segment;
+        case UnitKind::kUpdate:
+        case UnitKind::kCarried: return program::RoundPlan(facts_.spec()).last_boundary();
+        case UnitKind::kMerge:
+        case UnitKind::kClip:
+        case UnitKind::kStart: break;
     }
     return std::nullopt;
 }
 
 const Hash256& WorkerMemory::claimed_start() const {
-    return claim().kind == Unit::kUpdate ? claim().states[1] : claim().states[0];
+    return claim().kind == UnitKind::kUpdate ? claim().states[1] : claim().states[0];
 }
 
 program::StepRange WorkerMemory::steps() const {
@@ -132,7 +133,7 @@ bool WorkerMemory::take_run(const frames::Message& message, const Files& bulk) {
     if (const auto* reached = std::get_if<frames::Boundary>(&message)) {
         if (reached->index == wanted) start_ = bulk;
         // The fingerprints of a segment are known at its end.
-        const std::uint32_t last = claim().kind == Unit::kSegment ? wanted + 1 : wanted;
+        const std::uint32_t last = claim().kind == UnitKind::kSegment ? wanted + 1 : wanted;
         if (reached->index != last || reached->so_far.boundaries.size() <= wanted) return false;
         learn(reached->so_far);
         return true;
@@ -260,8 +261,9 @@ std::optional<std::vector<Hash256>> WorkerMemory::tensors(ArraySubject subject) 
 
 ArraySubject WorkerMemory::subject(const Way& way) const {
     switch (claim().kind) {
-        case Unit::kClip: return ArraySubject::kClip;
-        case Unit::kMerge: return way.is_outer ? ArraySubject::kMergedOuter : ArraySubject::kMergedParameters;
+        case UnitKind::kClip: return ArraySubject::kClip;
+        case UnitKind::kMerge:
+            return way.is_outer ? ArraySubject::kMergedOuter : ArraySubject::kMergedParameters;
         default: return ArraySubject::kUpdate;
     }
 }
@@ -330,7 +332,7 @@ std::vector<Hash256> WorkerMemory::end_components(const Way& way,
 }
 
 std::optional<std::vector<Hash256>> WorkerMemory::known_row(const Way& way) {
-    const bool of_step = claim().kind == Unit::kSegment;
+    const bool of_step = claim().kind == UnitKind::kSegment;
     if (way.stage == WayStage::kComponents || way.stage == WayStage::kStateTensors) {
         const auto arrays = end_arrays(way);
         if (!arrays) return std::nullopt;
@@ -415,15 +417,15 @@ Bytes WorkerMemory::carried_witness() {
 }
 
 Bytes WorkerMemory::witness(const Way& way) {
-    if (claim().kind == Unit::kSegment) return step_witness(way);
-    if (claim().kind == Unit::kStart) return start_witness();
-    if (claim().kind == Unit::kCarried) return carried_witness();
+    if (claim().kind == UnitKind::kSegment) return step_witness(way);
+    if (claim().kind == UnitKind::kStart) return start_witness();
+    if (claim().kind == UnitKind::kCarried) return carried_witness();
     ArrayQuestion question;
     question.subject = subject(way);
     question.at = way.array;
-    if (claim().kind == Unit::kClip) question.at = {.partial = way.at.partial};
+    if (claim().kind == UnitKind::kClip) question.at = {.partial = way.at.partial};
     question.level = ArrayLevel::kWitness;
-    if (claim().kind == Unit::kUpdate && claim().diverged_at) question.level = ArrayLevel::kDivergence;
+    if (claim().kind == UnitKind::kUpdate && claim().diverged_at) question.level = ArrayLevel::kDivergence;
     const dispute::DisputeAnswer* answer = ask(question);
     return answer != nullptr ? answer->witness : Bytes{};
 }

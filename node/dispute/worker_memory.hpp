@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives whoever plays a game WorkerMemory, the player's own computation of the disputed unit, made by its
-// worker. A worker answers later: what is not known yet is given as zeros, and lacking() says what to ask. The
-// player asks, hands the answer over and computes its move again, until nothing is lacking. Nothing is kept but
-// in memory: after a restart all of it is asked again.
+// worker. A worker answers later: what is not known yet is given as zeros, and lacking() says what to ask.
+// The player asks, hands the answer over and computes its move again, until nothing is lacking. Nothing is
+// kept but in memory: after a restart all of it is asked again.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ namespace assay::node {
 /// What a player computes from.
 struct PlayerFiles {
     using File = worker::SharedDescriptor;
-    File base;                                ///< the state from which the claim's round starts
-    base::Hash256 carried_root = {};          ///< of what the slot goes on with; zero: nothing
-    std::vector<File> carried = {};           ///< its head and arrays
-    std::vector<File> start = {};             ///< the claimed state that the unit starts from, where it is held
-    std::vector<worker::Drill> drills = {};   ///< that the player had planted in this round (devnets)
-    std::vector<std::uint32_t> slots = {};    ///< of a merge or a clip: ascending
-    std::vector<File> updates = {};           ///< of each of them
+    File base;                        ///< the state from which the claim's round starts
+    base::Hash256 carried_root = {};  ///< of what the slot goes on with; zero: nothing
+    std::vector<File> carried = {};   ///< its head and arrays
+    std::vector<File> start = {};     ///< the claimed state that the unit starts from, where it is held
+    std::vector<worker::Drill> drills = {};  ///< that the player had planted in this round (devnets)
+    std::vector<std::uint32_t> slots = {};   ///< of a merge or a clip: ascending
+    std::vector<File> updates = {};          ///< of each of them
 };
 
 /// What a player has to ask its worker, with the job open in it.
@@ -67,7 +67,6 @@ public:
 
 private:
     using Files = std::vector<worker::SharedDescriptor>;
-    using Unit = dispute::UnitKind;
 
     [[nodiscard]] const dispute::UnitClaim& claim() const { return facts_.claim(); }
     [[nodiscard]] std::uint32_t round() const { return static_cast<std::uint32_t>(claim().round); }

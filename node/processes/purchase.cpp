@@ -12,7 +12,7 @@ using base::fail;
 
 namespace {
 
-// The worker is needed for this alone; it is gone before the job runs.
+// Unless the buyer challenges, the worker is needed for this alone; this one is gone before the job runs.
 base::Outcome<base::Hash256> initial_root(const JobFile& job, const SharedDescriptor& initial_file,
                                           const WorkerOptions& options) {
     ASSAY_ASSIGN(const auto worker, WorkerProcess::start(options));
@@ -57,7 +57,7 @@ base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token 
     ASSAY_ASSIGN(JobFile job, read_job_file(options.job_file));
     ASSAY_ASSIGN(SharedDescriptor initial, complete(job, options.process.worker));
     RoleProcessOptions process_options = std::move(options.process);
-    process_options.needs_worker = NeedsWorker::kNo;
+    process_options.needs_worker = options.challenge > 0 ? NeedsWorker::kYes : NeedsWorker::kNo;
     ASSAY_ASSIGN(const auto process, RoleProcess::open(std::move(process_options), stop));
     if (options.conducts.any()) ASSAY_TRY(check_may_drill(process->genesis().chain_id));
     const Serving serving =
@@ -69,7 +69,7 @@ base::Outcome<contracts::Job> purchase(PurchaseOptions options, std::stop_token 
     }
     ASSAY_ASSIGN(const base::Hash256 id, options.buy(job.spec, process->endpoint()));
     ASSAY_TRY(process->serve());
-    BuyerRole buyer(process->parts(), {.job = id});
+    BuyerRole buyer(process->parts(), {.job = id, .challenge = options.challenge});
     ASSAY_TRY(process->run(buyer));
     const auto record = buyer.record();
     if (!record || record->phase != contracts::JobPhase::kEnded) {

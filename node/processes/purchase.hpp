@@ -16,6 +16,7 @@ namespace assay::node {
 struct PurchaseOptions {
     RoleProcessOptions process;
     std::filesystem::path job_file;
+    double challenge = 0;       ///< BuyerOptions::challenge
     Misconducts conducts = {};  ///< drills of the buyer; none of an honest one
     /// Has the owner buy the job of this spec, to be served at the endpoint, and says which it is: one of the
     /// same spec that was bought before is not bought again. Called while nobody can reach this process.

@@ -32,7 +32,24 @@ std::optional<base::Hash256> bought_job(const contracts::StateView& state, const
 }
 
 BuyerRole::BuyerRole(const RoleParts& parts, BuyerOptions options)
-    : FollowingRole(parts), options_(options), wants_(parts.seams, parts.files, requests()) {}
+    : FollowingRole(parts),
+      options_(options),
+      bench_(parts.seams, parts.files, requests(), parts.genesis.chain_id),
+      games_(this->parts().seams, this->parts().files, requests(), bench_, me(),
+             {.offer = [this](const std::string& name,
+                              contracts::Payload payload) { offer(name, std::move(payload)); }}),
+      challenger_(this->parts().seams, this->parts().files, requests(), bench_, this->parts().node_key,
+                  options.challenge, [this](const std::string& name, contracts::Payload payload) {
+                      offer(name, std::move(payload));
+                  }) {}
+
+void BuyerRole::challenge() {
+    challenger_.follow(state(), height());
+    games_.follow(state(), height());
+    if (!challenger_.computing()) games_.compute(state(), true);
+    if (!challenger_.computing()) games_.compute(state(), false);
+    if (!games_.computing()) challenger_.compute(state());
+}
 
 void BuyerRole::plan() {
     if (!follows()) return;
@@ -61,10 +78,12 @@ void BuyerRole::serve(const contracts::Job& job) {
     keep_beacon(state(), job, me(), *secret_, [this](const std::string& name, contracts::Payload payload) {
         offer(name, std::move(payload));
     });
-    const bool base_here =
-        job.base_blob.is_zero() ||
-        wants_.want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec)).has_value();
+    const bool base_here = job.base_blob.is_zero() ||
+                           bench_.wants()
+                               .want(job.base_blob, holders_of_base(state(), job), base_state_terms(job.spec))
+                               .has_value();
     if (base_here) unpin_settled(job);
+    if (options_.challenge > 0) challenge();
     if (job.phase == contracts::JobPhase::kEnded && base_here) parts().finish(std::nullopt);
 }
 

@@ -6,7 +6,9 @@
 #include <optional>
 #include <set>
 
+#include "node/roles/challenger.hpp"
 #include "node/roles/following_role.hpp"
+#include "node/roles/game_player.hpp"
 #include "node/roles/job_bench.hpp"
 
 namespace assay::node {
@@ -15,6 +17,9 @@ struct BuyerOptions {
     /// Of this node key, and in a block up to RoleParts::start_height: the role ends (kVerification) when the
     /// blocks up to there do not hold it.
     base::Hash256 job;
+    /// Share of the job's settled slots that it computes again, to challenge what is false; 0 to 1. More than
+    /// 0 takes a worker, and free stake of this node key for bonds.
+    double challenge = 0;
 };
 
 /// What buys a job of this spec, complete with `initial_root`: served by `node` at `endpoint`. For the owner
@@ -45,7 +50,12 @@ private:
     void unpin_settled(const contracts::Job& job);
 
     BuyerOptions options_;
-    BlobWants wants_;
+    /// Its challenges, and the games about them.
+    void challenge();
+
+    JobBench bench_;
+    GamePlayer games_;
+    Challenger challenger_;
     std::optional<base::Hash256> secret_;
     std::uint32_t rounds_unpinned_ = 0;
 };

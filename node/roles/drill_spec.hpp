@@ -20,7 +20,8 @@ struct DrillSpec {
 };
 
 /// Keys: miner, round, segment (default 0), kind (worker::drill_rows; default flip), tensor, index, bit,
-/// step (of the segment), operator (default 0). kUsage names the key that is unknown, repeated, missing or out of range, with an example.
+/// step (of the segment), operator (default 0). kUsage names the key that is unknown, repeated, missing or
+/// out of range, with an example.
 base::Outcome<DrillSpec> parse_drill(std::string_view text);
 
 /// The kinds, for a command's help.

@@ -43,12 +43,7 @@ std::string dispute_name(const base::Hash256& job, std::uint32_t number) {
 
 GamePlayer::GamePlayer(const Seams& seams, BlobFiles& files, Requests& requests, JobBench& bench,
                        const base::PublicKey& me, PlayerTold told)
-    : seams_(seams),
-      files_(files),
-      requests_(requests),
-      bench_(bench),
-      me_(me),
-      told_(std::move(told)) {}
+    : seams_(seams), files_(files), requests_(requests), bench_(bench), me_(me), told_(std::move(told)) {}
 
 GamePlayer::~GamePlayer() = default;
 
@@ -69,9 +64,9 @@ void GamePlayer::follow(const contracts::StateView& state, std::uint64_t height)
     }
     for (const auto& [name, play] : plays_) {
         if (play->move && is_my_turn(play->game)) {
-            told_.offer(dispute_name(play->job, play->game.number) + ", move " +
-                            std::to_string(play->game.moves),
-                        *play->move);
+            told_.offer(
+                dispute_name(play->job, play->game.number) + ", move " + std::to_string(play->game.moves),
+                *play->move);
         }
     }
     for (const auto& [name, call] : calls_) told_.offer(name, call);
@@ -122,8 +117,8 @@ void GamePlayer::end_play(const contracts::StateView& state, const Play& play) {
     }
     if (play.game.end == contracts::GameEnd::kJudged)
         text += " (" + std::string(to_text(play.game.finding.reason)) + ")";
-    say(play, text + (lost ? ": I have lost " : ": I have won; the loser pays ") +
-                  base::to_text(play.game.lost));
+    say(play,
+        text + (lost ? ": I have lost " : ": I have won; the loser pays ") + base::to_text(play.game.lost));
     (void)state;
 }
 
@@ -133,9 +128,8 @@ void GamePlayer::call_vouchers(const contracts::StateView& state, const base::Ha
     const auto games = contracts::list_games(state, job);
     for (const base::PublicKey& verifier : contracts::vouchers_of(state, job, won)) {
         const bool called = std::any_of(games.begin(), games.end(), [&](const Game& other) {
-            return other.called && other.claimant == verifier &&
-                   other.claim_id(job) == won.claim_id(job) && other.unit == won.unit &&
-                   other.part == won.part;
+            return other.called && other.claimant == verifier && other.claim_id(job) == won.claim_id(job) &&
+                   other.unit == won.unit && other.part == won.part;
         });
         if (called) continue;
         calls_[dispute_name(job, won.number) + ": I call verifier " + verifier.brief() +
@@ -189,8 +183,8 @@ bool GamePlayer::advance(const contracts::StateView& state, Play& play) {
     return true;
 }
 
-std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& state,
-                                                 const contracts::Job& job, Play& play) {
+std::optional<PlayerFiles> GamePlayer::files_for(const contracts::StateView& state, const contracts::Job& job,
+                                                 Play& play) {
     const auto round = contracts::read_round(state, job.id, play.game.round);
     if (!round) return std::nullopt;
     PlayerFiles files;

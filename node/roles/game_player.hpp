@@ -15,6 +15,7 @@
 
 #include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/dispute/transactions.hpp"
+#include "contracts/rules/transactions.hpp"
 #include "node/dispute/worker_memory.hpp"
 #include "node/roles/job_bench.hpp"
 

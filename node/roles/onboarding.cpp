@@ -23,6 +23,15 @@ bool is_registered(const contracts::StateView& state, WorkRole role, const base:
     return false;
 }
 
+namespace {
+// Of a buyer the ledger keeps no such sum: it stakes once, with the job that it buys.
+bool has_lost(const contracts::StateView& state, const OnboardingWants& wants) {
+    if (wants.role == WorkRole::kBuyer) return false;
+    return wants.role == WorkRole::kMiner ? !contracts::read_miner(state, wants.node)->forfeited.is_zero()
+                                          : !contracts::read_verifier(state, wants.node)->penalised.is_zero();
+}
+}  // namespace
+
 bool onboard(const contracts::StateView& state, const OnboardingWants& wants, const OfferHandler& offer) {
     if (!contracts::read_node_key(state, wants.node)) {
         offer("register node key", contracts::NodeRegister{.node = wants.node, .proof = wants.node_proof});
@@ -37,14 +46,11 @@ bool onboard(const contracts::StateView& state, const OnboardingWants& wants, co
         }
         return false;
     }
-    if (wants.role == WorkRole::kBuyer) return true;
+    if (wants.role == WorkRole::kBuyer && wants.stake.is_zero()) return true;
     const contracts::Stake stake = contracts::read_stake(state, wants.node);
     // A party that lost stake is not topped up in silence: only the first deposit is automatic.
     if (stake.free.is_zero() && stake.bonded.is_zero() && !wants.stake.is_zero()) {
-        const bool lost_before = wants.role == WorkRole::kMiner
-                                     ? !contracts::read_miner(state, wants.node)->forfeited.is_zero()
-                                     : !contracts::read_verifier(state, wants.node)->penalised.is_zero();
-        if (lost_before) return true;
+        if (has_lost(state, wants)) return true;
         offer("deposit stake", contracts::StakeDeposit{.node = wants.node, .amount = wants.stake});
         return false;
     }

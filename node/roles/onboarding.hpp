@@ -21,7 +21,7 @@ struct OnboardingWants {
     base::PublicKey node;
     contracts::Signature node_proof;  ///< prove_node_key(node key, owner, chain id)
     std::string endpoint;
-    base::Amount stake;  ///< free and bonded together; a buyer stakes nothing
+    base::Amount stake;  ///< free and bonded together; of a buyer what it challenges with, or none
 };
 
 using OfferHandler = std::function<void(const std::string& name, contracts::Payload payload)>;

@@ -148,9 +148,7 @@ private:
 
     void plan() override;
     /// Whether the worker is at work for anything of ours.
-    [[nodiscard]] bool is_busy() const {
-        return computing_ || games_.computing() || challenger_.computing();
-    }
+    [[nodiscard]] bool is_busy() const { return computing_ || games_.computing() || challenger_.computing(); }
     /// Lets games and challenges have the worker; `first`: before the work of the rounds.
     void compute_games(bool first);
     void plan_bidding(const contracts::Job& job);

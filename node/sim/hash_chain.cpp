@@ -134,11 +134,8 @@ std::vector<program::Fingerprint> HashChain::fingerprints(std::uint32_t segment,
 }
 
 Bytes HashChain::update(const Hash256& last, std::string_view nonce) const {
-    return base::to_bytes(base::Hasher("assay/sim/update")
-                              .add(last)
-                              .add(base::as_bytes(nonce))
-                              .finish()
-                              .view());
+    return base::to_bytes(
+        base::Hasher("assay/sim/update").add(last).add(base::as_bytes(nonce)).finish().view());
 }
 
 Hash256 HashChain::content_of_update(ByteView file) { return base::hash("assay/sim/update-root", file); }
@@ -160,8 +157,7 @@ Bytes HashChain::merged(ByteView base, const std::vector<Hash256>& updates) cons
     base::Hasher hasher("assay/sim/merge");
     hasher.add(base_root(base));
     for (const Hash256& update : updates) hasher.add(update);
-    return with_step(file_of(hasher.finish(), sizes_.base_state),
-                     step_of(base) + spec_.train.inner_steps);
+    return with_step(file_of(hasher.finish(), sizes_.base_state), step_of(base) + spec_.train.inner_steps);
 }
 
 }  // namespace assay::node::sim

@@ -70,9 +70,9 @@ private:
     program::RoundPlan plan_;
     program::FileSizes sizes_;
     std::vector<program::TensorInfo> tensors_;
-    std::uint64_t first_tiles_;          ///< of the first tensor
-    std::vector<Hash256> tile_path_;     ///< siblings of its first tile
-    std::vector<Hash256> tensor_path_;   ///< siblings of the tensor
+    std::uint64_t first_tiles_;         ///< of the first tensor
+    std::vector<Hash256> tile_path_;    ///< siblings of its first tile
+    std::vector<Hash256> tensor_path_;  ///< siblings of the tensor
 };
 
 }  // namespace assay::node::sim

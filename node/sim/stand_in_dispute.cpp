@@ -90,7 +90,8 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& request,
                                                    const Waiting& waiting) {
     const dispute::ArrayQuestion& question = request.question;
-    if (question.subject == ArraySubject::kClip || waiting.bulk.empty()) return {refused("no such array"), {}};
+    if (question.subject == ArraySubject::kClip || waiting.bulk.empty())
+        return {refused("no such array"), {}};
     Hash256 content;
     if (question.subject == ArraySubject::kUpdate) {
         const program::RoundPlan& plan = job_->plan();

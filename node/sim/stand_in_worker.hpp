@@ -46,9 +46,9 @@ private:
     StandInAnswer answer(const worker::Merge& request, const Waiting& waiting);
     StandInAnswer answer(const worker::Evaluate& request, const Waiting& waiting);
     StandInAnswer answer(const worker::Root& request, const Waiting& waiting);
-    // stand_in_dispute.cpp: trees whose hashes follow from what it trained, and witnesses that open nothing. A
-    // false claim is led down to its end and lost there; one that is right is led nowhere by whoever computes
-    // it.
+    // stand_in_dispute.cpp: trees whose hashes follow from what it trained, and witnesses that open nothing.
+    // A false claim is led down to its end and lost there; one that is right is led nowhere by whoever
+    // computes it.
     StandInAnswer answer(const worker::Descend& request, const Waiting& waiting);
     StandInAnswer answer(const worker::DescendArray& request, const Waiting& waiting);
     /// The state behind a segment as this party claims it.

@@ -39,7 +39,7 @@ struct WorldSetup {
     /// Of the job's price for its slot: the buyer's bound on a cheat's gain outside, in percent.
     std::uint64_t gain_percent = 0;
     std::uint64_t claim_window = 0;  ///< Params::claim_window
-    bool probation = false;  ///< miners begin as newcomers, whose units are all audited
+    bool probation = false;          ///< miners begin as newcomers, whose units are all audited
     /// Every other job is bought by the second buyer, and worked honestly by everybody.
     bool launders = false;
 };

@@ -39,7 +39,8 @@ bool says(const node::Participant& who, const std::string& words) {
 
 TEST_CASE(
     "a miner changes one number by one ulp in one operator of one step, the whole drawn panel passes it, and "
-    "one bonded party that was not drawn has it forfeited by the ledger's own computation, and training goes on") {
+    "one bonded party that was not drawn has it forfeited by the ledger's own computation, and training goes "
+    "on") {
     SmallNetwork network(disputed_plan());
     network.run();
     const contracts::Job job = network.job();

@@ -40,7 +40,7 @@ struct ScenarioPlan {
     std::vector<node::MinerPlan> miners;  ///< one slot each
     std::uint32_t slots = 0;              ///< of the job; 0: one each
     std::uint32_t verifiers = 2;
-    std::map<std::size_t, node::Misconduct> verifier_misconducts = {};  ///< by place; the others are honest
+    std::map<std::size_t, node::Misconduct> verifier_misconducts = {};    ///< by place; the others are honest
     std::map<std::size_t, std::vector<std::string>> verifier_flags = {};  ///< more of them, by place
     std::vector<node::Misconduct> buyer_conducts = {};
     bool miners_have_data = false;  ///< before the network starts: nobody has to serve it to them

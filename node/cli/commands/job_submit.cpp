@@ -18,6 +18,8 @@ namespace {
 struct SubmitFlags {
     RoleFlags role;
     std::string file;
+    double challenge = 0;
+    std::string stake = "10";
     std::vector<std::string> drills;
 };
 
@@ -35,6 +37,7 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         OwnerStep step{.words = {"job", "buy", flags.file, "--endpoint", endpoint, "--initial-root",
                                  spec.initial_root.hex(), "--initial-blob", spec.initial_blob.hex(), "--spec",
                                  contracts::hash_of_spec(spec).hex()}};
+        if (flags.challenge > 0) step.words.insert(step.words.end(), {"--stake", flags.stake});
         const auto ledger = ledger_words(flags.role);
         step.words.insert(step.words.end(), ledger.begin(), ledger.end());
         const auto said = run_owner_step(context, step, *passphrase, stop);
@@ -43,10 +46,12 @@ base::Outcome<void> submit(const Context& context, const SubmitFlags& flags) {
         ASSAY_ASSIGN(fee, amount_in(*said, "fee"));
         return hash_in(*said, "job");
     };
-    ASSAY_ASSIGN(
-        const contracts::Job job,
-        purchase({.process = std::move(process), .job_file = flags.file, .conducts = conducts, .buy = buy},
-                 stop));
+    ASSAY_ASSIGN(const contracts::Job job, purchase({.process = std::move(process),
+                                                     .job_file = flags.file,
+                                                     .challenge = flags.challenge,
+                                                     .conducts = conducts,
+                                                     .buy = buy},
+                                                    stop));
     if (context.json()) {
         JsonFields bought;
         bought("job", job.id);
@@ -77,6 +82,16 @@ void add_job_submit_command(CLI::App& app, Context& context) {
     command.add_option("JOB.toml", flags->file, "The job file")->required();
     add_role_flags(command, flags->role);
     add_peer_flags(command, flags->role);
+    command
+        .add_option("--challenge", flags->challenge,
+                    "Share of the job's settled slots to compute again here, and to challenge where they are "
+                    "false (takes --stake)")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    command
+        .add_option("--stake", flags->stake,
+                    "Stake deposited for bonds of challenges, if --challenge is given")
+        ->capture_default_str();
     command
         .add_option("--drill", flags->drills, "Behave so (devnet only). " + misconduct_help(WorkRole::kBuyer))
         ->check(CLI::IsMember(misconduct_names(WorkRole::kBuyer)));

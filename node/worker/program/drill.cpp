@@ -248,7 +248,8 @@ std::string drill_fault(const JobRunner& runner, const std::vector<Drill>& drill
                    std::to_string(program::RoundPlan(runner.spec()).segments());
         }
         if (drill.kind == DrillKind::kOperator) {
-            if (std::string fault = worker::misplaced_fault(drill, runner.spec()); !fault.empty()) return fault;
+            if (std::string fault = worker::misplaced_fault(drill, runner.spec()); !fault.empty())
+                return fault;
         }
         if (worker::row_of(drill.kind).needs != worker::DrillNeeds::kTensor) continue;
         const auto& tensors = runner.tensors();

@@ -439,9 +439,9 @@ Answered WorkerJob::answer(const frames::Root& request, const RequestContext& co
         const auto array = [&](const std::vector<float>& values) {
             return program::array_root(runner_->tensors(), values);
         };
-        return WorkerAnswer{frames::Rooted{runner_->base_root(state), array(state.parameters),
-                                           array(state.outer_momentum)},
-                            {}};
+        return WorkerAnswer{
+            frames::Rooted{runner_->base_root(state), array(state.parameters), array(state.outer_momentum)},
+            {}};
     }
     if (request.kind == frames::BulkKind::kSlotState) {
         std::size_t at = 0;

@@ -70,8 +70,8 @@ public:
     std::vector<Hash256> row(const Way& way) override {
         const StoredTree& tree = tree_of(way);
         const bool components = way.stage == WayStage::kComponents;
-        const auto row = components ? tree.row(0)
-                                    : tree.row(way.row.height).subspan(way.row.first, way.row.nodes);
+        const auto row =
+            components ? tree.row(0) : tree.row(way.row.height).subspan(way.row.first, way.row.nodes);
         return {row.begin(), row.end()};
     }
     const StoredTree& tree_of(const Way& way) {

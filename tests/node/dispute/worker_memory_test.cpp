@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both players of a game, each with a worker process and nothing else: a planted ulp loses wherever it is, and
-// a claim that is right wins against every pick, whatever is disputed.
+// Both players of a game, each with a worker process and nothing else: a planted ulp loses wherever it is,
+// and a claim that is right wins against every pick, whatever is disputed.
 #include "node/dispute/worker_memory.hpp"
 
 #include <functional>
@@ -139,8 +139,8 @@ UnitClaim claim_of(const tests::TinyJob& job, const program::TraceRecord& trace,
 }
 
 base::Hash256 root_of_base(const PlayerMachine& machine, const frames::SharedDescriptor& base) {
-    const auto rooted = tests::call_for<frames::Rooted>(*machine.worker,
-                                                        frames::Root{frames::BulkKind::kBaseState}, {base});
+    const auto rooted =
+        tests::call_for<frames::Rooted>(*machine.worker, frames::Root{frames::BulkKind::kBaseState}, {base});
     REQUIRE(rooted.ok());
     return rooted->first.root;
 }
@@ -239,9 +239,8 @@ TEST_CASE("a claim of a slot that is right wins against every pick") {
             UnitFacts facts(job.spec, claim);
             for (const Liar& liar : liars) {
                 if (liar.end && kind != UnitKind::kSegment) continue;
-                const Ended end = play(facts, files, machine, [&](const Way& way, UnitFacts& of) {
-                    return liar.pick(way, of);
-                });
+                const Ended end = play(facts, files, machine,
+                                       [&](const Way& way, UnitFacts& of) { return liar.pick(way, of); });
                 INFO(node::describe_unit(claim) << "\n" << end.words);
                 REQUIRE(end.verdict.has_value());
                 CHECK(end.verdict->claimant_wins());
@@ -257,8 +256,8 @@ TEST_CASE("a merge and a clip that are right win against every pick") {
     const base::Hash256 base = root_of_base(machine, machine.base);
     frames::Merge merge;
     merge.accepted = {{0, 1, machine.trace.update}};
-    const auto merged = tests::call_for<frames::BaseStateFrame>(*machine.worker, merge,
-                                                                {machine.base, machine.update});
+    const auto merged =
+        tests::call_for<frames::BaseStateFrame>(*machine.worker, merge, {machine.base, machine.update});
     REQUIRE(merged.ok());
     UnitClaim claim;
     claim.states = {base};

@@ -67,7 +67,7 @@ public:
 
     Instead instead;
     Falsify falsify;
-    bool devnet = false;  ///< takes drills
+    bool devnet = false;                     ///< takes drills
     std::map<frames::FrameKind, int> asked;  ///< how often each kind of request was made
 
 private:

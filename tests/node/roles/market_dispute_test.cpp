@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Games that the roles of a market play by themselves, over real workers: who cheats or accuses falsely loses on
-// the ledger, and training goes on.
+// Games that the roles of a market play by themselves, over real workers: who cheats or accuses falsely loses
+// on the ledger, and training goes on.
 #include "contracts/rules/dispute/tables.hpp"
 #include "ledger/audit/payout_audit.hpp"
 #include "tests/node/roles/small_market.hpp"
@@ -42,7 +42,8 @@ std::string words_of(Market& market, const std::string& name) {
     return words;
 }
 
-/// The first market of these options in which, of mia's slots of round 0, one is judged by vera and viki alone.
+/// The first market of these options in which, of mia's slots of round 0, one is judged by vera and viki
+/// alone.
 std::unique_ptr<Market> judged_without_vito(MarketOptions options) {
     for (std::uint64_t luck = 0; luck < 40; ++luck) {
         options.luck = luck;
@@ -60,7 +61,8 @@ std::unique_ptr<Market> judged_without_vito(MarketOptions options) {
 }
 
 /// Ends the first game; the parties' logs are what a failure prints.
-void play_first_game(Market& market, const std::function<void()>& meanwhile = [] {}) {
+void play_first_game(
+    Market& market, const std::function<void()>& meanwhile = [] {}) {
     market.turn_until([&] {
         meanwhile();
         const auto games = games_of(market);
@@ -143,6 +145,47 @@ TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn
     CHECK(report.ok());
 }
 
+TEST_CASE("a verifier whose word lost the vote challenges what it found, without being told to") {
+    MarketOptions options = with_windows();
+    options.drills["mia"] = {one_ulp()};
+    options.colluding = {"vera", "viki"};
+    std::unique_ptr<Market> market;
+    for (std::uint64_t luck = 0; luck < 40 && !market; ++luck) {
+        options.luck = luck;
+        auto next = std::make_unique<Market>(options);
+        next->start();
+        REQUIRE(next->turn_until([&] { return next->settled(0); }));
+        const auto vito = next->party("vito").node.public_key();
+        for (const auto& slot : slots_of(*next, "mia", 0)) {
+            const auto drawn = std::find(slot.verifiers.begin(), slot.verifiers.end(), vito);
+            if (slot.verdict == Reason::kPaid && drawn != slot.verifiers.end()) market = std::move(next);
+            if (market) break;
+        }
+    }
+    REQUIRE(market);
+    play_first_game(*market);
+    const Game game = games_of(*market).front();
+    CHECK(game.challenger == market->party("vito").node.public_key());
+    check_one_ulp(game);
+}
+
+TEST_CASE(
+    "a buyer that computes its slots again has a false one forfeited, with part of the bond for itself") {
+    MarketOptions options = with_windows();
+    options.drills["mia"] = {one_ulp()};
+    options.colluding = {"vera", "viki", "vito"};
+    options.challenges["bea"] = 1;
+    Market market(options);
+    market.start();
+    play_first_game(market);
+    const Game game = games_of(market).front();
+    CHECK(game.challenger == market.party("bea").node.public_key());
+    check_one_ulp(game);
+    CHECK_FALSE(game.to_winner.is_zero());
+    REQUIRE(market.turn_until([&] { return market.ended(); }));
+    check_nobody_ended(market);
+}
+
 TEST_CASE("both players of a game end after every move, and others go on with what they left on disk") {
     const auto market = cheated_market();
     std::uint32_t restarts = 0;
@@ -176,8 +219,7 @@ TEST_CASE("a challenger that lies loses to a miner that is right, and one that e
         CHECK(game.lost == game.bond);
         REQUIRE(market->turn_until([&] { return market->ended(); }));
         check_nobody_ended(*market);
-        for (std::uint32_t slot = 0; slot < 2; ++slot)
-            CHECK(market->slot(0, slot).verdict == Reason::kPaid);
+        for (std::uint32_t slot = 0; slot < 2; ++slot) CHECK(market->slot(0, slot).verdict == Reason::kPaid);
     }
 }
 
@@ -197,11 +239,10 @@ TEST_CASE("whoever of two players is gone in the middle of a game loses it by it
 
 TEST_CASE("a miner whose machine was wrong once concedes, and keeps its place") {
     MarketOptions options = with_windows();
-    options.drills["mia"] = {{.round = 0,
-                              .drill = {.kind = worker::DrillKind::kUlp,
-                                        .segment = kSegment,
-                                        .tensor = "wte.weight",
-                                        .index = 5}}};
+    options.drills["mia"] = {
+        {.round = 0,
+         .drill = {
+             .kind = worker::DrillKind::kUlp, .segment = kSegment, .tensor = "wte.weight", .index = 5}}};
     options.colluding = {"vera", "viki"};
     options.challenges["vito"] = 1;
     const auto market = judged_without_vito(options);

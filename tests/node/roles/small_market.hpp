@@ -21,6 +21,7 @@
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
+#include "tests/node/roles/market_options.hpp"
 #include "tests/node/roles/market_party.hpp"
 #include "tests/node/small_chain.hpp"
 #include "tests/support/catch.hpp"
@@ -33,29 +34,6 @@
 namespace assay::node::test_market {
 
 namespace frames = worker;
-
-struct MarketOptions {
-    std::vector<std::string> miners = {"mia", "moe"};
-    std::vector<std::string> verifiers = {"vera", "viki", "vito"};
-    std::vector<std::string> buyers = {"bea"};      ///< each buys one job; that of each has a seed of its own
-    std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
-    std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
-    std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others
-    std::uint64_t claim_window = 0;
-    bool draw_everything = true;  ///< else `finalise` alone
-    bool draw_finalise = true;    ///< else the unit `update` in its place
-    std::uint32_t rounds = 2;
-    std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
-    program::Strategy strategy = program::kStandardStrategy;
-    program::InnerState inner_state = program::InnerState::kReset;
-    std::uint32_t width = 0;                                  ///< of the model; 0: the tiny job's
-    std::set<std::string> outward;                            ///< miners that accept no connection
-    std::uint64_t luck = 0;                                   ///< another number, another job: other draws
-    std::map<std::string, std::vector<PlannedDrill>> drills;  ///< of single miners
-    std::set<std::string> colluding;             ///< verifiers that say what the first miner claims
-    std::map<std::string, Misconduct> conducts;  ///< of single verifiers
-    std::map<std::string, double> challenges;    ///< VerifierOptions::challenge of single verifiers
-};
 
 class Market {
 public:
@@ -90,7 +68,7 @@ public:
         for (const std::string& name : options_.buyers) register_party(name, WorkRole::kBuyer);
         for (const std::string& name : options_.miners) {
             party(name).worker.devnet = options_.drills.contains(name);
-            party(name).role = std::make_unique<MinerRole>(party(name).parts, options_of_miner(name));
+            party(name).role = std::make_unique<MinerRole>(party(name).parts, options_.of_miner(name));
         }
         for (const std::string& name : options_.verifiers) {
             party(name).role = std::make_unique<VerifierRole>(party(name).parts, options_of_verifier(name));
@@ -115,7 +93,8 @@ public:
         Party& buyer = party(name);
         const auto bought = bought_job(state(), buyer.node.public_key(), spec_of(name));
         buyer.parts.start_height = height();
-        buyer.role = std::make_unique<BuyerRole>(buyer.parts, BuyerOptions{.job = bought.value()});
+        buyer.role = std::make_unique<BuyerRole>(
+            buyer.parts, BuyerOptions{.job = bought.value(), .challenge = options_.challenge_of(name)});
         start_role(buyer);
         settle();
     }
@@ -134,7 +113,7 @@ public:
         Party& miner = party(name);
         miner.parts.start_height = height();
         miner.worker.restart();
-        miner.role = std::make_unique<MinerRole>(miner.parts, options_of_miner(name));
+        miner.role = std::make_unique<MinerRole>(miner.parts, options_.of_miner(name));
         start_role(miner);
         settle();
     }
@@ -241,7 +220,8 @@ private:
             .node = one.node.public_key(),
             .node_proof = contracts::prove_node_key(one.node, one.owner.public_key(), assay::test::kChainId),
             .endpoint = one.parts.endpoint,
-            .stake = assay::test::tokens(200)};
+            .stake = role == WorkRole::kBuyer && options_.challenge_of(name) == 0 ? base::Amount()
+                                                                                  : assay::test::tokens(200)};
         const auto offer = [&](const auto&, contracts::Payload payload) {
             sign(one.owner, std::move(payload));
         };
@@ -253,14 +233,9 @@ private:
             one.role->step(BlockSeen{at, base::encode(chain_->block(at).value())});
         }
     }
-    [[nodiscard]] MinerOptions options_of_miner(const std::string& name) const {
-        MinerOptions options{.ask = ask_of(name), .drills = {}};
-        if (options_.drills.contains(name)) options.drills = options_.drills.at(name);
-        return options;
-    }
     [[nodiscard]] VerifierOptions options_of_verifier(const std::string& name) const {
         VerifierOptions options;
-        if (options_.challenges.contains(name)) options.challenge = options_.challenges.at(name);
+        options.challenge = options_.challenge_of(name);
         if (options_.conducts.contains(name)) options.conducts.add(options_.conducts.at(name));
         if (!options_.colluding.contains(name)) return options;
         options.conducts.add(Misconduct::kColludingPanel);
@@ -268,10 +243,6 @@ private:
             return parties_.at(options_.miners.front())->notes.read(note).value();
         };
         return options;
-    }
-    [[nodiscard]] base::Amount ask_of(const std::string& name) const {
-        const auto found = options_.asks.find(name);
-        return found == options_.asks.end() ? base::units(500) : base::Amount::of(found->second).value();
     }
     [[nodiscard]] program::JobSpec spec_of(const std::string& name) const {
         program::JobSpec spec = job_.spec;

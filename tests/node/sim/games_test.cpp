@@ -39,7 +39,8 @@ JobOutcome sold(const WorldSetup& setup, std::unique_ptr<World>& world) {
 }  // namespace
 
 TEST_CASE("a simulated cheat that nobody was drawn for loses the games about every slot of it") {
-    for (const FalseUnits cheat : {FalseUnits::kOne, FalseUnits::kAll, FalseUnits::kFinalise, FalseUnits::kPlace}) {
+    for (const FalseUnits cheat :
+         {FalseUnits::kOne, FalseUnits::kAll, FalseUnits::kFinalise, FalseUnits::kPlace}) {
         INFO("false units: " << static_cast<int>(cheat));
         WorldSetup setup = market(cheat);
         setup.parties.back().behaviour.challenge = 1;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives markets in one thread what may differ from one to another.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "contracts/program/job_spec.hpp"
+#include "node/roles/miner.hpp"
+
+namespace assay::node::test_market {
+
+struct MarketOptions {
+    std::vector<std::string> miners = {"mia", "moe"};
+    std::vector<std::string> verifiers = {"vera", "viki", "vito"};
+    std::vector<std::string> buyers = {"bea"};      ///< each buys one job; that of each has a seed of its own
+    std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
+    std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
+    std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others
+    std::uint64_t claim_window = 0;
+    bool draw_everything = true;  ///< else `finalise` alone
+    bool draw_finalise = true;    ///< else the unit `update` in its place
+    std::uint32_t rounds = 2;
+    std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
+    program::Strategy strategy = program::kStandardStrategy;
+    program::InnerState inner_state = program::InnerState::kReset;
+    std::uint32_t width = 0;                                  ///< of the model; 0: the tiny job's
+    std::set<std::string> outward;                            ///< miners that accept no connection
+    std::uint64_t luck = 0;                                   ///< another number, another job: other draws
+    std::map<std::string, std::vector<PlannedDrill>> drills;  ///< of single miners
+    std::set<std::string> colluding;             ///< verifiers that say what the first miner claims
+    std::map<std::string, Misconduct> conducts;  ///< of single verifiers
+    std::map<std::string, double> challenges;    ///< `challenge` of single verifiers and buyers
+
+    [[nodiscard]] double challenge_of(const std::string& name) const {
+        const auto found = challenges.find(name);
+        return found == challenges.end() ? 0 : found->second;
+    }
+    [[nodiscard]] MinerOptions of_miner(const std::string& name) const {
+        const auto ask = asks.find(name);
+        MinerOptions options{
+            .ask = ask == asks.end() ? base::units(500) : base::Amount::of(ask->second).value(), .drills = {}};
+        if (drills.contains(name)) options.drills = drills.at(name);
+        return options;
+    }
+};
+
+}  // namespace assay::node::test_market
