@@ -189,6 +189,7 @@ Outcome<void> audit_folder(const Context& context, const ModelAuditFlags& flags)
     text.certificate = folder.root;
     text.job = folder.certificate.job;
     text.rounds = folder.certificate.rounds.size();
+    text.initial_blob = folder.certificate.spec.initial_blob;
     ASSAY_ASSIGN(text.failures, folder_faults(flags.folder, folder.certificate));
     // What contradicts itself is not worth a sample.
     if (text.failures.empty()) {
