@@ -64,8 +64,6 @@ Outcome<Settings> resolve_settings(const SettingFlags& flags) {
     Settings settings;
     ASSAY_ASSIGN(settings.home, find_home(home));
     ASSAY_ASSIGN(const auto file, read_settings_file(settings.home.config()));
-    settings.home_named = flags.home || environment("ASSAY_HOME");
-    settings.node_named = flags.node || environment("ASSAY_NODE");
     settings.node = first_of(flags.node, "ASSAY_NODE", file, "node", kDefaultNodeAddress);
     const std::string output = first_of(flags.output, "ASSAY_OUTPUT", file, "output", "table");
     if (output != "table" && output != "json")

@@ -30,8 +30,6 @@ struct Settings {
     Home home;
     std::string node{kDefaultNodeAddress};  ///< host:port of the ledger node
     OutputMode output = OutputMode::kTable;
-    bool home_named = false;  ///< by flag or ASSAY_HOME
-    bool node_named = false;  ///< by flag or ASSAY_NODE
 };
 
 /// Home: flag, ASSAY_HOME, XDG. The others: flag, ASSAY_NODE / ASSAY_OUTPUT, keys `node` and `output` of

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second reader of the files that docs/formats describes, written from those pages with Python's standard library.
 
-`read_formats.py HOME…` checks every block log, genesis, key file, blob, state file and token file under each folder.
+`read_formats.py HOME…` checks every block log, genesis, key file, blob, state file, token file and birth certificate under
+each folder.
 Signatures are left out (no Ed25519 in the standard library), and so is the state root, which takes the rules to compute.
 """
 import hashlib
+import json
 import struct
 import sys
 from pathlib import Path
@@ -171,6 +173,17 @@ def check_blob(path):
     return "other"
 
 
+def check_certificate(path):
+    """Head and end of a birth certificate: the job and the parameters that the folder's assay.json names."""
+    data = path.read_bytes()
+    need(data[:8] == b"ACERT001", "head of a certificate")
+    at = 12 + number(data, 8, 4)
+    data[12:at].decode()  # the chain's id is text
+    about = json.loads((path.parent / "assay.json").read_text())
+    need(data[at:at + 32].hex() == about["job_id"], "job of a certificate")
+    need(data[-64:-32].hex() == about["parameters_root"], "parameters of a certificate")
+
+
 def check_home(home):
     """Lines that say what was found; Wrong names the file that is not as the pages say."""
     kinds = {}
@@ -180,6 +193,9 @@ def check_home(home):
                 yield f"{path}: {check_log(path.parent)}"
             elif path.parent.name == "blobs" and path.name == "format":
                 need(path.read_bytes() == b"assay.blobs/v2\n", "format of the blobs")
+            elif path.name == "certificate.bin":
+                check_certificate(path)
+                kinds["certificate"] = kinds.get("certificate", 0) + 1
             elif path.suffix == ".key":
                 check_key(path.read_bytes())
                 kinds["key"] = kinds.get("key", 0) + 1

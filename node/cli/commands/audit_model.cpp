@@ -81,7 +81,7 @@ public:
         : context_(context), certificate_(certificate), text_(text) {}
 
     Outcome<void> with_home() {
-        if (!context_.settings.home_named) return {};
+        if (!context_.flags.home) return {};
         const auto ledger = audit_home_ledger(context_);
         // A home that fetched a model and follows no ledger has bytes all the same.
         if (!ledger.ok() && ledger.error().kind == ErrorKind::kNotFound) return {};
@@ -96,7 +96,7 @@ public:
     }
 
     Outcome<void> with_node(BytesAtHand& bytes) {
-        if (!context_.settings.node_named) return {};
+        if (!context_.flags.node) return {};
         text_.ledger = text_.ledger == "none" ? "node" : "home and node";
         ASSAY_ASSIGN(const auto state, open_state(context_, StateFrom::kNode));
         const auto job = contracts::read_job(*state, certificate_.job);
@@ -174,7 +174,7 @@ Outcome<void> sample(const ModelAuditFlags& flags, const FolderCertificate& fold
 
 Outcome<std::unique_ptr<BytesAtHand>> bytes_at_hand(const Context& context) {
     std::unique_ptr<BlobStore> home;
-    if (context.settings.home_named && std::filesystem::is_directory(context.home().blobs())) {
+    if (context.flags.home && std::filesystem::is_directory(context.home().blobs())) {
         BlobStoreOptions options;
         options.folder = context.home().blobs();
         ASSAY_ASSIGN(home, BlobStore::open(options));
@@ -189,6 +189,7 @@ Outcome<void> audit_folder(const Context& context, const ModelAuditFlags& flags)
     text.certificate = folder.root;
     text.job = folder.certificate.job;
     text.rounds = folder.certificate.rounds.size();
+    text.initial_blob = folder.certificate.spec.initial_blob;
     ASSAY_ASSIGN(text.failures, folder_faults(flags.folder, folder.certificate));
     // What contradicts itself is not worth a sample.
     if (text.failures.empty()) {

@@ -109,6 +109,7 @@ void print_model_json(const Context& context, const ModelAuditText& text) {
     body("certificate", text.certificate);
     body("job", text.job);
     body("rounds", text.rounds);
+    body("initial_blob", text.initial_blob.is_zero() ? std::string() : text.initial_blob.hex());
     body("ledger", text.ledger);
     context.print_json("assay.audit.model/v1", body.take());
 }
@@ -147,6 +148,9 @@ void print_model_table(const Context& context, const ModelAuditText& text) {
     const StratumReport& segments = report.segments;
     std::vector<std::pair<std::string, std::string>> fields{
         {"job", text.job.hex() + ", " + std::to_string(text.rounds) + " rounds"},
+        {"begins with", text.initial_blob.is_zero()
+                            ? "weights that follow from the job's seed"
+                            : "given weights, of which nothing is audited: blob " + text.initial_blob.hex()},
         {"compared with", text.ledger == "none" ? "no ledger: give --home or --node for that"
                                                 : "the ledger of the " + text.ledger},
         {"evidence", evidence_text(text)},

@@ -15,6 +15,7 @@ struct ModelAuditText {
     base::Hash256 certificate;  ///< root of its file
     base::Hash256 job;
     std::uint64_t rounds = 0;
+    base::Hash256 initial_blob;   ///< first state that the job was given; zero: it follows from the seed
     std::string ledger = "none";  ///< that the certificate was compared with: home, node, both
     SampleSource source = SampleSource::kLocal;
     base::Hash256 number;            ///< that the sample was drawn by
