@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/trace_tree.hpp"
@@ -150,6 +151,7 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
         if (work.complete && !can_be_served(work)) lose(work);
+        if (work.complete && !begins_rightly(job, work)) return;
         if (work.complete) return commit(job, slot, work);
         if (training_ || failed_.contains(key)) return;
         const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
@@ -288,11 +290,26 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     }
     work.boundary_blobs = std::move(boundaries);
     work.trace = trained.trace;
+    work.start = trained.start;
     work.salt = random_hash();
     work.complete = true;
     store(work);
     log().info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
                std::to_string(trained.nanoseconds / 1'000'000) + " ms");
+}
+
+bool MinerRole::begins_rightly(const contracts::Job& job, const SlotWork& work) {
+    const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, work.slot);
+    const auto first =
+        program::first_state_root(job.spec, {job.round, job.base_root, carried.root}, work.start);
+    if (!work.trace.boundaries.empty() && first == work.trace.boundaries.front()) return true;
+    // A base whose counters are another round's has such a root, and a state that was carried wrongly.
+    if (failed_.insert({work.job, work.round, work.slot}).second) {
+        log().error(round_name(job.id, job.round) + " slot " + std::to_string(work.slot) +
+                    " is not committed: its trace does not begin with the round's base, and the ledger would "
+                    "refuse to open it");
+    }
+    return false;
 }
 
 void MinerRole::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
@@ -371,7 +388,8 @@ void MinerRole::reveal(const contracts::Job& job, const SlotWork& work) {
                                  .trace = work.trace,
                                  .salt = work.salt,
                                  .update_blob = work.update_blob,
-                                 .carried_blob = hands_on ? work.boundary_blobs.back() : BlobId{}});
+                                 .carried_blob = hands_on ? work.boundary_blobs.back() : BlobId{},
+                                 .start = work.start});
 }
 
 SlotWork& MinerRole::work_of(const SlotKey& key) {

@@ -39,14 +39,15 @@ struct SlotWork {
     std::uint32_t slot = 0;
     program::TraceRecord trace;  ///< so far, or complete
     std::vector<BlobId> boundary_blobs;
-    BlobId update_blob;  ///< zero until complete, and when diverged
-    base::Hash256 salt;  ///< the slot's: of its seal and of every leaf of its trace
+    BlobId update_blob;              ///< zero until complete, and when diverged
+    base::Hash256 salt;              ///< the slot's: of its seal and of every leaf of its trace
+    program::FirstStateParts start;  ///< of its first state, once complete
     bool complete = false;
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
-              self.complete);
+              self.start, self.complete);
     }
 };
 
@@ -135,6 +136,9 @@ private:
     /// Whether every state that it may have to serve is in the store.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
     void lose(SlotWork& work);
+    /// Whether the ledger will find the trace to begin with the round's base: what it would refuse to open
+    /// must not be committed.
+    bool begins_rightly(const contracts::Job& job, const SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
     /// Opens the starts of the drawn runs, and lets peers have those states: of the slot nothing else is
     /// given to anybody before everything about it is sealed and opened.

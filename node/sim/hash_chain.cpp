@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "contracts/base/blob_id.hpp"
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/round_law.hpp"
 
 namespace assay::node::sim {
@@ -25,16 +26,29 @@ std::uint32_t small_float(std::uint32_t bits) { return 0x3f800000U | (bits & 0x7
 }  // namespace
 
 HashChain::HashChain(const program::JobSpec& spec)
-    : spec_(spec), plan_(spec), sizes_(program::file_sizes(spec)) {}
+    : spec_(spec),
+      plan_(spec),
+      sizes_(program::file_sizes(spec)),
+      zeros_(program::zero_array_root(program::parameter_tensors(spec.model))) {}
 
 Bytes HashChain::initial() const {
     return file_of(base::Hasher("assay/sim/initial").add_u64(spec_.seed).finish(), sizes_.base_state);
 }
 
-Hash256 HashChain::base_root(ByteView file) { return base::hash("assay/sim/base", file); }
+program::StateRoots HashChain::base_roots(ByteView file) {
+    program::StateRoots roots;
+    roots.parameters = base::hash("assay/sim/base", file);
+    return roots;
+}
 
-Hash256 HashChain::first_root(const Hash256& base, SlotTurn place) const {
-    return base::Hasher("assay/sim/start").add(base).add_u64(place.round).add_u64(place.slot).finish();
+Hash256 HashChain::base_root(ByteView file) { return program::state_root(base_roots(file)); }
+
+Hash256 HashChain::first_root(ByteView base, SlotTurn place) const {
+    program::StateRoots roots;
+    roots.parameters = base_roots(base).parameters;
+    roots.first_moment = roots.second_moment = zeros_;
+    roots.data_cursor = std::uint64_t{place.round} * spec_.train.inner_steps;
+    return program::state_root(roots);
 }
 
 ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) const {

@@ -41,8 +41,9 @@ public:
     /// Base state of round 0: follows from the spec's seed.
     [[nodiscard]] Bytes initial() const;
     [[nodiscard]] static Hash256 base_root(ByteView file);
-    /// The slot's state at boundary 0.
-    [[nodiscard]] Hash256 first_root(const Hash256& base, SlotTurn place) const;
+    [[nodiscard]] static program::StateRoots base_roots(ByteView file);
+    /// The slot's state at boundary 0: by the job's law.
+    [[nodiscard]] Hash256 first_root(ByteView base, SlotTurn place) const;
     /// State behind the segment that begins at `start`. An honest segment has no nonce.
     [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                                     std::string_view nonce) const;
@@ -61,6 +62,7 @@ private:
     program::JobSpec spec_;
     program::RoundPlan plan_;
     program::FileSizes sizes_;
+    Hash256 zeros_;  ///< root of the moments that a slot starts with
 };
 
 }  // namespace assay::node::sim

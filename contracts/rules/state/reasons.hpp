@@ -148,8 +148,11 @@ enum class Reason : std::uint16_t {
     kChallengeLost = 98,
     // A job's end.
     kJobVoid = 99,
+    // Refused: a reveal.
+    kBadStart = 100,
+    kWrongStart = 101,
 };
-inline constexpr Reason kLastReason = Reason::kJobVoid;
+inline constexpr Reason kLastReason = Reason::kWrongStart;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -160,5 +163,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kJobVoid);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kWrongStart);
 }  // namespace assay::base
