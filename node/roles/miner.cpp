@@ -69,32 +69,12 @@ bool MinerRole::checked_before_asking(const contracts::Job& job) {
     return bench_.vouched(state(), job, training_ || making_base_ ? Worker::kAtWork : Worker::kFree);
 }
 
-bool MinerRole::locks_within_limits(const contracts::Job& job) {
-    const auto most = contracts::most_locked(contracts::params_of(state(), job), job.spec, job.slot_work);
-    if (!most) return false;  // the ledger refuses such a job
-    // No more than all of the stake is ever dealt; what other jobs lock today may be free tomorrow.
-    const contracts::Stake stake = contracts::read_stake(state(), me());
-    const base::Amount round = std::min(most->round, stake.free.plus(stake.bonded).value_or(most->round));
-    const bool within = most->slot <= options_.lock_slot && round <= options_.lock_job;
-    if (weighed_.insert(job.id).second) {
-        const std::string text = "job " + job.id.brief() + " can lock up to " + base::to_text(most->slot) +
-                                 " of our stake for a slot, " + base::to_text(round) + " in all";
-        if (within) {
-            log().info(text);
-        } else {
-            log().warn(text + "; no ask: --lock-slot allows " + base::to_text(options_.lock_slot) +
-                       ", --lock-job " + base::to_text(options_.lock_job));
-        }
-    }
-    return within;
-}
-
 void MinerRole::plan_bidding(const contracts::Job& job) {
     if (job.phase == contracts::JobPhase::kRefill) return plan_join(job);
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
-        if (!locks_within_limits(job) || !checked_before_asking(job)) return;
+        if (!locks_within_limits(job) || !can_hold(job) || !checked_before_asking(job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         SealedAsk sealed{.price = sealed_price(), .salt = {}};
@@ -436,6 +416,7 @@ void MinerRole::forget_ended_jobs() {
     forget_updates([&](const base::Hash256& job, std::uint32_t) { return is_over(job); });
     std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
     std::erase_if(weighed_, is_over);
+    std::erase_if(short_of_, is_over);
     // The states lose their pins with the round's settlement, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;

@@ -87,6 +87,10 @@ private:
     [[nodiscard]] bool opens_ask(const contracts::Job& job) const;
     /// Whether what the job could lock is within the limits; says so once, in the log.
     bool locks_within_limits(const contracts::Job& job);
+    /// Whether the free stake covers a slot of this job, beside what other jobs may lock that it asked for or
+    /// has a place in: an ask that it cannot hold wins nothing and risks its deposit. Says so once for each
+    /// job.
+    bool can_hold(const contracts::Job& job);
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
@@ -170,6 +174,7 @@ private:
     std::uint64_t lent_at_ = 0;  ///< height at which calls were last lent
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
+    std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so
     std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last
 };
 

@@ -48,9 +48,10 @@ struct MarketOptions {
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
-    std::uint32_t width = 0;        ///< of the model; 0: the tiny job's
-    std::set<std::string> outward;  ///< miners that accept no connection
-    std::uint64_t luck = 0;         ///< another number, another job: other draws
+    std::uint32_t width = 0;                  ///< of the model; 0: the tiny job's
+    std::set<std::string> outward;            ///< miners that accept no connection
+    std::optional<base::Amount> miner_stake;  ///< of each miner; none: plenty
+    std::uint64_t luck = 0;                   ///< another number, another job: other draws
 };
 
 class Market {
@@ -236,7 +237,8 @@ private:
             .node = one.node.public_key(),
             .node_proof = contracts::prove_node_key(one.node, one.owner.public_key(), assay::test::kChainId),
             .endpoint = one.parts.endpoint,
-            .stake = assay::test::tokens(200)};
+            .stake = role == WorkRole::kMiner ? options_.miner_stake.value_or(assay::test::tokens(200))
+                                              : assay::test::tokens(200)};
         const auto offer = [&](const auto&, contracts::Payload payload) {
             sign(one.owner, std::move(payload));
         };
