@@ -11,10 +11,9 @@ std::string_view to_text(UnitKind kind) {
         case UnitKind::kUpdate: return "update";
         case UnitKind::kCarried: return "carried";
         case UnitKind::kMerge: return "merge";
-        case UnitKind::kClip: return "clip";
-        case UnitKind::kStart: break;
+        case UnitKind::kClip: break;
     }
-    return "start";
+    return "clip";
 }
 
 UnitFacts::UnitFacts(const program::JobSpec& spec, const UnitClaim& claim)

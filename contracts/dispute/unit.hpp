@@ -10,7 +10,6 @@
 #include "contracts/dispute/array_referee.hpp"
 #include "contracts/dispute/clip_referee.hpp"
 #include "contracts/dispute/end_referee.hpp"
-#include "contracts/dispute/start_referee.hpp"
 #include "contracts/program/trace.hpp"
 
 namespace assay::dispute {
@@ -25,7 +24,6 @@ enum class UnitKind : std::uint8_t {
     kCarried = 3,  ///< `finalise`: what a slot hands on
     kMerge = 4,    ///< the state that a merge claim names
     kClip = 5,     ///< the clip of one slot in a merge claim
-    kStart = 6,    ///< the first state of a slot
 };
 std::string_view to_text(UnitKind kind);
 
@@ -45,12 +43,10 @@ struct UnitClaim {
     std::uint64_t age =
         0;  ///< steps that the moments have behind them at first_step; of kCarried: at its end
     /// Of a segment: the states before first_step and before last_step. Of an update: the round's base and
-    /// the slot's last boundary. Of what is handed on: the last boundary. Of a merge, of a first state: the
-    /// round's base.
+    /// the slot's last boundary. Of what is handed on: the last boundary. Of a merge: the round's base.
     std::vector<Hash256> states;
-    /// The update's root, what is handed on, the merged state, the first state. Of a segment: unused.
+    /// The update's root, what is handed on, the merged state. Of a segment: unused.
     Hash256 claimed;
-    Hash256 carried;  ///< of a first state: what the slot goes on with; zero: nothing
     /// Of a merge: the updates' roots, in the order of its slots. Of a clip: that slot's.
     std::vector<Hash256> updates;
     std::vector<std::uint32_t>
@@ -60,8 +56,8 @@ struct UnitClaim {
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.kind, self.round, self.slot, self.segment, self.first_step, self.last_step,
-              self.fingerprints, self.diverged_at, self.age, self.states, self.claimed, self.carried,
-              self.updates, self.clips);
+              self.fingerprints, self.diverged_at, self.age, self.states, self.claimed, self.updates,
+              self.clips);
     }
 };
 
@@ -97,5 +93,5 @@ private:
 }  // namespace assay::dispute
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(dispute::UnitKind, kSegment, kStart);
+ASSAY_ENUM_RANGE(dispute::UnitKind, kSegment, kClip);
 }  // namespace assay::base

@@ -211,7 +211,6 @@ Way begin_way(UnitFacts& facts) {
             way.stage = WayStage::kWitness;
             if (!claim.diverged_at) enter(way, facts, WayStage::kTensors, claim.claimed);
             break;
-        case UnitKind::kStart:
         case UnitKind::kCarried: way.stage = WayStage::kWitness; break;
         case UnitKind::kMerge: way.stage = WayStage::kArrays; break;
         case UnitKind::kClip: {
@@ -303,12 +302,6 @@ GameVerdict judge_way(const Way& way, UnitFacts& facts, base::ByteView witness) 
                 return judge_update_divergence(facts.array(ArrayUnit::kUpdate), fixed, witness);
             return judge(facts.array(ArrayUnit::kUpdate), way.array, fixed, witness);
         case UnitKind::kCarried: return judge_carried(claim.age, claim.states[0], claim.claimed, witness);
-        case UnitKind::kStart:
-            return judge_start({.tensors = &facts.tensors(),
-                                .known = facts.known(0),
-                                .base = claim.states[0],
-                                .carried = claim.carried},
-                               claim.claimed, witness);
         case UnitKind::kMerge: return judge(facts.array(array_unit(way, facts)), way.array, fixed, witness);
         case UnitKind::kClip: break;
     }

@@ -99,7 +99,6 @@ std::string unit_words(const UnitClaim& claim) {
         case UnitKind::kMerge: return round + ", merge";
         case UnitKind::kClip: return round + ", merge, clip of " + slot;
         case UnitKind::kCarried:
-        case UnitKind::kStart: break;
     }
     return slot + ", " + round;
 }

@@ -13,8 +13,9 @@ namespace assay::contracts {
 namespace {
 
 Checked check_lists(const RoundReveal& tx) {
-    const bool fits =
-        tx.trace.boundaries.size() <= kMaxSegments + 1 && tx.trace.fingerprints.size() <= kMaxInnerSteps;
+    const bool fits = tx.trace.boundaries.size() <= kMaxSegments + 1 &&
+                      tx.trace.fingerprints.size() <= kMaxInnerSteps &&
+                      tx.start.siblings.size() <= program::kFirstStateSiblings;
     return fits ? Checked{} : failed(Reason::kListTooLong);
 }
 

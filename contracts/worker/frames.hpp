@@ -19,6 +19,7 @@
 #include "contracts/base/codec.hpp"
 #include "contracts/base/error.hpp"
 #include "contracts/dispute/question.hpp"
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/trace.hpp"
 #include "contracts/worker/unit_parts.hpp"
@@ -32,7 +33,8 @@ namespace assay::worker {
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
 /// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
-/// DescendArray. 10: a drill may name an operator; Rooted names the arrays of a base state.
+/// DescendArray. 10: a drill may name an operator; Rooted names the arrays of a base state; Trained shows what
+/// its first state is made of.
 inline constexpr std::uint32_t kProtocolVersion = 10;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
@@ -238,11 +240,12 @@ struct Boundary {
 struct Trained {
     static constexpr FrameKind kKind = FrameKind::kTrained;
     program::TraceRecord trace;
+    program::FirstStateParts start;    ///< from the base and what is carried, as they came
     std::uint64_t nanoseconds = 0;     ///< of this request, by the monotonic clock
     std::uint64_t peak_rss_bytes = 0;  ///< of the worker process so far
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.trace, self.nanoseconds, self.peak_rss_bytes);
+        visit(self.trace, self.start, self.nanoseconds, self.peak_rss_bytes);
     }
 };
 

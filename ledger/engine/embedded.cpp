@@ -12,6 +12,9 @@ using base::ErrorKind;
 using base::fail;
 
 namespace {
+/// How often a proposer that waits for its clock looks at it: it may be put right.
+constexpr std::uint64_t kLookAtClockMs = 1'000;
+
 Outcome<Answer> refusal(contracts::Reason reason) { return Answer(base::failed(reason)); }
 }  // namespace
 
@@ -71,9 +74,24 @@ Outcome<std::optional<std::uint64_t>> EmbeddedEngine::tick() {
     const std::uint64_t now = clock_.monotonic_ms();
     if (last_block_ms_ && now < *last_block_ms_ + options_.block_interval_ms)
         return Wait{*last_block_ms_ + options_.block_interval_ms - now};
+    if (const std::uint64_t ahead = ahead_of_clock(); ahead > kProposedAheadMs)
+        return Wait{std::min<std::uint64_t>(ahead - kProposedAheadMs, kLookAtClockMs)};
     last_block_ms_ = now;
     ASSAY_TRY(make_block());
     return wanted() ? Wait{options_.block_interval_ms} : Wait{};
+}
+
+std::uint64_t EmbeddedEngine::ahead_of_clock() const {
+    const std::uint64_t wall = clock_.wall_ms();
+    return next_header_time(chain_.genesis(), chain_.time_ms(), wall) - wall;
+}
+
+std::string EmbeddedEngine::held_up() const {
+    const std::uint64_t wall = clock_.wall_ms();
+    if (!wanted() || chain_.time_ms() <= wall || chain_.time_ms() - wall <= kProposedAheadMs) return {};
+    return "no block is made: the time of block " + std::to_string(chain_.height()) + ", " +
+           std::to_string(chain_.time_ms()) + " ms, is " + std::to_string(chain_.time_ms() - wall) +
+           " ms ahead of this machine's clock, " + std::to_string(wall) + " ms";
 }
 
 Outcome<void> EmbeddedEngine::make_block() {

@@ -50,12 +50,16 @@ public:
     }
     [[nodiscard]] const std::vector<std::string>& notes() const override { return chain_.notes(); }
 
+    [[nodiscard]] std::string held_up() const override;
+
     [[nodiscard]] std::size_t pending() const { return mempool_.size(); }
     [[nodiscard]] const Chain& chain() const { return chain_; }
 
 private:
     EmbeddedEngine(std::unique_ptr<Chain> chain, const EngineParts& parts);
     [[nodiscard]] bool wanted() const;
+    /// How far the next block's time would be ahead of the clock.
+    [[nodiscard]] std::uint64_t ahead_of_clock() const;
     Outcome<void> make_block();
     Receipt receipt_for(const Committed& block, std::uint32_t index) const;
     Outcome<Receipt> receipt_of(const TransactionPlace& place, const Hash256& id) const;

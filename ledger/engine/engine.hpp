@@ -58,6 +58,8 @@ public:
     [[nodiscard]] virtual Outcome<BlockResults> results(std::uint64_t height) const = 0;
     /// What opening it had to repair, one sentence each.
     [[nodiscard]] virtual const std::vector<std::string>& notes() const = 0;
+    /// Why it makes no block though one is due, for whoever runs it; empty: nothing holds it up.
+    [[nodiscard]] virtual std::string held_up() const { return {}; }
 };
 
 }  // namespace assay::ledger

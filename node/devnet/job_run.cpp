@@ -45,16 +45,28 @@ JobRun::JobRun(const Devnet& net, Network& network, std::ostream& progress)
 
 base::Outcome<void> JobRun::run(const std::filesystem::path& job_file, std::stop_token stop) {
     job_file_ = job_file;
+    std::stop_source watching;
+    const std::stop_callback with_caller(stop, [&] { watching.request_stop(); });
+    // Where no block is due, nothing else would notice that somebody is gone for whom all others wait.
+    const std::jthread guard([&](const std::stop_token& over) {
+        while (!over.stop_requested() && !is_over()) std::this_thread::sleep_for(100ms);
+        if (!over.stop_requested()) watching.request_stop();
+    });
     // A node that is killed and started again is found again at its new address.
-    while (!ended_ && !error_ && !stop.stop_requested()) {
+    while (!is_over() && !stop.stop_requested()) {
+        std::string address;
+        {
+            const std::lock_guard lock(mutex_);
+            address = network_.node_address();
+        }
         const auto watched =
-            watch_ledger({.node_address = network_.node_address(), .tls = {}, .genesis = net_.genesis}, stop,
+            watch_ledger({.node_address = address, .tls = {}, .genesis = net_.genesis}, watching.get_token(),
                          [this](const Follower& ledger, const contracts::Events& events) {
                              return on_block(ledger, events);
                          });
+        if (is_over()) break;
         if (!watched.ok() && watched.error().kind != ErrorKind::kUnreachable) return watched;
-        check_processes();
-        if (!ended_) std::this_thread::sleep_for(100ms);
+        std::this_thread::sleep_for(100ms);
     }
     if (error_) return base::failed(*error_);
     if (!ended_)
@@ -63,7 +75,14 @@ base::Outcome<void> JobRun::run(const std::filesystem::path& job_file, std::stop
     return wait_for_buyer();
 }
 
+bool JobRun::is_over() {
+    const std::lock_guard lock(mutex_);
+    check_processes();
+    return ended_ || error_.has_value();
+}
+
 bool JobRun::on_block(const Follower& ledger, const contracts::Events& events) {
+    const std::lock_guard lock(mutex_);
     if (ledger.height() <= seen_height_) return true;  // followed before the connection was lost
     seen_height_ = ledger.height();
     for (const contracts::Event& event : events) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -50,6 +51,8 @@ public:
     [[nodiscard]] double auditing_share() const { return stopwatch_.auditing_share(); }
 
 private:
+    /// Whether the job has ended, or a process that nobody may miss.
+    bool is_over();
     bool on_block(const Follower& ledger, const contracts::Events& events);
     [[nodiscard]] bool everybody_staked(const contracts::StateView& state) const;
     void start_buyer();
@@ -69,6 +72,7 @@ private:
     bool buyer_started_ = false;
     bool ended_ = false;
     std::optional<base::Error> error_;
+    std::mutex mutex_;  ///< of all above but the job file: two threads look at the processes
 };
 
 }  // namespace assay::node

@@ -140,10 +140,19 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         network.program_ = net.plan.program;
     }
     const Home& home = net.sequencer.home;
-    ASSAY_TRY(network.spawn(
-        "node", home,
-        {"node", "run", "--home", home.root.string(), "--listen", net.plan.listen, "--passphrase-file",
-         net.passphrase.string(), "--block-interval-ms", std::to_string(net.plan.block_interval_ms)}));
+    std::vector<std::string> node_run{"node",
+                                      "run",
+                                      "--home",
+                                      home.root.string(),
+                                      "--listen",
+                                      net.plan.listen,
+                                      "--passphrase-file",
+                                      net.passphrase.string(),
+                                      "--block-interval-ms",
+                                      std::to_string(net.plan.block_interval_ms)};
+    if (net.plan.clock_offset_ms != 0)
+        node_run.insert(node_run.end(), {"--drill-clock-ms", std::to_string(net.plan.clock_offset_ms)});
+    ASSAY_TRY(network.spawn("node", home, std::move(node_run)));
     const auto give_up = std::chrono::steady_clock::now() + 20s;
     while (network.node_address_.empty()) {
         std::ifstream(address_file(home)) >> network.node_address_;

@@ -24,7 +24,7 @@ using base::Outcome;
 
 namespace {
 
-constexpr std::uint32_t kVerifiers = 2;
+constexpr std::uint32_t kVerifiers = 3;
 constexpr std::string_view kWorkerLine = "worker ";
 
 /// What a process wrote at its end.

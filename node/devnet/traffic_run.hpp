@@ -21,7 +21,7 @@ struct TrafficJob {
     contracts::Params params = devnet_params();
 };
 
-/// Two verifiers; nobody is a newcomer, so that units are drawn at the job's rate. Between any two processes
+/// Three verifiers, as jobs need them; nobody is a newcomer, so that units are drawn at the job's rate. Between any two processes
 /// stands a relay that counts the bytes of both sockets; the processes count their messages by purpose, and
 /// what is left of the relays' bytes is the row `framing`. Errors: as Network and JobRun; kVerification when
 /// the messages are more than the relays passed on, or a slot was not paid; kFailure when a process did not

@@ -8,6 +8,7 @@
 #include "node/processes/role_process.hpp"
 #include "node/processes/store_files.hpp"
 #include "node/processes/worker_port.hpp"
+#include "node/roles/misconduct.hpp"
 #include "node/roles/sequencer.hpp"
 #include "node/rpc/client.hpp"
 #include "node/rpc/self_probe.hpp"
@@ -100,6 +101,13 @@ base::Outcome<void> run_ledger_node(const NodeProcessOptions& options, std::stop
     node_options.home = options.home.root;
     node_options.engine = options.engine;
     node_options.block_interval_ms = options.block_interval_ms;
+    if (options.clock_offset_ms != 0) ASSAY_TRY(check_may_drill(genesis.chain_id));
+    node_options.clock_offset_ms = options.clock_offset_ms;
+    node_options.on_held = [](const std::string& why) {
+        if (why.empty()) return log_info("blocks are made again");
+        log_error({ErrorKind::kFailure, why,
+                   "compare this machine's clock with another; blocks are made again when it has come near"});
+    };
     node_options.server.listen = options.listen;
     node_options.server.tls = options.tls;
     node_options.version = options.version;

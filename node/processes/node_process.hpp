@@ -22,6 +22,7 @@ struct NodeProcessOptions {
     PassphraseSource passphrase;
     std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
+    std::int64_t clock_offset_ms = 0;  ///< how far this node's wall clock is off; devnets only
     std::string version;
 };
 

@@ -2,8 +2,11 @@
 #include "node/roles/following_role.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "contracts/base/codec.hpp"
 #include "contracts/rules/migration.hpp"
+#include "ledger/store/block.hpp"
 
 namespace assay::node {
 
@@ -69,11 +72,41 @@ void FollowingRole::log_store_notes() {
     for (const std::string& note : follower_->take_notes()) log().warn(note);
 }
 
+RoleTime FollowingRole::time() const {
+    constexpr std::uint64_t kNanosecondsInMs = 1'000'000;
+    const std::int64_t wall = parts_.seams.clock.wall_ms();
+    return {parts_.seams.clock.mono_ns() / kNanosecondsInMs, wall > 0 ? static_cast<std::uint64_t>(wall) : 0};
+}
+
+bool FollowingRole::may_follow(std::uint64_t block, std::uint64_t time_ms) {
+    const auto not_yet = live_.judge(block, time_ms, time());
+    if (!not_yet) {
+        if (std::exchange(held_, 0) == block)
+            log().info("block " + std::to_string(block) + " is followed now");
+        return true;
+    }
+    if (std::exchange(held_, block) != block)
+        log().error(
+            {base::ErrorKind::kVerification, not_yet->why,
+             "compare this machine's clock with another; the block is asked for again until the clock has "
+             "come near, and nothing is done meanwhile"});
+    parts_.seams.ledger.subscribe_again(block, not_yet->ask_in_ms);
+    return false;
+}
+
 void FollowingRole::follow(const BlockSeen& event) {
     if (event.height <= height()) return;
+    // They were under way when a block before them was put off, and come again behind it.
+    if (held_ == height() + 1 && event.height > held_) return;
+    ledger::Header header;
+    base::Decoder decoder(event.block);
+    decoder(header);
+    // A block that does not decode is the follower's to refuse.
+    if (!decoder.error() && !may_follow(event.height, header.time_ms)) return;
     auto events = follower_->apply(event.block);
     log_store_notes();
     if (!events.ok()) return parts_.finish(events.error());
+    live_.followed(header.time_ms, time());
     for (const contracts::Event& seen : *events) observe(seen);
 }
 

@@ -13,6 +13,7 @@
 
 #include "contracts/rules/tables.hpp"
 #include "node/roles/follower.hpp"
+#include "node/roles/live_blocks.hpp"
 #include "node/roles/onboarding.hpp"
 #include "node/roles/receipt_keeper.hpp"
 #include "node/roles/requests.hpp"
@@ -91,6 +92,9 @@ private:
     void start();
     void log_store_notes();
     void follow(const BlockSeen& event);
+    [[nodiscard]] RoleTime time() const;
+    /// Whether the law of live blocks lets this one be followed now; else it is asked for again.
+    bool may_follow(std::uint64_t block, std::uint64_t time_ms);
     void tick();
     void keep_receipt(base::ByteView encoded);
 
@@ -98,6 +102,8 @@ private:
     ReceiptKeeper receipts_;
     StoreWatch store_watch_;
     std::optional<Follower> follower_;
+    LiveBlocks live_;
+    std::uint64_t held_ = 0;                       ///< height of the block that is put off; 0: none
     std::optional<contracts::WithHistory> state_;  ///< the follower's
     Requests requests_;
     TxSender sender_;

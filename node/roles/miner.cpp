@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/program/trace_tree.hpp"
@@ -75,32 +76,12 @@ bool MinerRole::checked_before_asking(const contracts::Job& job) {
     return bench_.vouched(state(), job, is_working() || games_.computing() ? Worker::kAtWork : Worker::kFree);
 }
 
-bool MinerRole::locks_within_limits(const contracts::Job& job) {
-    const auto most = contracts::most_locked(contracts::params_of(state(), job), job.spec, job.slot_work);
-    if (!most) return false;  // the ledger refuses such a job
-    // No more than all of the stake is ever dealt; what other jobs lock today may be free tomorrow.
-    const contracts::Stake stake = contracts::read_stake(state(), me());
-    const base::Amount round = std::min(most->round, stake.free.plus(stake.bonded).value_or(most->round));
-    const bool within = most->slot <= options_.lock_slot && round <= options_.lock_job;
-    if (weighed_.insert(job.id).second) {
-        const std::string text = "job " + job.id.brief() + " can lock up to " + base::to_text(most->slot) +
-                                 " of our stake for a slot, " + base::to_text(round) + " in all";
-        if (within) {
-            log().info(text);
-        } else {
-            log().warn(text + "; no ask: --lock-slot allows " + base::to_text(options_.lock_slot) +
-                       ", --lock-job " + base::to_text(options_.lock_job));
-        }
-    }
-    return within;
-}
-
 void MinerRole::plan_bidding(const contracts::Job& job) {
     if (job.phase == contracts::JobPhase::kRefill) return plan_join(job);
     const auto ask = contracts::read_ask(state(), job.id, me());
     if (job.phase == contracts::JobPhase::kAskCommit && !ask) {
         if (job.spec.market.max_price < options_.ask) return;  // nothing to win: the cap is below our ask
-        if (!locks_within_limits(job) || !checked_before_asking(job)) return;
+        if (!locks_within_limits(job) || !can_hold(job) || !checked_before_asking(job)) return;
         auto kept = parts().seams.disk.read(ask_file(job.id));
         if (!kept.ok()) return fail_with(OwnFailure::kNotes, kept.error());
         SealedAsk sealed{.price = sealed_price(), .salt = {}};
@@ -157,6 +138,7 @@ void MinerRole::plan_slot(const contracts::Job& job, const contracts::Round& rou
     if (round.phase == contracts::RoundPhase::kCommit && !slot.committed) {
         SlotWork& work = work_of(key);
         if (work.complete && !can_be_served(work)) lose(work);
+        if (work.complete && !begins_rightly(job, work)) return;
         if (work.complete) return commit(job, slot, work);
         if (training_ || games_.computing() || failed_.contains(key)) return;
         const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, slot.slot);
@@ -301,11 +283,26 @@ void MinerRole::on_trained(SlotWork& work, const WorkerAnswered& answer) {
     }
     work.boundary_blobs = std::move(boundaries);
     work.trace = trained.trace;
+    work.start = trained.start;
     work.salt = random_hash();
     work.complete = true;
     store(work);
     log().info("trained " + round_name(work.job, work.round) + " slot " + std::to_string(work.slot) + " in " +
                std::to_string(trained.nanoseconds / 1'000'000) + " ms");
+}
+
+bool MinerRole::begins_rightly(const contracts::Job& job, const SlotWork& work) {
+    const contracts::CarriedIn carried = contracts::carried_in(state(), job.id, job.round, work.slot);
+    const auto first =
+        program::first_state_root(job.spec, {job.round, job.base_root, carried.root}, work.start);
+    if (!work.trace.boundaries.empty() && first == work.trace.boundaries.front()) return true;
+    // A base whose counters are another round's has such a root, and a state that was carried wrongly.
+    if (failed_.insert({work.job, work.round, work.slot}).second) {
+        log().error(round_name(job.id, job.round) + " slot " + std::to_string(work.slot) +
+                    " is not committed: its trace does not begin with the round's base, and the ledger would "
+                    "refuse to open it");
+    }
+    return false;
 }
 
 void MinerRole::commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work) {
@@ -384,7 +381,8 @@ void MinerRole::reveal(const contracts::Job& job, const SlotWork& work) {
                                  .trace = work.trace,
                                  .salt = work.salt,
                                  .update_blob = work.update_blob,
-                                 .carried_blob = hands_on ? work.boundary_blobs.back() : BlobId{}});
+                                 .carried_blob = hands_on ? work.boundary_blobs.back() : BlobId{},
+                                 .start = work.start});
 }
 
 SlotWork& MinerRole::work_of(const SlotKey& key) {
@@ -432,6 +430,7 @@ void MinerRole::forget_ended_jobs() {
     forget_updates([&](const base::Hash256& job, std::uint32_t) { return is_over(job); });
     std::erase_if(base_not_made_, [&](const auto& key) { return is_over(key.first); });
     std::erase_if(weighed_, is_over);
+    std::erase_if(short_of_, is_over);
     // The states lose their pins with the round's settlement, and are served until their room is needed.
     std::erase_if(works_, [this](const auto& entry) {
         const SlotWork& work = entry.second;

@@ -40,14 +40,15 @@ struct SlotWork {
     std::uint32_t slot = 0;
     program::TraceRecord trace;  ///< so far, or complete
     std::vector<BlobId> boundary_blobs;
-    BlobId update_blob;  ///< zero until complete, and when diverged
-    base::Hash256 salt;  ///< the slot's: of its seal and of every leaf of its trace
+    BlobId update_blob;              ///< zero until complete, and when diverged
+    base::Hash256 salt;              ///< the slot's: of its seal and of every leaf of its trace
+    program::FirstStateParts start;  ///< of its first state, once complete
     bool complete = false;
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.job, self.round, self.slot, self.trace, self.boundary_blobs, self.update_blob, self.salt,
-              self.complete);
+              self.start, self.complete);
     }
 };
 
@@ -87,6 +88,10 @@ private:
     [[nodiscard]] bool opens_ask(const contracts::Job& job) const;
     /// Whether what the job could lock is within the limits; says so once, in the log.
     bool locks_within_limits(const contracts::Job& job);
+    /// Whether the free stake covers a slot of this job, beside what other jobs may lock that it asked for or
+    /// has a place in: an ask that it cannot hold wins nothing and risks its deposit. Says so once for each
+    /// job.
+    bool can_hold(const contracts::Job& job);
     /// Whether an ask can be made without trusting the buyer; otherwise what is missing for that is begun.
     bool checked_before_asking(const contracts::Job& job);
     void plan_round(const contracts::Job& job);
@@ -136,6 +141,9 @@ private:
     /// Whether every state that it may have to serve is in the store.
     [[nodiscard]] bool can_be_served(const SlotWork& work);
     void lose(SlotWork& work);
+    /// Whether the ledger will find the trace to begin with the round's base: what it would refuse to open
+    /// must not be committed.
+    bool begins_rightly(const contracts::Job& job, const SlotWork& work);
     void commit(const contracts::Job& job, const contracts::SlotRound& slot, const SlotWork& work);
     /// Opens the starts of the drawn runs, and lets peers have those states: of the slot nothing else is
     /// given to anybody before everything about it is sealed and opened.
@@ -172,6 +180,7 @@ private:
     std::uint64_t lent_at_ = 0;  ///< height at which calls were last lent
     std::set<SlotKey> failed_;
     std::set<base::Hash256> weighed_;       ///< jobs whose locks the log has named
+    std::set<base::Hash256> short_of_;      ///< jobs for which stake was missing, and the log has said so
     std::optional<base::Hash256> joining_;  ///< the job that it asked for a place last
 };
 

@@ -9,6 +9,7 @@
 #include "health.grpc.pb.h"
 #include "node/rpc/credentials.hpp"
 #include "node/rpc/errors.hpp"
+#include "node/rpc/protobuf_log.hpp"
 
 namespace assay::node {
 namespace {
@@ -45,6 +46,7 @@ grpc::ChannelArguments channel_arguments(Connection connection) {
 
 base::Outcome<std::shared_ptr<grpc::Channel>> open_channel(const ClientOptions& options,
                                                            Connection connection) {
+    mute_protobuf_log();
     ASSAY_ASSIGN(const HostPort address, parse_host_port(options.address));
     if (address.port == 0) {
         return base::fail(base::ErrorKind::kUsage,

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "node/rpc/credentials.hpp"
+#include "node/rpc/protobuf_log.hpp"
 
 namespace assay::node {
 namespace {
@@ -82,6 +83,7 @@ Outcome<std::unique_ptr<RpcServer>> listen(std::unique_ptr<Adapter> adapter, con
                                            const std::string& name) {
     ASSAY_ASSIGN(const HostPort address, parse_host_port(options.listen));
     ASSAY_ASSIGN(const auto credentials, server_credentials(address.host, options.tls));
+    mute_protobuf_log();
     // The factory of the health service is process-wide and must be set before the first server.
     static std::once_flag health;
     std::call_once(health, [] { grpc::EnableDefaultHealthCheckService(true); });

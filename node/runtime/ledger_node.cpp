@@ -9,6 +9,7 @@
 
 #include "contracts/base/codec.hpp"
 #include "contracts/rules/state/tables.hpp"
+#include "ledger/engine/clock.hpp"
 #include "ledger/engine/engines.hpp"
 #include "ledger/store/layout.hpp"
 #include "ledger/store/posix_disk.hpp"
@@ -32,6 +33,18 @@ base::Failed<base::Error> stopping() {
 
 // One strand owns the engine; whoever wants something of them posts a function to it. The rest
 // is waiting: for blocks (subscribers) and for answers (callers), on the threads of those who wait.
+/// The machine's clock, or in a drill one that is off.
+class OffsetClock final : public ledger::EngineClock {
+public:
+    explicit OffsetClock(std::int64_t offset_ms) : offset_ms_(offset_ms) {}
+    std::uint64_t monotonic_ms() override { return system_.monotonic_ms(); }
+    std::uint64_t wall_ms() override { return system_.wall_ms() + static_cast<std::uint64_t>(offset_ms_); }
+
+private:
+    std::int64_t offset_ms_;
+    ledger::SystemEngineClock system_;
+};
+
 class Node final : public LedgerNode, private Role {
 public:
     explicit Node(LedgerNodeOptions options)
@@ -230,8 +243,15 @@ private:
         if (!engine_ || is_stopping()) return;
         const auto pause = engine_->tick();
         if (!pause) return end(&pause.error());
+        tell_if_held();
         if (next_tick_) loop_.timers().cancel(*std::exchange(next_tick_, std::nullopt));
         if (*pause) next_tick_ = loop_.timers().at(system_clock().mono_ns() + **pause * kNanosecondsInMs);
+    }
+
+    void tell_if_held() {
+        const std::string why = engine_->held_up();
+        if (held_ != !why.empty() && options_.on_held) options_.on_held(why);
+        held_ = !why.empty();
     }
 
     void refuse_more() {
@@ -250,13 +270,14 @@ private:
 
     LedgerNodeOptions options_;
     ledger::PosixDisk disk_;
-    ledger::SystemEngineClock clock_;
+    OffsetClock clock_{options_.clock_offset_ms};
     std::unique_ptr<ledger::KeyValueProvider> provider_;
     std::unique_ptr<ledger::LedgerEngine> engine_;
     std::vector<std::string> notes_;
 
     // Of the strand alone.
     bool tick_posted_ = false;
+    bool held_ = false;
     std::optional<TimerId> next_tick_;
 
     std::mutex mutex_;

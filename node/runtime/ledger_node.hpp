@@ -27,6 +27,10 @@ struct LedgerNodeOptions {
     /// Called once, on the strand, when the chain cannot go on (first failed write): end the process, as
     /// what is on disk is decided when it is opened again.
     std::function<void(const base::Error&)> on_stopped;
+    /// Called on the strand when the engine begins to wait for its clock, with the reason, and with an empty
+    /// text when it goes on.
+    std::function<void(const std::string&)> on_held = {};
+    std::int64_t clock_offset_ms = 0;  ///< how far its wall clock is off: not 0 in drills alone
 };
 
 /// Thread-safe. Serves from start() until destroyed; submissions that wait when it goes get kUnreachable.

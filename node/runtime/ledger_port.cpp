@@ -29,14 +29,24 @@ public:
             loop_.post(RoleEvent(StateScanned{request, scan_all(service_, prefix)}));
         });
     }
-    void subscribe(std::uint64_t from_height) override {
-        blocks_.add([this, from_height](const std::stop_token& stop) { follow(from_height, stop); });
+    void subscribe(std::uint64_t from_height) override { subscribe_again(from_height, 0); }
+    void subscribe_again(std::uint64_t from_height, std::uint64_t delay_ms) override {
+        subscription_.request_stop();
+        subscription_ = std::stop_source();
+        blocks_.add([this, from_height, delay_ms, mine = subscription_](const std::stop_token& all) mutable {
+            const std::stop_callback with_all(all, [&mine] { mine.request_stop(); });
+            follow(from_height, std::chrono::milliseconds(delay_ms), mine.get_token());
+        });
     }
 
 private:
-    void follow(std::uint64_t height, const std::stop_token& stop) {
+    void follow(std::uint64_t height, std::chrono::milliseconds delay, const std::stop_token& stop) {
         std::mutex mutex;
         std::condition_variable_any wake;
+        if (delay.count() > 0) {
+            std::unique_lock lock(mutex);
+            wake.wait_for(lock, stop, delay, [] { return false; });
+        }
         while (!stop.stop_requested()) {
             base::Error trouble{base::ErrorKind::kUnreachable, "the ledger node ended the subscription", {}};
             const auto ended = service_.subscribe(height, stop, [&](const BlockNotice& notice) {
@@ -45,6 +55,7 @@ private:
                     trouble = block.error();
                     return false;
                 }
+                if (stop.stop_requested()) return false;
                 loop_.post(RoleEvent(BlockSeen{notice.height, *std::move(block)}));
                 height = notice.height + 1;
                 return true;
@@ -58,6 +69,7 @@ private:
 
     LedgerService& service_;
     Loop& loop_;
+    std::stop_source subscription_;  ///< the running one's
     StrandThread submissions_, reads_, blocks_;
 };
 

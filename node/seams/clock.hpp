@@ -7,8 +7,9 @@
 
 namespace assay::node {
 
-/// Two clocks that must not be confused. The monotonic one measures; the wall clock is only ever shown to
-/// people and decides nothing (rules count heights).
+/// Two clocks that must not be confused. The monotonic one measures. The wall clock is shown to
+/// people, and says whether a block may be one that was just made (node/roles/live_blocks.hpp); nothing else
+/// is decided by it (rules count heights).
 class Clock {
 public:
     virtual ~Clock() = default;

@@ -25,6 +25,9 @@ public:
     virtual void scan(RequestId request, Bytes prefix) = 0;
     /// At most once; blocks from `from_height` on follow for as long as the role lives.
     virtual void subscribe(std::uint64_t from_height) = 0;
+    /// Ends the subscription, and begins it again from that height on when `delay_ms` have passed. Later
+    /// blocks that were under way may still come before those. REQUIRES subscribe().
+    virtual void subscribe_again(std::uint64_t from_height, std::uint64_t delay_ms) = 0;
 };
 
 /// Answers: BlobAsked at most once, then BlobFetched. A blob already in the store is answered at once.

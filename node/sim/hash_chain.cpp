@@ -6,6 +6,7 @@
 #include "contracts/arithmetic/optimizer.hpp"
 #include "contracts/base/blob_id.hpp"
 #include "contracts/dispute/tree.hpp"
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/round_law.hpp"
 
 namespace assay::node::sim {
@@ -79,16 +80,23 @@ Hash256 HashChain::content_of_base(ByteView file, bool outer) {
     return base::hash(outer ? "assay/sim/base/outer" : "assay/sim/base", file);
 }
 
-Hash256 HashChain::base_root(ByteView file) const {
+program::StateRoots HashChain::base_roots(ByteView file) const {
     program::StateRoots roots;
     roots.parameters = array_root(content_of_base(file, false));
     roots.outer = array_root(content_of_base(file, true));
     roots.step_count = step_of(file);
-    return program::state_root(roots);
+    return roots;
 }
 
-Hash256 HashChain::first_root(const Hash256& base, SlotTurn place) const {
-    return base::Hasher("assay/sim/start").add(base).add_u64(place.round).add_u64(place.slot).finish();
+Hash256 HashChain::base_root(ByteView file) const { return program::state_root(base_roots(file)); }
+
+Hash256 HashChain::first_root(ByteView base, SlotTurn place) const {
+    const program::StateRoots roots = base_roots(base);
+    const auto first =
+        program::first_state_root(spec_, {.round = place.round, .base = program::state_root(roots), .carried = {}},
+                                  program::first_state_parts(roots, std::nullopt));
+    ASSAY_CHECK(first.has_value());
+    return *first;
 }
 
 ChainState HashChain::state_at(std::uint32_t boundary, const Hash256& content) const {

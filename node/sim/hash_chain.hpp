@@ -41,10 +41,11 @@ public:
     /// Base state of round 0: follows from the spec's seed.
     [[nodiscard]] Bytes initial() const;
     [[nodiscard]] Hash256 base_root(ByteView file) const;
+    [[nodiscard]] program::StateRoots base_roots(ByteView file) const;
     /// What the numbers of an array of a base state follow from.
     [[nodiscard]] static Hash256 content_of_base(ByteView file, bool outer);
-    /// The slot's state at boundary 0.
-    [[nodiscard]] Hash256 first_root(const Hash256& base, SlotTurn place) const;
+    /// The slot's state at boundary 0: by the job's law.
+    [[nodiscard]] Hash256 first_root(ByteView base, SlotTurn place) const;
     /// State behind the segment that begins at `start`. An honest segment has no nonce.
     [[nodiscard]] ChainState behind(std::uint32_t segment, const Hash256& start, SlotTurn place,
                                     std::string_view nonce) const;

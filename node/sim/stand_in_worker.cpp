@@ -123,7 +123,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Train& request,
     const SlotTurn place{request.round, request.slot};
     const FalseUnits lie = behaviour_.false_units;
     program::TraceRecord trace;
-    Hash256 at = job_->first_root(job_->base_root(waiting.bulk.front()), place);
+    Hash256 at = job_->first_root(waiting.bulk.front(), place);
     trace.boundaries.push_back(at);
     for (std::uint32_t segment = 0; segment < plan.segments(); ++segment) {
         ChainState end = claimed_end(segment, at, place);
@@ -135,14 +135,15 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Train& request,
     }
     Bytes update = job_->update(at, nonce_of(lie, plan.finalise(), place, plan));
     trace.update = job_->update_root(update);
-    return {frames::Trained{std::move(trace), 1'000'000, 0}, {std::move(update)}};
+    auto start = program::first_state_parts(job_->base_roots(waiting.bulk.front()), std::nullopt);
+    return {frames::Trained{std::move(trace), std::move(start), 1'000'000, 0}, {std::move(update)}};
 }
 
 std::optional<Hash256> StandInWorker::start_of(const frames::Replay& request, const Waiting& waiting,
                                                frames::Replayed& verdict) const {
     const SlotTurn place{request.round, request.slot};
     const program::UnitStart start = job_->plan().start(request.unit);
-    if (!start.boundary) return job_->first_root(job_->base_root(waiting.bulk.front()), place);
+    if (!start.boundary) return job_->first_root(waiting.bulk.front(), place);
     const std::size_t first = start.base ? 1 : 0;
     const auto head = first < waiting.bulk.size() ? job_->read_head(waiting.bulk[first]) : std::nullopt;
     bool whole = head && program::state_root(program::roots_of(*head)) == request.start_root;

@@ -11,6 +11,7 @@
 #include "contracts/rules/job/seals.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/states.hpp"
 
 namespace assay::fuzz {
 
@@ -42,6 +43,7 @@ RulesWorld::RulesWorld(Choose choose, Reached& reached)
         people_.push_back({base::SecretKey::from_seed(seed), base::SecretKey::from_seed(other),
                            base::hash("fuzz/secret", seed)});
     }
+    contracts::test::forget_states();
     begin();
 }
 
@@ -129,6 +131,7 @@ JobSpec RulesWorld::some_spec() {
     spec.security.segment_steps = static_cast<std::uint32_t>(1 + choose_(spec.train.inner_steps));
     if (chance(4)) spec.train.max_update_norm = 1.0F;
     spec.security.gain_bound = chance(8) ? some_amount() : Amount{};
+    spec.initial_root = contracts::test::base_named("initial");
     if (chance(4)) spec.initial_blob = some_hash();
     const auto cost =
         round_cost(read_current_params(state_), spec, spec.market.max_price, program::work_units(spec));
@@ -332,6 +335,11 @@ void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
     tx.slot = slot.slot;
     tx.trace = trace_of(job, slot.slot, slot.miner);
     tx.salt = derived("salt", job.id, slot.miner, job.round);
+    tx.start =
+        contracts::test::shown_start(job.base_root, tx.trace.carried ? tx.trace.carried->in : Hash256());
+    if (chance(12)) tx.start.parameters = some_hash();
+    if (chance(12)) tx.start.siblings.resize(choose_(6));
+    if (chance(12)) tx.start.carried.emplace();
     const bool ended = tx.trace.divergence.has_value();
     if (ended == chance(12)) tx.update_blob = derived("update blob", job.id, slot.miner, job.round);
     if ((!ended && tx.trace.carried) != chance(12)) tx.carried_blob = derived("head", job.id, slot.miner);
@@ -405,7 +413,7 @@ void RulesWorld::anything() {
         case 14: return send(people_[0], ValidatorEnlist{job, some_hash()});
         case 15: return send(who, RoundCommit{job, round, slot, some_hash()});
         case 16: return send(who, BeaconOpen{job, round, chance(2) ? some_hash() : Hash256{}});
-        case 17: return send(who, RoundReveal{job, round, slot, {}, some_hash(), {}, {}});
+        case 17: return send(who, RoundReveal{job, round, slot, {}, some_hash(), {}, {}, {}});
         case 18: return send(who, AuditSeal{job, round, stage, some_hash()});
         case 19: return send(who, AuditOpen{job, round, stage, {}, some_hash()});
         case 20: return send(who, MergeSeal{job, round, some_hash()});
@@ -415,7 +423,7 @@ void RulesWorld::anything() {
         case 24: return send(who, JobJoin{job});
         case 25:
             return send(who, DisputeOpen{job, round, ClaimKind::kSlot, slot,
-                                         static_cast<dispute::UnitKind>(1 + choose_(6)), slot});
+                                         static_cast<dispute::UnitKind>(1 + choose_(5)), slot});
         case 26: return send(who, DisputePost{job, slot, {some_hash()}});
         case 27: return send(who, DisputePick{job, slot, {.index = choose_(3), .end = std::nullopt}});
         case 28: return send(who, DisputeProve{job, slot, base::Bytes(choose_(99), 1)});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contracts/program/round_plan.hpp"
+#include "tests/contracts/rules/states.hpp"
 #include "tests/fuzz/rules_world.hpp"
 
 namespace assay::fuzz {
@@ -18,12 +19,16 @@ TraceRecord RulesWorld::trace_of(const Job& job, std::uint32_t slot, const Publi
         trace.fingerprints.push_back({0x3f800000U + i * 12'345U, slot});
     trace.update = derived("update", job.id, PublicKey{}, place);
     if (job.spec.inner_state == program::InnerState::kCarried) {
-        const Hash256 out = derived("carried", job.id, PublicKey{}, place);
+        const Hash256 out =
+            contracts::test::carried_named(derived("carried", job.id, PublicKey{}, place).hex(), place);
         trace.carried = program::Carried{carried_in(state_, job.id, job.round, slot).root, out};
     }
+    const Hash256 carried = trace.carried ? trace.carried->in : Hash256();
+    trace.boundaries.front() = contracts::test::first_boundary(job.spec, {job.round, job.base_root, carried});
     // What this miner does in this slot.
     const std::uint8_t manner = derived("manner", job.id, miner, place).bytes[0];
     if (manner < 16) trace.boundaries.back() = derived("cheat", job.id, miner, place);
+    if (manner >= 56 && manner < 60) trace.boundaries.front() = derived("bad start", job.id, miner, place);
     if (manner >= 16 && manner < 24) trace.update = derived("bad update", job.id, miner, place);
     if (manner >= 24 && manner < 40) {
         trace.fingerprints.clear();
@@ -69,7 +74,7 @@ MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
     if (manner < 12) return claim;
     const PublicKey who = manner < 24 ? verifier : PublicKey{};
     if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), manner < 240 ? 65'536U : 1U);
-    claim.base_root = derived("base", job.id, who, job.round);
+    claim.base_root = contracts::test::base_named(derived("base", job.id, who, job.round).hex());
     claim.base_blob = derived("base blob", job.id, who, job.round);
     claim.held_out_loss = manner < 20 ? 1U : 2U;
     return claim;

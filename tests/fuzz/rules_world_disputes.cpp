@@ -31,7 +31,7 @@ bool RulesWorld::dispute(const Job& job) {
     if (settled.empty()) return false;
     const ClaimId& id = settled[choose_(settled.size())];
     auto unit = id.kind == ClaimKind::kMerge ? dispute::UnitKind::kMerge : dispute::UnitKind::kSegment;
-    if (chance(2)) unit = static_cast<dispute::UnitKind>(1 + choose_(6));
+    if (chance(2)) unit = static_cast<dispute::UnitKind>(1 + choose_(5));
     const auto part = static_cast<std::uint32_t>(chance(4) ? choose_(4) : 0);
     Person& who = challenger_of(id);
     if (chance(2)) send(who, StakeDeposit{who.node.public_key(), *Amount::of(1 + choose_(1'000'000'000))});

@@ -33,7 +33,7 @@ std::vector<base::Bytes> seeds() {
     trace.divergence = program::Divergence{1, 2};
     return {
         frame(Hello{kProtocolVersion, "heap", {"avx2", "scalar"}, 2, {}}),
-        frame(Trained{trace, 1, 2}),
+        frame(Trained{trace, {}, 1, 2}),
         frame(Replayed{
             UnitVerdict::kMisplaced, {{}, {}, trace.fingerprints, trace.divergence, {}, {}}, "a step", 2}),
         frame(Sampled{{1, 2, 3}}),

@@ -3,6 +3,7 @@
 
 #include "ledger/engine/engines.hpp"
 #include "ledger/store/certificate.hpp"
+#include "ledger/store/header_time.hpp"
 #include "tests/ledger/toy_machine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/faulty_disk.hpp"
@@ -143,11 +144,33 @@ TEST_CASE("a clock that jumps back neither stops blocks nor moves header times b
     Bench bench;
     bench.submit(toy_transaction(1, 0, 5));
     REQUIRE(bench.engine->tick());
-    bench.clock.wall -= 3'600'000;
+    bench.clock.wall -= kProposedAheadMs;
     bench.clock.now += 1000;
     bench.submit(toy_transaction(1, 1, 5));
     REQUIRE(bench.engine->tick());
     CHECK(bench.chain->block(2)->header.time_ms >= bench.chain->block(1)->header.time_ms);
+    CHECK(bench.engine->held_up().empty());
+}
+
+TEST_CASE("a clock that jumps back far is waited for: heights do not go by at times that no role follows") {
+    Bench bench;
+    bench.submit(toy_transaction(1, 0, 5));
+    REQUIRE(bench.engine->tick());
+    const std::uint64_t time = bench.chain->block(1)->header.time_ms;
+    bench.clock.wall -= 3'600'000;
+    bench.clock.now += 1000;
+    CHECK(bench.engine->held_up().empty());  // nothing is to be done
+    bench.submit(toy_transaction(1, 1, 5));
+    CHECK(bench.engine->tick().value() == 1'000);
+    CHECK(bench.chain->height() == 1);
+    CHECK(bench.engine->held_up().find(std::to_string(time)) != std::string::npos);
+    bench.clock.now += 1000;
+    bench.clock.wall = time - kProposedAheadMs - 1;
+    CHECK(bench.engine->tick().value() == 1);
+    bench.clock.wall += 1;
+    REQUIRE(bench.engine->tick());
+    CHECK(bench.chain->height() == 2);
+    CHECK(bench.engine->held_up().empty());
 }
 
 TEST_CASE("the mempool is bounded in number, per sender and in bytes") {

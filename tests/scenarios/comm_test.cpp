@@ -70,13 +70,13 @@ void check(const MeasuredJob& measured) {
         std::accumulate(traffic.rows.begin(), traffic.rows.end(), std::uint64_t{0},
                         [](std::uint64_t bytes, const node::TrafficRow& row) { return bytes + row.bytes; });
     CHECK(sum == traffic.socket_bytes);
-    // Three miners and two verifiers fetch the data once each.
-    CHECK(measured.of("data") >= 5 * planned.data);
-    CHECK(measured.of("data") < 5 * planned.data + 5 * 2 * 4096);
+    // Three miners and three verifiers fetch the data once each.
+    CHECK(measured.of("data") >= 6 * planned.data);
+    CHECK(measured.of("data") < 6 * planned.data + 6 * 2 * 4096);
     CHECK(measured.of("ledger") > 10'000);
     CHECK(measured.of("update") + measured.of("base") > 0);
     CHECK(traffic.worker_bytes > 0);
-    CHECK(traffic.connections >= 5);
+    CHECK(traffic.connections >= 6);
     CHECK(measured.of("framing") < traffic.socket_bytes / 2);
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that end before their last round, by their buyer's will or for want of money.
+#include <signal.h>
+
+#include <sstream>
+
 #include "contracts/program/program.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "tests/scenarios/small_network.hpp"
@@ -41,6 +45,19 @@ TEST_CASE("a cancelled job ends at the round border, pays what was done and refu
     network.run();
     CHECK(network.job().end_reason == Reason::kJobCancelled);
     check_paid_and_refunded(network, 2);
+}
+
+TEST_CASE("a run whose role ends before it staked ends with that role's name, though no block is due") {
+    for (const char* const gone : {"miner-1", "verifier-1"}) {
+        SmallNetwork network(small_plan());
+        must(network.network().signal(gone, SIGKILL));
+        std::ostringstream story;
+        node::JobRun run(network.net(), network.network(), story);
+        const auto outcome = run.run(network.net().plan.home / "job.toml", {});
+        REQUIRE_FALSE(outcome.ok());
+        CHECK(outcome.error().what.find(gone) != std::string::npos);
+        CHECK(outcome.error().what.find("ended") != std::string::npos);
+    }
 }
 
 TEST_CASE("a job whose budget covers no further round ends as exhausted and refunds the rest") {

@@ -141,10 +141,11 @@ void add_slots(Rows& rows) {
         rows,
         {ASSAY_FIELD(RoundReveal, job), ASSAY_FIELD(RoundReveal, round), ASSAY_FIELD(RoundReveal, slot),
          ASSAY_FIELD(RoundReveal, trace), ASSAY_FIELD(RoundReveal, salt),
-         ASSAY_FIELD(RoundReveal, update_blob), ASSAY_FIELD(RoundReveal, carried_blob)},
+         ASSAY_FIELD(RoundReveal, update_blob), ASSAY_FIELD(RoundReveal, carried_blob),
+         ASSAY_FIELD(RoundReveal, start)},
         "`reveal`",
-        with_list(in_round(
-            {kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kBadTrace, kWrongCarried, kSealMismatch})));
+        with_list(in_round({kNoSuchSlot, kNotYourSlot, kNoSeal, kAlreadyDone, kBadTrace, kWrongCarried,
+                            kSealMismatch, kBadStart, kWrongStart})));
     add<contracts::StorageBitmap>(rows,
                                   {ASSAY_FIELD(StorageBitmap, job), ASSAY_FIELD(StorageBitmap, round),
                                    ASSAY_FIELD(StorageBitmap, bits)},

@@ -199,12 +199,17 @@ base::Outcome<SlotState> JobRunner::start(const BaseState& base, const CarriedSt
     return state;
 }
 
-base::Hash256 JobRunner::carried_root(const CarriedState& carried) const {
+program::CarriedParts JobRunner::carried_parts(const CarriedState& carried) const {
     const AdoptedReadOnly first_moment(*impl_->device, carried.first_moment);
     const AdoptedReadOnly second_moment(*impl_->device, carried.second_moment);
     const std::array<DeviceView, 2> arrays = {first_moment.array(), second_moment.array()};
     const auto roots = impl_->roots(arrays);
-    return program::carried_root(roots[0], roots[1], carried.age);
+    return {roots[0], roots[1], carried.age};
+}
+
+base::Hash256 JobRunner::carried_root(const CarriedState& carried) const {
+    const program::CarriedParts parts = carried_parts(carried);
+    return program::carried_root(parts.first_moment, parts.second_moment, parts.age);
 }
 
 program::TraceRecord JobRunner::first_trace(const SlotState& start, const CarriedState* carried) const {

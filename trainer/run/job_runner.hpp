@@ -15,6 +15,7 @@
 
 #include "contracts/base/error.hpp"
 #include "contracts/dispute/question.hpp"
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/job_spec.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/program/state_root.hpp"
@@ -168,6 +169,7 @@ public:
 
     /// program::carried_root.
     [[nodiscard]] base::Hash256 carried_root(const CarriedState& carried) const;
+    [[nodiscard]] program::CarriedParts carried_parts(const CarriedState& carried) const;
     /// A trace with boundary 0 alone, of a slot that starts so.
     [[nodiscard]] program::TraceRecord first_trace(const SlotState& start, const CarriedState* carried) const;
 

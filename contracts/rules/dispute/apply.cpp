@@ -26,6 +26,23 @@ GameFinding finding_of(const GameVerdict& verdict, std::size_t witness_bytes) {
             .witness_bytes = static_cast<std::uint32_t>(witness_bytes)};
 }
 
+/// A running game with all that its next move is judged by.
+class GameAtHand {
+    JobTerms terms_;
+    GamePieces pieces_;
+
+public:
+    /// REQUIRES an open game of the job.
+    GameAtHand(const StateView& state, const Hash256& job, std::uint32_t number)
+        : terms_(required(read_job_terms(state, job))),
+          pieces_(required(read_game_pieces(state, job, number))),
+          game(required(read_game(state, job, number))),
+          facts(terms_.spec, pieces_.unit) {}
+
+    Game game;
+    UnitFacts facts;
+};
+
 }  // namespace
 
 void carry_out(Work& work, const Sent& sent, const DisputeOpen& tx) {
@@ -46,34 +63,25 @@ void carry_out(Work& work, const Sent& sent, const DisputeOpen& tx) {
 }
 
 void carry_out(Work& work, const Sent&, const DisputePost& tx) {
-    Game game = required(read_game(work.state, tx.job, tx.game));
-    const JobTerms terms = required(read_job_terms(work.state, tx.job));
-    const GamePieces pieces = required(read_game_pieces(work.state, tx.job, tx.game));
-    UnitFacts facts(terms.spec, pieces.unit);
-    dispute::post(game.way, facts, tx.hashes);
-    end_turn(work, tx.job, game);
+    GameAtHand at(work.state, tx.job, tx.game);
+    dispute::post(at.game.way, at.facts, tx.hashes);
+    end_turn(work, tx.job, at.game);
 }
 
 void carry_out(Work& work, const Sent&, const DisputePick& tx) {
-    Game game = required(read_game(work.state, tx.job, tx.game));
-    const JobTerms terms = required(read_job_terms(work.state, tx.job));
-    const GamePieces pieces = required(read_game_pieces(work.state, tx.job, tx.game));
-    UnitFacts facts(terms.spec, pieces.unit);
-    dispute::pick(game.way, facts, tx.pick);
-    end_turn(work, tx.job, game);
+    GameAtHand at(work.state, tx.job, tx.game);
+    dispute::pick(at.game.way, at.facts, tx.pick);
+    end_turn(work, tx.job, at.game);
 }
 
 void carry_out(Work& work, const Sent&, const DisputeProve& tx) {
-    Game game = required(read_game(work.state, tx.job, tx.game));
-    const JobTerms terms = required(read_job_terms(work.state, tx.job));
-    const GamePieces pieces = required(read_game_pieces(work.state, tx.job, tx.game));
-    UnitFacts facts(terms.spec, pieces.unit);
-    const GameVerdict verdict = dispute::judge_way(game.way, facts, tx.witness);
-    ++game.moves;
+    GameAtHand at(work.state, tx.job, tx.game);
+    const GameVerdict verdict = dispute::judge_way(at.game.way, at.facts, tx.witness);
+    ++at.game.moves;
     GameResult outcome{GameEnd::kJudged, verdict.outcome == GameOutcome::kClaimantLoses,
                        finding_of(verdict, tx.witness.size())};
     if (verdict.outcome == GameOutcome::kJobVoid) outcome.end = GameEnd::kVoid;
-    end_game(work, tx.job, std::move(game), outcome);
+    end_game(work, tx.job, std::move(at.game), outcome);
 }
 
 void carry_out(Work& work, const Sent& sent, const DisputeConcede& tx) {

@@ -292,16 +292,15 @@ std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, c
     if (game.kind != ClaimKind::kSlot || game.called || !terms || !slot || !reveal) return {};
     const program::RoundPlan plan(terms->spec);
     const bool of_segment = game.unit == dispute::UnitKind::kSegment;
-    // The first segment starts from a state that nobody but the miner named.
-    if (game.unit == dispute::UnitKind::kStart || (of_segment && game.part == 0)) return {};
     const std::uint32_t unit = of_segment ? game.part : plan.finalise();
     const auto claimed = [&](std::uint32_t of) { return program::unit_root(reveal->trace, terms->spec, of); };
     std::vector<PublicKey> found;
     for (const SlotAudit& audit : audits_of(state, job, game.round, *slot)) {
         const auto root = audit.roots.find(unit);
         if (!audit.opened || root == audit.roots.end() || root->second != claimed(unit)) continue;
-        // Whoever computed the unit before went on from its own end, else from the start that was opened.
-        const auto before = audit.roots.find(unit - 1);
+        // Whoever computed the unit before went on from its own end, else from the start that was opened;
+        // the first unit starts from the base, as the trace does since it was opened.
+        const auto before = unit == 0 ? audit.roots.end() : audit.roots.find(unit - 1);
         if (before == audit.roots.end() || before->second == claimed(unit - 1))
             found.push_back(audit.verifier);
     }

@@ -22,7 +22,6 @@ struct ClaimedSlot {
     RoundProgress round;
     Reveal reveal;
     std::uint64_t age = 0;  ///< steps that the moments have behind them as the round begins
-    CarriedIn carried;
 };
 
 /// Steps of the rounds whose moments a slot still goes on with.
@@ -38,8 +37,7 @@ std::optional<ClaimedSlot> view_slot(const StateView& state, const ClaimId& id) 
     const auto round = read_round_progress(state, id.job, id.round);
     auto reveal = read_reveal(state, id.job, id.round, id.number);
     if (!terms || !round || !reveal) return std::nullopt;
-    return ClaimedSlot{*terms, *round, std::move(*reveal), carried_age(state, *terms, id),
-                       carried_in(state, id.job, id.round, id.number)};
+    return ClaimedSlot{*terms, *round, std::move(*reveal), carried_age(state, *terms, id)};
 }
 
 /// A reveal that names no operator of the step is refused (round/check.cpp).
@@ -89,15 +87,6 @@ std::optional<UnitClaim> end_claim(const ClaimedSlot& slot, UnitKind unit) {
     return claim;
 }
 
-UnitClaim start_claim(const ClaimedSlot& slot) {
-    UnitClaim claim;
-    claim.states = {slot.round.base_root};
-    claim.claimed = slot.reveal.trace.boundaries.front();
-    claim.carried = slot.carried.root;
-    claim.age = slot.age;
-    return claim;
-}
-
 std::optional<UnitClaim> slot_claim(const StateView& state, const ClaimId& id, UnitKind unit,
                                     std::uint32_t part) {
     const auto slot = view_slot(state, id);
@@ -105,7 +94,6 @@ std::optional<UnitClaim> slot_claim(const StateView& state, const ClaimId& id, U
     std::optional<UnitClaim> claim;
     if (unit == UnitKind::kSegment) claim = segment_claim(*slot, part);
     if (unit == UnitKind::kUpdate || unit == UnitKind::kCarried) claim = end_claim(*slot, unit);
-    if (unit == UnitKind::kStart) claim = start_claim(*slot);
     if (claim) claim->slot = id.number;
     return claim;
 }

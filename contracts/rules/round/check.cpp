@@ -156,7 +156,10 @@ Checked check(const Case& c, const RoundReveal& tx) {
     const Hash256 root = program::trace_root(tx.trace, spec, tx.salt);
     const auto statement = statement_of(c, tx.job, tx.round, tx.slot, root, commit_salt(tx.salt));
     if (commit_seal(c.block.chain_id, statement) != slot.seal) return failed(Reason::kSealMismatch);
-    return {};
+    const program::FirstStatePlace place{tx.round, statement.base_root, carried.root};
+    const auto first = program::first_state_root(spec, place, tx.start);
+    if (!first) return failed(Reason::kBadStart);
+    return *first == tx.trace.boundaries.front() ? Checked{} : failed(Reason::kWrongStart);
 }
 
 Checked check(const Case& c, const StorageBitmap& tx) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "contracts/program/first_state.hpp"
 #include "contracts/program/trace.hpp"
 #include "contracts/rules/round/seals.hpp"
 #include "contracts/rules/state/transaction_type.hpp"
@@ -71,7 +72,8 @@ struct RoundServe {
 };
 
 /// node (the slot's miner), round phase kReveal: when everything about the slot is sealed and opened. Opens
-/// the seal and the whole trace, and says where the bytes are that the merge needs.
+/// the seal and the whole trace, shows that it starts where the round does, and says where the bytes are that
+/// the merge needs.
 struct RoundReveal {
     static constexpr TxType kType = TxType::kRoundReveal;
     Hash256 job;
@@ -82,9 +84,11 @@ struct RoundReveal {
     Hash256 update_blob;   ///< blob id of the update file; zero exactly when diverged
     Hash256 carried_blob;  ///< of the head of the last boundary; zero when diverged, and in jobs that do not
                            ///< carry
+    program::FirstStateParts start;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.job, self.round, self.slot, self.trace, self.salt, self.update_blob, self.carried_blob);
+        visit(self.job, self.round, self.slot, self.trace, self.salt, self.update_blob, self.carried_blob,
+              self.start);
     }
 };
 

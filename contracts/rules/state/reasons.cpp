@@ -120,9 +120,8 @@ constexpr std::array kRows = {
         "forfeited and "
         "burned whole."},
     Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
-        "The sealed work was not opened after the draw: unpaid, the bond is forfeited, a part to the buyer "
-        "and "
-        "the rest burned."},
+        "After the draw the sealed work was not opened, or only to a trace that is refused: unpaid, the bond "
+        "is forfeited, a part to the buyer and the rest burned."},
     Row{Reason::kJobComplete, kJobEnded, "job_complete", "All rounds were done."},
     Row{Reason::kJobCancelled, kJobEnded, "job_cancelled", "The buyer cancelled the job."},
     Row{Reason::kJobExhausted, kJobEnded, "job_exhausted", "The budget does not cover a further round."},
@@ -191,6 +190,10 @@ constexpr std::array kRows = {
         "game."},
     Row{Reason::kAuditAccuses, kUnpaid, "audit_accuses",
         "The audit's root differs from the claim: a game decides who is paid."},
+    Row{Reason::kBadStart, kRefused, "bad_start",
+        "What the reveal shows is not the round's base, or not what the slot carries."},
+    Row{Reason::kWrongStart, kRefused, "wrong_start",
+        "The trace begins with another state than the round's base with what the slot carries."},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
 

@@ -152,8 +152,11 @@ enum class Reason : std::uint16_t {
     kPaidAccused = 100,
     // Not paid yet: a game decides.
     kAuditAccuses = 101,
+    // Refused: a reveal.
+    kBadStart = 102,
+    kWrongStart = 103,
 };
-inline constexpr Reason kLastReason = Reason::kAuditAccuses;
+inline constexpr Reason kLastReason = Reason::kWrongStart;
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -164,5 +167,5 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kAuditAccuses);
+ASSAY_ENUM_RANGE(contracts::Reason, kNone, kWrongStart);
 }  // namespace assay::base

@@ -26,6 +26,8 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kVoidTry:
         case Reason::kBadTrace:
         case Reason::kWrongCarried:
+        case Reason::kBadStart:
+        case Reason::kWrongStart:
         case Reason::kBadOpening:
         case Reason::kBadBitmap:
         case Reason::kBadMerge:

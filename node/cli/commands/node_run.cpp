@@ -17,6 +17,7 @@ struct NodeFlags {
     RoleFlags role;
     std::string engine = "embedded";
     std::uint64_t block_interval_ms = 100;
+    std::int64_t clock_offset_ms = 0;
 };
 
 base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
@@ -30,6 +31,7 @@ base::Outcome<void> run_node(const Context& context, const NodeFlags& flags) {
     ASSAY_ASSIGN(options.passphrase, flags.role.passphrase.source());
     options.engine = flags.engine;
     options.block_interval_ms = flags.block_interval_ms;
+    options.clock_offset_ms = flags.clock_offset_ms;
     options.version = ASSAY_VERSION;
     return run_ledger_node(options, stop);
 }
@@ -51,6 +53,10 @@ void add_node_commands(CLI::App& app, Context& context) {
                     "No two blocks closer than this or the genesis' interval")
         ->check(CLI::Range(10, 60'000))
         ->capture_default_str();
+    command
+        .add_option("--drill-clock-ms", flags->clock_offset_ms,
+                    "Write block times that are off by so much (devnet only)")
+        ->check(CLI::Range(-3'600'000, 3'600'000));
 }
 
 }  // namespace assay::node

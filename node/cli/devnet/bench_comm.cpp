@@ -142,7 +142,7 @@ void add_bench_comm_command(CLI::App& app, Context& context) {
              [&context, flags] { return bench_comm(context, *flags); });
     command
         .add_option("--strategies", flags->strategies,
-                    "Which, with commas between. Each is a job with three miners and two verifiers; relays "
+                    "Which, with commas between. Each is a job with three miners and three verifiers; relays "
                     "between the processes count all bytes, the processes count messages by purpose; framing "
                     "is the difference")
         ->delimiter(',')

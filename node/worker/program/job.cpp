@@ -157,10 +157,13 @@ Result<trainer::BaseState, Refusal> WorkerJob::base_state(const RequestContext& 
 Result<trainer::BaseState, Refusal> WorkerJob::base_of(std::uint32_t round,
                                                        const RequestContext& context) const {
     ASSAY_ASSIGN(auto state, base_state(context));
-    // Rounds without a merge leave the state as it is, and counters go on.
-    const std::uint64_t steps = std::uint64_t{round} * runner_->spec().train.inner_steps;
-    if (state.step % runner_->spec().train.inner_steps == 0) state.step = std::max(state.step, steps);
+    go_on(state, round);
     return state;
+}
+
+void WorkerJob::go_on(trainer::BaseState& base, std::uint32_t round) const {
+    const std::uint64_t steps = std::uint64_t{round} * runner_->spec().train.inner_steps;
+    if (base.step % runner_->spec().train.inner_steps == 0) base.step = std::max(base.step, steps);
 }
 
 Result<trainer::BaseState, Refusal> WorkerJob::given_initial(const frames::SharedDescriptor& file) const {
@@ -294,9 +297,13 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
     if (std::string fault = drill_fault(*runner_, request.drills, request.round); !fault.empty()) {
         return refuse(RefusalReason::kBadRequest, std::move(fault));
     }
-    ASSAY_ASSIGN(const auto base, base_of(request.round, context));
+    ASSAY_ASSIGN(auto base, base_state(context));
+    const program::StateRoots base_roots = runner_->base_roots(base);  // as the ledger names it
+    go_on(base, request.round);
     std::size_t at = 1;  // after the base state
     ASSAY_ASSIGN(const auto carried, carried_state(request, context, at));
+    std::optional<program::CarriedParts> carried_parts;
+    if (carried) carried_parts = runner_->carried_parts(*carried);
     const trainer::CarriedState* const goes_on = carried ? &*carried : nullptr;
     ASSAY_ASSIGN(const auto resume, resume_point(request, context, at));
     ASSAY_TRY(all_taken(context.bulk, at));
@@ -318,7 +325,7 @@ Answered WorkerJob::answer(const frames::Train& request, const RequestContext& c
     if (round.ok()) trained_ = {request.round, request.slot};
     if (!round.ok()) return refuse_work(round.error());
     if (lost) return failed(*lost);
-    return trained(*round, stopwatch.nanoseconds());
+    return trained(*round, program::first_state_parts(base_roots, carried_parts), stopwatch.nanoseconds());
 }
 
 std::optional<std::uint32_t> WorkerJob::slot_before(std::uint32_t round) const {
@@ -326,8 +333,9 @@ std::optional<std::uint32_t> WorkerJob::slot_before(std::uint32_t round) const {
     return trained_->second;
 }
 
-Answered WorkerJob::trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const {
-    WorkerAnswer answer{frames::Trained{round.trace, nanoseconds, peak_rss_bytes()}, {}};
+Answered WorkerJob::trained(const trainer::SlotRoundOutcome& round, program::FirstStateParts start,
+                            std::uint64_t nanoseconds) const {
+    WorkerAnswer answer{frames::Trained{round.trace, std::move(start), nanoseconds, peak_rss_bytes()}, {}};
     if (round.update) {
         ASSAY_ASSIGN(auto file, bulk_file("update", trainer::encode_update(*round.update, runner_->spec())));
         answer.bulk.push_back(std::move(file));

@@ -60,6 +60,8 @@ private:
     base::Result<void, frames::Refusal> check_place(std::uint32_t round, std::uint32_t slot) const;
     base::Result<trainer::BaseState, frames::Refusal> base_state(const RequestContext& context) const;
     /// The base state of a round: the given one, at the step at which the round begins.
+    /// Rounds without a merge leave the state as it is, and counters go on: makes it that of `round`.
+    void go_on(trainer::BaseState& base, std::uint32_t round) const;
     base::Result<trainer::BaseState, frames::Refusal> base_of(std::uint32_t round,
                                                               const RequestContext& context) const;
     base::Result<trainer::BaseState, frames::Refusal> given_initial(
@@ -94,7 +96,8 @@ private:
     [[nodiscard]] UpdateDecoder update_decoder() const;
     /// The slot that was trained here last, when that was in the round before.
     [[nodiscard]] std::optional<std::uint32_t> slot_before(std::uint32_t round) const;
-    Answered trained(const trainer::SlotRoundOutcome& round, std::uint64_t nanoseconds) const;
+    Answered trained(const trainer::SlotRoundOutcome& round, program::FirstStateParts start,
+                     std::uint64_t nanoseconds) const;
 
     std::unique_ptr<trainer::Arena> arena_;  // outlives the runner
     frames::SharedDescriptor train_file_;

@@ -109,6 +109,65 @@ TEST_CASE("a reveal that goes on with another state than the last accepted one i
     w.env.refuse(Reason::kWrongCarried, w.miner_of(slot), reveal);
 }
 
+TEST_CASE("a trace that begins with another state than base and carried moments cannot be opened: silence") {
+    for (const std::uint32_t round : {0U, 1U}) {
+        CAPTURE(round);
+        CarryingWorld w;
+        if (round == 1) play_round(w.env, w.job);
+        const Job job = w.env.job(w.job);
+        const std::uint32_t slot = slot_of(w.env, w.job, "m1");
+        TraceRecord trace = true_trace(job, round, slot);
+        // Of round 1: as if it had begun with zero moments, with all else right.
+        trace.boundaries.front() =
+            round == 0 ? bytes_of("another") : first_boundary(job.spec, {round, job.base_root, {}});
+        const std::uint64_t stake = w.env.stake("m1");
+        const RoundReveal reveal = w.commit(slot, trace);
+        w.env.refuse(Reason::kWrongStart, w.miner_of(slot), reveal);
+        while (is_running(w.env, w.job) && w.env.job(w.job).round == round) w.env.let_deadline_pass();
+        CHECK(read_slot(w.env.whole(), w.job, round, slot)->verdict == Reason::kSilentAfterDraw);
+        CHECK(w.env.stake("m1") < stake);
+    }
+}
+
+TEST_CASE("what a reveal shows of its start is the round's base, and what the slot carries") {
+    CarryingWorld w;
+    play_round(w.env, w.job);
+    const Job job = w.env.job(w.job);
+    const std::uint32_t slot = slot_of(w.env, w.job, "m1");
+    const RoundReveal reveal = w.commit(slot, true_trace(job, 1, slot));
+    REQUIRE(reveal.start.carried.has_value());
+    REQUIRE(reveal.start.siblings.size() == program::kFirstStateSiblings);
+    const auto refused = [&](Reason reason, const auto& change) {
+        RoundReveal other = reveal;
+        change(other.start);
+        w.env.refuse(reason, w.miner_of(slot), other);
+    };
+    using Parts = program::FirstStateParts;
+    refused(Reason::kBadStart, [](Parts& p) { p.parameters = bytes_of("another"); });
+    refused(Reason::kBadStart, [](Parts& p) { p.siblings[1] = bytes_of("another"); });
+    refused(Reason::kBadStart, [](Parts& p) { p.siblings.pop_back(); });
+    refused(Reason::kListTooLong, [](Parts& p) { p.siblings.push_back({}); });
+    refused(Reason::kBadStart, [](Parts& p) { p.carried->first_moment = bytes_of("another"); });
+    refused(Reason::kBadStart, [](Parts& p) { p.carried->second_moment = bytes_of("another"); });
+    refused(Reason::kBadStart, [](Parts& p) { ++p.carried->age; });
+    refused(Reason::kBadStart, [](Parts& p) { p.carried.reset(); });
+    // The base of the round before is none.
+    refused(Reason::kBadStart,
+            [&](Parts& p) { p = shown_start(job.spec.initial_root, reveal.trace.carried->in); });
+    w.env.send(w.miner_of(slot), reveal);
+}
+
+TEST_CASE("a slot that carries nothing brings no moments") {
+    CarryingWorld w;
+    const Job job = w.env.job(w.job);
+    const std::uint32_t slot = slot_of(w.env, w.job, "m1");
+    RoundReveal reveal = w.commit(slot, true_trace(job, 0, slot));
+    reveal.start.carried.emplace();
+    w.env.refuse(Reason::kBadStart, w.miner_of(slot), reveal);
+    reveal.start.carried.reset();
+    w.env.send(w.miner_of(slot), reveal);
+}
+
 TEST_CASE("what is carried is under the seal") {
     CarryingWorld w;
     const Job job = w.env.job(w.job);

@@ -6,7 +6,7 @@
 
 #include "contracts/arithmetic/update.hpp"
 #include "contracts/dispute/commitments.hpp"
-#include "contracts/dispute/start_referee.hpp"
+#include "contracts/dispute/end_referee.hpp"
 #include "contracts/program/program.hpp"
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/games.hpp"
@@ -72,9 +72,8 @@ private:
 struct DisputeWorld {
     Env env;
     Hash256 job;
-    program::StateRoots base;  ///< of the round's base
+    program::StateRoots end;  ///< of every slot's last boundary
     std::unique_ptr<BrokenBase> broken;
-    bool is_broken = false;
 
     static Params params() {
         Params params = short_windows();
@@ -83,24 +82,24 @@ struct DisputeWorld {
         return params;
     }
     explicit DisputeWorld(bool has_broken_base = false) : env(params()) {
-        is_broken = has_broken_base;
         Play play;
-        if (is_broken) {
-            for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = VerifierManner::kColludes;
-        }
+        // They say what the miners say, whose last states are not those of true_trace().
+        for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = VerifierManner::kColludes;
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
         for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
         for (const char* other : {"v4", "m5"}) env.verifier(other);
         JobSpec spec = small_job();
+        spec.inner_state = program::InnerState::kCarried;
         const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
         broken = std::make_unique<BrokenBase>(program.parameters);
         if (has_broken_base) {
-            base = broken->roots(0);
+            spec.initial_root = remember_base(broken->roots(0));
+            end = broken->roots(1);
         } else {
-            base.parameters = bytes_of("parameters");
-            base.outer = bytes_of("outer");
+            end.parameters = bytes_of("parameters");
+            end.first_moment = bytes_of("first moment");
+            end.second_moment = bytes_of("second moment");
         }
-        spec.initial_root = program::state_root(base);
         spec.security.audit_threshold = spec.security.finalise_threshold = UINT64_MAX;
         job = env.post(spec);
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
@@ -108,20 +107,14 @@ struct DisputeWorld {
         play_round(env, job, play);
         REQUIRE(read_round(env.state(), job, 0)->phase == RoundPhase::kSettled);
     }
-    /// A trace whose first state is the one that follows from the base.
+    /// A trace whose last state is `end`, and what it hands on that state's moments.
     TraceRecord trace(std::uint32_t slot) {
-        TraceRecord record = true_trace(env.job(job), 0, slot);
-        record.boundaries[0] = program::state_root(start());
-        if (is_broken) record.boundaries.back() = program::state_root(broken->roots(1));
-        return record;
-    }
-    program::StateRoots start() {
-        program::StateRoots roots;
-        roots.parameters = base.parameters;
-        const JobSpec spec = env.job(job).spec;
-        const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
-        roots.first_moment = roots.second_moment = dispute::zero_array_root(program.parameters);
-        return roots;
+        const Job record = env.job(job);
+        TraceRecord trace = true_trace(record, 0, slot);
+        trace.boundaries.back() = program::state_root(end);
+        trace.carried->out =
+            remember_carried({end.first_moment, end.second_moment, record.spec.train.inner_steps});
+        return trace;
     }
     ClaimId claim(std::uint32_t slot) { return {job, 0, ClaimKind::kSlot, slot}; }
     std::string miner_of(std::uint32_t slot) {
@@ -142,7 +135,7 @@ struct DisputeWorld {
     /// Of the first challenge of a claim.
     Amount bond() { return std::max(cost(), env.params().verifier_penalty); }
     void let_clock_run_out(std::uint32_t number) { env.advance_to(game(number).due); }
-    base::Bytes true_start() { return dispute::start_witness(base, start(), false); }
+    base::Bytes true_witness() { return dispute::carried_witness(end); }
     /// What is posted next, of nothing that anybody computed.
     void post(const std::string& who, std::uint32_t number) {
         const Game running = game(number);
@@ -165,7 +158,7 @@ TEST_CASE("anybody with stake challenges any unit of an open claim, and nobody a
     w.env.refuse(Reason::kOwnClaim, w.env.person(miner), w.challenge(0));
     w.env.refuse(Reason::kNoSuchUnit, w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 2));
     w.env.refuse(Reason::kNoSuchUnit, w.env.person("v4"), w.challenge(0, UnitKind::kUpdate, 1));
-    w.env.refuse(Reason::kNoSuchUnit, w.env.person("v4"), w.challenge(0, UnitKind::kCarried));
+    w.env.refuse(Reason::kNoSuchUnit, w.env.person("v4"), w.challenge(0, UnitKind::kCarried, 1));
     w.env.refuse(Reason::kNoSuchUnit, w.env.person("v4"), w.challenge(0, UnitKind::kMerge));
     DisputeOpen unknown = w.challenge(0);
     unknown.job = bytes_of("no job");
@@ -261,8 +254,8 @@ TEST_CASE(
         DisputeWorld w;
         const std::string miner = w.miner_of(0);
         const std::uint64_t challengers = w.env.stake("v4");
-        const std::uint32_t number = w.open("v4", 0, UnitKind::kStart);
-        base::Bytes witness = w.true_start();
+        const std::uint32_t number = w.open("v4", 0, UnitKind::kCarried);
+        base::Bytes witness = w.true_witness();
         if (!honest) witness[40] ^= 1;
         w.env.refuse(Reason::kNotYours, w.env.person("v4"), DisputeProve{w.job, number, witness});
         w.env.send(w.env.person(miner), DisputeProve{w.job, number, witness});
@@ -318,17 +311,17 @@ TEST_CASE("each move gives its player a little time, and a clock that ran down s
 TEST_CASE("a claimant plays two games at once; the others wait, and so does the window") {
     DisputeWorld w;
     const std::string miner = w.miner_of(0);
-    for (int i = 0; i < 3; ++i) w.open("v4", 0, UnitKind::kStart);
+    for (int i = 0; i < 3; ++i) w.open("v4", 0, UnitKind::kCarried);
     CHECK(w.game(0).phase == GamePhase::kRunning);
     CHECK(w.game(1).phase == GamePhase::kRunning);
     CHECK(w.game(2).phase == GamePhase::kQueued);
     CHECK(w.game(2).due == 0);
-    w.env.refuse(Reason::kWrongPhase, w.env.person(miner), DisputeProve{w.job, 2, w.true_start()});
-    w.env.send(w.env.person(miner), DisputeProve{w.job, 1, w.true_start()});
+    w.env.refuse(Reason::kWrongPhase, w.env.person(miner), DisputeProve{w.job, 2, w.true_witness()});
+    w.env.send(w.env.person(miner), DisputeProve{w.job, 1, w.true_witness()});
     CHECK(w.game(2).phase == GamePhase::kRunning);
     CHECK(w.game(2).due > w.env.height());
-    w.env.send(w.env.person(miner), DisputeProve{w.job, 0, w.true_start()});
-    w.env.send(w.env.person(miner), DisputeProve{w.job, 2, w.true_start()});
+    w.env.send(w.env.person(miner), DisputeProve{w.job, 0, w.true_witness()});
+    w.env.send(w.env.person(miner), DisputeProve{w.job, 2, w.true_witness()});
     // However many games it won, the claim is final only with its window.
     CHECK(read_claim(w.env.state(), w.claim(0)).has_value());
     CHECK_FALSE(w.game(0).claimant_lost);
@@ -339,14 +332,14 @@ TEST_CASE("a claim stays open behind its window while a game about it is") {
     const std::string miner = w.miner_of(0);
     const std::uint64_t settled = read_round(w.env.state(), w.job, 0)->settled_at;
     w.env.advance_to(settled + kWindow - 1);
-    const std::uint32_t number = w.open("v4", 0, UnitKind::kStart);
+    const std::uint32_t number = w.open("v4", 0, UnitKind::kCarried);
     w.env.advance_to(settled + kWindow + 3);
     REQUIRE(w.game(number).is_open());
     REQUIRE(read_claim(w.env.state(), w.claim(0)).has_value());
     CHECK_FALSE(read_claim(w.env.state(), w.claim(1)).has_value());
     w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(0));
     w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(1));
-    w.env.send(w.env.person(miner), DisputeProve{w.job, number, w.true_start()});
+    w.env.send(w.env.person(miner), DisputeProve{w.job, number, w.true_witness()});
     w.env.next_block();
     CHECK_FALSE(read_claim(w.env.state(), w.claim(0)).has_value());
 }
@@ -355,8 +348,8 @@ TEST_CASE("when a claim dies, its other games end without a loser") {
     DisputeWorld w;
     const std::string miner = w.miner_of(0);
     const std::uint64_t stake = w.env.stake("m5");
-    w.open("v4", 0, UnitKind::kStart);
-    w.open("m5", 0, UnitKind::kStart);
+    w.open("v4", 0, UnitKind::kCarried);
+    w.open("m5", 0, UnitKind::kCarried);
     w.open("m5", 0);
     w.env.send(w.env.person(miner), DisputeConcede{w.job, 0});
     for (const std::uint32_t number : {1U, 2U}) {
@@ -408,10 +401,18 @@ TEST_CASE("nobody vouched for a unit whose start it did not compute as the miner
     w.env.edit<Reveal>(reveal_key(w.job, 0, 0),
                        [](Reveal& reveal) { reveal.trace.boundaries[1] = bytes_of("false"); });
     CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).empty());
-    // Nor for a first segment: its start is the miner's word alone.
-    Game first = w.game(0);
-    first.part = 0;
-    CHECK(vouchers_of(w.env.state(), w.job, first).empty());
+}
+
+TEST_CASE("those who vouched for a first segment are called like all others: it starts from the base") {
+    DisputeWorld w;
+    w.open("v4", 0);
+    w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
+    const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
+    REQUIRE(vouchers.size() == 2);
+    w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
+    CHECK(w.game(1).claimant == vouchers[0]);
+    CHECK(read_game_pieces(w.env.state(), w.job, 1)->unit.states[0] ==
+          read_reveal(w.env.state(), w.job, 0, 0)->trace.boundaries[0]);
 }
 
 TEST_CASE("a challenge costs something where the work costs nothing") {

@@ -9,6 +9,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/store.hpp"
+#include "tests/contracts/rules/states.hpp"
 #include "tests/support/catch.hpp"
 
 namespace assay::contracts::test {
@@ -72,7 +73,7 @@ JobSpec small_job() {
     spec.market.deadline_blocks = 1'000;
     spec.security.audit_threshold = UINT64_MAX / 2;
     spec.security.segment_steps = 2;
-    spec.initial_root = bytes_of("base 0");
+    spec.initial_root = base_named("base 0");
     return spec;
 }
 

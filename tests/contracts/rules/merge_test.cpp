@@ -136,7 +136,7 @@ TEST_CASE("a majority that agrees on a false state puts it in: what attestation 
     // Arithmetic, not attestation, decides once disputes exist.
     MergeWorld w;
     play_round(w.env, w.job, {.mergers = {{"v1", MergeManner::kConspires}, {"v2", MergeManner::kConspires}}});
-    CHECK(w.settled().result.base_root == bytes_of("wrong base of them all"));
+    CHECK(w.settled().result.base_root == base_named("wrong base of them all"));
     CHECK(w.merge("v3") == Reason::kMergeWrong);
 }
 

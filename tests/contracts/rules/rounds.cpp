@@ -36,7 +36,12 @@ void end_phase(Env& env, const Hash256& job, std::uint32_t round, RoundPhase pha
 
 /// The trace with what the ledger lets the slot go on with: not every round before was accepted.
 TraceRecord going_on(const Env& env, const Hash256& id, std::uint32_t slot, TraceRecord trace) {
-    if (trace.carried) trace.carried->in = carried_in(env.state(), id, env.job(id).round, slot).root;
+    const Job job = env.job(id);
+    if (!trace.carried) return trace;
+    trace.carried->in = carried_in(env.state(), id, job.round, slot).root;
+    const Hash256 before = trace.boundaries.front();
+    const Hash256 first = first_boundary(job.spec, {job.round, job.base_root, trace.carried->in});
+    std::replace(trace.boundaries.begin(), trace.boundaries.end(), before, first);
     return trace;
 }
 
@@ -82,8 +87,12 @@ TraceRecord true_trace(const Job& job, std::uint32_t round, std::uint32_t slot) 
     if (program::carries_state(job.spec)) {
         // As if every round before had been accepted.
         const std::string before = "trace " + std::to_string(round - 1) + " " + std::to_string(slot) + " ";
-        trace.carried = {round == 0 ? Hash256() : bytes_of(before + "carried"), bytes_of(name + "carried")};
+        const std::uint64_t age = std::uint64_t{round} * job.spec.train.inner_steps;
+        trace.carried = {round == 0 ? Hash256() : carried_named(before + "carried", age),
+                         carried_named(name + "carried", age + job.spec.train.inner_steps)};
     }
+    const Hash256 carried = trace.carried ? trace.carried->in : Hash256();
+    trace.boundaries.front() = first_boundary(job.spec, {round, job.base_root, carried});
     if (job.spec.seed == kDivergingSeed && slot == 0) {
         trace.fingerprints.resize(3);
         trace.divergence = program::Divergence{3, 5};
@@ -111,7 +120,7 @@ MergeClaim merge_of(const Job& job, std::uint32_t round, const std::vector<std::
     claim.slots = storage_bits(job.spec.slots, slots);
     if (job.spec.has_norm_bound()) claim.clips.assign(slots.size(), 1U << 16);
     claim.base_root =
-        bytes_of(job.id.hex() + " base " + std::to_string(round + 1) + base::to_hex(claim.slots));
+        base_named(job.id.hex() + " base " + std::to_string(round + 1) + base::to_hex(claim.slots));
     claim.base_blob = bytes_of("blob " + std::to_string(round + 1));
     claim.held_out_loss = 100 - round;
     return claim;
@@ -200,6 +209,7 @@ RoundReveal reveal_of(const Env& env, const Hash256& id, std::uint32_t number, c
     reveal.salt = slot_salt();
     if (!trace.divergence) reveal.update_blob = bytes_of("update blob");
     if (!trace.divergence && trace.carried) reveal.carried_blob = bytes_of("carried blob");
+    reveal.start = shown_start(env.job(id).base_root, trace.carried ? trace.carried->in : Hash256());
     return reveal;
 }
 
@@ -292,8 +302,8 @@ void play_merges(Env& env, const Hash256& id, const Play& play) {
         auto slots = merge_slots(env.state(), id, job.round);
         if (manner == MergeManner::kCensors && slots.size() > 1) slots.erase(slots.begin());
         MergeClaim claim = merge_of(job, job.round, slots);
-        if (manner == MergeManner::kLies) claim.base_root = bytes_of("wrong base of " + who.name);
-        if (manner == MergeManner::kConspires) claim.base_root = bytes_of("wrong base of them all");
+        if (manner == MergeManner::kLies) claim.base_root = base_named("wrong base of " + who.name);
+        if (manner == MergeManner::kConspires) claim.base_root = base_named("wrong base of them all");
         if (manner == MergeManner::kDiverged) claim = {.slots = claim.slots};
         const Hash256 salt = salt_of(who, "merge");
         env.send(who, MergeSeal{id, job.round,

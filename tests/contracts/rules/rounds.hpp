@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/contracts/rules/env.hpp"
+#include "tests/contracts/rules/states.hpp"
 
 namespace assay::contracts::test {
 

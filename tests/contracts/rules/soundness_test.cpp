@@ -295,7 +295,7 @@ TEST_CASE("a key that is ground once the job is known wins no tie") {
     // A hundred keys for each job, by the formula of the rules; what no one knows while asks are sealed are
     // the others' salts.
     int won = 0;
-    constexpr int kJobs = 8;
+    constexpr int kJobs = 24;
     for (int i = 0; i < kJobs; ++i) {
         Env env;
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);

@@ -29,6 +29,7 @@ struct SentTransactions final : LedgerPort {
     void get(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
     void scan(RequestId, Bytes) override { FAIL("a role reads its followed state"); }
     void subscribe(std::uint64_t) override {}
+    void subscribe_again(std::uint64_t, std::uint64_t) override { FAIL("the chain's times are the clock's"); }
     std::vector<std::pair<RequestId, Bytes>> sent;
 };
 

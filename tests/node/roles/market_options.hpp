@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct MarketOptions {
     program::InnerState inner_state = program::InnerState::kReset;
     std::uint32_t width = 0;                                  ///< of the model; 0: the tiny job's
     std::set<std::string> outward;                            ///< miners that accept no connection
+    std::optional<base::Amount> miner_stake;                  ///< of each miner; none: plenty
     std::uint64_t luck = 0;                                   ///< another number, another job: other draws
     std::map<std::string, std::vector<PlannedDrill>> drills;  ///< of single miners
     std::set<std::string> colluding;             ///< verifiers that say what the first miner claims

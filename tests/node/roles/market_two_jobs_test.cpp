@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One miner in two jobs at once, with one worker that has one of them open.
+#include <set>
+
+#include "contracts/rules/job/costs.hpp"
 #include "tests/node/roles/small_market.hpp"
 
 namespace assay::node {
@@ -39,6 +42,46 @@ TEST_CASE("a miner of two jobs merges in its worker what is of the job that is o
         CHECK(job.end_reason == contracts::Reason::kJobComplete);
     CHECK(open.size() == options.miners.size());
     CHECK(merges > 0);
+}
+
+TEST_CASE("a miner whose stake holds a slot of one job asks for no second one") {
+    MarketOptions options;
+    options.buyers = {"bea", "ben"};
+    const auto all_ended = [](Market& market) {
+        return market.turn_until(
+            [&] {
+                const auto jobs = contracts::list_jobs(market.state());
+                return jobs.size() == 2 &&
+                       std::all_of(jobs.begin(), jobs.end(), [](const contracts::Job& job) {
+                           return job.phase == contracts::JobPhase::kEnded;
+                       });
+            },
+            800);
+    };
+    const auto asked = [](Market& market) {
+        std::multiset<std::uint32_t> asks;
+        for (const contracts::Job& job : contracts::list_jobs(market.state())) {
+            asks.insert(job.auction.asks_sealed);
+            CHECK(job.auction.short_stake == 0);
+        }
+        return asks;
+    };
+    Market rich(options);
+    rich.start();
+    const contracts::Job job = contracts::list_jobs(rich.state()).front();
+    const contracts::Params params = contracts::params_of(rich.state(), job);
+    REQUIRE(all_ended(rich));
+    CHECK(asked(rich) == std::multiset<std::uint32_t>{2, 2});
+
+    // Enough for a slot and a half, and for the deposit of an ask.
+    const base::Amount bond = contracts::slot_bond(params, job.spec, job.spec.market.max_price, job.slot_work,
+                                                   contracts::Audited::kAlways)
+                                  .value();
+    options.miner_stake = bond.times(3, 2, base::Rounding::kUp)->plus(params.ask_deposit);
+    Market poor(options);
+    poor.start();
+    REQUIRE(all_ended(poor));
+    CHECK(asked(poor) == std::multiset<std::uint32_t>{0, 2});
 }
 
 }  // namespace assay::node

@@ -18,8 +18,9 @@ namespace assay::test {
 /// Shows the time that the test sets.
 struct HandClock final : node::Clock {
     [[nodiscard]] std::uint64_t mono_ns() const override { return now; }
-    [[nodiscard]] std::int64_t wall_ms() const override { return 0; }
+    [[nodiscard]] std::int64_t wall_ms() const override { return wall; }
     std::uint64_t now = 0;
+    std::int64_t wall = 0;
 };
 
 /// Fails the test when something asks for random bytes.

@@ -30,6 +30,7 @@ struct NoLedger final : LedgerPort {
     void get(RequestId, base::Bytes) override { FAIL("the bench reads the followed state only"); }
     void scan(RequestId, base::Bytes) override { FAIL("the bench reads the followed state only"); }
     void subscribe(std::uint64_t) override { FAIL("the bench does not subscribe"); }
+    void subscribe_again(std::uint64_t, std::uint64_t) override { FAIL("the bench does not subscribe"); }
 };
 // Peers and the worker answer when the test says so.
 struct SlowBlobs final : BlobPort {

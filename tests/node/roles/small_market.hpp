@@ -220,12 +220,16 @@ private:
             .node = one.node.public_key(),
             .node_proof = contracts::prove_node_key(one.node, one.owner.public_key(), assay::test::kChainId),
             .endpoint = one.parts.endpoint,
-            .stake = role == WorkRole::kBuyer && options_.challenge_of(name) == 0 ? base::Amount()
-                                                                                  : assay::test::tokens(200)};
+            .stake = stake_of(name, role)};
         const auto offer = [&](const auto&, contracts::Payload payload) {
             sign(one.owner, std::move(payload));
         };
         while (!onboard(state(), wants, offer) || !owners_.empty()) make_block();
+    }
+    [[nodiscard]] base::Amount stake_of(const std::string& name, WorkRole role) const {
+        if (role == WorkRole::kBuyer && options_.challenge_of(name) == 0) return {};
+        const base::Amount plenty = assay::test::tokens(200);
+        return role == WorkRole::kMiner ? options_.miner_stake.value_or(plenty) : plenty;
     }
     void start_role(Party& one) {
         one.role->step(Started{});

@@ -23,6 +23,7 @@ struct SlowLedger final : LedgerPort {
     void get(RequestId, Bytes) override { FAIL("the sender reads its followed state only"); }
     void scan(RequestId, Bytes) override { FAIL("the sender reads its followed state only"); }
     void subscribe(std::uint64_t) override { FAIL("the sender does not subscribe"); }
+    void subscribe_again(std::uint64_t, std::uint64_t) override { FAIL("the sender does not subscribe"); }
 
     struct Sent {
         RequestId request = 0;

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "contracts/base/blob_id.hpp"
@@ -53,7 +56,8 @@ public:
         if (height > 3) return base::fail(ErrorKind::kNotFound, "no such block", "wait");
         return Bytes(2'000'000, static_cast<std::uint8_t>(height));
     }
-    Outcome<LedgerStatus> status() override { return LedgerStatus{"test", 3, {}, {}, "0.1"}; }
+    Outcome<LedgerStatus> status() override { return LedgerStatus{chain_id, 3, {}, {}, "0.1"}; }
+    std::string chain_id = "test";
     Outcome<void> subscribe(std::uint64_t from, std::stop_token stop, const BlockHandler& handler) override {
         for (std::uint64_t h = from; h <= 3; ++h) {
             if (!handler({h, Bytes{1}, Bytes(700 * 1024, 5)})) return {};
@@ -410,6 +414,35 @@ TEST_CASE("the self-probe is quiet while the server answers and calls once when 
     for (int i = 0; i < 300 && calls == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     REQUIRE(calls == 1);
+}
+
+/// Lines written to standard error while `act` runs.
+template <class Act>
+std::string standard_error_of(const std::filesystem::path& file, Act act) {
+    const int before = ::dup(STDERR_FILENO);
+    const int kept = ::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    REQUIRE(before >= 0);
+    REQUIRE(kept >= 0);
+    REQUIRE(::dup2(kept, STDERR_FILENO) >= 0);
+    act();
+    REQUIRE(::dup2(before, STDERR_FILENO) >= 0);
+    ::close(before);
+    ::close(kept);
+    std::ifstream written(file);
+    return {std::istreambuf_iterator<char>(written), {}};
+}
+
+TEST_CASE("a peer's text that is not UTF-8 is an error of the call, and nothing is written beside our log") {
+    FakeLedger ledger;
+    ledger.chain_id = "\xff\xfe no text";
+    const auto server = serve_ledger(ledger, {}).value();
+    const auto client = connect_ledger(client_of(*server)).value();
+    const test::TemporaryFolder folder;
+    Outcome<LedgerStatus> told = base::fail(ErrorKind::kUsage, "not asked");
+    const std::string written = standard_error_of(folder / "stderr", [&] { told = client->status(); });
+    REQUIRE_FALSE(told.ok());
+    REQUIRE(told.error().kind == ErrorKind::kFailure);
+    REQUIRE(written.empty());
 }
 
 }  // namespace

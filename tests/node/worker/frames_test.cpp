@@ -61,7 +61,7 @@ std::vector<Message> all_kinds() {
             Train{1, 2, trace, {Drill{DrillKind::kUlp, 0, "wte.weight", 5, 0}}, trace.update},
             Progress{1, 2, 3},
             Boundary{1, trace},
-            Trained{trace, 9, 10},
+            Trained{trace, {trace.update, {trace.update}, program::CarriedParts{{}, {}, 7}}, 9, 10},
             Replay{1, 2, 3, trace.update, trace.boundaries[0], true},
             Replayed{UnitVerdict::kMisplaced,
                      {trace.update, trace.boundaries[0], trace.fingerprints, program::Divergence{1, 2},

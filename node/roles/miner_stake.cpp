@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of its stake a miner lets a job have: what its owner allows, and what other jobs leave.
+#include <algorithm>
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/job/costs.hpp"
+#include "contracts/rules/job/roster.hpp"
+#include "contracts/rules/job/standing.hpp"
+#include "node/roles/miner.hpp"
+
+namespace assay::node {
+
+namespace {
+
+using base::Amount;
+
+Amount sum_up(Amount one, Amount other) {
+    return one.plus(other).value_or(Amount::of(base::kAmountMax).value());
+}
+
+/// What an ask must be able to lock for a slot when the auction is held: the bond at the job's cap.
+Amount bond_at_cap(const contracts::StateView& state, const contracts::Job& job,
+                   const base::PublicKey& miner) {
+    const contracts::Params params = contracts::params_of(state, job);
+    const bool newcomer = contracts::is_newcomer(state, params, miner, job);
+    const auto bond =
+        contracts::slot_bond(params, job.spec, job.spec.market.max_price, job.slot_work,
+                             newcomer ? contracts::Audited::kAlways : contracts::Audited::kAtRate);
+    return bond.value_or(Amount::of(base::kAmountMax).value());  // the ledger refuses such a job
+}
+
+/// What a job of which the miner is a member may lock for a slot, and has not locked.
+Amount still_to_lock(const contracts::StateView& state, const contracts::Job& job,
+                     const base::PublicKey& miner) {
+    Amount locked;
+    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) {
+        if (id.kind == contracts::ClaimKind::kSlot && claim.node == miner)
+            locked = sum_up(locked, claim.bond);
+    }
+    const Amount bond = contracts::bond_in(state, contracts::params_of(state, job), job, miner);
+    return locked < bond ? bond.minus(locked).value() : Amount();
+}
+
+/// What other jobs will want of the miner's free stake: those that it asked for or has a place in.
+Amount spoken_for(const contracts::StateView& state, const base::Hash256& beside,
+                  const base::PublicKey& miner) {
+    Amount all;
+    for (const base::Hash256& id : contracts::list_active_jobs(state)) {
+        const auto job = contracts::read_job(state, id);
+        if (id == beside || !job || contracts::is_over(job->phase)) continue;
+        const bool member = std::any_of(job->roster.begin(), job->roster.end(), [&](const auto& entry) {
+            return entry.node == miner && !entry.dropped;
+        });
+        const bool bidding =
+            job->phase == contracts::JobPhase::kAskCommit || job->phase == contracts::JobPhase::kAskReveal;
+        if (member) all = sum_up(all, still_to_lock(state, *job, miner));
+        if (bidding && contracts::read_ask(state, id, miner))
+            all = sum_up(all, bond_at_cap(state, *job, miner));
+    }
+    return all;
+}
+
+}  // namespace
+
+bool MinerRole::locks_within_limits(const contracts::Job& job) {
+    const auto most = contracts::most_locked(contracts::params_of(state(), job), job.spec, job.slot_work);
+    if (!most) return false;  // the ledger refuses such a job
+    // No more than all of the stake is ever dealt; what other jobs lock today may be free tomorrow.
+    const contracts::Stake stake = contracts::read_stake(state(), me());
+    const base::Amount round = std::min(most->round, stake.free.plus(stake.bonded).value_or(most->round));
+    const bool within = most->slot <= options_.lock_slot && round <= options_.lock_job;
+    if (weighed_.insert(job.id).second) {
+        const std::string text = "job " + job.id.brief() + " can lock up to " + base::to_text(most->slot) +
+                                 " of our stake for a slot, " + base::to_text(round) + " in all";
+        if (within) {
+            log().info(text);
+        } else {
+            log().warn(text + "; no ask: --lock-slot allows " + base::to_text(options_.lock_slot) +
+                       ", --lock-job " + base::to_text(options_.lock_job));
+        }
+    }
+    return within;
+}
+
+bool MinerRole::can_hold(const contracts::Job& job) {
+    const Amount free = contracts::read_stake(state(), me()).free;
+    const Amount others = spoken_for(state(), job.id, me());
+    const Amount own =
+        sum_up(bond_at_cap(state(), job, me()), contracts::params_of(state(), job).ask_deposit);
+    if (sum_up(own, others) <= free) return true;
+    if (short_of_.insert(job.id).second) {
+        log().warn("job " + job.id.brief() + " needs " + base::to_text(own) +
+                   " of our stake for a slot; no ask: " + base::to_text(free) +
+                   " is free, and other jobs may lock " + base::to_text(others) + " of it");
+    }
+    return false;
+}
+
+}  // namespace assay::node
