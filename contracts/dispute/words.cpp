@@ -98,7 +98,7 @@ std::string unit_words(const UnitClaim& claim) {
         case UnitKind::kUpdate: return slot + ", " + round + ", finalise";
         case UnitKind::kMerge: return round + ", merge";
         case UnitKind::kClip: return round + ", merge, clip of " + slot;
-        case UnitKind::kCarried:
+        case UnitKind::kCarried: break;
     }
     return slot + ", " + round;
 }
@@ -215,7 +215,6 @@ DisputedPlace disputed_place(const Way& way, UnitFacts& facts) {
         case UnitKind::kMerge: name_array(way, facts, out); break;
         case UnitKind::kClip: name_clip(way, facts, out); break;
         case UnitKind::kCarried: out.subject = "what it hands on"; break;
-        case UnitKind::kStart: out.subject = "the first state"; break;
     }
     return out;
 }

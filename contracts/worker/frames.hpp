@@ -33,8 +33,7 @@ namespace assay::worker {
 /// file for each array (contracts/program/state_head.hpp), and a request brings the arrays that it reads. 7:
 /// Replay computes without a claim; Trained names no trace root; Root reads what a slot carries. 8: JobSpec
 /// may hold a norm bound; BaseState names the clips of a merge; Evaluate names a beacon. 9: Descend and
-/// DescendArray. 10: a drill may name an operator; Rooted names the arrays of a base state; Trained shows what
-/// its first state is made of.
+/// DescendArray. 10: a drill may name an operator; Trained shows what its first state is made of.
 inline constexpr std::uint32_t kProtocolVersion = 10;
 inline constexpr std::uint32_t kMaxPayload = 1U << 20;
 /// A merge of every slot of the largest job: the base state and an update each.
@@ -345,11 +344,9 @@ struct Root {
 struct Rooted {
     static constexpr FrameKind kKind = FrameKind::kRooted;
     base::Hash256 root;
-    base::Hash256 parameters = {};  ///< of a base state: root of this array
-    base::Hash256 outer = {};       ///< the same
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.root, self.parameters, self.outer);
+        visit(self.root);
     }
 };
 

@@ -51,7 +51,6 @@ std::string describe_unit(const dispute::UnitClaim& claim) {
         case UnitKind::kSegment: return "segment " + std::to_string(claim.segment) + slot;
         case UnitKind::kUpdate: return "the update" + slot;
         case UnitKind::kCarried: return "what is handed on" + slot;
-        case UnitKind::kStart: return "the first state" + slot;
         case UnitKind::kMerge: return "the merge" + round;
         case UnitKind::kClip: return "the clip" + slot;
     }

@@ -9,7 +9,6 @@ using dispute::UnitKind;
 
 std::optional<DisputedUnit> first_difference(const program::TraceRecord& claimed,
                                              const program::TraceRecord& own, const program::JobSpec& spec) {
-    if (claimed.boundaries.front() != own.boundaries.front()) return DisputedUnit{UnitKind::kStart, 0};
     const program::RoundPlan plan(spec);
     for (std::uint32_t segment = 0; segment < plan.segments(); ++segment) {
         if (program::unit_root(claimed, spec, segment) != program::unit_root(own, spec, segment))

@@ -32,8 +32,6 @@ namespace {
 const Bytes kRun = {1};
 const Bytes kReplay = {2};
 const Bytes kBefore = {3};
-const Bytes kBase = {4};
-const Bytes kFirst = {5};
 
 template <class Asked>
 Bytes key_of(std::uint8_t kind, const Asked& question) {
@@ -72,8 +70,7 @@ std::optional<std::uint32_t> WorkerMemory::boundary() const {
         case UnitKind::kUpdate:
         case UnitKind::kCarried: return program::RoundPlan(facts_.spec()).last_boundary();
         case UnitKind::kMerge:
-        case UnitKind::kClip:
-        case UnitKind::kStart: break;
+        case UnitKind::kClip: break;
     }
     return std::nullopt;
 }
@@ -152,18 +149,10 @@ void WorkerMemory::take_before(const Files& bulk) {
 
 bool WorkerMemory::take(const WorkerAsk& ask, const frames::Message& message, const Files& bulk) {
     if (ask.key == kRun) return take_run(message, bulk);
-    if (ask.key == kFirst) first_roots_ = roots_in(bulk);
     if (ask.key == kBefore) {
         const auto* descend = std::get_if<frames::Descend>(&ask.request);
         take_before(bulk);
         if (!before_.empty()) before_step_ = descend->question.at.step;
-    }
-    if (const auto* rooted = std::get_if<frames::Rooted>(&message); rooted != nullptr && ask.key == kBase) {
-        program::StateRoots roots;
-        roots.parameters = rooted->parameters;
-        roots.outer = rooted->outer;
-        roots.step_count = claim().round * facts_.spec().train.inner_steps;
-        base_roots_ = roots;
     }
     if (const auto* replayed = std::get_if<frames::Replayed>(&message)) {
         for (std::size_t i = 0; i < replayed->parts.fingerprints.size(); ++i)
@@ -293,7 +282,7 @@ std::vector<Hash256> WorkerMemory::arrays() {
     std::vector<Hash256> both(2);
     if (parameters) both[0] = dispute::fold_array(facts_.tensors(), *parameters);
     if (!dispute::exists(facts_.array(dispute::ArrayUnit::kMergedOuter), {})) {
-        both[1] = dispute::zero_array_root(facts_.tensors());
+        both[1] = program::zero_array_root(facts_.tensors());
         return both;
     }
     const auto outer = tensors(ArraySubject::kMergedOuter);
@@ -392,24 +381,6 @@ Bytes WorkerMemory::step_witness(const Way& way) {
     return answer != nullptr ? answer->witness : Bytes{};
 }
 
-Bytes WorkerMemory::start_witness() {
-    if (!base_roots_) {
-        lack(kBase, frames::Root{.kind = frames::BulkKind::kBaseState}, {files_.base});
-        return {};
-    }
-    if (!first_roots_) {
-        Files bulk;
-        frames::Descend request = about({}, bulk);
-        request.question.kind = QuestionKind::kOutputs;
-        request.question.round = round();
-        request.question.slot = claim().slot;
-        request.want_state = true;
-        lack(kFirst, std::move(request), std::move(bulk));
-        return {};
-    }
-    return dispute::start_witness(*base_roots_, *first_roots_, !files_.carried_root.is_zero());
-}
-
 Bytes WorkerMemory::carried_witness() {
     if (!has_start()) return {};
     const auto roots = roots_in(start_);
@@ -418,7 +389,6 @@ Bytes WorkerMemory::carried_witness() {
 
 Bytes WorkerMemory::witness(const Way& way) {
     if (claim().kind == UnitKind::kSegment) return step_witness(way);
-    if (claim().kind == UnitKind::kStart) return start_witness();
     if (claim().kind == UnitKind::kCarried) return carried_witness();
     ArrayQuestion question;
     question.subject = subject(way);

@@ -97,7 +97,6 @@ private:
         const dispute::Way& way, const std::vector<dispute::StoredTree>& arrays) const;
     std::optional<std::vector<base::Hash256>> known_row(const dispute::Way& way);
     base::Bytes step_witness(const dispute::Way& way);
-    base::Bytes start_witness();
     base::Bytes carried_witness();
 
     dispute::UnitFacts& facts_;
@@ -113,8 +112,6 @@ private:
     std::optional<std::uint32_t> before_step_;
     Files before_;
     base::Hash256 before_root_;
-    std::optional<program::StateRoots> base_roots_;   ///< of a first state
-    std::optional<program::StateRoots> first_roots_;  ///< the same
 };
 
 }  // namespace assay::node

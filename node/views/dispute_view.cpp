@@ -91,7 +91,6 @@ std::string unit_name(const DisputeRow& row) {
         case UnitKind::kSegment: return "segment " + std::to_string(*row.segment) + " of " + slot + round;
         case UnitKind::kUpdate: return "the update of " + slot + round;
         case UnitKind::kCarried: return "what " + slot + " hands on" + round;
-        case UnitKind::kStart: return "the first state of " + slot + round;
         case UnitKind::kClip: return "the clip of " + slot + " in the merge" + round;
         case UnitKind::kMerge: break;
     }

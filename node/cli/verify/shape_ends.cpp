@@ -5,7 +5,6 @@
 
 #include "contracts/base/check.hpp"
 #include "contracts/dispute/end_referee.hpp"
-#include "contracts/dispute/start_referee.hpp"
 
 namespace assay::node {
 
@@ -98,19 +97,6 @@ void measure_fingerprint(const program::Program& program, const StepFacts& facts
                   [&] { return dispute::judge_fingerprint(facts, false, claimed, outputs.root(), witness); });
 }
 
-void measure_first_state(const program::Program& program, const ShapeSetting& setting, DisputeShape& row) {
-    program::StateRoots base;
-    base.parameters = named("parameters");
-    base.outer = named("outer");
-    program::StateRoots start;
-    start.parameters = base.parameters;
-    start.first_moment = start.second_moment = dispute::zero_array_root(program.parameters);
-    const base::Bytes witness = dispute::start_witness(base, start, false);
-    const dispute::StartFacts facts{&program.parameters, {}, program::state_root(base), {}};
-    note_verdicts(row, setting, {}, witness.size(),
-                  [&] { return dispute::judge_start(facts, program::state_root(start), witness); });
-}
-
 void measure_handed_on(const ShapeSetting& setting, DisputeShape& row) {
     constexpr std::uint64_t kAge = 128;
     program::StateRoots end;
@@ -129,7 +115,6 @@ void measure_ends(const program::JobSpec& spec, const program::Program& program,
     const auto row = [&](const char* name, const char* group) {
         return table.row(name, group, setting.profile);
     };
-    if (auto* const one = row("first state", "state")) measure_first_state(program, setting, *one);
     if (auto* const one = row("state behind a step", "state"))
         measure_state_behind(program, facts, setting, *one);
     if (auto* const one = row("fingerprint", "state")) measure_fingerprint(program, facts, setting, *one);

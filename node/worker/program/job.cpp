@@ -444,14 +444,8 @@ Answered WorkerJob::answer(const frames::Root& request, const RequestContext& co
     base::Hash256 root;
     if (request.kind == frames::BulkKind::kBaseState) {
         ASSAY_ASSIGN(const auto state, base_state(context));
-        const auto array = [&](const std::vector<float>& values) {
-            return program::array_root(runner_->tensors(), values);
-        };
-        return WorkerAnswer{
-            frames::Rooted{runner_->base_root(state), array(state.parameters), array(state.outer_momentum)},
-            {}};
-    }
-    if (request.kind == frames::BulkKind::kSlotState) {
+        root = runner_->base_root(state);
+    } else if (request.kind == frames::BulkKind::kSlotState) {
         std::size_t at = 0;
         ASSAY_ASSIGN(const auto state,
                      slot_state(context, at, program::strategy_of(runner_->spec()).lane_arrays));

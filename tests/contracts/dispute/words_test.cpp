@@ -142,7 +142,6 @@ TEST_CASE("updates, merges, clips and states are named as well") {
     CHECK(words(UnitKind::kMerge, way) == "round 5, merge");
     way.stage = WayStage::kWitness;
     CHECK(words(UnitKind::kClip, way) == "round 5, merge, clip of slot 3: sums of squares, term 2");
-    CHECK(words(UnitKind::kStart, way) == "slot 3, round 5: the first state");
     CHECK(words(UnitKind::kCarried, way) == "slot 3, round 5: what it hands on");
 }
 

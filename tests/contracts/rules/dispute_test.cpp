@@ -127,6 +127,8 @@ struct DisputeWorld {
         env.send(env.person(who), challenge(slot, unit));
         return static_cast<std::uint32_t>(list_games(env.state(), job).size() - 1);
     }
+    /// How many verifiers were drawn for slot 0.
+    std::size_t panel() { return read_slot(env.whole(), job, 0, 0)->verifiers.size(); }
     Game game(std::uint32_t number) { return *read_game(env.whole(), job, number); }
     Amount cost() {
         const Job record = env.job(job);
@@ -369,7 +371,8 @@ TEST_CASE("the winner calls those who vouched: each defends the root that it com
     // A thrown game proves nothing: the miner concedes though its segment is right.
     w.env.send(w.env.person(miner), DisputeConcede{w.job, 0});
     const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
-    REQUIRE(vouchers.size() == 2);
+    REQUIRE(vouchers.size() == w.panel());
+    REQUIRE(vouchers.size() >= 2);
     Person& first = w.env.by_node(vouchers[0]);
     Person& second = w.env.by_node(vouchers[1]);
     w.env.refuse(Reason::kNotYours, w.env.person("m5"), DisputeCall{w.job, 0, vouchers[0]});
@@ -397,7 +400,7 @@ TEST_CASE("nobody vouched for a unit whose start it did not compute as the miner
     const Reveal honest = *read_reveal(w.env.state(), w.job, 0, 0);
     w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment, 1));
     w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
-    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).size() == 2);
+    CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).size() == w.panel());
     w.env.edit<Reveal>(reveal_key(w.job, 0, 0),
                        [](Reveal& reveal) { reveal.trace.boundaries[1] = bytes_of("false"); });
     CHECK(vouchers_of(w.env.state(), w.job, w.game(0)).empty());
@@ -408,7 +411,8 @@ TEST_CASE("those who vouched for a first segment are called like all others: it 
     w.open("v4", 0);
     w.env.send(w.env.person(w.miner_of(0)), DisputeConcede{w.job, 0});
     const auto vouchers = vouchers_of(w.env.state(), w.job, w.game(0));
-    REQUIRE(vouchers.size() == 2);
+    REQUIRE(vouchers.size() == w.panel());
+    REQUIRE(vouchers.size() >= 2);
     w.env.send(w.env.person("v4"), DisputeCall{w.job, 0, vouchers[0]});
     CHECK(w.game(1).claimant == vouchers[0]);
     CHECK(read_game_pieces(w.env.state(), w.job, 1)->unit.states[0] ==

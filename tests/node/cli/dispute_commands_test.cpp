@@ -39,7 +39,8 @@ public:
         REQUIRE_FALSE(vouchers.empty());
         env_.send(env_.person("v4"), DisputeCall{job_, 0, vouchers[0]});
         env_.send(env_.by_node(vouchers[0]), DisputeConcede{job_, 1});
-        env_.send(env_.person("v4"), DisputeOpen{job_, 0, ClaimKind::kSlot, 1, dispute::UnitKind::kStart, 0});
+        env_.send(env_.person("v4"),
+                  DisputeOpen{job_, 0, ClaimKind::kSlot, 1, dispute::UnitKind::kUpdate, 0});
         env_.next_block();
         write_ledger();
     }

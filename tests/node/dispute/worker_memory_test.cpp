@@ -129,10 +129,6 @@ UnitClaim claim_of(const tests::TinyJob& job, const program::TraceRecord& trace,
             claim.states = {trace.boundaries.back()};
             claim.age = job.spec.train.inner_steps;
             break;
-        case UnitKind::kStart:
-            claim.claimed = trace.boundaries.front();
-            claim.states = {base};
-            break;
         default: FAIL("not of a slot");
     }
     return claim;
@@ -222,8 +218,7 @@ TEST_CASE("a claim of a slot that is right wins against every pick") {
         std::vector<std::pair<UnitKind, std::uint32_t>> units = {{UnitKind::kSegment, 0},
                                                                  {UnitKind::kSegment, 1},
                                                                  {UnitKind::kSegment, 2},
-                                                                 {UnitKind::kUpdate, 0},
-                                                                 {UnitKind::kStart, 0}};
+                                                                 {UnitKind::kUpdate, 0}};
         if (carries) units.emplace_back(UnitKind::kCarried, 0);
         const std::vector<Liar> liars = {{0, {}},
                                          {1, {}},
