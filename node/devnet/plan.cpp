@@ -120,8 +120,7 @@ namespace {
 std::uint32_t updating_operator(const program::JobSpec& spec, const std::string& parameter) {
     const auto program = program::build_step_program(spec.model, spec.train, spec.profile);
     for (std::uint32_t i = 0; i < program.operators.size(); ++i) {
-        const program::Operator& one = program.operators[i];
-        if (one.kind == program::OperatorKind::kAdamW && one.name.starts_with(parameter + ".")) return i;
+        if (program.operators[i].name == parameter + ".adamw") return i;
     }
     ASSAY_CHECK(false);
 }

@@ -45,8 +45,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     const SlotTurn place{question.round, question.slot};
     const bool from_base = question.at.segment == 0 && !request.from_step;
     if (request.want_state || (from_base && waiting.bulk.empty())) return {refused("no state inside"), {}};
-    const Hash256 start =
-        from_base ? job_->first_root(waiting.bulk.front(), place) : request.start_root;
+    const Hash256 start = from_base ? job_->first_root(waiting.bulk.front(), place) : request.start_root;
     const Hash256 end = claimed_end(question.at.segment, start, place).root();
     const auto behind = [&](std::uint32_t step) {
         if (step + 1 >= steps.last) return end;

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "contracts/rules/claim/claims.hpp"
-#include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/clocks.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
