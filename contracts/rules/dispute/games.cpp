@@ -213,6 +213,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
         const PublicKey claimant = game.claimant;
         game.finding = outcome.finding;
         if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
+        if (game.accuses) return_accusers_fee(work, job, game);
         close_game(work, job, game, outcome);
         settle_challenge(work, game.claim_id(job));
         void_job(work, job);

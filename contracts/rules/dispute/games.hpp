@@ -41,8 +41,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 void time_out_games(Work& work, const Deadline& deadline);
 
 /// The verifiers that computed the disputed unit's root from the state that the miner claims, in the order of
-/// the draw: who computed the unit before must agree with that as well. None of a first segment, which starts
-/// from a state that the miner alone names.
+/// the draw: who computed the unit before must agree with that as well.
 std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
 
 }  // namespace assay::contracts

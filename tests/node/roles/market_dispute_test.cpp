@@ -158,7 +158,8 @@ TEST_CASE("the one honest verifier of a panel opens the game of what it found, w
         const auto vito = next->party("vito").node.public_key();
         for (const auto& slot : slots_of(*next, "mia", 0)) {
             const auto drawn = std::find(slot.verifiers.begin(), slot.verifiers.end(), vito);
-            if (slot.verdict == Reason::kPaidAccused && drawn != slot.verifiers.end()) market = std::move(next);
+            if (slot.verdict == Reason::kPaidAccused && drawn != slot.verifiers.end())
+                market = std::move(next);
             if (market) break;
         }
     }
