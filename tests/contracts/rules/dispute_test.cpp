@@ -429,7 +429,6 @@ TEST_CASE("a challenge costs something where the work costs nothing") {
 
 TEST_CASE("where the job's own base is no number, nobody loses and the job ends") {
     const bool accused = GENERATE(false, true);
-    CAPTURE(accused);
     DisputeWorld w(true, accused ? VerifierManner::kAccuses : VerifierManner::kColludes);
     const std::string miner = w.miner_of(0);
     const std::string who =
@@ -462,7 +461,6 @@ TEST_CASE("where the job's own base is no number, nobody loses and the job ends"
     play_round(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kJobVoid);
     CHECK(w.env.job(w.job).phase == JobPhase::kClosing);
-    // What was set aside for an accuser is the buyer's again: the last window closes whole.
     while (read_job_progress(w.env.state(), w.job)) w.env.next_block();
 }
 
