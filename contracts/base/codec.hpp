@@ -52,9 +52,22 @@ enum class DecodeError : std::uint8_t {
 std::string_view to_text(DecodeError error);
 
 /// Specialise for every enum that is encoded: `first` and `last` are its smallest and largest enumerator,
-/// and every value between them exists.
+/// and every value between them exists, but for numbers that are `retired`, if it has any.
 template <class E>
 struct EnumRange;  // { static constexpr E first = …; static constexpr E last = …; }
+
+/// Whether the enum has an enumerator of this number.
+template <class E>
+constexpr bool is_enumerator(std::underlying_type_t<E> number) {
+    using Range = EnumRange<E>;
+    if (number < static_cast<std::underlying_type_t<E>>(Range::first)) return false;
+    if (number > static_cast<std::underlying_type_t<E>>(Range::last)) return false;
+    if constexpr (requires { Range::retired; }) {
+        for (const auto retired : Range::retired)
+            if (number == retired) return false;
+    }
+    return true;
+}
 
 /// Appends canonical bytes.
 class Encoder {
@@ -178,10 +191,7 @@ private:
         std::underlying_type_t<E> number{};
         get(number);
         if (error_) return;
-        if (number < static_cast<std::underlying_type_t<E>>(EnumRange<E>::first) ||
-            number > static_cast<std::underlying_type_t<E>>(EnumRange<E>::last)) {
-            return refuse(DecodeError::kBadEnum);
-        }
+        if (!is_enumerator<E>(number)) return refuse(DecodeError::kBadEnum);
         value = static_cast<E>(number);
     }
     void get(Hash256& value) { get(value.bytes); }
@@ -294,4 +304,13 @@ Result<T, DecodeError> decode(ByteView bytes) {
     struct EnumRange<type> {                        \
         static constexpr type first = type::first_; \
         static constexpr type last = type::last_;   \
+    }
+
+/// The same of an enum that gave up the listed numbers between its first and its last.
+#define ASSAY_ENUM_RANGE_WITHOUT(type, first_, last_, ...)                       \
+    template <>                                                                  \
+    struct EnumRange<type> {                                                     \
+        static constexpr type first = type::first_;                              \
+        static constexpr type last = type::last_;                                \
+        static constexpr std::underlying_type_t<type> retired[] = {__VA_ARGS__}; \
     }

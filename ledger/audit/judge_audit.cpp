@@ -64,7 +64,7 @@ bool is_drawn_again(const Job& job, const contracts::Params& params, const Round
     excluded.merge(withholders(job, round));
     auto again = contracts::draw_weighted(round.beacon, contracts::draw_label(Stage::kPair), slot,
                                           candidates(job, round, excluded),
-                                          contracts::panel_drawn(params, round.beacon, slot));
+                                          contracts::panel_drawn(round.beacon, slot));
     if (drawn.panel != again.size()) return false;
     if (found.size() > again.size()) {
         std::set<PublicKey> others = owners_of(job, again);

@@ -17,15 +17,13 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t saturated(Uint128 value) { return value > kMost ? kMost : static_cast<std::uint64_t>(value); }
 
-// Where votes decide, rate · (1 − β² − 2β²(1 − β)): neither do both of the pair collude, nor one of it and
-// the third. Where games do, rate · (1 − (β + β² + β³) / 3): of one, two or three verifiers not all collude.
+// rate · (1 − (β + β² + β³) / 3): of one, two or three verifiers not all collude.
 std::uint64_t honest_part(const contracts::Params& params, std::uint64_t rate) {
     constexpr std::uint64_t kAll = kMillion * kMillion * kMillion;
     const std::uint64_t one = params.collusion_ppm;
     const std::uint64_t pairs = one * one;
-    const std::uint64_t votes = pairs * kMillion + 2 * pairs * (kMillion - one);
-    const std::uint64_t games = (one * kMillion * kMillion + pairs * kMillion + pairs * one + 2) / 3;
-    return saturated(Uint128{rate} * (kAll - (params.claim_window > 0 ? games : votes)) / kAll);
+    const std::uint64_t colluding = (one * kMillion * kMillion + pairs * kMillion + pairs * one + 2) / 3;
+    return saturated(Uint128{rate} * (kAll - colluding) / kAll);
 }
 
 std::uint64_t divided_up(std::uint64_t value, std::uint64_t by, std::uint64_t divisor) {
@@ -75,9 +73,8 @@ std::uint64_t penalty_of(const contracts::Params& params, std::uint64_t bond) {
 
 std::uint64_t enlistment_of(const contracts::Params& params, const contracts::Job& job) {
     const contracts::Amount cap = job.spec.market.max_price;
-    std::uint64_t penalty = penalty_of(params, bond_at(params, job, cap, false));
-    if (params.claim_window > 0) penalty = std::max(penalty, accusation_of(params, job, cap));
-    return std::max(penalty, params.verifier_bond.units());
+    const std::uint64_t word = penalty_of(params, bond_at(params, job, cap, false));
+    return std::max({word, accusation_of(params, job, cap), params.verifier_bond.units()});
 }
 
 std::uint64_t accusation_of(const contracts::Params& params, const contracts::Job& job,

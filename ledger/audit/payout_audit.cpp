@@ -154,18 +154,9 @@ private:
                forfeit ? slot.bond.units()
                : again ? part_up(slot.bond.units(), params_.no_commit_ppm)
                        : 0);
-        check_forfeit(at, line, found->second);
-    }
-
-    void check_forfeit(std::size_t at, const SettlementLine& line, const SlotEvidence& evidence) {
-        const SlotRound& slot = evidence.slot;
-        const bool mismatch = line.reason == Reason::kMismatch;
-        if (mismatch && (!contracts::decides(evidence.provers()) || slot.fault_found == slot.fault_claimed))
-            wrong(at, "forfeits a bond that two recomputations do not stand against");
-        // What votes take goes to nobody, nor what absence costs.
-        const bool burned = mismatch || line.reason == Reason::kNoCommitAgain;
+        // What absence costs goes to nobody.
         expect(at, "the buyer's part", line.lost_to_buyer.units(),
-               burned ? 0 : share(line.lost.units(), params_.forfeit_buyer_ppm, kMillion));
+               again ? 0 : share(line.lost.units(), params_.forfeit_buyer_ppm, kMillion));
         expect(at, "the part to the escrow", line.lost_to_escrow.units(), 0);
     }
 
@@ -175,22 +166,19 @@ private:
         std::uint64_t replay = 0;  // of units that were not drawn
         std::uint64_t from_slot = 0;
     };
-    // Work units of the units that a second verifier confirms; nothing at all for one whom another of its
-    // kind contradicts in any unit.
+    // Against the revealed trace; where there is none, units that a second verifier computed alike.
     [[nodiscard]] Worth worth_of(const SlotEvidence& evidence, const DrawnAudit& mine) const {
         if (!mine.opened) return {mine.sealed ? Reason::kAuditUnopened : Reason::kAuditSilent};
         Worth worth;
-        if (evidence.disputed && evidence.reveal) {
-            // Its word against the trace; whether that was right a game says.
+        if (evidence.reveal) {
+            // Whether its word was right a game says.
             for (const auto& [unit, root] : mine.roots)
                 (evidence.is_drawn(unit) ? worth.work : worth.replay) += work_of(job_, unit);
             worth.reason = evidence.accused(job_, mine) ? Reason::kAuditAccuses : Reason::kPaidAudit;
             return worth;
         }
         for (const auto& [unit, root] : mine.roots) {
-            const auto against = evidence.disputed ? std::nullopt : evidence.decided_for(mine, unit);
-            if (against && *against != root) return {Reason::kAuditWrong};
-            if (evidence.decided(unit) != root) continue;
+            if (!evidence.is_confirmed(unit, root)) continue;
             (evidence.is_drawn(unit) ? worth.work : worth.replay) += work_of(job_, unit);
             worth.reason = Reason::kPaidAudit;
         }

@@ -50,16 +50,10 @@ std::optional<Verdict> accuse_again(const contracts::Job& job, const SlotEvidenc
 
 // REQUIRES a well-formed reveal.
 Verdict judge_again(const contracts::Job& job, const SlotEvidence& evidence) {
-    if (evidence.disputed) {
-        if (const auto accused = accuse_again(job, evidence)) return *accused;
-    }
-    bool open = false;
-    for (const std::uint32_t unit : evidence.judged_units()) {
-        const Hash256 claimed = program::unit_root(evidence.reveal->trace, job.spec, unit);
-        const auto decided = evidence.disputed ? std::nullopt : evidence.decided(unit);
-        if (decided && *decided != claimed) return {Reason::kMismatch, unit, claimed, *decided};
-        open = open || !evidence.is_heard(unit);
-    }
+    if (const auto accused = accuse_again(job, evidence)) return *accused;
+    const auto& drawn = evidence.slot.drawn_units;
+    const bool open =
+        std::any_of(drawn.begin(), drawn.end(), [&](std::uint32_t unit) { return !evidence.is_heard(unit); });
     if (const auto ended = divergence_unit(job, evidence))
         return {evidence.is_heard(*ended) ? Reason::kPaidDiverged : Reason::kUnresolved, 0, {}, {}};
     if (!evidence.held) return {Reason::kNotStored, 0, {}, {}};
@@ -120,13 +114,13 @@ void check_claims(const SlotEvidence& evidence, std::vector<std::string>& wrong)
 void check_fault(const SlotRound& slot, const Verdict& verdict, std::vector<std::string>& wrong) {
     if (slot.fault_unit != verdict.unit)
         wrong.push_back("verdict: the fault is recorded in unit " + std::to_string(slot.fault_unit) +
-                        ", two recomputations show it in unit " + std::to_string(verdict.unit));
+                        ", a verifier's roots show it in unit " + std::to_string(verdict.unit));
     if (slot.fault_claimed != verdict.claimed)
         wrong.push_back("verdict: the claimed root of the fault is recorded as " +
                         slot.fault_claimed.brief() + ", the revealed trace gives " + verdict.claimed.brief());
     if (slot.fault_found != verdict.found)
         wrong.push_back("verdict: the found root of the fault is recorded as " + slot.fault_found.brief() +
-                        ", two recomputations give " + verdict.found.brief());
+                        ", that verifier's audit gives " + verdict.found.brief());
 }
 
 // What a slot without a reveal comes to.
@@ -166,7 +160,6 @@ const DrawnAudit* SlotEvidence::by(const PublicKey& verifier) const {
 }
 
 bool SlotEvidence::is_heard(std::uint32_t unit) const {
-    if (!disputed) return decided(unit).has_value();
     return std::any_of(audits.begin(), audits.end(),
                        [&](const DrawnAudit& audit) { return audit.roots.contains(unit); });
 }
@@ -187,23 +180,12 @@ std::optional<std::uint32_t> SlotEvidence::accused(const contracts::Job& job, co
     return std::nullopt;
 }
 
-std::optional<Hash256> SlotEvidence::decided(std::uint32_t unit) const {
-    std::map<Hash256, std::size_t> equal;
-    for (const DrawnAudit& audit : audits) {
-        const auto root = audit.roots.find(unit);
-        if (root != audit.roots.end() && contracts::decides(++equal[root->second])) return root->second;
-    }
-    return std::nullopt;
-}
-
-std::optional<Hash256> SlotEvidence::decided_for(const DrawnAudit& audit, std::uint32_t unit) const {
-    const auto root = decided(unit);
-    const bool alike = std::any_of(audits.begin(), audits.end(), [&](const DrawnAudit& other) {
-        const auto own = other.roots.find(unit);
-        return root && other.replayed() == audit.replayed() && own != other.roots.end() &&
-               own->second == *root;
+bool SlotEvidence::is_confirmed(std::uint32_t unit, const Hash256& root) const {
+    const auto equal = std::count_if(audits.begin(), audits.end(), [&](const DrawnAudit& audit) {
+        const auto found = audit.roots.find(unit);
+        return found != audit.roots.end() && found->second == root;
     });
-    return alike ? root : std::nullopt;
+    return equal >= 2;
 }
 
 bool SlotEvidence::missed() const {
@@ -236,26 +218,6 @@ bool SlotEvidence::is_drawn(std::uint32_t unit) const {
     return std::find(slot.drawn_units.begin(), slot.drawn_units.end(), unit) != slot.drawn_units.end();
 }
 
-std::vector<std::uint32_t> SlotEvidence::judged_units() const {
-    std::set<std::uint32_t> units(slot.drawn_units.begin(), slot.drawn_units.end());
-    for (const DrawnAudit& audit : audits) {
-        for (const auto& [unit, root] : audit.roots) {
-            if (is_heard(unit)) units.insert(unit);
-        }
-    }
-    return {units.begin(), units.end()};
-}
-
-bool SlotEvidence::proves(const DrawnAudit& audit) const {
-    const auto root = audit.roots.find(slot.fault_unit);
-    return root != audit.roots.end() && root->second == slot.fault_found;
-}
-
-std::uint64_t SlotEvidence::provers() const {
-    return static_cast<std::uint64_t>(
-        std::count_if(audits.begin(), audits.end(), [&](const DrawnAudit& audit) { return proves(audit); }));
-}
-
 static DrawnAudit drawn_audit(const contracts::StateView& state, const contracts::Job& job,
                               const contracts::Round& round, const SlotRound& slot, contracts::Stage stage,
                               const PublicKey& verifier) {
@@ -279,8 +241,6 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
                              const contracts::Round& round, const SlotRound& slot) {
     SlotEvidence evidence;
     evidence.slot = slot;
-    const auto params = contracts::read_param_set(state, job.params);
-    evidence.disputed = params && params->claim_window > 0;
     if (slot.revealed) evidence.reveal = contracts::read_reveal(state, job.id, round.number, slot.slot);
     if (program::carries_state(job.spec) && round.number > 0) {
         evidence.before = contracts::read_slot(state, job.id, round.number - 1, slot.slot);

@@ -37,16 +37,13 @@ struct SlotEvidence {
     std::optional<contracts::SlotRound> before;
     std::optional<contracts::Reveal> reveal_before;
     bool merged_before = false;      ///< the merge of that round took the slot
-    std::vector<DrawnAudit> audits;  ///< as drawn: the pair, then the third; none where no unit was drawn
-    /// Where games decide one root of a unit is a word about it, and none is a verdict; else two equal ones
-    /// are needed.
-    bool disputed = false;
-    bool held = false;  ///< by a majority of the judges' stake but for the miner's owner's
+    std::vector<DrawnAudit> audits;  ///< as drawn: the panel, then one more; none where no unit was drawn
+    bool held = false;               ///< by a majority of the judges' stake but for the miner's owner's
     /// Whether its miner has not made up for an absence, or for having just joined (Attendance).
     bool absent_before = false;
 
     [[nodiscard]] const DrawnAudit* by(const contracts::PublicKey& verifier) const;
-    /// Whether a drawn verifier said something of the unit; where votes decide, whether two said the same.
+    /// Whether a drawn verifier opened a root of the unit.
     [[nodiscard]] bool is_heard(std::uint32_t unit) const;
     /// Whether the revealed trace has any work in the unit.
     [[nodiscard]] bool has_work(const contracts::Job& job, std::uint32_t unit) const;
@@ -54,20 +51,11 @@ struct SlotEvidence {
     /// REQUIRES a reveal.
     [[nodiscard]] std::optional<std::uint32_t> accused(const contracts::Job& job,
                                                        const DrawnAudit& audit) const;
-    /// The root that at least two drawn verifiers computed for a unit. Of three votes only one root can.
-    [[nodiscard]] std::optional<contracts::Hash256> decided(std::uint32_t unit) const;
-    /// The same, but nothing where no other audit of this one's kind gives that root: a replay and a served
-    /// run begin at different states.
-    [[nodiscard]] std::optional<contracts::Hash256> decided_for(const DrawnAudit& audit,
-                                                                std::uint32_t unit) const;
-    /// The drawn units, and the others that two replays decided, ascending.
-    [[nodiscard]] std::vector<std::uint32_t> judged_units() const;
+    /// Whether at least two drawn verifiers opened this root of the unit.
+    [[nodiscard]] bool is_confirmed(std::uint32_t unit, const contracts::Hash256& root) const;
     [[nodiscard]] bool is_drawn(std::uint32_t unit) const;
     /// No commit came, and nobody but the miner withheld what the slot had to go on with.
     [[nodiscard]] bool missed() const;
-    /// True when this audit found the recorded fault.
-    [[nodiscard]] bool proves(const DrawnAudit& audit) const;
-    [[nodiscard]] std::uint64_t provers() const;
 };
 
 /// Who missed what, round by round in their order.
@@ -92,8 +80,8 @@ SlotEvidence gather_evidence(const contracts::StateView& state, const contracts:
 // rule; nothing when all is right.
 
 /// Revealed trace against its seal and against what was served, claims against the drawn units, recorded
-/// storage against the bitmaps, recorded verdict and fault against what two equal recomputations say. For
-/// slots of settled rounds.
+/// storage against the bitmaps, recorded verdict and fault against the opened audits. For slots of settled
+/// rounds.
 std::vector<std::string> audit_verdict(const std::string& chain, const contracts::Job& job,
                                        const contracts::Round& round, const SlotEvidence& evidence);
 

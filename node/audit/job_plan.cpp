@@ -55,7 +55,7 @@ std::int64_t cheat_gain_most(const contracts::Params& params, const JobPlan& pla
         one, cheat_gain(params, plan.slot_pay, gain, bond, honest * (1.0 - std::pow(1.0 - rate, units))));
 }
 
-constexpr std::uint64_t kVerifiers = contracts::panel_size();
+constexpr std::uint64_t kVerifiers = contracts::panel_mean();
 
 std::uint64_t stopping(base::Uint128 bytes) {
     constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();

@@ -23,11 +23,12 @@ const UnitReplay* SlotReplay::first_wrong() const {
 
 namespace {
 
-// The ledger says that this unit is false and what it should have been.
-void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
-    replay.judged_by = recorded.fault_unit;
+// A verifier says that this unit is false and what it should have been, and a game decides: one that is false
+// indeed is confirmed, and a wrong accusation makes no verdict wrong.
+void judge_accused(SlotReplay& replay, const contracts::SlotRound& recorded) {
     // A unit that is not among the recomputed: it stands behind the segment that was asked for.
     if (recorded.fault_unit >= replay.units.size()) {
+        replay.judged_by = recorded.fault_unit;
         replay.judgement = Judgement::kNotReached;
         return;
     }
@@ -35,17 +36,9 @@ void judge_mismatch(SlotReplay& replay, const contracts::SlotRound& recorded) {
     // Unknown behind a false state, it can still be what verifiers found who replayed the slot.
     const bool as_recorded = unit.state != UnitState::kEqual && unit.recomputed == recorded.fault_found &&
                              unit.claimed == recorded.fault_claimed;
-    replay.judgement = as_recorded                         ? Judgement::kRight
-                       : unit.state == UnitState::kUnknown ? Judgement::kCannotBeMade
-                                                           : Judgement::kWrong;
-}
-
-// A verifier says that this unit is false, and a game decides: one that is false indeed is confirmed.
-void judge_accused(SlotReplay& replay, const contracts::SlotRound& recorded) {
-    const SlotReplay before = replay;
-    judge_mismatch(replay, recorded);
-    if (replay.judgement == Judgement::kWrong)
-        replay = before;  // it accused wrongly: no verdict is wrong by it
+    if (!as_recorded && unit.state != UnitState::kUnknown) return;
+    replay.judged_by = recorded.fault_unit;
+    replay.judgement = as_recorded ? Judgement::kRight : Judgement::kCannotBeMade;
 }
 
 // The ledger says that every drawn unit is as claimed.
@@ -66,7 +59,6 @@ void judge_paid(SlotReplay& replay, const contracts::SlotRound& recorded) {
 
 void judge(SlotReplay& replay, const contracts::SlotRound& recorded) {
     switch (recorded.verdict) {
-        case Reason::kMismatch: return judge_mismatch(replay, recorded);
         case Reason::kPaidAccused: return judge_accused(replay, recorded);
         case Reason::kPaid:
         case Reason::kPaidDiverged: return judge_paid(replay, recorded);

@@ -10,7 +10,7 @@
 namespace assay::node {
 namespace {
 
-constexpr auto kPanel = static_cast<double>(contracts::panel_size());
+constexpr auto kPanel = static_cast<double>(contracts::panel_mean());
 
 struct Ways {
     std::uint64_t miner_up, verifier_up, verifier_down;

@@ -105,8 +105,7 @@ std::set<std::uint32_t> rounds_to_replay(const contracts::StateView& state, cons
     std::set<std::uint32_t> rounds;
     for (std::uint32_t round = 0; round < job.rounds_done; ++round) {
         for (const auto& slot : contracts::list_slots(state, job.id, round)) {
-            const bool accused = slot.verdict == contracts::Reason::kPaidAccused;
-            if (slot.verdict == contracts::Reason::kMismatch || accused) rounds.insert(round);
+            if (slot.verdict == contracts::Reason::kPaidAccused) rounds.insert(round);
         }
     }
     if (rounds.empty() && job.rounds_done > 0) rounds.insert(job.rounds_done - 1);

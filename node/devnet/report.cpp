@@ -52,9 +52,6 @@ MinerReport miner_report(const Devnet& net, std::size_t index, const contracts::
             report.reason = contracts::to_text(line.reason);
             const auto slot = contracts::read_slot(state, job.id, round, line.slot);
             if (slot) report.drawn += static_cast<std::uint32_t>(slot->drawn_units.size());
-            if (line.reason != contracts::Reason::kMismatch || report.caught_round) continue;
-            report.caught_round = round;
-            report.finding = finding_of(net, job.id, round, line.slot, slot->fault_unit);
         }
     }
     note_games(report, net, state, job);

@@ -117,7 +117,7 @@ void Story::tell_verdict(const contracts::StateView& state, const contracts::Eve
     if (contracts::consequence(event.reason) == contracts::Consequence::kPaid && !accused) return;
     out_ << "         slot " << event.slot << " " << name_of(event.node) << ": "
          << contracts::explain(event.reason) << "\n";
-    if (event.reason != Reason::kMismatch && !accused) return;
+    if (!accused) return;
     const auto slot = contracts::read_slot(state, event.job, event.round, event.slot);
     if (!slot) return;
     out_ << "         unit " << slot->fault_unit << ": claimed " << slot->fault_claimed.brief()

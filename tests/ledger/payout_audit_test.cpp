@@ -51,7 +51,7 @@ struct Settled {
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}});
         play_round(env, job, {.verifiers = {{silent, VerifierManner::kAbsent}}});
         REQUIRE(env.job(job).phase == JobPhase::kEnded);
-        REQUIRE(read_slot(env.whole(), job, 1, cheated_slot)->verdict == Reason::kMismatch);
+        REQUIRE(read_slot(env.whole(), job, 1, cheated_slot)->verdict == Reason::kPaidAccused);
         REQUIRE(line_of(env, job, 2, LineKind::kAudit, silent).reason == Reason::kAuditSilent);
     }
 
@@ -323,7 +323,7 @@ TEST_CASE("a changed claim, reveal, verdict or fault is reported at its slot") {
     s.expect_slot(
         1, cheated, [](SlotRound& x) { x.verdict = Reason::kPaid; }, "verdict");
     s.expect_slot(
-        1, s.honest_slot, [](SlotRound& x) { x.verdict = Reason::kMismatch; }, "verdict");
+        1, s.honest_slot, [](SlotRound& x) { x.verdict = Reason::kPaidAccused; }, "verdict");
     s.expect_slot(
         0, 0, [](SlotRound& x) { x.verdict = Reason::kPaidDiverged; }, "verdict");
     s.expect_slot(

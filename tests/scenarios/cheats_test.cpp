@@ -43,7 +43,7 @@ void check_caught(const SmallNetwork& network, const Cheat& cheat, std::uint32_t
     const node::Participant& cheater = network.net().miners[cheat.miner];
     INFO(cheater.name << " " << cheat.drill << " in segment " << segment);
     const contracts::Job job = network.job();
-    CHECK(network.verdicts(0, cheater) == std::vector{Reason::kMismatch});
+    CHECK(network.verdicts(0, cheater) == std::vector{Reason::kPaidAccused});
     CHECK(network.verdicts(1, cheater).empty());  // off the job
     CHECK(network.paid_to(cheater) == 0);
     for (const auto& slot : contracts::list_slots(network.state(), job.id, 0)) {

@@ -42,7 +42,7 @@ void run_variant(const Variant& variant) {
     network.run();
     const contracts::Job job = network.job();
     CHECK(job.end_reason == Reason::kJobComplete);
-    CHECK(network.verdicts(0, network.net().miners[2]) == std::vector{Reason::kMismatch});
+    CHECK(network.verdicts(0, network.net().miners[2]) == std::vector{Reason::kPaidAccused});
     for (const std::size_t honest : {0U, 1U}) {
         const node::Participant& who = network.net().miners[honest];
         CHECK(network.lost_by(who) == 0);

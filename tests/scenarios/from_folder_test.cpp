@@ -83,7 +83,7 @@ TEST_CASE("a job that starts from a model folder is trained, recomputed and paid
 
     // The cheat of round 0, whose base is the buyer's file, is caught; the others are paid.
     CHECK(contracts::read_round(network.state(), job.id, 0)->base_blob == job.spec.initial_blob);
-    CHECK(network.verdicts(0, network.net().miners[2]) == std::vector{Reason::kMismatch});
+    CHECK(network.verdicts(0, network.net().miners[2]) == std::vector{Reason::kPaidAccused});
     for (const std::size_t honest : {0U, 1U}) {
         CHECK(network.lost_by(network.net().miners[honest]) == 0);
         CHECK(network.paid_to(network.net().miners[honest]) > 0);

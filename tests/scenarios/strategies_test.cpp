@@ -77,7 +77,7 @@ TEST_CASE("a cheat among slots that carry is found, and its slot goes on with no
     const contracts::Job job = network.job();
     CHECK(job.end_reason == Reason::kJobComplete);
     const node::Participant& cheat = network.net().miners[2];
-    CHECK(network.verdicts(1, cheat) == std::vector{Reason::kMismatch});
+    CHECK(network.verdicts(1, cheat) == std::vector{Reason::kPaidAccused});
     CHECK(network.paid_to(cheat) > 0);  // of round 0
     for (const auto& slot : contracts::list_slots(network.state(), job.id, 1)) {
         const bool cheated = slot.miner == cheat.node;

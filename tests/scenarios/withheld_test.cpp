@@ -108,7 +108,7 @@ TEST_CASE(
     REQUIRE(slots_of(withholding) > 0);
     CHECK(network.paid_to(withholding) * slots_of(honest) < network.paid_to(honest) * slots_of(withholding));
     // Bytes that nobody is served hide nothing.
-    CHECK(count(network, LineKind::kSlot, Reason::kMismatch, lazy.node) == 1);
+    CHECK(count(network, LineKind::kSlot, Reason::kPaidAccused, lazy.node) == 1);
     CHECK(network.lost_by(lazy) > network.paid_to(lazy));
     for (const auto& who : network.net().verifiers) {
         CHECK(network.lost_by(who) == 0);

@@ -27,8 +27,8 @@ struct ZooCheat {
     std::string what;
     std::vector<std::string> drills = {};  ///< as --drill has them
     std::vector<Misconduct> conducts = {};
-    Reason reason = Reason::kMismatch;  ///< of its slots in the round in which it is caught
-    std::uint32_t fault_unit = 0;       ///< of a mismatch
+    Reason reason = Reason::kPaidAccused;  ///< of its slots in the round in which it is caught
+    std::uint32_t fault_unit = 0;          ///< of a mismatch
     /// Rounds of which it cheats in none. In them it is paid, or its slots are of `before`.
     std::uint32_t honest_rounds = 0;
     Reason before = Reason::kPaid;
@@ -88,7 +88,7 @@ void check_cheat(const SmallNetwork& network, const ZooCheat& cheat, const node:
         for (const auto& slot : contracts::list_slots(network.state(), job.id, round)) {
             if (slot.miner != cheater.node) continue;
             bonds += slot.bond.units();
-            if (cheat.reason == Reason::kMismatch) CHECK(slot.fault_unit == cheat.fault_unit);
+            if (cheat.reason == Reason::kPaidAccused) CHECK(slot.fault_unit == cheat.fault_unit);
         }
         if (cheat.reason == Reason::kNoCommitAgain) {
             CHECK(network.lost_by(cheater) > 0);
@@ -231,7 +231,7 @@ TEST_CASE("verifiers that make up roots, merge falsely or censor, and a withheld
     }
     for (const std::size_t cheat : {kRubberStamp, kCoinFlip}) {
         INFO(verifiers[cheat].name);
-        CHECK(reasons_of(LineKind::kAudit, verifiers[cheat])[Reason::kAuditWrong] > 0);
+        CHECK(reasons_of(LineKind::kAudit, verifiers[cheat])[Reason::kAuditAccuses] > 0);
         CHECK(network.lost_by(verifiers[cheat]) > network.paid_to(verifiers[cheat]));
     }
     CHECK_FALSE(reasons_of(LineKind::kAudit, verifiers[kRubberStamp]).contains(Reason::kPaidAudit));

@@ -72,11 +72,10 @@ std::string_view when(base::ErrorKind kind) {
 
 std::string reasons_table() {
     std::string text = head({"number", "name", "consequence", "again", "meaning"});
-    for (unsigned number = 0; number <= static_cast<unsigned>(contracts::kLastReason); ++number) {
-        const auto reason = static_cast<contracts::Reason>(number);
+    for (const contracts::Reason reason : contracts::all_reasons()) {
         const auto retry = contracts::retry(reason);
         const std::string again = retry ? std::string(text_of(*retry)) : "";
-        text += line({std::to_string(number), code(to_text(reason)),
+        text += line({std::to_string(static_cast<unsigned>(reason)), code(to_text(reason)),
                       std::string(text_of(consequence(reason))), again, std::string(explain(reason))});
     }
     return text;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/program/program.hpp"
-#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/job/costs.hpp"
@@ -39,7 +38,7 @@ void join_beacon(Work& work, const Hash256& job, Bidding& bidding, BeaconMember 
 /// Others may join for as long as asks are sealed, once somebody is there; nobody is waited for when no place
 /// is open. A window that members' bonds wait for is not cut.
 void shorten_refill(Work& work, Job job) {
-    if (job.phase != JobPhase::kRefill || !list_claims(work.state, job.id).empty()) return;
+    if (job.phase != JobPhase::kRefill || members_wait_for_window(work.state, job)) return;
     const bool full = open_places(work.state, job) == 0;
     const std::uint64_t window = full ? 0 : params_of(work.state, job).ask_commit_window;
     const std::uint64_t last = later(work.block.height, window);

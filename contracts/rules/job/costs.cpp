@@ -97,7 +97,7 @@ BondLoss bond_loss(const Params& params, Reason verdict, Amount bond) {
     const Amount lost = repeated ? part(bond, params.no_commit_ppm, Rounding::kUp) : bond;
     // Absence can be brought about: by a window that no machine meets, by whoever orders blocks. So it pays
     // nobody.
-    if (repeated || verdict == Reason::kMismatch) return {lost, {}};
+    if (repeated) return {lost, {}};
     return {lost, part(lost, params.forfeit_buyer_ppm, Rounding::kDown)};
 }
 
@@ -124,10 +124,8 @@ std::optional<Amount> dearest_penalty(const Params& params, const program::JobSp
                                       std::uint64_t slot_work) {
     const auto bond = slot_bond(params, spec, price, slot_work, Audited::kAtRate);
     if (!bond) return std::nullopt;
-    const Amount word = word_penalty(params, *bond);
-    if (!has_disputes(params)) return word;
     const auto accusation = accusation_stake(params, price, slot_work);
-    return accusation ? std::optional(std::max(word, *accusation)) : std::nullopt;
+    return accusation ? std::optional(std::max(word_penalty(params, *bond), *accusation)) : std::nullopt;
 }
 
 std::optional<Amount> enlistment_minimum(const Params& params, const program::JobSpec& spec,

@@ -64,7 +64,7 @@ std::optional<MinerLock> most_locked(const Params& params, const program::JobSpe
 std::optional<Amount> gain_bound_max(const Params& params, Amount price, std::uint64_t slot_work);
 
 /// What a miner loses of a slot's bond for the slot's verdict, and how much of that goes to the buyer; the
-/// rest is burned. What two equal roots take is burned whole: nobody who votes, or brings voters, wins by it.
+/// rest is burned. What absence takes is burned whole. What a game takes: rules/dispute/losses.hpp.
 struct BondLoss {
     Amount lost;
     Amount to_buyer;

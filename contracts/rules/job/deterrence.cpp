@@ -26,10 +26,8 @@ std::uint64_t product_up(std::uint64_t a, std::uint64_t b) {
 std::uint64_t deterring_rate(std::uint64_t threshold, const Params& params) {
     ASSAY_CHECK(params.collusion_ppm < kPartsPerMillion);
     constexpr std::uint64_t kAll = kPartsPerMillion * kPartsPerMillion * kPartsPerMillion;
-    const std::uint64_t captured = has_disputes(params)
-                                       ? colluding_panels(params.collusion_ppm, kPartsPerMillion)
-                                       : captured_panels(params.collusion_ppm, kPartsPerMillion);
-    return static_cast<std::uint64_t>(Uint128{threshold} * (kAll - captured) / kAll);
+    const std::uint64_t colluding = colluding_panels(params.collusion_ppm, kPartsPerMillion);
+    return static_cast<std::uint64_t>(Uint128{threshold} * (kAll - colluding) / kAll);
 }
 
 std::uint64_t lost_for_good_ppm(const Params& params) { return kPartsPerMillion - params.forfeit_buyer_ppm; }

@@ -10,9 +10,8 @@
 
 namespace assay::contracts {
 
-/// q' = q · (1 − c), rounded down: the rate at which a unit is drawn and its panel is not captured by those
-/// who collude (c: colluding_panels of panel.hpp at the share Params::collusion_ppm; captured_panels
-/// without disputes). `threshold` is q as a
+/// q' = q · (1 − c), rounded down: the rate at which a unit is drawn and its panel does not consist of those
+/// who collude (c: colluding_panels of panel.hpp at the share Params::collusion_ppm). `threshold` is q as a
 /// 64-bit threshold; UINT64_MAX stands for 1. REQUIRES collusion_ppm < one million.
 std::uint64_t deterring_rate(std::uint64_t threshold, const Params& params);
 

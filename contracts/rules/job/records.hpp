@@ -83,7 +83,7 @@ struct RosterEntry {
     /// zero. Who just joined begins with one absence.
     std::uint32_t missed = 0;
     bool dropped = false;                ///< missed too many, or ejected
-    Reason dropped_for = Reason::kNone;  ///< kDropped, kMismatch or kSilentAfterDraw
+    Reason dropped_for = Reason::kNone;  ///< kDropped, or why it lost its bond
     std::uint32_t dropped_round = 0;
     /// Verified work units × 1000 per height between dealing and last commit, recent rounds, newest last.
     std::vector<std::uint64_t> speeds;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/standing.hpp"
@@ -25,6 +26,19 @@ Amount bond_in(const StateView& state, const Params& params, const Job& job, con
                                 newcomer ? Audited::kAlways : Audited::kAtRate);
     ASSAY_CHECK(bond.has_value());  // the job was refused otherwise
     return *bond;
+}
+
+bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner) {
+    const auto claims = list_claims(state, job.id);
+    return std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
+        return claim.second.node == miner && !claim.second.bond.is_zero();
+    });
+}
+
+bool members_wait_for_window(const StateView& state, const Job& job) {
+    return std::any_of(job.roster.begin(), job.roster.end(), [&](const RosterEntry& entry) {
+        return !entry.dropped && waits_for_window(state, job, entry.node);
+    });
 }
 
 RosterEntry& roster_entry(Job& job, const PublicKey& miner) {

@@ -19,6 +19,11 @@ std::uint32_t open_places(const StateView& state, const Job& job);
 /// auction was held.
 Amount bond_in(const StateView& state, const Params& params, const Job& job, const PublicKey& miner);
 
+/// Whether claims of this job hold bonds of the miner, in their windows.
+bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner);
+/// Whether one of the members does that was not dropped.
+bool members_wait_for_window(const StateView& state, const Job& job);
+
 /// REQUIRES that it is in the roster.
 RosterEntry& roster_entry(Job& job, const PublicKey& miner);
 

@@ -26,14 +26,6 @@ struct Hand {
     bool newcomer = false;
 };
 
-/// Whether claims of this job hold bonds of the miner, in their windows.
-bool waits_for_window(const StateView& state, const Job& job, const PublicKey& miner) {
-    const auto claims = list_claims(state, job.id);
-    return std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
-        return claim.second.node == miner && !claim.second.bond.is_zero();
-    });
-}
-
 /// Owners of the verifiers that may be drawn, ascending.
 std::vector<PublicKey> owners_of_judges(const StateView& state, const Job& job) {
     std::vector<PublicKey> owners;
@@ -79,8 +71,9 @@ std::vector<Hand> hands_of(Work& work, Job& job) {
 void begin_refill(Work& work, Job& job) {
     const Params params = params_of(work.state, job);
     const bool open = open_places(work.state, job) > 0;
-    const std::uint64_t window = open ? params.storage_window : params.ask_commit_window;
-    set_phase(work, job, JobPhase::kRefill, later(work.block.height, std::max(window, params.claim_window)));
+    std::uint64_t window = open ? params.storage_window : params.ask_commit_window;
+    if (members_wait_for_window(work.state, job)) window = std::max(window, params.claim_window);
+    set_phase(work, job, JobPhase::kRefill, later(work.block.height, window));
 }
 
 /// One each while nobody is measured; then by measured speed, with the unmeasured at the slowest's.

@@ -71,24 +71,12 @@ struct SlotAudit {
 std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std::uint32_t round,
                                  const SlotRound& slot);
 
-/// What the opened audits say about one unit.
-struct UnitFinding {
-    std::uint32_t unit = 0;
-    bool drawn = false;    ///< else replays decided it
-    bool decided = false;  ///< as many verifiers as are needed computed the same root
-    Hash256 root;          ///< that root; where one is needed, that of any of them
-    /// Kinds of audits that give that root. A served run and a replay begin at different states, so that
-    /// neither shows the other wrong.
-    bool by_served = false;
-    bool by_replay = false;
-};
-/// The drawn units, and those that replays decided, ascending. `needed`: words_needed() of panel_rule.hpp.
-std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits,
-                                    std::size_t needed);
+/// Whether one of the audits opened a root of the unit.
+bool is_heard(const std::vector<SlotAudit>& audits, std::uint32_t unit);
 /// Makes empty postings for the verifiers drawn in `stage`.
 void call_audits(RunningRound& running, Stage stage);
-/// Draws one more verifier for each slot of which those drawn before left a drawn unit undecided, and, where
-/// there were fewer than panel_most(), for each whose miner opened its starts though all who opened an audit
+/// Draws one more verifier for each slot of which nobody drawn before opened a drawn unit, and, where there
+/// were fewer than panel_most(), for each whose miner opened its starts though all who opened an audit
 /// say that they had to replay; true when one was drawn.
 /// Nothing of a trace is known by then but the starts of the runs.
 bool draw_thirds(RunningRound& running);
@@ -100,7 +88,7 @@ bool is_missed(const StateView& state, const Job& job, std::uint32_t round, cons
 
 // loss.cpp
 /// The training loss of a round with these merged slots, from the ledger alone: over the steps inside their
-/// drawn units that were decided. Bits as program::mean_loss gives them; both
+/// drawn units that somebody recomputed. Bits as program::mean_loss gives them; both
 /// zero when no step was drawn.
 struct AuditedLoss {
     std::uint32_t bits = 0;

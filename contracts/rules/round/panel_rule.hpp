@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rules, roles and audits how many verifiers are drawn for a slot, how they take turns, and how a unit
-// and a fee are settled. Where claims can be challenged a panel of one to three is drawn, and one more where
-// nobody of it spoke; a root that differs from the claim accuses it, and a game decides. Where they cannot,
-// a pair is drawn, a third where those two leave something open, and two equal roots decide.
+// Gives rules, roles and audits how many verifiers are drawn for a slot, how they take turns, and when a
+// replay is paid. A panel of one to three is drawn, and one more where nobody of it spoke of a unit; a root
+// that differs from the claim accuses it, and a game decides (protocol.md §5, §6).
 #pragma once
 
 #include <cstddef>
@@ -11,13 +10,11 @@
 #include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "contracts/rules/round/seals.hpp"
-#include "contracts/rules/state/params.hpp"
 
 namespace assay::contracts {
 
 /// How many verifiers the beacon draws for a slot at first, if there are as many owners.
-inline std::size_t panel_drawn(const Params& params, const Hash256& beacon, std::uint32_t slot) {
-    if (!has_disputes(params)) return panel_size();
+inline std::size_t panel_drawn(const Hash256& beacon, std::uint32_t slot) {
     return 1 + static_cast<std::size_t>(draw_below(beacon, "panel", slot, 0, panel_most()));
 }
 
@@ -30,13 +27,9 @@ constexpr Stage stage_of(std::size_t place, std::size_t panel) {
 /// The label under which the beacon draws the verifiers of a stage.
 constexpr std::string_view draw_label(Stage stage) { return stage == Stage::kPair ? "pair" : "third"; }
 
-/// Whether so many equal roots of a unit decide it, where votes do. Of at most panel_most() roots only one
-/// can be that often.
-constexpr bool decides(std::size_t equal) { return equal >= 2; }
-
-/// Equal roots of a unit without which it counts as undecided, and is drawn once more: one where a game
-/// judges whoever is wrong.
-inline std::size_t words_needed(const Params& params) { return has_disputes(params) ? 1 : 2; }
+/// Whether so many equal roots of a unit are paid where the miner never opened its trace: nothing is there to
+/// weigh one word against, and a made-up one must not be paid.
+constexpr bool confirm_each_other(std::size_t equal) { return equal >= 2; }
 
 /// Whether the slot pays what replays cost: all who opened had to replay. Where the miner opened its starts
 /// its files may have been served all the same, so that everybody who was drawn must say so: one more too,

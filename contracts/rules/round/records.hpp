@@ -135,10 +135,9 @@ struct SlotRound {
     bool diverged = false;           ///< as the revealed trace says
     bool stored = false;             ///< by more than half of the stake that has a say (is_stored)
     Reason verdict = Reason::kNone;  ///< of the settlement
-    std::uint32_t fault_unit =
-        0;  ///< for kMismatch: the first unit shown wrong; for kPaidAccused: the first accused
-    Hash256 fault_claimed;  ///< its root as the miner's trace says
-    Hash256 fault_found;    ///< and as the verifiers computed it
+    std::uint32_t fault_unit = 0;    ///< the first unit that a drawn verifier accuses
+    Hash256 fault_claimed;           ///< its root as the miner's trace says
+    Hash256 fault_found;             ///< and as that verifier computed it; zero: nobody accuses
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,

@@ -255,7 +255,7 @@ void settle_audit(Settlement& s, const SlotRound& slot, const SlotAudit& audit, 
 /// Whoever accuses the slot has time to open its game; its audit's fee is due if the claim dies.
 void note_accusations(Settlement& s, const SlotRound& slot, const std::vector<SlotAudit>& audits,
                       const std::vector<AuditWorth>& worths, Claim& claim) {
-    if (!has_disputes(s.running.params) || !slot.revealed) return;
+    if (!slot.revealed) return;
     const auto reveal = read_reveal(s.state(), s.job().id, s.running.round.number, slot.slot);
     claim.accusations = accusations_of(required(reveal).trace, s.job().spec, audits);
     if (claim.accusations.empty()) return;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From opened audits to verdicts: where games decide, a root that differs accuses the claim; else two equal
-// recomputations decide a unit.
+// From opened audits to verdicts: a root that differs accuses the claim, and a game decides.
 #include <algorithm>
-#include <map>
 
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/job/roster.hpp"
@@ -37,38 +35,20 @@ std::vector<SlotAudit> audits_of(const StateView& state, const Hash256& job, std
     return audits;
 }
 
+bool is_heard(const std::vector<SlotAudit>& audits, std::uint32_t unit) {
+    return std::any_of(audits.begin(), audits.end(),
+                       [&](const SlotAudit& audit) { return audit.roots.contains(unit); });
+}
+
 namespace {
 
-UnitFinding find_unit(std::uint32_t unit, const std::vector<SlotAudit>& audits, std::size_t needed) {
-    UnitFinding finding;
-    finding.unit = unit;
-    std::map<Hash256, std::size_t> equal;
-    for (const SlotAudit& audit : audits) {
-        const auto root = audit.roots.find(unit);
-        if (root == audit.roots.end() || ++equal[root->second] < needed) continue;
-        finding.decided = true;
-        finding.root = root->second;
-    }
-    for (const SlotAudit& audit : audits) {
-        const auto root = audit.roots.find(unit);
-        if (!finding.decided || root == audit.roots.end() || root->second != finding.root) continue;
-        (audit.replayed ? finding.by_replay : finding.by_served) = true;
-    }
-    return finding;
+/// Whether nobody who was drawn opened a root of one of the drawn units.
+bool is_undecided(const SlotRound& slot, const std::vector<SlotAudit>& audits) {
+    return std::any_of(slot.drawn_units.begin(), slot.drawn_units.end(),
+                       [&](std::uint32_t unit) { return !is_heard(audits, unit); });
 }
 
 }  // namespace
-
-std::vector<UnitFinding> find_units(const SlotRound& slot, const std::vector<SlotAudit>& audits,
-                                    std::size_t needed) {
-    std::vector<UnitFinding> findings;
-    for (const std::uint32_t unit : claimed_units(slot.drawn_units, true)) {
-        UnitFinding finding = find_unit(unit, audits, needed);
-        finding.drawn = std::binary_search(slot.drawn_units.begin(), slot.drawn_units.end(), unit);
-        if (finding.drawn || finding.decided) findings.push_back(finding);
-    }
-    return findings;
-}
 
 void call_audits(RunningRound& running, Stage stage) {
     save(running);
@@ -102,34 +82,18 @@ bool draw_thirds(RunningRound& running) {
     bool drawn = false;
     for (SlotRound& slot : running.slots) {
         const auto audits = audits_of(running.work.state, running.job.id, running.round.number, slot);
-        const auto findings = find_units(slot, audits, words_needed(running.params));
-        const auto open = [](const UnitFinding& f) { return !f.decided; };
         const bool may_confirm = audits.size() < panel_most() && is_service_disputed(slot, audits);
-        if (std::any_of(findings.begin(), findings.end(), open) || may_confirm)
-            drawn = draw_third(running, slot) || drawn;
+        if (is_undecided(slot, audits) || may_confirm) drawn = draw_third(running, slot) || drawn;
     }
     return drawn;
 }
 
 namespace {
 
-/// Whether the unit in which the revealed trace ended is decided.
-bool is_divergence_decided(const program::JobSpec& spec, const Reveal& reveal,
-                           const std::vector<UnitFinding>& findings) {
-    const std::uint32_t unit = program::RoundPlan(spec).unit_of(reveal.trace.divergence->step);
-    return std::any_of(findings.begin(), findings.end(),
-                       [&](const UnitFinding& f) { return f.unit == unit && f.decided; });
-}
-
-/// What two equal roots show of the trace.
-std::optional<UnitDifference> find_mismatch(const program::TraceRecord& trace, const program::JobSpec& spec,
-                                            const std::vector<UnitFinding>& findings) {
-    for (const UnitFinding& finding : findings) {
-        const Hash256 claimed = program::unit_root(trace, spec, finding.unit);
-        if (finding.decided && finding.root != claimed)
-            return UnitDifference{finding.unit, claimed, finding.root};
-    }
-    return std::nullopt;
+/// Whether somebody computed the unit in which the revealed trace ended.
+bool is_divergence_heard(const program::JobSpec& spec, const Reveal& reveal,
+                         const std::vector<SlotAudit>& audits) {
+    return is_heard(audits, program::RoundPlan(spec).unit_of(reveal.trace.divergence->step));
 }
 
 /// The first accusation, by unit and then by the order of the draw.
@@ -156,26 +120,19 @@ void judge(RunningRound& running, SlotRound& slot) {
     const auto reveal = read_reveal(state, running.job.id, running.round.number, slot.slot);
     ASSAY_CHECK(reveal.has_value());
     const auto audits = audits_of(state, running.job.id, running.round.number, slot);
-    const auto findings = find_units(slot, audits, words_needed(running.params));
-    if (has_disputes(running.params)) {
-        // Whether its bytes are held or not, its bond answers for it. Without them nobody could have taken
-        // its update, so that no accuser kept it out.
-        const auto fault = find_accusation(reveal->trace, spec, audits);
-        const bool storable = slot.diverged || slot.stored;
-        if (fault) return note_fault(slot, storable ? Reason::kPaidAccused : Reason::kNotStored, *fault);
-    } else if (const auto fault = find_mismatch(reveal->trace, spec, findings)) {
-        return note_fault(slot, Reason::kMismatch, *fault);
-    }
-    const bool open =
-        std::any_of(findings.begin(), findings.end(), [](const UnitFinding& f) { return !f.decided; });
+    const bool storable = slot.diverged || slot.stored;
+    // Whether its bytes are held or not, its bond answers for it. Without them nobody could have taken its
+    // update, so that no accuser kept it out.
+    if (const auto fault = find_accusation(reveal->trace, spec, audits))
+        return note_fault(slot, storable ? Reason::kPaidAccused : Reason::kNotStored, *fault);
     if (slot.diverged) {
         // A claim that ends the work early, and is paid in full, is never paid by default.
-        const bool decided = is_divergence_decided(spec, *reveal, findings);
-        slot.verdict = decided ? Reason::kPaidDiverged : Reason::kUnresolved;
+        slot.verdict =
+            is_divergence_heard(spec, *reveal, audits) ? Reason::kPaidDiverged : Reason::kUnresolved;
     } else if (!slot.stored) {
         slot.verdict = Reason::kNotStored;
     } else {
-        slot.verdict = open ? Reason::kPaidUndecided : Reason::kPaid;
+        slot.verdict = is_undecided(slot, audits) ? Reason::kPaidUndecided : Reason::kPaid;
     }
 }
 

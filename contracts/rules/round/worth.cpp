@@ -22,19 +22,17 @@ void count_unit(AuditWorth& worth, const Job& job, const SlotRound& slot, std::u
     ++worth.units;
 }
 
-/// By votes. `penalised`: whether the others' words show this one wrong.
-AuditWorth weigh_by_votes(const Job& job, const SlotRound& slot, const SlotAudit& audit,
-                          const std::vector<UnitFinding>& findings, bool penalised) {
+/// Of a slot whose trace nobody knows: units of which another verifier computed the same root.
+AuditWorth weigh_without_trace(const Job& job, const SlotRound& slot, const SlotAudit& audit,
+                               const std::vector<SlotAudit>& audits) {
     AuditWorth worth;
-    for (const UnitFinding& finding : findings) {
-        const auto root = audit.roots.find(finding.unit);
-        if (!finding.decided || root == audit.roots.end()) continue;
-        if (root->second != finding.root) {
-            const bool same_start = audit.replayed ? finding.by_replay : finding.by_served;
-            if (same_start && penalised) return {Reason::kAuditWrong};
-            continue;
-        }
-        count_unit(worth, job, slot, finding.unit);
+    for (const auto& [unit, root] : audit.roots) {
+        const auto equal = std::count_if(audits.begin(), audits.end(),
+                                         [&, unit = unit, root = root](const SlotAudit& other) {
+                                             const auto found = other.roots.find(unit);
+                                             return found != other.roots.end() && found->second == root;
+                                         });
+        if (confirm_each_other(static_cast<std::size_t>(equal))) count_unit(worth, job, slot, unit);
     }
     if (worth.units > 0) worth.reason = Reason::kPaidAudit;
     return worth;
@@ -52,17 +50,15 @@ AuditWorth weigh_by_trace(const Job& job, const SlotRound& slot, const SlotAudit
 
 std::vector<AuditWorth> weigh_each(const RunningRound& running, const SlotRound& slot,
                                    const std::vector<SlotAudit>& audits) {
-    const bool games = has_disputes(running.params);
     const auto reveal = read_reveal(running.work.state, running.job.id, running.round.number, slot.slot);
-    const auto findings = find_units(slot, audits, 2);
     std::vector<AuditWorth> worths;
     for (const SlotAudit& audit : audits) {
         if (!audit.opened) {
             worths.push_back({unopened(audit)});
-        } else if (games && slot.revealed && reveal) {
+        } else if (slot.revealed && reveal) {
             worths.push_back(weigh_by_trace(running.job, slot, audit, reveal->trace));
         } else {
-            worths.push_back(weigh_by_votes(running.job, slot, audit, findings, !games));
+            worths.push_back(weigh_without_trace(running.job, slot, audit, audits));
         }
     }
     return worths;

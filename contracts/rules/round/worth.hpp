@@ -8,7 +8,7 @@
 
 namespace assay::contracts {
 
-/// What the findings say about one verifier's audit of the slot.
+/// What one verifier's audit of the slot is worth.
 struct AuditWorth {
     Reason reason = Reason::kAuditUndecided;
     std::uint64_t work = 0;    ///< of drawn units
@@ -17,11 +17,10 @@ struct AuditWorth {
     Amount from_slot;  ///< what the slot's pay gives for `replay`
 };
 
-/// In the order of the audits. Where games decide, a word that agrees with the revealed trace is paid and one
-/// that differs waits for its game; what a slot without a reveal claims nobody knows, so that two equal words
-/// are needed there. Where votes decide, two equal words say which are right. Work beyond the drawn units is
-/// paid at cost, out of what the slot holds, and only if nobody was served (replays_are_paid): where one was,
-/// the others may have been.
+/// In the order of the audits. A word that agrees with the revealed trace is paid, and one that differs waits
+/// for its game. What a slot without a reveal claims nobody knows: two equal words are paid there. Work
+/// beyond the drawn units is paid at cost, out of what the slot holds, and only if nobody was served
+/// (replays_are_paid): where one was, the others may have been.
 std::vector<AuditWorth> weigh_audits(const RunningRound& running, const SlotRound& slot,
                                      const std::vector<SlotAudit>& audits, Amount held);
 

@@ -40,7 +40,7 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(merge_seal_window, 1, kWindowMax, "merging, evaluating, sealing the result"),
         ASSAY_NUMBER(merge_open_window, 1, kWindowMax, "opening it"),
         ASSAY_NUMBER(
-            claim_window, 0, kWindowMax,
+            claim_window, 3, kWindowMax,
             "from a settlement on, pay is held and bonds stay locked so long; a job's end waits for it"),
         ASSAY_NUMBER(dispute_move_window, 1, kWindowMax,
                      "what each move of a game adds to its player's clock; how long vouchers can be called"),
@@ -74,7 +74,7 @@ std::vector<ParamRange> make_ranges() {
         ASSAY_NUMBER(
             forfeit_buyer_ppm, 0, 900'000,
             "of what a miner loses by silence after the draw, to the buyer; the rest is burned, and what "
-            "votes and absences take is burned whole"),
+            "absences take is burned whole"),
         ASSAY_NUMBER(
             no_commit_ppm, 0, kPartsPerMillion,
             "of the slot's bond, for not committing before two rounds of work made up for an absence, or in "
@@ -107,7 +107,7 @@ std::optional<std::string> check_params(const Params& params) {
         if (value < range.minimum || value > range.maximum) return std::string(range.name);
     }
     if (params.verifier_penalty > params.verifier_bond) return "verifier_penalty above verifier_bond";
-    if (params.claim_window != 0 && params.claim_window / 3 < params.audit_seal_window)
+    if (params.claim_window / 3 < params.audit_seal_window)
         return "claim_window below three times audit_seal_window";
     return std::nullopt;
 }

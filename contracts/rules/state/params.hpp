@@ -36,8 +36,8 @@ struct Params {
     std::uint64_t merge_seal_window = 100'000;
     std::uint64_t merge_open_window = 1'000;
     /// From a settlement on a claim stays open: it can be challenged, its pay is held and its bond locked.
-    /// None: nothing can be said against a settled claim. Else at least three times the seal window.
-    std::uint64_t claim_window = 0;
+    /// At least three times the seal window.
+    std::uint64_t claim_window = 300'000;
     std::uint64_t dispute_move_window = 100;  ///< what each move of a game adds to its player's clock
     std::uint64_t unbonding_delay = 100;      ///< from a withdrawal of stake to its arrival
 
@@ -59,8 +59,7 @@ struct Params {
     // Prices, as parts per million.
     std::uint64_t audit_fee_ppm = 1'000'000;  ///< of the clearing price, per recomputed work unit
     std::uint64_t merge_fee_ppm = 20'000;     ///< of a slot's pay, for recomputing the merge
-    /// Of what a miner loses without any vote, to the buyer; the rest is burned. What votes take is burned
-    /// whole.
+    /// Of what a miner loses by its silence, to the buyer; the rest is burned.
     std::uint64_t forfeit_buyer_ppm = 400'000;
     std::uint64_t no_commit_ppm = 200'000;  ///< of the slot's bond, for a repeated round without a commit
     std::uint64_t verifier_penalty_ppm =
@@ -82,10 +81,6 @@ struct Params {
               self.no_commit_ppm, self.verifier_penalty_ppm, self.gain_bound_max_ppm, self.collusion_ppm);
     }
 };
-
-/// Whether a settled claim can be challenged. Then no verdict is a vote: a verifier whose root differs from a
-/// claim's accuses it, and a game decides. Else two equal roots decide.
-inline bool has_disputes(const Params& params) { return params.claim_window > 0; }
 
 /// The name of a set: H("assay/params/v1", encoding).
 Hash256 params_hash(const Params& params);

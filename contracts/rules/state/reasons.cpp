@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules/state/reasons.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace assay::contracts {
@@ -90,16 +91,17 @@ constexpr std::array kRows = {
         "dealt "
         "again."},
     Row{Reason::kUnresolved, kUnpaid, "unresolved",
-        "No two verifiers decided the unit in which the training is said to have diverged: unpaid without "
-        "forfeit."},
+        "No drawn verifier recomputed the unit in which the training is said to have diverged: unpaid "
+        "without forfeit."},
     Row{Reason::kNotStored, kUnpaid, "not_stored",
         "No majority of the locked stake holds the slot's bytes: unpaid without forfeit, its update stays "
         "out."},
     Row{Reason::kAuditSilent, kUnpaid, "audit_silent", "The drawn verifier posted no audit in time."},
     Row{Reason::kPaidUndecided, kPaid, "paid_undecided",
-        "No two verifiers agreed on a drawn unit, and nothing was shown wrong: paid."},
+        "No drawn verifier recomputed one of the drawn units, and nothing was shown wrong: paid."},
     Row{Reason::kAuditUndecided, kUnpaid, "audit_undecided",
-        "No majority formed: nobody can say that the audit was right."},
+        "The miner opened no trace, and no other verifier computed the same: nobody can say that the audit "
+        "was right."},
     Row{Reason::kMergeSilent, kUnpaid, "merge_silent", "The verifier posted no merge in time."},
     Row{Reason::kMergeUndecided, kUnpaid, "merge_undecided",
         "No more than half of the locked stake attested a merge with the most slots."},
@@ -111,14 +113,8 @@ constexpr std::array kRows = {
         "A beacon link was withheld: the link bond is lost, and pays what the round's audits at rate 1 cost "
         "more; "
         "the rest is burned."},
-    Row{Reason::kAuditWrong, kPenalty, "audit_wrong",
-        "A majority of recomputations shows that this audit was wrong."},
     Row{Reason::kMergeWrong, kPenalty, "merge_wrong",
         "More than half of the locked stake merged the same slots to another result."},
-    Row{Reason::kMismatch, kForfeit, "mismatch",
-        "Recomputation by two verifiers gave other bits than the miner claimed: unpaid, the bond is "
-        "forfeited and "
-        "burned whole."},
     Row{Reason::kSilentAfterDraw, kForfeit, "silent_after_draw",
         "After the draw the sealed work was not opened, or only to a trace that is refused: unpaid, the bond "
         "is forfeited, a part to the buyer and the rest burned."},
@@ -195,15 +191,33 @@ constexpr std::array kRows = {
     Row{Reason::kWrongStart, kRefused, "wrong_start",
         "The trace begins with another state than the round's base with what the slot carries."},
 };
-static_assert(kRows.size() == static_cast<std::size_t>(kLastReason) + 1);
+
+constexpr auto kReasons = [] {
+    std::array<Reason, kRows.size()> reasons{};
+    for (std::size_t i = 0; i < kRows.size(); ++i) reasons[i] = kRows[i].reason;
+    return reasons;
+}();
+
+constexpr bool has_a_row_for_each() {
+    using Number = std::underlying_type_t<Reason>;
+    std::size_t next = 0;
+    for (Number number = 0; number <= static_cast<Number>(base::EnumRange<Reason>::last); ++number) {
+        if (!base::is_enumerator<Reason>(number)) continue;
+        if (next == kReasons.size() || kReasons[next++] != static_cast<Reason>(number)) return false;
+    }
+    return next == kReasons.size();
+}
+static_assert(has_a_row_for_each());
 
 const Row& row(Reason reason) {
-    const auto index = static_cast<std::size_t>(reason);
-    ASSAY_CHECK(index < kRows.size() && kRows[index].reason == reason);
-    return kRows[index];
+    const auto found = std::lower_bound(kReasons.begin(), kReasons.end(), reason);
+    ASSAY_CHECK(found != kReasons.end() && *found == reason);
+    return kRows[static_cast<std::size_t>(found - kReasons.begin())];
 }
 
 }  // namespace
+
+std::span<const Reason> all_reasons() { return kReasons; }
 
 Consequence consequence(Reason reason) { return row(reason).consequence; }
 

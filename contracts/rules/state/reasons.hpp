@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives everybody Reason, why the rules did what they did. Every refused transaction, every zero payment,
 // every loss and every end of a job carries one. Frozen numbers: they are stored, and scripts and `payout
-// explain` rely on them. New ones are added at the end, never between.
+// explain` rely on them. New ones are added at the end, never between; the number of one that went is not
+// given again.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "contracts/base/codec.hpp"
@@ -93,10 +95,8 @@ enum class Reason : std::uint16_t {
     // Part of a stake or deposit lost.
     kAskNotRevealed = 57,
     kLinkWithheld = 58,
-    kAuditWrong = 59,
     kMergeWrong = 60,
     // The bond lost.
-    kMismatch = 61,
     kSilentAfterDraw = 62,
     // A job's end.
     kJobComplete = 63,
@@ -148,7 +148,7 @@ enum class Reason : std::uint16_t {
     kChallengeLost = 98,
     // A job's end.
     kJobVoid = 99,
-    // Where games decide: paid unless a game is lost.
+    // Paid unless a game is lost.
     kPaidAccused = 100,
     // Not paid yet: a game decides.
     kAuditAccuses = 101,
@@ -156,7 +156,9 @@ enum class Reason : std::uint16_t {
     kBadStart = 102,
     kWrongStart = 103,
 };
-inline constexpr Reason kLastReason = Reason::kWrongStart;
+
+/// Ascending.
+std::span<const Reason> all_reasons();
 
 Consequence consequence(Reason reason);
 /// Short name in snake_case, stable: "silent_after_draw".
@@ -167,5 +169,6 @@ std::string_view explain(Reason reason);
 }  // namespace assay::contracts
 
 namespace assay::base {
-ASSAY_ENUM_RANGE(contracts::Reason, kNone, kWrongStart);
+// 59 and 61 were of votes, before games decided.
+ASSAY_ENUM_RANGE_WITHOUT(contracts::Reason, kNone, kWrongStart, 59, 61);
 }  // namespace assay::base

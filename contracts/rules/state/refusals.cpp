@@ -98,11 +98,9 @@ std::optional<Retry> retry(Reason reason) {
         case Reason::kDropped:
         case Reason::kAskNotRevealed:
         case Reason::kLinkWithheld:
-        case Reason::kAuditWrong:
         case Reason::kAuditUnopened:
         case Reason::kMergeUnopened:
         case Reason::kMergeWrong:
-        case Reason::kMismatch:
         case Reason::kSilentAfterDraw:
         case Reason::kJobComplete:
         case Reason::kJobCancelled:
@@ -125,7 +123,8 @@ std::optional<Retry> retry(Reason reason) {
 }
 
 std::optional<Reason> refusal_of(std::uint32_t number) {
-    if (number > static_cast<std::uint32_t>(kLastReason)) return std::nullopt;
+    if (number > UINT16_MAX || !base::is_enumerator<Reason>(static_cast<std::uint16_t>(number)))
+        return std::nullopt;
     const auto reason = static_cast<Reason>(number);
     if (!retry(reason)) return std::nullopt;
     return reason;

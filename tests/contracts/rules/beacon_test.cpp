@@ -247,6 +247,7 @@ TEST_CASE("a job cancelled while links are opened ends behind its round, and the
     w.let_window_pass();
     open_links(w.env, w.job, {});
     w.finish_round();
+    play_job(w.env, w.job);  // the windows
     const Job ended = *read_job(w.env.whole(), w.job);
     CHECK(ended.end_reason == Reason::kJobCancelled);
     CHECK(w.env.stake("v1") == kPlenty - w.bond().units());

@@ -77,7 +77,7 @@ TEST_CASE("each judge's merge is a claim: part of what it locked for the job mov
     CHECK(w.left() == job.spec.market.budget);
 }
 
-TEST_CASE("at the settlement pay goes to who earned it, the rest back, and no claim is left") {
+TEST_CASE("pay goes to who earned it once its window is over, the rest back, and no claim is left") {
     for (const Play& play :
          {Play{}, Play{.miners = {{"m1", MinerManner::kCheats}}},
           Play{.miners = {{"m2", MinerManner::kAbsent}}}, Play{.mergers = {{"v1", MergeManner::kLies}}},
@@ -86,17 +86,29 @@ TEST_CASE("at the settlement pay goes to who earned it, the rest back, and no cl
         ClaimsWorld w;
         const Amount budget = w.env.job(w.id).spec.market.budget;
         play_round(w.env, w.id, play);
+        const Job settled = w.env.job(w.id);
+        for (const auto& [name, claim] : list_claims(w.env.state(), w.id))
+            CHECK((name.round == 1 || claim.window >= w.env.params().claim_window));
+        if (settled.phase == JobPhase::kRounds) let_windows_pass(w.env, w.id, 0);
+        play_job(w.env, w.id);
+        const Job ended = w.env.job(w.id);
+        CHECK(ended.phase == JobPhase::kEnded);
+        CHECK(list_claims(w.env.state(), w.id).empty());
+        CHECK(w.held().is_zero());
         Amount paid;
         Amount returned;
-        for (const SettlementLine& line : list_settlement(w.env.whole(), w.id, 0)) {
-            paid = paid.plus(line.from_escrow).value();
-            returned = returned.plus(line.lost_to_escrow).value();
+        for (std::uint32_t round = 0; round < ended.round; ++round) {
+            for (const SettlementLine& line : list_settlement(w.env.whole(), w.id, round)) {
+                paid = paid.plus(line.from_escrow).value();
+                returned = returned.plus(line.lost_to_escrow).value();
+            }
         }
-        const Job job = w.env.job(w.id);
-        for (const auto& [name, claim] : list_claims(w.env.state(), w.id)) CHECK(name.round == 1);
-        CHECK(job.spent == paid);
-        CHECK(w.left().plus(paid)->plus(job.refunded) == budget.plus(returned));
-        if (job.phase == JobPhase::kEnded) CHECK(w.held().is_zero());
+        for (const Game& game : list_games(w.env.whole(), w.id)) {
+            paid = difference(paid, game.returned);
+            paid = paid.plus(game.fees).value();
+        }
+        CHECK(ended.spent == paid);
+        CHECK(paid.plus(ended.refunded) == budget.plus(returned));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "contracts/rules/job/deterrence.hpp"
 #include "contracts/rules/job/panel.hpp"
 #include "contracts/rules/round/draws.hpp"
+#include "contracts/rules/round/panel_rule.hpp"
 #include "tests/contracts/rules/env.hpp"
 #include "tests/support/properties.hpp"
 
@@ -35,33 +36,21 @@ TEST_CASE("nobody colludes, everything is drawn and all is burned: the bond is w
     CHECK(deterring_bond(params, {amount(900), 4, amount(100)}, kAlways) == amount(1'000));
 }
 
-TEST_CASE("a panel is captured by two of its three") {
-    CHECK(captured_panels(0, 10) == 0);
-    CHECK(captured_panels(10, 10) == 1'000);
-    // Every panel of three out of thirty, one by one, of which ten collude: with repetition, as from large
-    // stakes.
-    std::uint64_t captured = 0;
+TEST_CASE("a panel of one to three colludes when all of it does") {
+    CHECK(colluding_panels(0, 10) == 0);
+    CHECK(colluding_panels(10, 10) == 1'000);
+    // Every panel of one, two or three out of thirty of whom ten collude: with repetition, as from large
+    // stakes; each size as likely.
+    std::uint64_t colluding = 0;
     for (int a = 0; a < 30; ++a)
         for (int b = 0; b < 30; ++b)
-            for (int c = 0; c < 30; ++c) captured += (a < 10) + (b < 10) + (c < 10) >= 2 ? 1 : 0;
-    CHECK(captured_panels(10, 30) == captured);
+            for (int c = 0; c < 30; ++c)
+                for (const bool all : {a < 10, a < 10 && b < 10, a < 10 && b < 10 && c < 10})
+                    colluding += all ? 1 : 0;
+    CHECK(colluding_panels(10, 30) == (colluding + 2) / 3);
 }
 
-TEST_CASE("two of three owners decide, whatever they lock") {
-    const auto key = [](std::uint8_t number) {
-        PublicKey made;
-        made.bytes[0] = number;
-        return made;
-    };
-    const std::vector<EligibleVerifier> judges = {
-        {key(1), key(1), 1'000'000}, {key(2), key(2), 1}, {key(3), key(3), 1}};
-    for (std::uint32_t slot = 0; slot < 64; ++slot) {
-        const auto panel = draw_weighted(bytes_of("beacon"), "pair", slot, judges, panel_most());
-        CHECK(std::set<PublicKey>(panel.begin(), panel.end()) == std::set{key(1), key(2), key(3)});
-    }
-}
-
-TEST_CASE("a third of the stake under many names has more panels than a third of the seats") {
+TEST_CASE("a third of the stake under many names has no more panels than its bond counts with") {
     // Two honest owners with a third each; ten names share the last third.
     std::vector<EligibleVerifier> judges;
     for (std::uint8_t number = 1; number <= 12; ++number) {
@@ -70,27 +59,28 @@ TEST_CASE("a third of the stake under many names has more panels than a third of
         judges.push_back({key, key, number <= 2 ? 100U : 10U});
     }
     constexpr std::uint32_t kPanels = 20'000;
-    std::uint32_t captured = 0;
+    std::uint32_t colluding = 0;
     for (std::uint32_t slot = 0; slot < kPanels; ++slot) {
-        int seats = 0;
-        for (const PublicKey& node : draw_weighted(bytes_of("beacon"), "pair", slot, judges, panel_most()))
-            seats += node.bytes[0] > 2 ? 1 : 0;
-        captured += seats >= 2 ? 1 : 0;
+        const std::size_t size = panel_drawn(bytes_of("beacon"), slot);
+        const auto panel = draw_weighted(bytes_of("beacon"), "pair", slot, judges, size);
+        const bool whole =
+            std::all_of(panel.begin(), panel.end(), [](const PublicKey& node) { return node.bytes[0] > 2; });
+        colluding += whole ? 1 : 0;
     }
-    const double share = static_cast<double>(captured) / kPanels;
-    CHECK(share > 0.35);
-    CHECK(share < 0.39);
-    CHECK(share > static_cast<double>(captured_panels(1, 3)) / 27);
+    const double share = static_cast<double>(colluding) / kPanels;
+    CHECK(share > 0.14);  // (1/3 + 1/3·90/290 + 1/3·90/290·80/280) / 3 = 0.155
+    CHECK(share < 0.17);
+    CHECK(share < static_cast<double>(colluding_panels(100, 300)) / 27'000'000 + 0.005);
 }
 
 TEST_CASE(
-    "a third of the stake that colludes leaves 20 of 27 panels, and what the buyer gets deters nobody") {
+    "a third of the stake that colludes leaves 68 of 81 panels, and what the buyer gets deters nobody") {
     const Params third = colluding(333'333, 0);
-    CHECK(std::abs(as_rate(deterring_rate(kAlways, third)) - 20.0L / 27.0L) < 1e-6L);
-    CHECK(deterring_bond(third, {amount(800), 1, amount(0)}, kAlways) == amount(1'080));
+    CHECK(std::abs(as_rate(deterring_rate(kAlways, third)) - 68.0L / 81.0L) < 1e-6L);
+    CHECK(deterring_bond(third, {amount(680), 1, amount(0)}, kAlways) == amount(810));
     const Params shared = colluding(333'333, 400'000);
     CHECK(lost_for_good_ppm(shared) == 600'000);
-    CHECK(deterring_bond(shared, {amount(800), 1, amount(0)}, kAlways) == amount(1'800));
+    CHECK(deterring_bond(shared, {amount(680), 1, amount(0)}, kAlways) == amount(1'350));
 }
 
 TEST_CASE("a rate that cannot be told from zero, or a forfeit that all comes back, has no bond") {
@@ -112,7 +102,7 @@ TEST_CASE("whoever skips any number of units wins less than it loses, in every d
         const auto bond = deterring_bond(params, stake, q);
         RC_ASSERT(bond.has_value());
         const long double beta = static_cast<long double>(params.collusion_ppm) / 1e6L;
-        const long double honest = 1.0L - beta * beta * (3.0L - 2.0L * beta);
+        const long double honest = 1.0L - (beta + beta * beta + beta * beta * beta) / 3.0L;
         const long double burned = static_cast<long double>(lost_for_good_ppm(params)) / 1e6L;
         const long double saving = static_cast<long double>(stake.saving.units()) / units;
         for (std::uint32_t skipped = 1; skipped <= units; ++skipped) {

@@ -49,6 +49,8 @@ Params short_windows() {
     params.storage_window = 10;
     params.merge_seal_window = 10;
     params.merge_open_window = 5;
+    params.claim_window = 30;
+    params.dispute_move_window = 6;
     params.unbonding_delay = 20;
     params.probation_rounds = 3;
     params.panel_owners_least = 2;

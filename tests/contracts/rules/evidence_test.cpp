@@ -15,7 +15,12 @@ struct EvidenceWorld {
     Hash256 id;
     MemoryState before;  ///< the last round was not settled yet, and the ones before were
 
-    explicit EvidenceWorld(const JobSpec& spec = small_job()) {
+    static Params patient() {
+        Params params = short_windows();
+        params.commit_window = 100;
+        return params;
+    }
+    explicit EvidenceWorld(const JobSpec& spec = small_job()) : env(patient()) {
         for (const char* name : {"m1", "m2"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         id = env.post(spec);
@@ -26,6 +31,8 @@ struct EvidenceWorld {
         for (const auto& [key, value] : env.state().scan({})) before.put(key, value);
         play_merges(env, id, {});
         REQUIRE(read_round(env.whole(), id, 0)->phase == RoundPhase::kSettled);
+        CHECK(list_evidence(env.state()).empty());  // all of it can be disputed
+        let_windows_pass(env, id, 0);
     }
     [[nodiscard]] std::size_t bytes(Table table) const {
         std::size_t sum = 0;
@@ -36,7 +43,9 @@ struct EvidenceWorld {
 
 }  // namespace
 
-TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log gives back every byte") {
+TEST_CASE(
+    "a round whose windows are over keeps hashes of its reveals and audits, and the log gives back every "
+    "byte") {
     const EvidenceWorld s;
     CHECK(s.env.state().scan(table_prefix(Table::kReveal)).empty());
     for (const AuditPosting& posting : list_audits(s.env.whole(), s.id, 0)) CHECK(posting.claims.empty());
@@ -51,7 +60,8 @@ TEST_CASE("a settled round keeps hashes of its reveals and audits, and the log g
     CHECK(list_evidence(s.before).empty());
 }
 
-TEST_CASE("a settled round keeps the hash of each merge's clips, and the log gives them back") {
+TEST_CASE(
+    "a round whose windows are over keeps the hash of each merge's clips, and the log gives them back") {
     JobSpec spec = small_job();
     spec.train.max_update_norm = 2.0F;
     const EvidenceWorld s(spec);
@@ -87,7 +97,7 @@ TEST_CASE("a record is recovered from its own transaction alone") {
     CHECK_FALSE(recover(s.env.state(), forged, other).has_value());
 }
 
-TEST_CASE("a round that is settled costs the state less than the messages that made it") {
+TEST_CASE("a round whose windows are over costs the state less than the messages that made it") {
     const EvidenceWorld s;
     std::size_t large = 0;
     for (const Table table : {Table::kReveal, Table::kAudit})

@@ -35,6 +35,7 @@ struct HistoryWorld {
     /// Sees the job end as `end` ends it, and its records leave in the block after.
     void expect_leaving(const std::function<void()>& end, Reason reason) {
         end();
+        play_job(env, id);  // the windows
         const auto progress = read_job_progress(env.state(), id);
         REQUIRE(progress.has_value());
         REQUIRE(progress->phase == JobPhase::kEnded);

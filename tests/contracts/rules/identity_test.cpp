@@ -224,7 +224,7 @@ TEST_CASE("genesis refuses what cannot be, and names it") {
     CHECK(error_of(config).find("ascend") != std::string::npos);
     for (const ParamRange& range : param_ranges()) {
         if (range.name == "panel_owners_least") {
-            CHECK(range.minimum == panel_size());
+            CHECK(range.minimum == 2);
             CHECK(range.maximum == panel_most());
         }
         CAPTURE(std::string(range.name));

@@ -128,7 +128,7 @@ void damage_round(std::vector<Damage>& all, Table table, const Bytes& key, const
         slot([](SlotRound& s) { s.bond = {}; });
         slot([](SlotRound& s) { s.assigned = !s.assigned; });
         slot([](SlotRound& s) { s.miner = stranger(); });
-        slot([](SlotRound& s) { s.verdict = Reason::kMismatch; });
+        slot([](SlotRound& s) { s.verdict = Reason::kPaidAccused; });
     }
     if (table == Table::kClaim) {
         const auto claim = [&](auto change) { all.push_back(changing<Claim>(key, value, change)); };

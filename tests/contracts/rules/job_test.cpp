@@ -23,6 +23,7 @@ struct BiddingMarket {
         return AskCommit{job, ask_seal(env.chain(), job, who.node_key(), amount(price), who.secret)};
     }
     void check_refunded() {
+        play_job(env, job);  // the windows
         const Job record = env.job(job);
         CHECK(record.escrow.is_zero());
         CHECK(record.spent.units() + record.refunded.units() >= record.spec.market.budget.units());
@@ -181,9 +182,9 @@ TEST_CASE("a round begins with panel_owners_least owners of verifiers, and with 
 TEST_CASE("a job whose miners are all gone or ejected, and that nobody joins, ends") {
     BiddingMarket m;
     m.env.hold_auction(m.job, {{"m1", 1}}, {"v1", "v2"});
-    play_round(m.env, m.job, {.miners = {{"m1", MinerManner::kCheats}}});
+    play_round(m.env, m.job, {.miners = {{"m1", MinerManner::kSilent}}});
     CHECK(m.env.job(m.job).phase == JobPhase::kRefill);
-    m.env.let_deadline_pass();
+    play_job(m.env, m.job);
     CHECK(m.env.job(m.job).end_reason == Reason::kNoMiners);
     m.check_refunded();
 }

@@ -164,6 +164,7 @@ TEST_CASE("without a majority the state stays, counters advance, slots are paid,
     }
     SECTION("a second one in a row ends the job") {
         play_round(w.env, w.job, none);
+        play_job(w.env, w.job);  // the windows
         job = w.env.job(w.job);
         CHECK(job.end_reason == Reason::kMergeUnresolved);
         CHECK(line_of(w.env, w.job, 1, LineKind::kSlot, "m1").reason == Reason::kPaid);

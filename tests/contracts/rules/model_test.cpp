@@ -38,7 +38,8 @@ Play random_play(std::mt19937_64& random) {
     return play;
 }
 
-/// What settlement lines say that a party gained, less what they say that it lost.
+/// What settlement lines and games say that a party gained, less what they say that it lost; without the fees
+/// of those who accused dead claims.
 std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& owner) {
     std::int64_t gain = 0;
     const auto record = read_job(env.whole(), job);
@@ -49,6 +50,15 @@ std::int64_t gain_by_lines(const Env& env, const Hash256& job, const PublicKey& 
                 gain -= static_cast<std::int64_t>(line.lost.units());
             }
         }
+    }
+    for (const Game& game : list_games(env.whole(), job)) {
+        const bool claimant = game.claimant_owner == owner;
+        if (game.claimant_lost ? claimant : game.challenger_owner == owner)
+            gain -= static_cast<std::int64_t>(game.lost.units());
+        if (game.claimant_lost ? game.challenger_owner == owner : claimant)
+            gain += static_cast<std::int64_t>(game.to_winner.units());
+        // The pay of a dead claim, which its line says was earned.
+        if (claimant) gain -= static_cast<std::int64_t>(game.returned.units());
     }
     return gain;
 }
@@ -130,8 +140,7 @@ private:
 
 }  // namespace
 
-TEST_CASE(
-    "in random jobs every owner ends with what the settlement lines say, and honest miners lose nothing") {
+TEST_CASE("in random jobs every owner ends with what settlement lines and games say") {
     tests::check_property(12, [] {
         std::mt19937_64 random(*tests::any_word());
         Params params = short_windows();
@@ -153,15 +162,29 @@ TEST_CASE(
             for (const auto& name : names) before[name] = holdings(env, name);
         }
         env.hold_auction(id, asks, kVerifiers);
-        while (is_running(env, id)) play_round(env, id, random_play(random));
+        while (is_running(env, id)) {
+            const Play play = random_play(random);
+            const std::uint32_t round = env.job(id).round;
+            play_round(env, id, play);
+            play_accusations(env, id, round, play);
+        }
+        play_job(env, id);  // the windows
         const Job job = env.job(id);
         RC_ASSERT(consequence(job.end_reason) == Consequence::kJobEnded);
-        for (const auto& [name, held] : before) {
-            const auto now = static_cast<std::int64_t>(holdings(env, name));
-            RC_ASSERT(now - static_cast<std::int64_t>(held) ==
-                      gain_by_lines(env, id, env.person(name).owner_key()));
-        }
+        std::int64_t fees = 0;  // of those who accused dead claims: no record says which of them had how much
         std::uint64_t to_buyer = 0;
+        for (const Game& game : list_games(env.whole(), id)) {
+            fees += static_cast<std::int64_t>(game.fees.units());
+            to_buyer += game.to_buyer.units();
+        }
+        for (const auto& [name, held] : before) {
+            const std::int64_t gained =
+                static_cast<std::int64_t>(holdings(env, name)) - static_cast<std::int64_t>(held);
+            const std::int64_t recorded = gain_by_lines(env, id, env.person(name).owner_key());
+            if (name.starts_with('m')) RC_ASSERT(gained == recorded);
+            fees -= gained - recorded;
+        }
+        RC_ASSERT(fees == 0);
         std::uint64_t penalties = 0;
         std::uint64_t links = 0;  // the buyer's link bond
         for (std::uint32_t round = 0; round < job.round; ++round) {
@@ -200,14 +223,20 @@ TEST_CASE(
             // Some of the honest are not served, whoever the miner is.
             for (const char* name : {"v2", "v3", "v4"})
                 if (random() % 3 == 0) play.verifiers[name] = VerifierManner::kUnserved;
+            const std::uint32_t round = env.job(id).round;
             play_round(env, id, play);
+            play_accusations(env, id, round, play);
         }
+        play_job(env, id);  // the windows
         for (const char* name : {"m1", "v2", "v3", "v4"}) RC_ASSERT(env.stake(name) == kPlenty);
         for (std::uint32_t round = 0; round < env.job(id).round; ++round) {
             for (const SettlementLine& line : list_settlement(env.whole(), id, round)) {
-                if (line.node == env.person("m1").node_key()) RC_ASSERT(line.reason == Reason::kPaid);
+                if (line.node != env.person("m1").node_key()) continue;
+                RC_ASSERT((line.reason == Reason::kPaid || line.reason == Reason::kPaidAccused));
             }
         }
+        for (const Game& game : list_games(env.whole(), id))
+            RC_ASSERT((!game.claimant_lost || game.claimant != env.person("m1").node_key()));
     });
 }
 

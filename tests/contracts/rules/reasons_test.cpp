@@ -12,8 +12,7 @@ namespace assay::contracts::test {
 
 TEST_CASE("every reason has a name of its own, a sentence and a consequence") {
     std::set<std::string> names;
-    for (int number = 0; number <= static_cast<int>(kLastReason); ++number) {
-        const auto reason = static_cast<Reason>(number);
+    for (const Reason reason : all_reasons()) {
         CHECK(names.insert(std::string(to_text(reason))).second);
         const std::string sentence(explain(reason));
         CHECK(sentence.back() == '.');
@@ -26,7 +25,7 @@ TEST_CASE("numbers of reasons and transactions never move") {
     CHECK(static_cast<int>(Reason::kNonceUsed) == 13);
     CHECK(static_cast<int>(Reason::kNoSeal) == 42);
     CHECK(static_cast<int>(Reason::kPaid) == 43);
-    CHECK(static_cast<int>(Reason::kMismatch) == 61);
+    CHECK(static_cast<int>(Reason::kSilentAfterDraw) == 62);
     CHECK(static_cast<int>(Reason::kMergeUnresolved) == 70);
     CHECK(static_cast<int>(Reason::kMergeDiverged) == 71);
     CHECK(static_cast<int>(Reason::kSenderBusy) == 74);
@@ -34,15 +33,23 @@ TEST_CASE("numbers of reasons and transactions never move") {
     CHECK(static_cast<int>(TxType::kMergeOpen) == 21);
 }
 
+TEST_CASE("the number of a reason that went decodes to none") {
+    for (const std::uint16_t number : {std::uint16_t{59}, std::uint16_t{61}}) {
+        CHECK(base::decode<Reason>(base::encode(number)).error() == base::DecodeError::kBadEnum);
+        CHECK_FALSE(refusal_of(number).has_value());
+    }
+    CHECK(base::decode<Reason>(base::encode(std::uint16_t{60})).value() == Reason::kMergeWrong);
+}
+
 TEST_CASE("every refusal is permanent or temporary, and nothing else is either") {
-    for (std::uint32_t number = 0; number <= static_cast<std::uint32_t>(kLastReason); ++number) {
-        const auto reason = static_cast<Reason>(number);
+    for (const Reason reason : all_reasons()) {
         CAPTURE(std::string(to_text(reason)));
         CHECK(retry(reason).has_value() == (consequence(reason) == Consequence::kRefused));
-        CHECK(refusal_of(number) == (retry(reason) ? std::optional(reason) : std::nullopt));
+        CHECK(refusal_of(static_cast<std::uint32_t>(reason)) ==
+              (retry(reason) ? std::optional(reason) : std::nullopt));
     }
     // A newer node's numbers are none of ours.
-    CHECK_FALSE(refusal_of(static_cast<std::uint32_t>(kLastReason) + 1).has_value());
+    CHECK_FALSE(refusal_of(static_cast<std::uint32_t>(all_reasons().back()) + 1).has_value());
     CHECK_FALSE(refusal_of(UINT32_MAX).has_value());
     CHECK_FALSE(refusal_of((1U << 16U) + static_cast<std::uint32_t>(Reason::kBadSpec)).has_value());
 }
@@ -130,8 +137,7 @@ TEST_CASE("the tests before this one have met every reason") {
     // What a node says at its door: tests/ledger/engine_test.cpp meets those.
     const std::set<Reason> door{Reason::kNonceWaiting, Reason::kNodeBusy, Reason::kSenderBusy,
                                 Reason::kTooCostly};
-    for (int number = 0; number <= static_cast<int>(kLastReason); ++number) {
-        const auto reason = static_cast<Reason>(number);
+    for (const Reason reason : all_reasons()) {
         if (door.contains(reason)) continue;
         CAPTURE(std::string(to_text(reason)));
         CHECK(reasons_met().count(reason) == 1);

@@ -234,7 +234,7 @@ TEST_CASE("a round ends within the sum of its windows, whoever is gone") {
     }
     // Its places are open, and nobody takes one.
     REQUIRE(w.env.job(w.job).phase == JobPhase::kRefill);
-    w.env.let_deadline_pass();
+    play_job(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kNoMiners);
     w.env.next_block();  // its records leave
     CHECK(next_deadline(w.env.state()) == std::nullopt);

@@ -5,6 +5,9 @@
 
 #include "contracts/program/round_law.hpp"
 #include "contracts/program/round_plan.hpp"
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/dispute/transactions.hpp"
 #include "contracts/rules/round/draws.hpp"
 #include "tests/support/catch.hpp"
 
@@ -342,6 +345,40 @@ void play_job(Env& env, const Hash256& id, const Play& play, int limit) {
         REQUIRE(limit-- > 0);
         play_round(env, id, play);
     }
+    while (env.job(id).phase == JobPhase::kClosing) env.let_deadline_pass();
+}
+
+void play_accusations(Env& env, const Hash256& job, std::uint32_t round, const Play& play) {
+    const program::RoundPlan plan(env.job(job).spec);
+    for (const auto& [name, claim] : list_claims(env.state(), job)) {
+        if (name.round != round || name.kind != ClaimKind::kSlot || claim.dead) continue;
+        for (const Accusation& accusation : claim.accusations) {
+            Person& accuser = env.by_node(accusation.verifier);
+            const auto manner = play.verifiers.find(accuser.name);
+            const bool honest = manner == play.verifiers.end() || manner->second == VerifierManner::kHonest ||
+                                manner->second == VerifierManner::kUnserved;
+            const auto now = read_claim(env.state(), name);
+            if (!honest || !now || now->dead) continue;
+            const bool finalise = plan.is_finalise(accusation.unit);
+            const std::uint32_t number = static_cast<std::uint32_t>(list_games(env.state(), job).size());
+            env.send(accuser, DisputeOpen{job, round, ClaimKind::kSlot, name.number,
+                                          finalise ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment,
+                                          finalise ? 0 : accusation.unit});
+            if (number % 2 == 0) env.send(env.by_node(claim.node), DisputeConcede{job, number});
+        }
+    }
+}
+
+void let_windows_pass(Env& env, const Hash256& job, std::uint32_t round) {
+    const auto is_open = [&] {
+        const auto claims = list_claims(env.state(), job);
+        return std::any_of(claims.begin(), claims.end(),
+                           [&](const auto& claim) { return claim.first.round == round; });
+    };
+    const JobPhase phase = env.job(job).phase;
+    const std::uint32_t running = env.job(job).round;
+    while (is_open()) env.next_block();
+    REQUIRE((env.job(job).phase != phase || env.job(job).round == running));
 }
 
 SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind,

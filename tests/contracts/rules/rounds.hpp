@@ -93,6 +93,13 @@ void play_round(Env& env, const Hash256& job, const Play& play = {});
 /// Rounds until the job has ended, at most `limit`.
 void play_job(Env& env, const Hash256& job, const Play& play = {}, int limit = 100);
 
+/// Of a settled round: who accuses and told the truth opens its game, and whoever cheated concedes or is
+/// silent, in turns.
+void play_accusations(Env& env, const Hash256& job, std::uint32_t round, const Play& play);
+
+/// Blocks until no claim of this settled round is open. REQUIRES that the running phase lasts as long.
+void let_windows_pass(Env& env, const Hash256& job, std::uint32_t round);
+
 /// The line of this kind about `name` (and `slot`, when given) in a settled round.
 SettlementLine line_of(Env& env, const Hash256& job, std::uint32_t round, LineKind kind,
                        const std::string& name);

@@ -65,14 +65,12 @@ TEST_CASE("a miner that serves no start keeps bond and standing: the replay cost
 }
 
 TEST_CASE("a forfeit makes a newcomer of a proven miner") {
-    for (const MinerManner manner : {MinerManner::kBadFinalise, MinerManner::kSilent}) {
-        StandingWorld w;
-        play_round(w.env, w.job);
-        REQUIRE(w.standing() == 1);
-        play_round(w.env, w.job, {.miners = {{"m1", manner}}});
-        CHECK(consequence(w.slot(1).verdict) == Consequence::kForfeit);
-        CHECK(w.standing() == 0);
-    }
+    StandingWorld w;
+    play_round(w.env, w.job);
+    REQUIRE(w.standing() == 1);
+    play_round(w.env, w.job, {.miners = {{"m1", MinerManner::kSilent}}});
+    CHECK(w.slot(1).verdict == Reason::kSilentAfterDraw);
+    CHECK(w.standing() == 0);
 }
 
 TEST_CASE("slots found right in the same round do not carry a miner over a slot that it withheld") {

@@ -55,6 +55,7 @@ struct CheatedJob {
         change_at(Moment::kBetweenRounds);
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}, .withhold_links = {"v4"}});
         play_round(env, job, {.verifiers = {{"v1", VerifierManner::kLies}, {"v2", VerifierManner::kAbsent}}});
+        play_job(env, job);
         REQUIRE(env.job(job).phase == JobPhase::kEnded);
     }
 
@@ -100,7 +101,7 @@ TEST_CASE("a job whose chain changes every parameter in mid-job goes on and ends
 }
 
 TEST_CASE("a round begins on the bonds of its job's parameters, though today's would name no amount") {
-    const std::uint64_t pay = 20'000'000'000'000'000;  // of one slot: of hundreds of it no amount is left
+    const std::uint64_t pay = 80'000'000'000'000'000;  // of one slot: fifty times as much is no amount
     JobSpec spec = small_job();
     spec.rounds = 1;
     spec.market.max_price = amount(pay / program::work_units(spec));
@@ -119,8 +120,7 @@ TEST_CASE("a round begins on the bonds of its job's parameters, though today's w
     }
     env.enrich("buyer", spec.market.budget.plus(link)->units());  // the fee is there
     const Hash256 job = env.post(spec);
-    Params dearer = after();
-    dearer.claim_window = 0;  // where votes decide, a captured panel is the likeliest
+    const Params dearer = after();
     env.change_params(dearer);
     REQUIRE_FALSE(slot_bond(dearer, spec, spec.market.max_price, env.job(job).slot_work, Audited::kAlways));
     env.hold_auction(job, {{"m1", 1}, {"m2", 2}}, {"v1", "v2"}, false);

@@ -96,7 +96,7 @@ public:
 
     void caught(std::vector<std::uint32_t> drawn, std::uint32_t unit, const base::Hash256& found) {
         slot_.drawn_units = std::move(drawn);
-        slot_.verdict = Reason::kMismatch;
+        slot_.verdict = Reason::kPaidAccused;
         slot_.fault_unit = unit;
         slot_.fault_claimed = claimed_root(unit);
         slot_.fault_found = found;

@@ -89,7 +89,7 @@ TEST_CASE(
         const auto forged = slots_of(market, "mia", 0);
         REQUIRE_FALSE(forged.empty());
         for (const auto& slot : forged) {
-            CHECK(slot.verdict == Reason::kMismatch);
+            CHECK(slot.verdict == Reason::kPaidAccused);
             CHECK_FALSE(slot.fault_found.is_zero());
             // The unit that ends in the false state is the first that is wrong.
             CHECK(slot.fault_unit == one.boundary - 1);
@@ -111,7 +111,7 @@ TEST_CASE("where only the unit after it is drawn, two verifiers post one root fo
         REQUIRE(market.turn_until([&] { return market.settled(0); }));
         check_nobody_ended(market);
         for (const auto& slot : slots_of(market, "mia", 0)) {
-            CHECK(slot.verdict == Reason::kMismatch);
+            CHECK(slot.verdict == Reason::kPaidAccused);
             if (slot.drawn_units != std::vector<std::uint32_t>{3}) continue;
             ++alone;
             CHECK(slot.fault_unit == 3);
@@ -134,7 +134,7 @@ TEST_CASE(
         REQUIRE(market.turn_until([&] { return market.settled(0); }));
         check_nobody_ended(market);
         for (const auto& slot : slots_of(market, "mia", 0)) {
-            CHECK(slot.verdict == (cheats ? Reason::kMismatch : Reason::kPaid));
+            CHECK(slot.verdict == (cheats ? Reason::kPaidAccused : Reason::kPaid));
             if (cheats) continue;
             CHECK(market.audited(0, slot.slot).replayed == 3);
             CHECK(market.audited(0, slot.slot).served == 0);

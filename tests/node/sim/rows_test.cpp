@@ -121,7 +121,7 @@ TEST_CASE("stake that is deposited while links are opened is there, and draws no
         if (line.kind == LineKind::kMerge) judges.insert(line.node);
         if (line.kind != LineKind::kSlot || !cheats.contains(line.node)) continue;
         ++slots;
-        CHECK(line.reason == Reason::kMismatch);
+        CHECK(line.reason == Reason::kPaidAccused);
     }
     CHECK(slots > 0);
     for (const auto& party : world->parties()) {
@@ -138,7 +138,7 @@ TEST_CASE("a swarm is several names, and each loses the bonds of its slots") {
     std::set<base::PublicKey> caught;
     for (const SettlementLine& line : job_of(*world).lines) {
         if (line.kind != LineKind::kSlot || !cheats.contains(line.node)) continue;
-        CHECK(line.reason == Reason::kMismatch);
+        CHECK(line.reason == Reason::kPaidAccused);
         CHECK_FALSE(line.lost.is_zero());
         caught.insert(line.node);
     }

@@ -109,13 +109,13 @@ TEST_CASE("payout lines are the ledger's, and unpaid ones are those of who was n
     const auto unpaid = payout_lines(env.state(), {.node = env.person("m1").node_key(), .unpaid_only = true});
     REQUIRE_FALSE(unpaid.lines.empty());
     CHECK(unpaid.lines.size() <= all.lines.size());
-    CHECK(unpaid.lines.front().reason == contracts::Reason::kMismatch);
+    CHECK(unpaid.lines.front().reason == contracts::Reason::kPaidAccused);
     CHECK_FALSE(unpaid.lines.front().lost.is_zero());
     for (const PayoutLine& line : unpaid.lines) CHECK((line.paid.is_zero() || !line.lost.is_zero()));
     const auto first = payout_lines(env.state(), {.node = env.person("m2").node_key(), .round = 0});
     for (const PayoutLine& line : first.lines) CHECK(line.round == 0);
     CHECK(json_of(unpaid.lines.front()).at("explanation") ==
-          contracts::explain(contracts::Reason::kMismatch));
+          contracts::explain(contracts::Reason::kPaidAccused));
 }
 
 TEST_CASE(
