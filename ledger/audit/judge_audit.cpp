@@ -56,8 +56,7 @@ std::set<PublicKey> withholders(const Job& job, const Round& round) {
 }
 
 // Whether the slot's verifiers are the panel that the beacon draws and, where it goes on, one more.
-bool is_drawn_again(const Job& job, const contracts::Params& params, const Round& round,
-                    const SlotRound& drawn) {
+bool is_drawn_again(const Job& job, const Round& round, const SlotRound& drawn) {
     const std::vector<PublicKey>& found = drawn.verifiers;
     const std::uint32_t slot = drawn.slot;
     std::set<PublicKey> excluded = {drawn.owner};
@@ -129,9 +128,8 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const J
     return wrong;
 }
 
-std::vector<std::string> audit_drawn_judges(const Job& job, const contracts::Params& params,
-                                            const Round& round, const SlotRound& slot) {
-    if (is_drawn_again(job, params, round, slot)) return {};
+std::vector<std::string> audit_drawn_judges(const Job& job, const Round& round, const SlotRound& slot) {
+    if (is_drawn_again(job, round, slot)) return {};
     return {"draw: the verifiers are not those that the beacon draws by locked stake"};
 }
 

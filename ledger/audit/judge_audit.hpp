@@ -38,7 +38,7 @@ std::vector<std::string> audit_judges(const contracts::StateView& state, const c
                                       const contracts::Round& round, const LockedStake& locked);
 
 /// The drawn verifiers of a slot, of a committed slot of a round whose beacon is drawn.
-std::vector<std::string> audit_drawn_judges(const contracts::Job& job, const contracts::Params& params,
-                                            const contracts::Round& round, const contracts::SlotRound& slot);
+std::vector<std::string> audit_drawn_judges(const contracts::Job& job, const contracts::Round& round,
+                                            const contracts::SlotRound& slot);
 
 }  // namespace assay::ledger

@@ -64,7 +64,7 @@ public:
         if (round_.phase >= contracts::RoundPhase::kStore) report(whole, audit_bitmaps(state_, job_, round_));
         for (const auto& [number, slot] : slots_) {
             const std::string place = place_of(job_, round_.number, number);
-            if (drawn) report(place, audit_draw(job_, params_, round_, slot));
+            if (drawn) report(place, audit_draw(job_, round_, slot));
             if (settled) report(place, audit_verdict(chain, job_, round_, slot));
         }
         for (std::size_t at = 0; at < lines_.size(); ++at) check(at, lines_[at]);
@@ -337,21 +337,18 @@ std::vector<std::string> audit_accusations(const Job& job, const contracts::Para
     return wrong;
 }
 
-// What games changed of what the lines say was paid: the held pay of dead claims went back, and those who had
-// accused them were paid.
-struct PaidByGames {
-    std::uint64_t returned = 0;
-    std::uint64_t fees = 0;
-};
-PaidByGames paid_by_games(const Job& job, const contracts::StateView& state) {
-    PaidByGames paid;
+// What games changed of what the lines say: the pay of a dead claim went back, the fees of those who accused
+// it were paid, and whoever lost a game lost what it says.
+void add_games(const contracts::StateView& state, const Job& job, JobPayouts& sums) {
     for (const contracts::Game& game : contracts::list_games(state, job.id)) {
-        paid.returned += game.returned.units();
-        paid.fees += game.fees.units();
+        (game.kind == contracts::ClaimKind::kSlot ? sums.to_miners : sums.to_verifiers) -=
+            game.returned.units();
+        sums.to_verifiers += game.fees.units();
+        sums.forfeited += game.lost.units();
     }
     // What waits for its game is set aside, and counts as spent.
-    for (const auto& [id, claim] : contracts::list_claims(state, job.id)) paid.fees += claim.fees().units();
-    return paid;
+    for (const auto& [id, claim] : contracts::list_claims(state, job.id))
+        sums.to_verifiers += claim.fees().units();
 }
 
 JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutReport& report) {
@@ -395,8 +392,8 @@ JobPayouts audit_job(const contracts::StateView& state, const Job& job, PayoutRe
          audit_accusations(job, *params, contracts::list_games(state, job.id), locked))
         wrong(what);
 
-    const PaidByGames by_games = paid_by_games(job, state);
-    const std::uint64_t paid = sums.to_miners + sums.to_verifiers + by_games.fees - by_games.returned;
+    add_games(state, job, sums);
+    const std::uint64_t paid = sums.to_miners + sums.to_verifiers;
     sums.delta = static_cast<std::int64_t>(sums.budget + sums.returned) -
                  static_cast<std::int64_t>(paid + sums.refunded + sums.escrow);
     if (sums.delta != 0) wrong("escrow: it is off by " + std::to_string(sums.delta) + " base units");

@@ -22,10 +22,10 @@ struct JobPayouts {
     std::uint64_t lines = 0;
     std::uint64_t budget = 0;
     std::uint64_t returned = 0;      ///< penalties that went into the escrow
-    std::uint64_t to_miners = 0;     ///< from escrow
-    std::uint64_t to_verifiers = 0;  ///< from escrow, audits and merges
+    std::uint64_t to_miners = 0;     ///< from escrow, without the pay of claims that lost a game
+    std::uint64_t to_verifiers = 0;  ///< from escrow: audits, merges, and the fees of right accusers
     std::uint64_t prepaid = 0;       ///< to verifiers from newcomers' registration fees
-    std::uint64_t forfeited = 0;     ///< bonds and penalties lost, all parts
+    std::uint64_t forfeited = 0;     ///< bonds and penalties lost, all parts, in games too
     std::uint64_t refunded = 0;
     std::uint64_t escrow = 0;  ///< still locked: not zero only while the job runs
     std::int64_t delta = 0;

@@ -279,8 +279,8 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
     return wrong;
 }
 
-std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Params& params,
-                                    const contracts::Round& round, const SlotEvidence& evidence) {
+std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Round& round,
+                                    const SlotEvidence& evidence) {
     std::vector<std::string> wrong;
     const SlotRound& slot = evidence.slot;
     if (!slot.committed) {
@@ -300,7 +300,7 @@ std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::
         wrong.push_back("draw: the drawn units are " + listed(slot.drawn_units) + ", the rule gives " +
                         listed(drawn));
     check_judges(job, slot, wrong);
-    for (std::string& what : audit_drawn_judges(job, params, round, slot)) wrong.push_back(std::move(what));
+    for (std::string& what : audit_drawn_judges(job, round, slot)) wrong.push_back(std::move(what));
     return wrong;
 }
 

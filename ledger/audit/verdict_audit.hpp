@@ -87,7 +87,7 @@ std::vector<std::string> audit_verdict(const std::string& chain, const contracts
 
 /// Drawn units against the round's beacon, and the drawn verifiers: enlisted, of owners that differ from each
 /// other and from the miner's, and those that locked stake draws. For rounds whose beacon is drawn.
-std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Params& params,
-                                    const contracts::Round& round, const SlotEvidence& evidence);
+std::vector<std::string> audit_draw(const contracts::Job& job, const contracts::Round& round,
+                                    const SlotEvidence& evidence);
 
 }  // namespace assay::ledger

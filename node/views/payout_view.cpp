@@ -1,17 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/views/payout_view.hpp"
 
+#include "contracts/rules/dispute/tables.hpp"
+
 namespace assay::node {
+
+namespace {
+
+/// What games took of what a line says: of the claim that it is about, or that its audit accused or vouched
+/// for.
+struct TakenByGames {
+    base::Amount returned;
+    base::Amount lost;
+};
+
+TakenByGames taken_by(const std::vector<contracts::Game>& games, const contracts::SettlementLine& line) {
+    TakenByGames taken;
+    for (const contracts::Game& game : games) {
+        const bool of_slot = game.kind == contracts::ClaimKind::kSlot;
+        const bool about = game.round == line.round && game.claim == line.slot;
+        const bool slot_line = line.kind == contracts::LineKind::kSlot && of_slot && about && !game.called;
+        const bool audit_line = line.kind == contracts::LineKind::kAudit && of_slot && about;
+        const bool merge_line =
+            line.kind == contracts::LineKind::kMerge && !of_slot && game.round == line.round;
+        const base::PublicKey& loser = game.claimant_lost ? game.claimant : game.challenger;
+        if (loser != line.node || !(slot_line || audit_line || merge_line)) continue;
+        taken.lost = contracts::sum(taken.lost, game.lost);
+        if (slot_line || merge_line) taken.returned = contracts::sum(taken.returned, game.returned);
+    }
+    return taken;
+}
+
+}  // namespace
 
 PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& filter) {
     PayoutLines found;
     for (const contracts::Job& job : contracts::list_jobs(state)) {
+        const std::vector<contracts::Game> games = contracts::list_games(state, job.id);
         const std::uint32_t first = filter.round.value_or(0);
         const std::uint32_t last = filter.round.value_or(job.spec.rounds - 1);
         for (std::uint32_t round = first; round <= last && round < job.spec.rounds; ++round) {
             for (const auto& line : contracts::list_settlement(state, job.id, round)) {
-                const bool unpaid = line.paid.is_zero() || !line.lost.is_zero();
-                if (line.node != filter.node || (!unpaid && filter.unpaid_only)) continue;
+                if (line.node != filter.node) continue;
+                const TakenByGames taken = taken_by(games, line);
+                const bool unpaid = line.paid.is_zero() || !line.lost.is_zero() ||
+                                    !taken.returned.is_zero() || !taken.lost.is_zero();
+                if (!unpaid && filter.unpaid_only) continue;
                 found.lines.push_back({.job = line.job,
                                        .round = line.round,
                                        .kind = line.kind,
@@ -25,6 +59,8 @@ PayoutLines payout_lines(const contracts::StateView& state, const LineFilter& fi
                                        .from_slot = line.from_slot,
                                        .replays = line.replays,
                                        .lost = line.lost,
+                                       .returned = taken.returned,
+                                       .lost_in_games = taken.lost,
                                        .evidence = payout_evidence(state, job, line)});
             }
         }

@@ -23,6 +23,8 @@ struct PayoutLine {
     base::Amount from_slot;  ///< an audit's: out of the pay of the slot that had to be replayed
     base::Amount replays;    ///< a slot's: of its pay, what went to those who had to replay it
     base::Amount lost;
+    base::Amount returned;       ///< of `paid`: back to the job's escrow, since the claim lost a game
+    base::Amount lost_in_games;  ///< a slot's or merge's: by its claim's games; an audit's: by its own
     PayoutEvidence evidence;
 
     template <class Visit>
@@ -41,6 +43,8 @@ struct PayoutLine {
         visit("from_slot", from_slot);
         visit("replays", replays);
         visit("lost", lost);
+        visit("returned", returned);
+        visit("lost_in_games", lost_in_games);
         visit("evidence", evidence);
     }
 };
@@ -57,7 +61,7 @@ struct PayoutLines {
 struct LineFilter {
     base::PublicKey node;
     std::optional<std::uint32_t> round;
-    bool unpaid_only = false;  ///< nothing paid, or something lost
+    bool unpaid_only = false;  ///< nothing paid, or something lost, at the settlement or in a game about it
 };
 
 /// Lines of every job, jobs and rounds ascending.

@@ -30,8 +30,8 @@ std::string listing(const PayoutReport& report) {
     return text;
 }
 
-// Round 0 is honest, in round 1 a proven miner hands in a false update, in round 2 a drawn verifier is
-// silent.
+// Round 0 is honest, in round 1 a proven miner hands in a false update and loses the games about it, in round
+// 2 a drawn verifier is silent. One verifier is drawn for slot 0 of round 0.
 struct Settled {
     Env env{one_round_of_probation()};
     Hash256 job;
@@ -40,19 +40,36 @@ struct Settled {
     std::string silent = "v2";
 
     Settled() {
+        std::uint64_t seed = 0;
+        do {
+            REQUIRE(++seed < 100);
+            play(seed);
+        } while (read_slot(env.whole(), job, 0, 0)->verifiers.size() != 1 || !was_silent());
+        REQUIRE(read_slot(env.whole(), job, 1, cheated_slot)->verdict == Reason::kPaidAccused);
+        REQUIRE(list_games(env.whole(), job).front().claimant_lost);
+    }
+    [[nodiscard]] bool was_silent() const {
+        const auto lines = list_settlement(env.whole(), job, 2);
+        return std::any_of(lines.begin(), lines.end(),
+                           [](const SettlementLine& line) { return line.reason == Reason::kAuditSilent; });
+    }
+    void play(std::uint64_t seed) {
+        env = Env(one_round_of_probation());
         for (const char* name : {"m1", "m2", "m3"}) env.miner(name);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
-        job = env.post(small_job());
+        JobSpec spec = small_job();
+        spec.seed = seed;
+        job = env.post(spec);
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}, {"m3", 700}}, {"v1", "v2", "v3"});
         REQUIRE(env.job(job).auction.clearing_price == amount(700));
         play_round(env, job);
         cheated_slot = slot_of(env, job, "m2");
         honest_slot = slot_of(env, job, "m1");
         play_round(env, job, {.miners = {{"m2", MinerManner::kBadFinalise}}});
+        play_accusations(env, job, 1, {});
         play_round(env, job, {.verifiers = {{silent, VerifierManner::kAbsent}}});
+        play_job(env, job);  // the windows
         REQUIRE(env.job(job).phase == JobPhase::kEnded);
-        REQUIRE(read_slot(env.whole(), job, 1, cheated_slot)->verdict == Reason::kPaidAccused);
-        REQUIRE(line_of(env, job, 2, LineKind::kAudit, silent).reason == Reason::kAuditSilent);
     }
 
     [[nodiscard]] std::string place(std::uint32_t round) const {
@@ -217,9 +234,12 @@ TEST_CASE("whatever the parties did, a ledger that the rules settled passes, in 
                         env.let_deadline_pass();
                 }
             }
-            const PayoutReport report = audit_payouts(env.with_evidence());
-            INFO("seed " << seed << " play " << i << "\n" << listing(report));
-            CHECK(report.ok());
+            for (const bool ended : {false, true}) {
+                if (ended) play_job(env, job);  // the windows
+                const PayoutReport report = audit_payouts(env.with_evidence());
+                INFO("seed " << seed << " play " << i << "\n" << listing(report));
+                CHECK(report.ok());
+            }
         }
     }
 }
@@ -246,12 +266,9 @@ TEST_CASE("a changed settlement line is reported with job, round, slot and rule"
     s.expect_line(
         1, cheat, [](SettlementLine& l) { l.reason = Reason::kPaid; }, "slot payment");
     s.expect_line(
-        1, cheat, [](SettlementLine& l) { l.lost = {}; }, "slot payment");
+        1, cheat, [](SettlementLine& l) { more(l.lost); }, "slot payment");
     s.expect_line(
         1, cheat, [](SettlementLine& l) { more(l.lost_to_buyer); }, "slot payment");
-    // What votes took goes to nobody, not even where the parts still add up.
-    s.expect_line(
-        1, cheat, [](SettlementLine& l) { std::swap(l.lost_to_buyer, l.lost_burned); }, "slot payment");
     const std::uint32_t silent =
         s.line(2, [](const SettlementLine& l) { return l.reason == Reason::kAuditSilent; });
     s.expect_line(
@@ -365,11 +382,11 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
     s.expect_slot(
         1, s.honest_slot, [](SlotRound& x) { x.drawn_units.pop_back(); }, "draw");
     s.expect_slot(
-        0, 0, [](SlotRound& x) { x.verifiers[1] = x.verifiers[0]; }, "draw");
+        0, 0, [](SlotRound& x) { x.verifiers.push_back(x.verifiers[0]); }, "draw");
     s.expect_slot(
-        0, 0, [](SlotRound& x) { x.verifiers[1] = x.miner; }, "draw");
+        0, 0, [](SlotRound& x) { x.verifiers[0] = x.miner; }, "draw");
     s.expect_slot(
-        0, 0, [](SlotRound& x) { std::swap(x.verifiers[0], x.verifiers[1]); }, "draw");
+        0, 0, [](SlotRound& x) { x.verifiers.clear(); }, "draw");
     s.expect_round(
         0, [](Round& r) { std::swap(r.merges[0], r.merges[1]); }, "merge");
     s.expect_round(
@@ -405,23 +422,27 @@ TEST_CASE("changed draws, links and beacons are reported at their round") {
 }
 
 TEST_CASE("a changed penalty is reported at its line, and a changed lock at its job and round") {
-    for (const VerifierManner manner : {VerifierManner::kLies, VerifierManner::kSealsOnly}) {
+    // Of the jobs, one whose beacon draws the verifier that never opens.
+    bool found = false;
+    for (std::uint64_t seed = 1; seed < 20 && !found; ++seed) {
         Env env(one_round_of_probation());
         for (const char* name : {"m1", "m2"}) env.miner(name, 50 * kPlenty);
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         JobSpec spec = small_job();
+        spec.seed = seed;
         spec.security.audit_threshold = UINT64_MAX / 10'000;
         const Hash256 job = env.post(spec);
         env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3"});
         play_round(env, job);
-        play_round(env, job, {.verifiers = {{"v1", manner}, {"v2", VerifierManner::kHonest}}});
+        play_round(env, job, {.verifiers = {{"v1", VerifierManner::kSealsOnly}}});
         const PayoutReport report = audit_payouts(env.with_evidence());
         INFO(listing(report));
         CHECK(report.ok());
         const auto lines = list_settlement(env.whole(), job, 1);
         const auto penalised = std::find_if(lines.begin(), lines.end(),
                                             [](const SettlementLine& l) { return !l.lost.is_zero(); });
-        REQUIRE(penalised != lines.end());
+        if (penalised == lines.end()) continue;
+        found = true;
         MemoryState state = env.with_evidence();
         SettlementLine less = *penalised;
         less.lost = less.lost_burned = amount(less.lost.units() - 1);
@@ -440,6 +461,7 @@ TEST_CASE("a changed penalty is reported at its line, and a changed lock at its 
         REQUIRE_FALSE(enlisted.ok());
         CHECK(enlisted.failures[0].what.starts_with("enlistment: "));
     }
+    CHECK(found);
 }
 
 TEST_CASE("a changed price, ask, refund or escrow is reported at its job") {

@@ -19,6 +19,10 @@ std::string why(const PayoutLine& line) {
         text += " " + base::to_text(line.replays) +
                 " of its pay went to verifiers that replayed the slot: its starts were not served.";
     }
+    if (!line.returned.is_zero())
+        text += " " + base::to_text(line.returned) + " of it went back: the claim lost a game.";
+    if (!line.lost_in_games.is_zero())
+        text += " " + base::to_text(line.lost_in_games) + " was lost in games.";
     if (!line.from_slot.is_zero()) {
         text +=
             " " + base::to_text(line.from_slot) + " of it came from the pay of the slot, which was replayed.";

@@ -113,8 +113,9 @@ TEST_CASE("claims that do not fit each other are named") {
     check_named(said_after([](Born& b) { b.rounds[0].result.clips = {1}; }), "a clip for each");
     check_named(said_after([](Born& b) { b.rounds[0].slots.erase(b.rounds[0].slots.begin()); }),
                 "merged slot 0, which opened nothing");
-    check_named(said_after([](Born& b) { b.rounds[0].slots[0].verdict = contracts::Reason::kPaidAccused; }),
-                "counts for nothing");
+    check_named(
+        said_after([](Born& b) { b.rounds[0].slots[0].verdict = contracts::Reason::kSilentAfterDraw; }),
+        "counts for nothing");
     check_named(said_after([](Born& b) { b.rounds[1].merged = false; }), "merged nothing and names slots");
     check_named(said_after([](Born& b) { b.rounds[0].lines[0].paid = base::units(6); }), "does not add up");
     check_named(said_after([](Born& b) { b.rounds[0].lines[0].round = 1; }), "settlement line of another");

@@ -221,17 +221,19 @@ TEST_CASE("a head that names another array's file, or data, leaves the verdict o
     CHECK(slot.replay().judgement == Judgement::kCannotBeMade);
 }
 
-TEST_CASE("a verdict of mismatch is wrong where the recorded unit is right or came out otherwise") {
+TEST_CASE("an accusation is confirmed where the recorded unit came out as it says, and is no verdict else") {
     SlotOnLedger slot({flip(0)});
-    slot.caught({1}, 1, slot.right_root(0));
-    CHECK(slot.replay().judgement == Judgement::kWrong);  // unit 0 is false, and 1 was not
-    slot.caught({0}, 0, slot.right_root(1));
-    CHECK(slot.replay().judgement == Judgement::kWrong);  // false, but not by these bits
     slot.caught({0}, 0, slot.right_root(0));
     CHECK(slot.replay().judgement == Judgement::kRight);
+    CHECK(slot.replay().judged_by == 0U);
+    slot.caught({1}, 1, slot.right_root(0));
+    CHECK_FALSE(slot.replay().judged_by.has_value());  // unit 0 is false, and 1 was not
+    slot.caught({0}, 0, slot.right_root(1));
+    CHECK_FALSE(slot.replay().judged_by.has_value());  // false, but not by these bits
     SlotOnLedger honest({});
     honest.caught({1}, 1, honest.right_root(0));
-    CHECK(honest.replay().judgement == Judgement::kWrong);
+    CHECK(honest.replay().judgement == Judgement::kRight);
+    CHECK_FALSE(honest.replay().judged_by.has_value());
     CHECK(honest.replay(0).judgement == Judgement::kNotReached);
 }
 

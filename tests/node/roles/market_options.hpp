@@ -21,9 +21,9 @@ struct MarketOptions {
     std::uint64_t quota = std::uint64_t{64} << 30;  ///< of every store
     std::map<std::string, std::uint64_t> quotas;    ///< of single parties' stores
     std::map<std::string, std::uint64_t> asks;      ///< of single miners; 500 of the others
-    std::uint64_t claim_window = 0;
-    bool draw_everything = true;  ///< else `finalise` alone
-    bool draw_finalise = true;    ///< else the unit `update` in its place
+    std::optional<std::uint64_t> claim_window;      ///< else three times audit_window
+    bool draw_everything = true;                    ///< else `finalise` alone
+    bool draw_finalise = true;                      ///< else the unit `update` in its place
     std::uint32_t rounds = 2;
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;

@@ -279,7 +279,7 @@ private:
         config.params.beacon_window = config.params.serve_window = config.params.reveal_window = 8;
         config.params.storage_window = 16;
         config.params.audit_open_window = config.params.merge_open_window = 8;
-        config.params.claim_window = options_.claim_window;
+        config.params.claim_window = options_.claim_window.value_or(3 * options_.audit_window);
         config.params.panel_owners_least = 2;
         if (!options_.draw_everything) config.params.probation_rounds = 0;
         return {.chain_id = config.chain_id,

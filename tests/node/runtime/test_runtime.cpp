@@ -145,7 +145,7 @@ TEST_CASE("a state file is read back as it was written, and bad names are refuse
     }
 }
 
-// Collects what happens, and stops the loop at the second timer.
+// Collects what happens, and stops the loop once both timers fired and the post is there.
 class Recorder final : public Role {
 public:
     explicit Recorder(Loop& loop) : loop_(loop) {}
@@ -158,7 +158,7 @@ public:
         }
         if (std::holds_alternative<StopRequested>(event)) posted = true;
         if (const auto* timer = std::get_if<TimerFired>(&event)) fired.push_back(timer->id);
-        if (fired.size() == 2) loop_.stop();
+        if (fired.size() == 2 && posted) loop_.stop();
     }
     Loop& loop_;
     TimerId early = 0, late = 0;

@@ -23,7 +23,10 @@ struct PlayedJob {
         for (const char* name : {"v1", "v2", "v3"}) env.verifier(name);
         id = env.post(small_job());
         env.hold_auction(id, {{"m1", 100}, {"m2", 110}, {"m3", 120}}, {"v1", "v2", "v3"});
-        play_job(env, id, {.miners = {{"m1", MinerManner::kCheats}}});
+        const Play play = {.miners = {{"m1", MinerManner::kCheats}}};
+        play_round(env, id, play);
+        play_accusations(env, id, 0, play);
+        play_job(env, id, play);
     }
     Env env;
     base::Hash256 id;
@@ -110,8 +113,10 @@ TEST_CASE("payout lines are the ledger's, and unpaid ones are those of who was n
     REQUIRE_FALSE(unpaid.lines.empty());
     CHECK(unpaid.lines.size() <= all.lines.size());
     CHECK(unpaid.lines.front().reason == contracts::Reason::kPaidAccused);
-    CHECK_FALSE(unpaid.lines.front().lost.is_zero());
-    for (const PayoutLine& line : unpaid.lines) CHECK((line.paid.is_zero() || !line.lost.is_zero()));
+    CHECK(unpaid.lines.front().returned == unpaid.lines.front().paid);
+    CHECK_FALSE(unpaid.lines.front().lost_in_games.is_zero());
+    for (const PayoutLine& line : unpaid.lines)
+        CHECK((line.paid.is_zero() || !line.lost.is_zero() || !line.lost_in_games.is_zero()));
     const auto first = payout_lines(env.state(), {.node = env.person("m2").node_key(), .round = 0});
     for (const PayoutLine& line : first.lines) CHECK(line.round == 0);
     CHECK(json_of(unpaid.lines.front()).at("explanation") ==
