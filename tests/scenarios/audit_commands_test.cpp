@@ -104,7 +104,7 @@ TEST_CASE("replay confirms honest slots and the verdict on the cheat, and says w
         const bool cheat = slot.at("miner") == cheater;
         CHECK(slot.at("agrees") == true);
         CHECK(slot.at("equal") == !cheat);
-        CHECK(slot.at("verdict") == (cheat ? "mismatch" : "paid"));
+        CHECK(slot.at("verdict") == (cheat ? "paid_accused" : "paid"));
         if (cheat) CHECK(slot.at("first_wrong") == 1);
     }
     const json one = must_run({"audit", "replay", "--job", "small", "--round", "1", "--miner",
@@ -204,8 +204,9 @@ TEST_CASE("the files alone tell why the cheat was not paid") {
     }();
     CHECK(keys == std::set<std::string>{"job", "round", "kind", "slot", "reason", "explanation", "work_units",
                                         "price", "paid", "from_escrow", "from_prepaid", "from_slot",
-                                        "replays", "lost", "evidence"});
-    CHECK(why.at("lines").at(0).at("reason") == "mismatch");
+                                        "replays", "lost", "returned", "lost_in_games", "evidence"});
+    CHECK(why.at("lines").at(0).at("reason") == "paid_accused");
+    CHECK(why.at("lines").at(0).at("returned") == why.at("lines").at(0).at("paid"));
     const json& roots = why.at("lines").at(0).at("evidence").at("roots");
     CHECK(roots.at("what") == "segment 1");
     CHECK(roots.at("claimed") != roots.at("found"));

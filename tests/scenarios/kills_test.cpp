@@ -188,8 +188,12 @@ TEST_CASE("a verifier killed between its seal and its opening opens that seal wh
 TEST_CASE("two nodes killed in every phase come back, and nobody honest loses anything") {
     ScenarioPlan plan = slow_plan();
     plan.verifiers = 3;
-    // Whoever makes its roots up brings about the third audits, in whichever round it is first drawn.
-    plan.verifier_misconducts[2] = node::Misconduct::kRubberStamp;
+    // Where all who were drawn say that open starts were not served one more verifier is drawn. With so many
+    // slots some of them are drawn to these two alone.
+    plan.verifier_misconducts = {{1, node::Misconduct::kFalseReplay}, {2, node::Misconduct::kFalseReplay}};
+    plan.params.probation_rounds = 0;
+    plan.job.security.audit_threshold = UINT64_MAX / 2;
+    plan.slots = 12;
     plan.job.rounds = 3;
     SmallNetwork network(plan);
     const std::vector<std::string> victims = {"miner-1", "verifier-1", "miner-2", "verifier-2", "node"};
@@ -218,8 +222,7 @@ TEST_CASE("two nodes killed in every phase come back, and nobody honest loses an
     CHECK(job.rounds_done == job.spec.rounds);
     for (const auto& line : network.lines(LineKind::kSlot)) CHECK(line.reason == Reason::kPaid);
     for (const auto& who : network.net().miners) CHECK(network.lost_by(who) == 0);
-    for (const std::size_t honest : {0U, 1U}) CHECK(network.lost_by(network.net().verifiers[honest]) == 0);
-    CHECK(network.lost_by(network.net().verifiers[2]) > 0);
+    for (const auto& who : network.net().verifiers) CHECK(network.lost_by(who) == 0);
     network.check_books();
     CHECK(network.train_alone(std::nullopt) == job.base_root);
 }

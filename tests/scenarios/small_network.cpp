@@ -31,6 +31,10 @@ constexpr std::uint64_t kSeed = 7;
 contracts::Params quick_params() {
     contracts::Params params;
     params.panel_owners_least = 2;
+    // Verifiers have more time than this where their measured speed asks for it; a job waits for the windows
+    // of its last round: three seconds.
+    params.audit_seal_window = 20 * kPatience;
+    params.claim_window = 3 * params.audit_seal_window;
     // Nobody can know that all asks are in, so these two windows run to their end: two seconds each.
     params.ask_commit_window = 40 * kPatience;
     params.ask_reveal_window = 40 * kPatience;
@@ -271,6 +275,8 @@ std::uint64_t SmallNetwork::paid_to(const node::Participant& who) const {
             if (line.node == who.node) sum += line.paid.units();
         }
     }
+    for (const contracts::Game& game : games())
+        if (game.claimant == who.node) sum -= game.returned.units();
     return sum;
 }
 
@@ -281,8 +287,12 @@ std::uint64_t SmallNetwork::lost_by(const node::Participant& who) const {
             if (line.node == who.node) sum += line.lost.units();
         }
     }
+    for (const contracts::Game& game : games())
+        if ((game.claimant_lost ? game.claimant : game.challenger) == who.node) sum += game.lost.units();
     return sum;
 }
+
+std::vector<contracts::Game> SmallNetwork::games() const { return contracts::list_games(state(), job().id); }
 
 std::vector<contracts::Reason> SmallNetwork::verdicts(std::uint32_t round,
                                                       const node::Participant& who) const {

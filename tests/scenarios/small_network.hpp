@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/tables.hpp"
 #include "contracts/rules/transactions.hpp"
 #include "node/audit/replay.hpp"
@@ -91,8 +92,11 @@ public:
     [[nodiscard]] contracts::Job job() const;
     [[nodiscard]] std::vector<contracts::SettlementLine> lines(contracts::LineKind kind) const;
     /// All that one participant was paid, got as its share, or lost, over the whole job.
+    /// By the settlements, without the pay of claims that lost a game.
     [[nodiscard]] std::uint64_t paid_to(const node::Participant& who) const;
+    /// By the settlements and in games.
     [[nodiscard]] std::uint64_t lost_by(const node::Participant& who) const;
+    [[nodiscard]] std::vector<contracts::Game> games() const;
     /// Its slots' reasons in one round.
     [[nodiscard]] std::vector<contracts::Reason> verdicts(std::uint32_t round,
                                                           const node::Participant& who) const;

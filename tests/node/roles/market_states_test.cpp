@@ -143,7 +143,8 @@ TEST_CASE("a miner whose worker names an array that it does not give commits not
 TEST_CASE("an audit of finalise moves a head and parameters, and moments only where they are handed on") {
     using enum program::InnerState;
     for (const auto inner_state : {kReset, kCarried}) {
-        int audits = 0;
+        std::size_t audits = 0;
+        std::size_t places = 0;
         for (std::uint64_t luck = 0; luck < 20 && audits == 0; ++luck) {
             MarketOptions options = finalise_alone(inner_state);
             options.luck = luck;
@@ -158,6 +159,8 @@ TEST_CASE("an audit of finalise moves a head and parameters, and moments only wh
                     others_drawn = others_drawn || (unit != 0 && unit != 3);
             }
             if (others_drawn) continue;
+            for (std::uint32_t i = 0; i < market.spec().slots; ++i)
+                places += market.slot(0, i).verifiers.size();
             const program::FileSizes sizes = program::file_sizes(market.spec());
             const std::uint64_t each = sizes.slot_head + (inner_state == kCarried ? 3 : 1) * sizes.array;
             for (const std::string name : {"vera", "viki", "vito"}) {
@@ -170,10 +173,11 @@ TEST_CASE("an audit of finalise moves a head and parameters, and moments only wh
                         std::set(slot.verifiers.begin(), slot.verifiers.end()).count(party.node.public_key());
                 }
                 CHECK(party.received[Traffic::kAudit] == drawn * each);
-                audits += static_cast<int>(drawn);
+                audits += drawn;
             }
         }
-        CHECK(audits == 4);  // two slots, two verifiers each
+        CHECK(audits > 0);
+        CHECK(audits == places);
     }
 }
 
