@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
@@ -70,11 +71,11 @@ void note_penalty(State& state, const PublicKey& verifier, Amount lost) {
 
 /// The name of a verifier's merge in a round whose merge is under way.
 std::optional<ClaimId> running_merge(const StateView& state, const Job& job, const PublicKey& verifier) {
-    for (const auto& [id, claim] : list_claims(state, job.id)) {
-        const bool own = id.kind == ClaimKind::kMerge && claim.node == verifier;
-        if (own && !end_of_window(state, id, claim)) return id;
-    }
-    return std::nullopt;
+    const auto posting = read_merge_posting(state, job.id, job.round, verifier);
+    if (!posting) return std::nullopt;
+    const ClaimId id{job.id, job.round, ClaimKind::kMerge, posting->place};
+    const auto claim = read_claim(state, id);
+    return claim && !end_of_window(state, id, *claim) ? std::optional(id) : std::nullopt;
 }
 
 /// All that a verifier has locked for the job: while a round is merged a part of it is its merge's bond.
@@ -146,16 +147,12 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     write_job(work.state, job);
 }
 
-/// Those who said the same as the winner, or where nobody who had accused it won, all of them: each has done
-/// its audit.
+/// Each of them that was right has done its audit.
 void pay_accusers(Work& work, Job& job, Game& game, Claim& claim) {
-    const auto winner = std::find_if(
-        claim.accusations.begin(), claim.accusations.end(),
-        [&](const Accusation& accusation) { return game.accuses && accusation.verifier == game.challenger; });
-    for (const Accusation& accusation : claim.accusations) {
-        const bool same = winner == claim.accusations.end() ||
-                          (winner->unit == accusation.unit && winner->found == accusation.found);
-        if (!same) {
+    const std::vector<bool> right = right_accusers(work.state, job.id, game, claim);
+    for (std::size_t i = 0; i < claim.accusations.size(); ++i) {
+        const Accusation& accusation = claim.accusations[i];
+        if (!right[i]) {
             return_fee(job, accusation.fee);
             continue;
         }
@@ -168,7 +165,7 @@ void pay_accusers(Work& work, Job& job, Game& game, Claim& claim) {
     }
     const std::uint64_t due = std::exchange(claim.accuse_by, 0);
     claim.accusations.clear();
-    if (due != 0) forget_games_due(work.state, job.id, due, std::nullopt, game.claim_id(job.id));
+    if (due != 0) forget_accusers_due(work.state, game.claim_id(job.id), due);
 }
 
 void lose_slot(Work& work, Job& job, Game& game) {
@@ -226,22 +223,11 @@ void lose_challenge(Work& work, const Hash256& id, Game& game) {
     split(work, job, game, game.challenger, game.claimant_owner, game.bond, smaller(game.cost, game.bond));
 }
 
-void forget_games_due(State& state, const Hash256& job, std::uint64_t height,
-                      std::optional<std::uint32_t> but_game, const std::optional<ClaimId>& but_claim) {
-    for (const Game& game : list_games(state, job))
-        if (game.number != but_game && game.due == height) return;
-    for (const auto& [id, claim] : list_claims(state, job))
-        if (id != but_claim && claim.accuse_by == height) return;
-    const Bytes key = deadline_key({height, DueKind::kGames, job});
-    if (state.get(key)) state.erase(key);
-}
-
 void await_accusers(State& state, const ClaimId& id, Claim& claim) {
     const bool waits = std::any_of(claim.accusations.begin(), claim.accusations.end(),
                                    [](const Accusation& accusation) { return !accusation.used; });
     if (waits || claim.accuse_by == 0) return;
-    const std::uint64_t due = std::exchange(claim.accuse_by, 0);
-    forget_games_due(state, id.job, due, std::nullopt, id);
+    forget_accusers_due(state, id, std::exchange(claim.accuse_by, 0));
 }
 
 void return_accusers_fee(Work& work, const Hash256& id, const Game& game) {
