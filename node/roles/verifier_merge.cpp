@@ -247,7 +247,9 @@ void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
                                        .base_root = work.root,
                                        .base_blob = *blob,
                                        .held_out_loss = *work.loss_bits};
-    if (conducts(Misconduct::kBadMerge)) work.claim->base_root = base::hash("assay/drill/merge", me().view());
+    // All who show this say the same.
+    if (conducts(Misconduct::kBadMerge))
+        work.claim->base_root = base::hash("assay/drill/merge", work.root.view());
 }
 
 void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round& round) {

@@ -66,8 +66,8 @@ struct Claim {
     std::uint64_t accuse_by = 0;
     /// Of the slot's pay, what the buyer has not got back from those who kept the slot out wrongly.
     Amount kept_out;
-    /// Of an accused slot that is work for its miner's standing once all who accuse it have lost: Miner::losses
-    /// at the settlement. Nothing: it is none.
+    /// Of an accused slot that is work for its miner's standing once all who accuse it have lost:
+    /// Miner::losses at the settlement. Nothing: it is none.
     std::optional<std::uint64_t> standing_at;
     template <class Self, class V>
     static void fields(Self& self, V& visit) {

@@ -56,8 +56,8 @@ std::vector<bool> right_accusers(const StateView& state, const Hash256& job, con
     const auto reveal = required(read_reveal(state, job, game.round, game.claim));
     const SealedRoots sealed(audits_of(state, job, game.round, slot));
     Shown shown;
-    shown.unit = game.unit == dispute::UnitKind::kSegment ? game.part
-                                                          : program::RoundPlan(terms.spec).finalise();
+    shown.unit =
+        game.unit == dispute::UnitKind::kSegment ? game.part : program::RoundPlan(terms.spec).finalise();
     shown.claimed = program::unit_root(reveal.trace, terms.spec, shown.unit);
     std::vector<bool> right;
     for (const Accusation& accusation : claim.accusations)

@@ -289,7 +289,8 @@ void time_out_accusers(Work& work, const Job& job, const ClaimId& id) {
 // one, and games whose opening was paid for.
 void time_out_games(Work& work, const Deadline& deadline) {
     const DueInGames due = list_due_in_games(work.state, deadline.subject, deadline.height);
-    const Job job = required(read_job(work.state, deadline.subject));  // terms, owners and speeds of this block
+    const Job job =
+        required(read_job(work.state, deadline.subject));  // terms, owners and speeds of this block
     for (const ClaimId& accused : due.accused) time_out_accusers(work, job, accused);
     for (const std::uint32_t number : due.games) {
         Game game = required(read_game(work.state, deadline.subject, number));

@@ -43,8 +43,8 @@ void time_out_games(Work& work, const Deadline& deadline);
 // vouchers.cpp
 /// Who vouched for what the game is about, but for its claimant. Of a slot the verifiers that computed the
 /// disputed unit's root from the state that the miner claims, in the order of the draw: who computed the unit
-/// before must agree with that as well. Of a merge those who opened the claim that stands, in the order of the
-/// round's judges: each merged by itself, or says so. Of a call nobody.
+/// before must agree with that as well. Of a merge those who opened the claim that stands, in the order of
+/// the round's judges: each merged by itself, or says so. Of a call nobody.
 std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
 
 }  // namespace assay::contracts

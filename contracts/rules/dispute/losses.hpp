@@ -28,12 +28,12 @@ void lose_challenge(Work& work, const Hash256& job, Game& game);
 void await_accusers(State& state, const ClaimId& id, Claim& claim);
 
 // accusers.cpp
-/// Of those who accuse the claim, in their order: whether the audit of each is worth its fee now that the game
-/// is lost by the claim.
+/// Of those who accuse the claim, in their order: whether the audit of each is worth its fee now that the
+/// game is lost by the claim.
 ///
-/// What counts is the root that each had sealed for the unit of the game, whatever unit it accused: who sealed
-/// the claimed one is wrong about it. If the winner accused the claim as well, its word is the measure: of the
-/// game's unit, if it had sealed one, else of the unit that the other accused.
+/// What counts is the root that each had sealed for the unit of the game, whatever unit it accused: who
+/// sealed the claimed one is wrong about it. If the winner accused the claim as well, its word is the
+/// measure: of the game's unit, if it had sealed one, else of the unit that the other accused.
 std::vector<bool> right_accusers(const StateView& state, const Hash256& job, const Game& game,
                                  const Claim& claim);
 /// The challenger of a game lost its accusation. Once all who accuse the claim did, its slot is work found

@@ -139,7 +139,7 @@ struct SlotRound {
         0;  ///< for kMismatch: the first unit shown wrong; for kPaidAccused: the first accused
     Hash256 fault_claimed;  ///< its root as the miner's trace says
     Hash256 fault_found;    ///< and as the verifiers computed it
-    bool cleared = false;   ///< for kPaidAccused: all who accused it have lost, so that it is work found right
+    bool cleared = false;  ///< for kPaidAccused: all who accused it have lost, so that it is work found right
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,

@@ -91,12 +91,11 @@ void return_held(Settlement& s, Claim& claim) {
     claim.held = {};
 }
 
-/// What is left of a closed claim is its owner's: at once, or when its window is over. One that says something
-/// stays for its window whatever it holds.
+/// What is left of a closed claim is its owner's: at once, or when its window is over. One that says
+/// something stays for its window whatever it holds.
 void fulfil(Settlement& s, ClaimKind kind, std::uint32_t number, const Claim& claim, bool stands = false) {
     s.job().spent = saturating_sum(s.job().spent, claim.held);
-    const bool nothing =
-        !stands && claim.held.is_zero() && claim.bond.is_zero() && claim.accusations.empty();
+    const bool nothing = !stands && claim.held.is_zero() && claim.bond.is_zero() && claim.accusations.empty();
     if (claim.window > 0 && !nothing)
         return keep_open(s.running.work, {s.job().id, s.running.round.number, kind, number}, claim);
     if (!claim.bond.is_zero()) unlock_stake(s.state(), claim.node, claim.bond);
