@@ -56,6 +56,15 @@ bool RulesWorld::end_of_settled(const ClaimId& id) {
     return round && round->phase == RoundPhase::kSettled;
 }
 
+void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
+    if (game.kind == ClaimKind::kMerge) {
+        if (game.claimant_lost && !game.called) ++reached_.merge_games;
+        return;
+    }
+    const auto slot = read_slot(state_, job, game.round, game.claim);
+    if (slot && slot->cleared && game.accuses && !game.claimant_lost) ++reached_.cleared_slots;
+}
+
 void RulesWorld::play(const Job& job, const Game& listed) {
     const auto game = read_game(state_, job.id, listed.number);
     Person* claimant = by_node(game->claimant);

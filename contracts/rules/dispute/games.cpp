@@ -112,13 +112,6 @@ void close_game(Work& work, const Hash256& job, Game& game, const GameResult& ou
                .number = game.number});
 }
 
-const PublicKey& enlisted_owner(const Job& job, const PublicKey& verifier) {
-    const auto found = std::find_if(job.verifiers.begin(), job.verifiers.end(),
-                                    [&](const EnlistedVerifier& one) { return one.node == verifier; });
-    ASSAY_CHECK(found != job.verifiers.end());
-    return found->owner;
-}
-
 /// Nobody lost it.
 void return_game(Work& work, const Hash256& job, Game game, GameEnd end) {
     if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
@@ -264,7 +257,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 namespace {
 
 /// A verifier that does not open the game of its accusation has lost it.
-void time_out_accusers(Work& work, const Job& job, const ClaimId& id) {
+void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
     const Claim listed = required(read_claim(work.state, id));
     for (const Accusation& accusation : listed.accusations) {
         if (accusation.used) continue;
@@ -273,7 +266,7 @@ void time_out_accusers(Work& work, const Job& job, const ClaimId& id) {
         game.unit = finalises ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment;
         game.part = finalises ? 0 : accusation.unit;
         game.challenger = accusation.verifier;
-        game.challenger_owner = enlisted_owner(job, accusation.verifier);
+        game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
         game.accuses = true;
         auto unit = required(unit_claim(work.state, id, game.unit, game.part));
         const std::uint32_t number = open_game(work, job, std::move(game), std::move(unit));
@@ -289,8 +282,7 @@ void time_out_accusers(Work& work, const Job& job, const ClaimId& id) {
 // one, and games whose opening was paid for.
 void time_out_games(Work& work, const Deadline& deadline) {
     const DueInGames due = list_due_in_games(work.state, deadline.subject, deadline.height);
-    const Job job =
-        required(read_job(work.state, deadline.subject));  // terms, owners and speeds of this block
+    Job job = required(read_job(work.state, deadline.subject));  // for terms, owners and speeds
     for (const ClaimId& accused : due.accused) time_out_accusers(work, job, accused);
     for (const std::uint32_t number : due.games) {
         Game game = required(read_game(work.state, deadline.subject, number));

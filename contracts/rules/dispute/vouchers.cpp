@@ -36,7 +36,8 @@ std::vector<PublicKey> vouchers_of_merge(const StateView& state, const Hash256& 
     std::vector<PublicKey> found;
     for (const MergePosting& posting : postings) {
         const bool attests = posting.opened && posting.claim == postings[game.claim].claim;
-        if (attests && posting.place != game.claim) found.push_back(posting.verifier);
+        const bool plays = posting.place == game.claim || posting.verifier == game.challenger;
+        if (attests && !plays) found.push_back(posting.verifier);
     }
     return found;
 }

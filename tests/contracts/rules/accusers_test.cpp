@@ -234,7 +234,8 @@ TEST_CASE("what a block reads to end accusations does not grow with the games th
         CHECK(list_games(overlay, w->job).size() > before + 3);
         return counted.reads();
     };
-    // Of each of at most six accusations a few more tell the number of its game: as many as 40 has bits, twice.
+    // Of each of at most six accusations a few more tell the number of its game: as many as 40 has bits,
+    // twice.
     const std::uint64_t none = reads(0);
     const std::uint64_t many = reads(40);
     CAPTURE(none, many);

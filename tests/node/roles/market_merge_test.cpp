@@ -85,7 +85,8 @@ TEST_CASE("a merge that most of the stake made up is challenged by the verifier 
         CHECK(verifier.dropped == (verifier.node != market.party("vito").node.public_key()));
 }
 
-TEST_CASE("a clip that most of the stake falsified is what a game about the merge begins with, and it is lost") {
+TEST_CASE(
+    "a clip that most of the stake falsified is what a game about the merge begins with, and it is lost") {
     MarketOptions options = challenged();
     options.max_update_norm = 0.01F;
     Market market(options);
