@@ -76,6 +76,7 @@ private:
     void leave(const contracts::Job& job);
     /// Somebody challenges a claim, or one of a game's players moves; false: there is no settled claim.
     bool dispute(const contracts::Job& job);
+    bool dispute_merge(const contracts::Job& job, const std::vector<contracts::Game>& games);
     Person& challenger_of(const contracts::ClaimId& id);
     bool end_of_settled(const contracts::ClaimId& id);
     void play(const contracts::Job& job, const contracts::Game& game);

@@ -69,10 +69,11 @@ struct Claim {
     /// Of an accused slot that is work for its miner's standing once all who accuse it have lost:
     /// Miner::losses at the settlement. Nothing: it is none.
     std::optional<std::uint64_t> standing_at;
+    Amount made_good;  ///< of a dead merge: what those whom its vote had shown wrong have got back
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.bond, self.held, self.window, self.challenges, self.dead,
-              self.accusations, self.accuse_by, self.kept_out, self.standing_at);
+              self.accusations, self.accuse_by, self.kept_out, self.standing_at, self.made_good);
     }
 
     /// All that it holds for its accusers.

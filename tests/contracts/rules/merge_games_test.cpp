@@ -24,16 +24,20 @@ Params merges_with_games() {
     return params;
 }
 
-/// Two miners and four verifiers in a job whose first round is about to be merged.
+/// Two miners and some verifiers in a job whose first round is about to be merged; m5 is enlisted for none.
 struct MergeCourt {
     Env env;
+    std::vector<std::string> verifiers;
     Hash256 job;
 
-    explicit MergeCourt(Params params = merges_with_games(), JobSpec spec = small_job()) : env(params) {
+    explicit MergeCourt(Params params = merges_with_games(), JobSpec spec = small_job(),
+                        std::vector<std::string> enlisted = {"v1", "v2", "v3", "v4"})
+        : env(params), verifiers(std::move(enlisted)) {
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
-        for (const char* verifier : {"v1", "v2", "v3", "v4", "m5"}) env.verifier(verifier);
+        for (const std::string& verifier : verifiers) env.verifier(verifier);
+        env.verifier("m5");
         job = env.post(spec);
-        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, {"v1", "v2", "v3", "v4"});
+        env.hold_auction(job, {{"m1", 500}, {"m2", 600}}, verifiers);
         play_commits(env, job, {});
         play_links(env, job, {});
         play_verdicts(env, job, {});
@@ -50,7 +54,7 @@ struct MergeCourt {
             Person& who = env.person(name);
             env.send(who, MergeSeal{job, 0, merge_seal(env.chain(), job, 0, who.node_key(), claim, salt)});
         }
-        if (claims.size() < 4) env.advance_to(env.round(job).phase_deadline + 1);
+        if (claims.size() < verifiers.size()) env.advance_to(env.round(job).phase_deadline + 1);
         for (const auto& [name, claim] : claims) env.send(env.person(name), MergeOpen{job, 0, claim, salt});
         REQUIRE(settled().phase == RoundPhase::kSettled);
     }
@@ -115,6 +119,41 @@ TEST_CASE("those who attested a merge that lost its game are called, and lose wh
     }
     CHECK(w.game(1).lost == first);
     CHECK(w.env.stake("v4") == stake);  // a call takes no bond
+}
+
+TEST_CASE("who was outvoted about a merge gets its penalty back when that merge has lost its game") {
+    const bool by_itself = GENERATE(true, false);
+    const bool conspires_in_vain = GENERATE(true, false);
+    CAPTURE(by_itself, conspires_in_vain);
+    MergeCourt w(merges_with_games(), small_job(), {"v1", "v2", "m3", "v3", "v4"});
+    // v3 is outvoted, too, with the same words as v4 or with others.
+    const MergeClaim truth = w.of_slots({0, 1});
+    MergeClaim lie = truth;
+    lie.base_root = base_named("wrong base of them all");
+    MergeClaim other = truth;
+    other.base_root = base_named("another wrong base");
+    w.merge(
+        {{"v1", lie}, {"v2", lie}, {"m3", lie}, {"v3", conspires_in_vain ? other : truth}, {"v4", truth}});
+    REQUIRE(w.settled().result == lie);
+    const Amount penalty = w.line("v4").lost;
+    REQUIRE_FALSE(penalty.is_zero());
+    const std::uint64_t third = w.env.balance("v3");
+    const std::uint64_t fourth = w.env.balance("v4");
+    w.env.send(w.env.person(by_itself ? "v4" : "m5"), w.challenge());
+    w.env.send(w.env.by_node(w.game(0).claimant), DisputeConcede{w.job, 0});
+    const bool both = !by_itself || !conspires_in_vain;
+    const Game game = w.game(0);
+    CHECK(game.to_outvoted == (both ? sum(penalty, penalty) : penalty));
+    CHECK(w.env.balance("v3") == third + (both ? penalty.units() : 0));
+    CHECK(w.env.balance("v4") == fourth + penalty.units() + (by_itself ? game.to_winner.units() : 0));
+    CHECK(sum(sum(game.to_winner, game.to_buyer), game.to_outvoted) < game.lost);
+    // Whoever attested it and is called gives back nothing that was given back.
+    const auto vouchers = vouchers_of(w.env.state(), w.job, game);
+    REQUIRE(vouchers.size() == 2);
+    w.env.send(w.env.person(by_itself ? "v4" : "m5"), DisputeCall{w.job, 0, vouchers[0]});
+    w.env.send(w.env.by_node(vouchers[0]), DisputeConcede{w.job, 1});
+    CHECK(w.game(1).claimant_lost);
+    CHECK(w.game(1).to_outvoted.is_zero());
 }
 
 TEST_CASE("who attested a merge is called about the clip that was rejected as well") {

@@ -66,6 +66,15 @@ void check_both_lose(Market& market, UnitKind unit) {
     }
     CHECK(losers == std::set{market.party("vera").node.public_key(), market.party("viki").node.public_key()});
     CHECK_FALSE(games[0].to_winner.is_zero());
+    // vito was outvoted, and has its penalty back.
+    const auto lines = contracts::list_settlement(market.state(), market.job()->id, 0);
+    const auto own = std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
+        return line.kind == contracts::LineKind::kMerge && line.reason == Reason::kMergeWrong;
+    });
+    REQUIRE(own != lines.end());
+    CHECK(own->node == market.party("vito").node.public_key());
+    CHECK_FALSE(own->lost.is_zero());
+    CHECK(base::sum(games[0].to_outvoted, games[1].to_outvoted) == own->lost);
     CHECK(failures_in(market).empty());
     check_nobody_ended(market);
 }
