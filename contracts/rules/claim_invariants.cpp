@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
@@ -46,15 +47,27 @@ std::optional<Claim> claim_of_merge(const Params& params, const Job& job, const 
                  .window = params.claim_window};
 }
 
+bool is_accused_due(const StateView& state, const ClaimId& id, std::uint64_t height) {
+    const auto accused = list_due_in_games(state, id.job, height).accused;
+    return state.get(deadline_key({height, DueKind::kGames, id.job})) &&
+           std::find(accused.begin(), accused.end(), id) != accused.end();
+}
+
+bool is_game_due(const StateView& state, const Hash256& job, const Game& game) {
+    const auto games = list_due_in_games(state, job, game.due).games;
+    return state.get(deadline_key({game.due, DueKind::kGames, job})) &&
+           std::find(games.begin(), games.end(), game.number) != games.end();
+}
+
 /// A settled claim stays for its window, is due at its end, and holds what its slot or its merge was given:
 /// its pay, less what its replays cost, or nothing, and what the slot did not lose of its bond.
 bool check_window(const StateView& state, const Job& job, const ClaimId& id, const Claim& claim,
                   std::uint64_t end) {
-    if (claim.window == 0 || claim.window < params_of(state, job).claim_window) return false;
+    if (claim.window == 0) return false;
+    if (!claim.dead && claim.window < params_of(state, job).claim_window) return false;
     const bool waits = claim.challenges > 0 || claim.accuse_by != 0;
     if (!waits && !state.get(deadline_key({end, DueKind::kWindows, job.id}))) return false;
-    if (claim.accuse_by != 0 && !state.get(deadline_key({claim.accuse_by, DueKind::kGames, job.id})))
-        return false;
+    if (claim.accuse_by != 0 && !is_accused_due(state, id, claim.accuse_by)) return false;
     const bool awaited = std::any_of(claim.accusations.begin(), claim.accusations.end(),
                                      [](const Accusation& accusation) { return !accusation.used; });
     if (awaited != (claim.accuse_by != 0)) return false;
@@ -83,7 +96,7 @@ InvariantResult check_game(const StateView& state, const Job& job, const Game& g
         return broken_game();
     const bool runs = game.phase == GamePhase::kRunning;
     if ((game.due != 0) != runs) return broken_game();
-    if (runs && !state.get(deadline_key({game.due, DueKind::kGames, job.id}))) return broken_game();
+    if (runs && !is_game_due(state, job.id, game)) return broken_game();
     if (game.is_open()) ++challenges[claim_key(game.claim_id(job.id))];
     return {};
 }
@@ -92,14 +105,21 @@ InvariantResult check_game(const StateView& state, const Job& job, const Game& g
 
 InvariantResult check_games(const StateView& state, const Job& job) {
     std::map<Bytes, std::uint32_t> challenges;
-    for (const Game& game : list_games(state, job.id)) ASSAY_TRY(check_game(state, job, game, challenges));
+    std::size_t due = 0;
+    for (const Game& game : list_games(state, job.id)) {
+        ASSAY_TRY(check_game(state, job, game, challenges));
+        due += game.due != 0 ? 1 : 0;
+    }
     for (const auto& [id, claim] : list_claims(state, job.id)) {
+        due += claim.accuse_by != 0 ? 1 : 0;
         const auto found = challenges.find(claim_key(id));
         const std::uint32_t counted = found == challenges.end() ? 0 : found->second;
         if (found != challenges.end()) challenges.erase(found);
         if (claim.challenges != counted)
             return broken("a claim of job " + job.id.brief() + " counts its challenges wrongly");
     }
+    if (due != count_due_in_games(state, job.id))
+        return broken("job " + job.id.brief() + " lists what is due in its games wrongly");
     return challenges.empty() ? InvariantResult{}
                               : broken("a game of job " + job.id.brief() + " is about no open claim");
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "contracts/base/wide.hpp"
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim_invariants.hpp"
 #include "contracts/rules/conservation.hpp"
 #include "contracts/rules/escrow.hpp"
@@ -94,6 +95,7 @@ InvariantResult check_ended_job(const StateView& state, const Hash256& id, const
     if (state.get(active_job_key(id)))
         return broken("job " + id.brief() + " has left and is listed as active");
     if (!list_claims(state, id).empty()) return broken("job " + id.brief() + " has left with an open claim");
+    if (count_due_in_games(state, id) > 0) return broken("job " + id.brief() + " has left with a game due");
     if (saturating_sum(ended.spent, ended.refunded) < ended.budget)
         return broken("job " + id.brief() + " lost escrow");
     if (const auto progress = read_job_progress(state, id)) {
@@ -206,11 +208,9 @@ InvariantResult check_deadline(const StateView& state, ByteView key) {
         return nobodys();
     }
     if (deadline->kind == DueKind::kGames) {
-        for (const Game& game : list_games(state, deadline->subject))
-            if (game.due == deadline->height) return {};
-        for (const auto& [id, claim] : list_claims(state, deadline->subject))
-            if (claim.accuse_by == deadline->height) return {};
-        return nobodys();
+        // That each of these is due then: check_games, check_claims.
+        const DueInGames due = list_due_in_games(state, deadline->subject, deadline->height);
+        return due.accused.empty() && due.games.empty() ? nobodys() : InvariantResult{};
     }
     const bool leaves = deadline->kind == DueKind::kLeaving;
     if (job->due != deadline->height || leaves != (job->phase == JobPhase::kEnded)) return nobodys();
@@ -328,6 +328,7 @@ InvariantResult touch(Touched& touched, ByteView key, bool present) {
             if (!claim_of(key)) return broken("a claim is of no kind");
             touched.jobs.insert(name);
             return {};
+        case Table::kDueInGames:
         case Table::kGame: return need_name([&] { touched.jobs.insert(name); });
         case Table::kGamePieces:
         case Table::kOpenGame:

@@ -107,10 +107,13 @@ std::string fault_of(const contracts::MergeClaim& claim, bool clips, const Slots
 MergeOpinion judge_merges(const contracts::Round& round) {
     MergeOpinion opinion;
     for (const auto& posting : round.merges) {
-        if (posting.opened) opinion.most = std::max(opinion.most, slots_of(posting));
+        if (!posting.opened) continue;
+        opinion.most = std::max(opinion.most, slots_of(posting));
+        // What is not finite counts against nothing that is.
+        if (!posting.claim.diverged()) opinion.most_finite = std::max(opinion.most_finite, slots_of(posting));
     }
     for (const auto& posting : round.merges) {
-        if (!posting.opened || slots_of(posting) != opinion.most) continue;
+        if (!posting.opened || slots_of(posting) != opinion.most_against(posting)) continue;
         base::Uint128 all = 0;
         base::Uint128 alike = 0;
         const contracts::MergePosting* first = &posting;
@@ -127,11 +130,16 @@ MergeOpinion judge_merges(const contracts::Round& round) {
     return opinion;
 }
 
+std::size_t MergeOpinion::most_against(const contracts::MergePosting& posting) const {
+    return posting.claim.diverged() ? most : most_finite;
+}
+
 Reason MergeOpinion::reason_of(const contracts::MergePosting& posting) const {
     if (!posting.opened) return posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
-    if (slots_of(posting) < most) return Reason::kMergeFewerSlots;
+    if (slots_of(posting) < most_against(posting)) return Reason::kMergeFewerSlots;
     if (paid == nullptr || posting.claim.slots != paid->claim.slots) return Reason::kMergeUndecided;
-    if (posting.claim != paid->claim) return Reason::kMergeWrong;
+    if (posting.claim != paid->claim)
+        return paid->claim.diverged() ? Reason::kMergeUndecided : Reason::kMergeWrong;
     return posting.verifier == paid->verifier ? Reason::kPaidMerge : Reason::kMergeAttested;
 }
 

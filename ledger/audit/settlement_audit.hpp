@@ -28,10 +28,13 @@ std::vector<SlotFailure> audit_completeness(const contracts::Round& round, const
 
 /// The merge that stands by the records, and who is paid for it.
 struct MergeOpinion {
-    std::size_t most = 0;  ///< slots of the opened claims that name the most
+    std::size_t most = 0;         ///< slots of the opened claims that name the most
+    std::size_t most_finite = 0;  ///< the same, of those that name a state
     const contracts::MergePosting* paid =
         nullptr;  ///< first that opened the standing claim; null: none stands
 
+    /// As many slots as it must name to count.
+    [[nodiscard]] std::size_t most_against(const contracts::MergePosting& posting) const;
     /// What follows for one posting.
     [[nodiscard]] contracts::Reason reason_of(const contracts::MergePosting& posting) const;
 };

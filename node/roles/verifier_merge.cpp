@@ -49,7 +49,10 @@ void VerifierRole::doubt_merges() {
         if (!round || round->phase != contracts::RoundPhase::kSettled) continue;
         work.compared = true;
         const contracts::MergeClaim& stands = round->result;
-        if (!round->merged || stands.slots != work.slots || stands.base_root == work.root) continue;
+        const bool same = stands.base_root == work.root && stands.clips == work.clips;
+        if (!round->merged || stands.slots != work.slots || same) continue;
+        // What this verifier said as well it does not doubt, whatever it had computed.
+        if (work.claim && *work.claim == stands) continue;
         Doubt doubt{.job = key.first,
                     .round = key.second,
                     .kind = contracts::ClaimKind::kMerge,
@@ -65,7 +68,8 @@ void VerifierRole::doubt_merges() {
             if (id.kind != contracts::ClaimKind::kMerge || id.round != key.second) continue;
             doubt.number = id.number;
             log().warn(round_name(key.first, key.second) + " is merged to " + stands.base_root.brief() +
-                       "; we merged the same slots to " + work.root.brief());
+                       "; we merged the same slots to " + work.root.brief() +
+                       (stands.clips == work.clips ? "" : " with other clips"));
             challenger_.doubt(doubt);
         }
     }
@@ -247,7 +251,9 @@ void VerifierRole::claim_merge(const contracts::Job& job, MergeWork& work) {
                                        .base_root = work.root,
                                        .base_blob = *blob,
                                        .held_out_loss = *work.loss_bits};
-    if (conducts(Misconduct::kBadMerge)) work.claim->base_root = base::hash("assay/drill/merge", me().view());
+    // All who show this say the same.
+    if (conducts(Misconduct::kBadMerge))
+        work.claim->base_root = base::hash("assay/drill/merge", work.root.view());
 }
 
 void VerifierRole::open_merge(const contracts::Job& job, const contracts::Round& round) {

@@ -470,10 +470,12 @@ void RulesWorld::note(const Events& events) {
             if (game) ++(game->claimant_lost ? reached_.lost_games : reached_.won_games);
             const bool at_once = game && game->accuses && game->opened_at == game->ended_at;
             if (at_once && game->moves == 0 && game->end == GameEnd::kSilent) ++reached_.dropped_accusations;
+            if (game) note_lost_game(event.job, *game);
         }
         if (event.kind == EventKind::kDisputeOpened) {
             const auto game = read_game(state_, event.job, static_cast<std::uint32_t>(event.number));
             if (game && game->accuses) ++reached_.accusations;
+            if (game && game->called && game->kind == ClaimKind::kMerge) ++reached_.merge_calls;
         }
         if (event.kind == EventKind::kVerdict) reached_.verdicts.insert(event.reason);
         if (event.kind == EventKind::kJobEnded) reached_.ends.insert(event.reason);

@@ -36,6 +36,9 @@ struct Reached {
     std::uint64_t won_games = 0;
     std::uint64_t accusations = 0;          ///< that opened a game
     std::uint64_t dropped_accusations = 0;  ///< that did not in time
+    std::uint64_t cleared_slots = 0;        ///< of which the last accuser lost
+    std::uint64_t merge_games = 0;          ///< lost by who claimed a merge
+    std::uint64_t merge_calls = 0;          ///< of who attested it
     std::uint64_t moves = 0;
 };
 
@@ -73,6 +76,7 @@ private:
     void leave(const contracts::Job& job);
     /// Somebody challenges a claim, or one of a game's players moves; false: there is no settled claim.
     bool dispute(const contracts::Job& job);
+    bool dispute_merge(const contracts::Job& job, const std::vector<contracts::Game>& games);
     Person& challenger_of(const contracts::ClaimId& id);
     bool end_of_settled(const contracts::ClaimId& id);
     void play(const contracts::Job& job, const contracts::Game& game);
@@ -102,6 +106,7 @@ private:
     void hand_in(const base::Bytes& bytes, contracts::TxType type);
     void count_replays(const contracts::Event& event);
     void note(const contracts::Events& events);
+    void note_lost_game(const base::Hash256& job, const contracts::Game& game);
     void check();
 
     Choose choose_;

@@ -10,8 +10,34 @@ namespace assay::fuzz {
 
 using namespace contracts;
 
+/// Merges stand seldom here: about one that does a game is begun, often lost, and those who attested it
+/// called.
+bool RulesWorld::dispute_merge(const Job& job, const std::vector<Game>& games) {
+    for (const Game& game : games) {
+        if (game.kind != ClaimKind::kMerge || game.called) continue;
+        Person* claimant = by_node(game.claimant);
+        if (game.phase == GamePhase::kRunning && claimant != nullptr && chance(2)) {
+            send(*claimant, DisputeConcede{job.id, game.number});
+            return true;
+        }
+        if (game.is_open() || (game.claimant_lost && read_claim(state_, game.claim_id(job.id)))) {
+            play(job, game);
+            return true;
+        }
+    }
+    for (const auto& [id, claim] : list_claims(state_, job.id)) {
+        if (id.kind != ClaimKind::kMerge || claim.dead || !end_of_settled(id)) continue;
+        Person& who = challenger_of(id);
+        send(who, StakeDeposit{who.node.public_key(), *Amount::of(1'000'000'000)});
+        send(who, DisputeOpen{job.id, id.round, id.kind, id.number, dispute::UnitKind::kMerge, 0});
+        return true;
+    }
+    return false;
+}
+
 bool RulesWorld::dispute(const Job& job) {
     std::vector<Game> games = list_games(state_, job.id);
+    if (chance(2) && dispute_merge(job, games)) return true;
     if (!games.empty() && !chance(4)) {
         // An ended game is good for a call.
         const auto open = std::find_if(games.begin(), games.end(), [](const Game& g) { return g.is_open(); });
@@ -54,6 +80,15 @@ RulesWorld::Person& RulesWorld::challenger_of(const ClaimId& id) {
 bool RulesWorld::end_of_settled(const ClaimId& id) {
     const auto round = read_round_progress(state_, id.job, id.round);
     return round && round->phase == RoundPhase::kSettled;
+}
+
+void RulesWorld::note_lost_game(const Hash256& job, const Game& game) {
+    if (game.kind == ClaimKind::kMerge) {
+        if (game.claimant_lost && !game.called) ++reached_.merge_games;
+        return;
+    }
+    const auto slot = read_slot(state_, job, game.round, game.claim);
+    if (slot && slot->cleared && game.accuses && !game.claimant_lost) ++reached_.cleared_slots;
 }
 
 void RulesWorld::play(const Job& job, const Game& listed) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "contracts/base/amount.hpp"
@@ -41,9 +42,10 @@ struct Accusation {
     Hash256 found;           ///< its root, as the verifier computed it
     Amount fee;              ///< of its audit, out of the escrow: its owner's if the claim dies, else back
     bool used = false;       ///< its game was opened, or it let the time for that pass
+    bool lost = false;       ///< the claim won that game
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
-        visit(self.verifier, self.unit, self.found, self.fee, self.used);
+        visit(self.verifier, self.unit, self.found, self.fee, self.used, self.lost);
     }
 };
 
@@ -64,10 +66,14 @@ struct Claim {
     std::uint64_t accuse_by = 0;
     /// Of the slot's pay, what the buyer has not got back from those who kept the slot out wrongly.
     Amount kept_out;
+    /// Of an accused slot that is work for its miner's standing once all who accuse it have lost:
+    /// Miner::losses at the settlement. Nothing: it is none.
+    std::optional<std::uint64_t> standing_at;
+    Amount made_good;  ///< of a dead merge: what those whom its vote had shown wrong have got back
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.node, self.owner, self.bond, self.held, self.window, self.challenges, self.dead,
-              self.accusations, self.accuse_by, self.kept_out);
+              self.accusations, self.accuse_by, self.kept_out, self.standing_at, self.made_good);
     }
 
     /// All that it holds for its accusers.

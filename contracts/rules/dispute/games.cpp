@@ -7,6 +7,7 @@
 #include "contracts/base/wide.hpp"
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/claims.hpp"
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/dispute/losses.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
@@ -36,17 +37,17 @@ void write_posted(State& state, const Hash256& job, const Game& game) {
     store(state, game_pieces_key(job, game.number), pieces);
 }
 
-void forget_due(State& state, const Hash256& job, Game& game) {
+void stop_clock(State& state, const Hash256& job, Game& game) {
     const std::uint64_t due = std::exchange(game.due, 0);
-    if (due != 0) forget_games_due(state, job, due, game.number, std::nullopt);
+    if (due != 0) forget_game_due(state, job, game.number, due);
 }
 
 void begin_turn(Work& work, const Hash256& job, Game& game) {
-    forget_due(work.state, job, game);
+    stop_clock(work.state, job, game);
     game.turn_since = work.block.height;
     const std::uint64_t clock = game.way.claimant_moves() ? game.claimant_clock : game.challenger_clock;
     game.due = later(later(game.turn_since, clock), 1);
-    work.state.put(deadline_key({game.due, DueKind::kGames, job}), {});
+    note_game_due(work.state, job, game.number, game.due);
 }
 
 void start(Work& work, const Hash256& job, Game& game) {
@@ -77,7 +78,8 @@ void start_queued(Work& work, const PublicKey& claimant) {
     }
 }
 
-/// One challenge less. A claim whose window has passed meanwhile is closed by the next block.
+/// One challenge less. A claim whose window has passed meanwhile is closed by the next block; the time that its
+/// accusers had is over with the last of their games.
 void settle_challenge(Work& work, const ClaimId& id) {
     Claim claim = required(read_claim(work.state, id));
     ASSAY_CHECK(claim.challenges > 0);
@@ -85,6 +87,9 @@ void settle_challenge(Work& work, const ClaimId& id) {
     const std::uint64_t settled = required(read_round_progress(work.state, id.job, id.round)).settled_at;
     const std::uint64_t next = later(work.block.height, 1);
     if (claim.challenges == 0) {
+        forget_window(work.state, id, claim);
+        const bool accused = !claim.accusations.empty() && !claim.dead && claim.accuse_by == 0;
+        if (accused) claim.window = params_in(work, id.job).claim_window;
         claim.window = std::max(claim.window, next - settled);
         work.state.put(deadline_key({later(settled, claim.window), DueKind::kWindows, id.job}), {});
     }
@@ -92,7 +97,7 @@ void settle_challenge(Work& work, const ClaimId& id) {
 }
 
 void close_game(Work& work, const Hash256& job, Game& game, const GameResult& outcome) {
-    forget_due(work.state, job, game);
+    stop_clock(work.state, job, game);
     game.phase = GamePhase::kEnded;
     game.end = outcome.end;
     game.claimant_lost = outcome.claimant_lost;
@@ -118,12 +123,33 @@ void return_game(Work& work, const Hash256& job, Game game, GameEnd end) {
     settle_challenge(work, game.claim_id(job));
 }
 
-/// Every other game on the claim ends with it, but for those of verifiers that were called.
+/// Every other game on the claim ends with it, but for those of verifiers that were called: all of its
+/// claimant.
 void close_others(Work& work, const Hash256& job, const Game& decided) {
-    for (const Game& game : list_games(work.state, job)) {
-        const bool same = game.claim_id(job) == decided.claim_id(job) && game.number != decided.number;
-        if (same && game.is_open() && !game.called) return_game(work, job, game, GameEnd::kClosed);
+    for (const OpenGame& open : list_open_games(work.state, decided.claimant)) {
+        if (open.job != job || open.number == decided.number) continue;
+        const Game game = required(load<Game>(work.state, game_key(job, open.number)));
+        if (game.claim_id(job) == decided.claim_id(job) && !game.called)
+            return_game(work, job, game, GameEnd::kClosed);
     }
+}
+
+/// The number of the next game: they are numbered from 0 without a gap, so that a few of them tell it.
+std::uint32_t next_number(const StateView& state, const Hash256& job) {
+    const auto is_taken = [&](std::uint64_t number) {
+        return state.get(game_key(job, static_cast<std::uint32_t>(number))).has_value();
+    };
+    if (!is_taken(0)) return 0;
+    std::uint64_t taken = 0;
+    std::uint64_t step = 1;
+    while (is_taken(taken + step)) {
+        taken += step;
+        step *= 2;
+    }
+    // taken + step is free.
+    for (; step > 1; step /= 2)
+        if (is_taken(taken + step / 2)) taken += step / 2;
+    return static_cast<std::uint32_t>(taken + 1);
 }
 
 }  // namespace
@@ -161,7 +187,7 @@ Game game_about(const Job& job, const ClaimId& id, const Claim& claim) {
 
 std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClaim unit) {
     const Params params = params_of(work.state, job);
-    game.number = static_cast<std::uint32_t>(list_games(work.state, job.id).size());
+    game.number = next_number(work.state, job.id);
     game.opened_at = work.block.height;
     game.claimant_clock = game.challenger_clock =
         later(player_clock(params, job), params.dispute_move_window);
@@ -227,6 +253,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
     }
     close_game(work, job, game, outcome);
     if (game.claimant_lost && !game.called) close_others(work, job, game);
+    if (!game.claimant_lost && game.accuses) note_lost_accusation(work, job, game);
     settle_challenge(work, game.claim_id(job));
     start_queued(work, game.claimant);
 }
@@ -234,61 +261,39 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 namespace {
 
 /// A verifier that does not open the game of its accusation has lost it.
-void time_out_accusations(Work& work, const Deadline& deadline) {
-    for (const auto& [id, listed] : list_claims(work.state, deadline.subject)) {
-        if (listed.accuse_by != deadline.height) continue;
-        Job job = required(read_job(work.state, id.job));
-        for (const Accusation& accusation : listed.accusations) {
-            if (accusation.used) continue;
-            const bool finalises = program::RoundPlan(job.spec).is_finalise(accusation.unit);
-            Game game = game_about(job, id, listed);
-            game.unit = finalises ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment;
-            game.part = finalises ? 0 : accusation.unit;
-            game.challenger = accusation.verifier;
-            game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
-            game.accuses = true;
-            auto unit = required(unit_claim(work.state, id, game.unit, game.part));
-            const std::uint32_t number = open_game(work, job, std::move(game), std::move(unit));
-            end_game(work, id.job, required(read_game(work.state, id.job, number)),
-                     {GameEnd::kSilent, false, {}});
-        }
+void time_out_accusers(Work& work, Job& job, const ClaimId& id) {
+    const Claim listed = required(read_claim(work.state, id));
+    for (const Accusation& accusation : listed.accusations) {
+        if (accusation.used) continue;
+        const bool finalises = program::RoundPlan(job.spec).is_finalise(accusation.unit);
+        Game game = game_about(job, id, listed);
+        game.unit = finalises ? dispute::UnitKind::kUpdate : dispute::UnitKind::kSegment;
+        game.part = finalises ? 0 : accusation.unit;
+        game.challenger = accusation.verifier;
+        game.challenger_owner = enlisted_verifier(job, accusation.verifier).owner;
+        game.accuses = true;
+        auto unit = required(unit_claim(work.state, id, game.unit, game.part));
+        const std::uint32_t number = open_game(work, job, std::move(game), std::move(unit));
+        end_game(work, id.job, required(read_game(work.state, id.job, number)),
+                 {GameEnd::kSilent, false, {}});
     }
 }
 
 }  // namespace
 
+// Nobody pays for this: it is part of a block's beginning. It looks at what is due and at nothing else of the
+// job's games: at most the accusations of a round, which are no more than its slots times panel_most() and
+// one, and games whose opening was paid for.
 void time_out_games(Work& work, const Deadline& deadline) {
-    work.state.erase(deadline_key(deadline));
-    time_out_accusations(work, deadline);
-    for (const Game& listed : list_games(work.state, deadline.subject)) {
-        if (listed.due != deadline.height) continue;
+    const DueInGames due = list_due_in_games(work.state, deadline.subject, deadline.height);
+    Job job = required(read_job(work.state, deadline.subject));  // for terms, owners and speeds
+    for (const ClaimId& accused : due.accused) time_out_accusers(work, job, accused);
+    for (const std::uint32_t number : due.games) {
+        Game game = required(read_game(work.state, deadline.subject, number));
         // An earlier one may have ended it.
-        Game game = required(read_game(work.state, deadline.subject, listed.number));
         if (game.due != deadline.height) continue;
         end_game(work, deadline.subject, game, {GameEnd::kSilent, game.way.claimant_moves(), {}});
     }
-}
-
-std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game) {
-    const auto terms = read_job_terms(state, job);
-    const auto slot = read_slot(state, job, game.round, game.claim);
-    const auto reveal = read_reveal(state, job, game.round, game.claim);
-    if (game.kind != ClaimKind::kSlot || game.called || !terms || !slot || !reveal) return {};
-    const program::RoundPlan plan(terms->spec);
-    const bool of_segment = game.unit == dispute::UnitKind::kSegment;
-    const std::uint32_t unit = of_segment ? game.part : plan.finalise();
-    const auto claimed = [&](std::uint32_t of) { return program::unit_root(reveal->trace, terms->spec, of); };
-    std::vector<PublicKey> found;
-    for (const SlotAudit& audit : audits_of(state, job, game.round, *slot)) {
-        const auto root = audit.roots.find(unit);
-        if (!audit.opened || root == audit.roots.end() || root->second != claimed(unit)) continue;
-        // Whoever computed the unit before went on from its own end, else from the start that was opened;
-        // the first unit starts from the base, as the trace does since it was opened.
-        const auto before = unit == 0 ? audit.roots.end() : audit.roots.find(unit - 1);
-        if (before == audit.roots.end() || before->second == claimed(unit - 1))
-            found.push_back(audit.verifier);
-    }
-    return found;
 }
 
 }  // namespace assay::contracts

@@ -40,8 +40,11 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 /// its verifier lost by silence.
 void time_out_games(Work& work, const Deadline& deadline);
 
-/// The verifiers that computed the disputed unit's root from the state that the miner claims, in the order of
-/// the draw: who computed the unit before must agree with that as well.
+// vouchers.cpp
+/// Who vouched for what the game is about. Of a slot the verifiers that computed the disputed unit's root
+/// from the state that the miner claims, in the order of the draw: who computed the unit before must agree
+/// with that as well. Of a merge the others who opened the same claim, in the order of the round's judges:
+/// each merged by itself, or says so. Of a call nobody.
 std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
 
 }  // namespace assay::contracts

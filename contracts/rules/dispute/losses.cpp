@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
 #include "contracts/rules/identity/money.hpp"
@@ -28,13 +29,13 @@ void give_bonded(Work& work, const PublicKey& loser, const PublicKey& owner, Amo
 }
 
 /// Takes bonded stake of the loser: to the winner's owner at most its cost, to the buyer what is left of
-/// `returned`, the rest burned.
+/// `returned`, the rest burned, but for what was given to others already (Game::to_outvoted).
 void split(Work& work, const Job& job, Game& game, const PublicKey& loser, const PublicKey& winner_owner,
            Amount lost, Amount returned) {
     game.lost = lost;
     game.to_winner = smaller(game.cost, returned);
     game.to_buyer = difference(returned, game.to_winner);
-    const Amount burned = difference(lost, returned);
+    const Amount burned = difference(difference(lost, returned), game.to_outvoted);
     if (!burned.is_zero()) take_bonded(work.state, loser, burned, &Supply::burned);
     give_bonded(work, loser, winner_owner, game.to_winner);
     give_bonded(work, loser, job.buyer, game.to_buyer);
@@ -42,15 +43,6 @@ void split(Work& work, const Job& job, Game& game, const PublicKey& loser, const
 
 Amount returned_part(const Params& params, Amount lost) {
     return lost.times(params.forfeit_buyer_ppm, kPartsPerMillion, Rounding::kDown).value();
-}
-
-/// The entry of the index stays while another claim of the job ends then.
-void forget_window(State& state, const ClaimId& id, const Claim& claim) {
-    const std::uint64_t end = required(end_of_window(state, id, claim));
-    for (const auto& [other, open] : list_claims(state, id.job))
-        if (other != id && end_of_window(state, other, open) == end) return;
-    const Bytes key = deadline_key({end, DueKind::kWindows, id.job});
-    if (state.get(key)) state.erase(key);
 }
 
 void disgrace(Work& work, Job& job, const Game& game) {
@@ -70,11 +62,11 @@ void note_penalty(State& state, const PublicKey& verifier, Amount lost) {
 
 /// The name of a verifier's merge in a round whose merge is under way.
 std::optional<ClaimId> running_merge(const StateView& state, const Job& job, const PublicKey& verifier) {
-    for (const auto& [id, claim] : list_claims(state, job.id)) {
-        const bool own = id.kind == ClaimKind::kMerge && claim.node == verifier;
-        if (own && !end_of_window(state, id, claim)) return id;
-    }
-    return std::nullopt;
+    const auto posting = read_merge_posting(state, job.id, job.round, verifier);
+    if (!posting) return std::nullopt;
+    const ClaimId id{job.id, job.round, ClaimKind::kMerge, posting->place};
+    const auto claim = read_claim(state, id);
+    return claim && !end_of_window(state, id, *claim) ? std::optional(id) : std::nullopt;
 }
 
 /// All that a verifier has locked for the job: while a round is merged a part of it is its merge's bond.
@@ -95,12 +87,51 @@ void leave_locked(Work& work, const Job& job, EnlistedVerifier& verifier, Amount
     store(work.state, claim_key(*merge), claim);
 }
 
+/// Lines of those whom more than half of the stake showed wrong about the merge that this game is about, in
+/// the order of the judges: if the winner is one of them, those who had said the same as it.
+std::vector<SettlementLine> outvoted(const StateView& state, const Hash256& job, const Game& game) {
+    std::vector<SettlementLine> lines;
+    for (SettlementLine& line : list_settlement(state, job, game.round))
+        if (line.kind == LineKind::kMerge && line.reason == Reason::kMergeWrong)
+            lines.push_back(std::move(line));
+    const bool is_own = std::any_of(lines.begin(), lines.end(),
+                                    [&](const SettlementLine& line) { return line.node == game.challenger; });
+    if (!is_own) return lines;
+    const auto said = [&](const PublicKey& verifier) {
+        return required(read_merge_posting(state, job, game.round, verifier)).claim;
+    };
+    std::erase_if(lines,
+                  [&](const SettlementLine& line) { return said(line.node) != said(game.challenger); });
+    return lines;
+}
+
+/// Gives them back what they lost by that, as far as `most` of the loser's stake reaches: what an earlier
+/// game about the merge gave is not given again. Returns what it gave.
+Amount make_good(Work& work, const Job& job, const Game& game, Amount most) {
+    const ClaimId id = game.claim_id(job.id);
+    Claim claim = required(read_claim(work.state, id));
+    Amount earlier = claim.made_good;
+    Amount given;
+    for (const SettlementLine& line : outvoted(work.state, job.id, game)) {
+        const Amount had = smaller(earlier, line.lost);
+        earlier = difference(earlier, had);
+        const Amount due = smaller(difference(line.lost, had), difference(most, given));
+        give_bonded(work, game.claimant, line.owner, due);
+        given = sum(given, due);
+    }
+    claim.made_good = sum(claim.made_good, given);
+    store(work.state, claim_key(id), claim);
+    return given;
+}
+
 /// All that is left of its bond for the job.
 void lose_enlistment(Work& work, Job& job, Game& game) {
     EnlistedVerifier& verifier = enlisted_verifier(job, game.claimant);
     const Amount lost = locked_by(work.state, job, verifier);
-    split(work, job, game, game.claimant, game.challenger_owner, lost,
-          returned_part(params_of(work.state, job), lost));
+    const Amount returned = returned_part(params_of(work.state, job), lost);
+    if (game.kind == ClaimKind::kMerge)
+        game.to_outvoted = make_good(work, job, game, difference(lost, returned));
+    split(work, job, game, game.claimant, game.challenger_owner, lost, returned);
     leave_locked(work, job, verifier, Amount{});
     verifier.dropped = true;
     note_penalty(work.state, game.claimant, lost);
@@ -146,16 +177,12 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     write_job(work.state, job);
 }
 
-/// Those who said the same as the winner, or where nobody who had accused it won, all of them: each has done
-/// its audit.
+/// Each of them that was right has done its audit.
 void pay_accusers(Work& work, Job& job, Game& game, Claim& claim) {
-    const auto winner = std::find_if(
-        claim.accusations.begin(), claim.accusations.end(),
-        [&](const Accusation& accusation) { return game.accuses && accusation.verifier == game.challenger; });
-    for (const Accusation& accusation : claim.accusations) {
-        const bool same = winner == claim.accusations.end() ||
-                          (winner->unit == accusation.unit && winner->found == accusation.found);
-        if (!same) {
+    const std::vector<bool> right = right_accusers(work.state, job.id, game, claim);
+    for (std::size_t i = 0; i < claim.accusations.size(); ++i) {
+        const Accusation& accusation = claim.accusations[i];
+        if (!right[i]) {
             return_fee(job, accusation.fee);
             continue;
         }
@@ -168,7 +195,7 @@ void pay_accusers(Work& work, Job& job, Game& game, Claim& claim) {
     }
     const std::uint64_t due = std::exchange(claim.accuse_by, 0);
     claim.accusations.clear();
-    if (due != 0) forget_games_due(work.state, job.id, due, std::nullopt, game.claim_id(job.id));
+    if (due != 0) forget_accusers_due(work.state, game.claim_id(job.id), due);
 }
 
 void lose_slot(Work& work, Job& job, Game& game) {
@@ -193,6 +220,14 @@ Reason reason_of(const Game& game) {
     return Reason::kNone;
 }
 
+void forget_window(State& state, const ClaimId& id, const Claim& claim) {
+    const std::uint64_t end = required(end_of_window(state, id, claim));
+    for (const auto& [other, open] : list_claims(state, id.job))
+        if (other != id && end_of_window(state, other, open) == end) return;
+    const Bytes key = deadline_key({end, DueKind::kWindows, id.job});
+    if (state.get(key)) state.erase(key);
+}
+
 void lose_claim(Work& work, const Hash256& id, Game& game) {
     Job job = required(read_job(work.state, id));
     const bool is_slot = game.kind == ClaimKind::kSlot && !game.called;
@@ -213,7 +248,8 @@ void lose_claim(Work& work, const Hash256& id, Game& game) {
         const auto settled = required(read_round_progress(work.state, id, game.round)).settled_at;
         const std::uint64_t calls = params_of(work.state, job).dispute_move_window;
         forget_window(work.state, game.claim_id(id), claim);
-        claim.window = std::max(claim.window, later(work.block.height, calls) - settled);
+        // Nothing is left to be said against it but by calls.
+        claim.window = later(work.block.height, calls) - settled;
         store(work.state, claim_key(game.claim_id(id)), claim);
     }
     write_job(work.state, job);
@@ -226,22 +262,11 @@ void lose_challenge(Work& work, const Hash256& id, Game& game) {
     split(work, job, game, game.challenger, game.claimant_owner, game.bond, smaller(game.cost, game.bond));
 }
 
-void forget_games_due(State& state, const Hash256& job, std::uint64_t height,
-                      std::optional<std::uint32_t> but_game, const std::optional<ClaimId>& but_claim) {
-    for (const Game& game : list_games(state, job))
-        if (game.number != but_game && game.due == height) return;
-    for (const auto& [id, claim] : list_claims(state, job))
-        if (id != but_claim && claim.accuse_by == height) return;
-    const Bytes key = deadline_key({height, DueKind::kGames, job});
-    if (state.get(key)) state.erase(key);
-}
-
 void await_accusers(State& state, const ClaimId& id, Claim& claim) {
     const bool waits = std::any_of(claim.accusations.begin(), claim.accusations.end(),
                                    [](const Accusation& accusation) { return !accusation.used; });
     if (waits || claim.accuse_by == 0) return;
-    const std::uint64_t due = std::exchange(claim.accuse_by, 0);
-    forget_games_due(state, id.job, due, std::nullopt, id);
+    forget_accusers_due(state, id, std::exchange(claim.accuse_by, 0));
 }
 
 void return_accusers_fee(Work& work, const Hash256& id, const Game& game) {

@@ -79,11 +79,12 @@ struct Game {
     bool claimant_lost = false;
     std::uint64_t ended_at = 0;
     GameFinding finding;
-    Amount lost;  ///< by the loser: to_winner + to_buyer + burned
+    Amount lost;  ///< by the loser: to_winner + to_buyer + to_outvoted + burned
     Amount to_winner;
     Amount to_buyer;
-    Amount returned;  ///< of the claim's held pay: to the job's escrow
-    Amount fees;      ///< set aside for those who accused the claim: to their owners
+    Amount to_outvoted;  ///< of a merge: to those whom the stake behind it had shown wrong
+    Amount returned;     ///< of the claim's held pay: to the job's escrow
+    Amount fees;         ///< set aside for those who accused the claim: to their owners
 
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
@@ -91,7 +92,8 @@ struct Game {
               self.claimant_owner, self.challenger, self.challenger_owner, self.called, self.accuses,
               self.bond, self.cost, self.opened_at, self.phase, self.claimant_clock, self.challenger_clock,
               self.turn_since, self.due, self.moves, self.way, self.end, self.claimant_lost, self.ended_at,
-              self.finding, self.lost, self.to_winner, self.to_buyer, self.returned, self.fees);
+              self.finding, self.lost, self.to_winner, self.to_buyer, self.to_outvoted, self.returned,
+              self.fees);
     }
 
     [[nodiscard]] bool is_open() const { return phase != GamePhase::kEnded; }

@@ -15,11 +15,13 @@ namespace {
 
 std::size_t slots_named(const MergeClaim& claim) { return slots_in(claim.slots).size(); }
 
-/// The most slots that an opened claim names.
-std::size_t most_slots(const Round& round) {
+/// The most slots that an opened claim names, of those that count against this one. No game can be about a
+/// claim that the state is not finite, so that it counts against its like alone.
+std::size_t most_slots(const Round& round, const MergeClaim& claim) {
     std::size_t most = 0;
     for (const MergePosting& posting : round.merges) {
-        if (posting.opened) most = std::max(most, slots_named(posting.claim));
+        if (!posting.opened || (posting.claim.diverged() && !claim.diverged())) continue;
+        most = std::max(most, slots_named(posting.claim));
     }
     return most;
 }
@@ -75,7 +77,6 @@ bool may_claim(const StateView& state, const JobSpec& spec, const MergeOpen& tx)
 }
 
 std::optional<MergeClaim> standing_merge(const Round& round) {
-    const std::size_t most = most_slots(round);
     std::map<PublicKey, std::uint64_t> weights;
     base::Uint128 all = 0;
     for (const Judge& judge : round.judges) {
@@ -84,7 +85,7 @@ std::optional<MergeClaim> standing_merge(const Round& round) {
     }
     std::map<MergeClaim, base::Uint128> attested;
     for (const MergePosting& posting : round.merges) {
-        if (!posting.opened || slots_named(posting.claim) < most) continue;
+        if (!posting.opened || slots_named(posting.claim) < most_slots(round, posting.claim)) continue;
         base::Uint128& stake = attested[posting.claim];
         stake += weights[posting.verifier];
         if (2 * stake > all) return posting.claim;
@@ -95,10 +96,12 @@ std::optional<MergeClaim> standing_merge(const Round& round) {
 Reason merge_reason(const Round& round, const std::optional<MergeClaim>& standing,
                     const MergePosting& posting) {
     if (!posting.opened) return posting.sealed ? Reason::kMergeUnopened : Reason::kMergeSilent;
-    if (slots_named(posting.claim) < most_slots(round)) return Reason::kMergeFewerSlots;
+    if (slots_named(posting.claim) < most_slots(round, posting.claim)) return Reason::kMergeFewerSlots;
     if (!standing) return Reason::kMergeUndecided;
     if (posting.claim == *standing)
         return is_first(round, posting) ? Reason::kPaidMerge : Reason::kMergeAttested;
+    // Against a word that no game can judge nobody is shown wrong.
+    if (standing->diverged()) return Reason::kMergeUndecided;
     // Another set of as many slots is no other word about these.
     return posting.claim.slots == standing->slots ? Reason::kMergeWrong : Reason::kMergeUndecided;
 }

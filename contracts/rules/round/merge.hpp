@@ -26,10 +26,11 @@ bool call_mergers(RunningRound& running);
 /// and a clip for each of them exactly where the job has a norm bound.
 bool may_claim(const StateView& state, const JobSpec& spec, const MergeOpen& tx);
 
-/// The claim that stands. THE RULE UNTIL DISPUTES EXIST, in this one place: of the opened claims those with
-/// the most slots count, and of these the one stands that judges with more than half of the round's locked
-/// stake opened alike. Opening a claim attests it and says that its bytes are held, so that this is the
-/// storage majority of θ_{r+1} too. Nothing: none stands, and the state stays as it is.
+/// The claim that stands: of the opened claims those with the most slots count, and of these the one stands
+/// that judges with more than half of the round's locked stake opened alike. Opening a claim attests it and
+/// says that its bytes are held, so that this is the storage majority of θ_{r+1} too. One that the state is
+/// not finite counts against no other: it names nothing that a game could be about. Nothing: none stands, and
+/// the state stays as it is.
 std::optional<MergeClaim> standing_merge(const Round& round);
 
 /// What follows for one posting, given standing_merge(): paid is who opened the standing claim first.

@@ -138,12 +138,13 @@ struct SlotRound {
     std::uint32_t fault_unit = 0;    ///< the first unit that a drawn verifier accuses
     Hash256 fault_claimed;           ///< its root as the miner's trace says
     Hash256 fault_found;             ///< and as that verifier computed it; zero: nobody accuses
+    bool cleared = false;            ///< all who accused it have lost, so that it is work found right
     template <class Self, class V>
     static void fields(Self& self, V& visit) {
         visit(self.slot, self.assigned, self.miner, self.owner, self.bond, self.newcomer, self.committed,
               self.seal, self.committed_at, self.drawn_units, self.verifiers, self.panel, self.served,
               self.diverged_unit, self.revealed, self.diverged, self.stored, self.verdict, self.fault_unit,
-              self.fault_claimed, self.fault_found);
+              self.fault_claimed, self.fault_found, self.cleared);
     }
 };
 

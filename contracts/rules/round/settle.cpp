@@ -10,6 +10,7 @@
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/round/credit.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/round/seal_window.hpp"
@@ -90,10 +91,11 @@ void return_held(Settlement& s, Claim& claim) {
     claim.held = {};
 }
 
-/// What is left of a closed claim is its owner's: at once, or when its window is over.
-void fulfil(Settlement& s, ClaimKind kind, std::uint32_t number, const Claim& claim) {
+/// What is left of a closed claim is its owner's: at once, or when its window is over. One that says
+/// something stays for its window whatever it holds.
+void fulfil(Settlement& s, ClaimKind kind, std::uint32_t number, const Claim& claim, bool stands = false) {
     s.job().spent = saturating_sum(s.job().spent, claim.held);
-    const bool nothing = claim.held.is_zero() && claim.bond.is_zero();
+    const bool nothing = !stands && claim.held.is_zero() && claim.bond.is_zero() && claim.accusations.empty();
     if (claim.window > 0 && !nothing)
         return keep_open(s.running.work, {s.job().id, s.running.round.number, kind, number}, claim);
     if (!claim.bond.is_zero()) unlock_stake(s.state(), claim.node, claim.bond);
@@ -149,10 +151,13 @@ void take_standing(Settlement& s) {
 
 /// A slot found right is work towards the end of probation, unless another slot of this round lost the miner
 /// its standing.
-void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
-    Miner miner = *read_miner(s.state(), slot.miner);
-    miner.earned = saturating_sum(miner.earned, pay);
-    store(s.state(), miner_key(slot.miner), miner);
+void credit_miner(Settlement& s, const SlotRound& slot, Claim& claim) {
+    if (slot.verdict == Reason::kPaidAccused) {  // it is work found right once all who accuse it have lost
+        if (!s.disgraced.contains(slot.miner) && !slot.diverged)
+            claim.standing_at = required(read_miner(s.state(), slot.miner)).losses;
+        return;
+    }
+    note_earned(s.state(), slot.miner, claim.held);
     // A divergence ends the work early: it is paid, and proves little.
     if (s.disgraced.contains(slot.miner) || slot.verdict != Reason::kPaid) return;
     credit_work(s.state(), slot.miner, s.job());
@@ -162,15 +167,7 @@ void credit_miner(Settlement& s, const SlotRound& slot, Amount pay) {
 /// What is left of a miner's fee comes back at the end of a probation, after the audits of its last round
 /// were paid from it.
 void refund_fees(Settlement& s) {
-    for (const PublicKey& node : s.credited) {
-        Miner miner = *read_miner(s.state(), node);
-        if (miner.owner == s.job().buyer) continue;  // nothing was earned here
-        if (is_newcomer(s.state(), s.running.params, node, s.job())) continue;
-        const Amount refund = miner.prepaid;
-        miner.prepaid = {};
-        store(s.state(), miner_key(node), miner);
-        pay_balance(s.state(), miner.owner, refund, &Supply::prepaid);
-    }
+    for (const PublicKey& node : s.credited) refund_fee(s.state(), s.running.params, node, s.job());
 }
 
 /// The miner's line.
@@ -193,7 +190,7 @@ void settle_slot(Settlement& s, const SlotRound& slot, Claim claim, Amount repla
     }
     if (consequence(slot.verdict) == Consequence::kPaid) {
         line.paid = line.from_escrow = claim.held;
-        credit_miner(s, slot, line.paid);
+        credit_miner(s, slot, claim);
     } else {
         return_held(s, claim);
     }
@@ -343,7 +340,7 @@ void settle_merge(Settlement& s) {
             line.paid = line.from_escrow = claim.held;
             record_earning(s, posting.verifier, 0, line.paid);
         }
-        fulfil(s, ClaimKind::kMerge, place, claim);
+        fulfil(s, ClaimKind::kMerge, place, claim, line.reason == Reason::kPaidMerge);
         if (consequence(line.reason) == Consequence::kPenalty) {
             penalise(s, line, word_penalty(s.running.params, largest_bond(s.running.slots)));
         }
@@ -381,11 +378,6 @@ bool is_gone(std::uint32_t missed, const Params& params) {
     return missed >= kAbsenceWeight * params.max_missed;
 }
 
-void remember(std::vector<std::uint64_t>& speeds, const Params& params, std::uint64_t speed) {
-    speeds.push_back(speed);
-    if (speeds.size() > params.speed_window) speeds.erase(speeds.begin());
-}
-
 /// Measured speed of each verifier whose audits of the round were all found right.
 void measure_verifiers(Settlement& s) {
     const Round& round = s.running.round;
@@ -394,7 +386,8 @@ void measure_verifiers(Settlement& s) {
         if (posting.opened) heights[posting.verifier] += posting.sealed_at - posting.called_at;
     }
     for (const auto& [node, work] : s.audited) {
-        if (work) remember(enlisted(s, node).speeds, s.running.params, measured_speed(*work, heights[node]));
+        if (!work) continue;
+        remember_speed(enlisted(s, node).speeds, s.running.params, measured_speed(*work, heights[node]));
     }
 }
 
@@ -423,9 +416,9 @@ void measure(Settlement& s) {
             drop(s.running.work, s.job(), entry, Reason::kDropped, s.running.round.number);
         if (tally.right < tally.held) continue;
         // Only work found right counts, and only for the time that heights show.
-        remember(entry.speeds, params,
-                 measured_speed(base::Uint128{s.job().slot_work} * tally.right,
-                                tally.last_commit - s.running.round.started_at));
+        remember_speed(entry.speeds, params,
+                       measured_speed(base::Uint128{s.job().slot_work} * tally.right,
+                                      tally.last_commit - s.running.round.started_at));
     }
 }
 

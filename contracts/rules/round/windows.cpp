@@ -4,6 +4,7 @@
 #include <set>
 
 #include "contracts/rules/claim/claims.hpp"
+#include "contracts/rules/claim/due.hpp"
 #include "contracts/rules/identity/money.hpp"
 #include "contracts/rules/job/bidding.hpp"
 #include "contracts/rules/round/archive.hpp"
@@ -31,7 +32,7 @@ void keep_open(Work& work, const ClaimId& id, const Claim& claim) {
     open_claim(work.state, id, claim);
     const std::uint64_t end = later(work.block.height, claim.window);
     work.state.put(deadline_key({end, DueKind::kWindows, id.job}), {});
-    if (claim.accuse_by != 0) work.state.put(deadline_key({claim.accuse_by, DueKind::kGames, id.job}), {});
+    if (claim.accuse_by != 0) note_accusers_due(work.state, id, claim.accuse_by);
 }
 
 std::optional<std::uint64_t> end_of_window(const StateView& state, const ClaimId& id, const Claim& claim) {

@@ -65,6 +65,7 @@ enum class Table : std::uint8_t {
     kGame = 0x41,           // job, number -> Game
     kGamePieces = 0x42,     // job, number -> GamePieces, while the game is open
     kOpenGame = 0x43,       // claimant's node key, height, job, number -> empty, while the game is open
+    kDueInGames = 0x44,     // job, height, what, its name -> empty: which games, and whose accusers, are due
     kHistory = 0x50,        // job, table, row -> HistoryRow: of the history, and never of the state
 };
 
@@ -113,6 +114,7 @@ constexpr bool leaves_with_job(Table table) {
         case Table::kEndedJob:
         case Table::kClaim:
         case Table::kOpenGame:
+        case Table::kDueInGames:
         case Table::kHistory: return false;
     }
     return false;  // the byte of no table

@@ -28,6 +28,7 @@ struct MarketOptions {
     std::uint64_t audit_window = 16;  ///< heights in which audits are sealed
     program::Strategy strategy = program::kStandardStrategy;
     program::InnerState inner_state = program::InnerState::kReset;
+    std::optional<float> max_update_norm;                     ///< of the job; none: updates have no bound
     std::uint32_t width = 0;                                  ///< of the model; 0: the tiny job's
     std::set<std::string> outward;                            ///< miners that accept no connection
     std::optional<base::Amount> miner_stake;                  ///< of each miner; none: plenty

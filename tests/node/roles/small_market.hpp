@@ -48,6 +48,7 @@ public:
         job_.spec.strategy = options_.strategy;
         if (options_.width > 0) job_.spec.model.width = options_.width;
         job_.spec.inner_state = options_.inner_state;
+        if (options_.max_update_norm) job_.spec.train.max_update_norm = *options_.max_update_norm;
         job_.spec.market = {base::units(1'000), base::Amount::of(50 * base::kUnitsPerToken).value(), 100'000};
         job_.spec.security.gain_bound = base::units(10'000);
         if (!options_.draw_everything) {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/rules/claim/due.hpp"
+
+#include "contracts/rules/claim/tables.hpp"
+#include "contracts/rules/state/deadlines.hpp"
+#include "contracts/rules/state/store.hpp"
+
+namespace assay::contracts {
+
+namespace {
+
+// Behind table, job and height: what it is, and its name.
+constexpr std::size_t kWhat = 1 + 32 + 8;
+constexpr std::uint8_t kDueAccusers = 1;
+constexpr std::uint8_t kDueGame = 2;
+
+KeyBuilder of_job(const Hash256& job) { return std::move(KeyBuilder(Table::kDueInGames).add(job.view())); }
+
+Bytes game_due_key(const Hash256& job, std::uint32_t game, std::uint64_t height) {
+    return of_job(job).add_number(height, 8).add_number(kDueGame, 1).add_number(game, 4).take();
+}
+
+Bytes accusers_due_key(const ClaimId& accused, std::uint64_t height) {
+    return of_job(accused.job)
+        .add_number(height, 8)
+        .add_number(kDueAccusers, 1)
+        .add_number(accused.round, 4)
+        .add_number(static_cast<std::uint64_t>(accused.kind), 1)
+        .add_number(accused.number, 4)
+        .take();
+}
+
+void note_due(State& state, const Bytes& key, const Hash256& job, std::uint64_t height) {
+    state.put(key, {});
+    state.put(deadline_key({height, DueKind::kGames, job}), {});
+}
+
+void forget_due(State& state, const Bytes& key, const Hash256& job, std::uint64_t height) {
+    ASSAY_CHECK(state.get(key).has_value());
+    state.erase(key);
+    bool another = false;
+    const Bytes prefix = of_job(job).add_number(height, 8).take();
+    state.for_each(prefix, prefix, [&](ByteView, ByteView) {
+        another = true;
+        return false;
+    });
+    if (!another) state.erase(deadline_key({height, DueKind::kGames, job}));
+}
+
+}  // namespace
+
+DueInGames list_due_in_games(const StateView& state, const Hash256& job, std::uint64_t height) {
+    DueInGames due;
+    const Bytes prefix = of_job(job).add_number(height, 8).take();
+    state.for_each(prefix, prefix, [&](ByteView key, ByteView) {
+        const ByteView name = key.subspan(kWhat + 1);
+        if (key[kWhat] == kDueGame) {
+            due.games.push_back(static_cast<std::uint32_t>(number_in(name)));
+        } else {
+            due.accused.push_back({job, static_cast<std::uint32_t>(number_in(name.first(4))),
+                                   static_cast<ClaimKind>(name[4]),
+                                   static_cast<std::uint32_t>(number_in(name.subspan(5)))});
+        }
+        return true;
+    });
+    return due;
+}
+
+std::size_t count_due_in_games(const StateView& state, const Hash256& job) {
+    std::size_t count = 0;
+    const Bytes prefix = of_job(job).take();
+    state.for_each(prefix, prefix, [&](ByteView, ByteView) {
+        ++count;
+        return true;
+    });
+    return count;
+}
+
+void note_game_due(State& state, const Hash256& job, std::uint32_t game, std::uint64_t height) {
+    note_due(state, game_due_key(job, game, height), job, height);
+}
+
+void forget_game_due(State& state, const Hash256& job, std::uint32_t game, std::uint64_t height) {
+    forget_due(state, game_due_key(job, game, height), job, height);
+}
+
+void note_accusers_due(State& state, const ClaimId& accused, std::uint64_t height) {
+    note_due(state, accusers_due_key(accused, height), accused.job, height);
+}
+
+void forget_accusers_due(State& state, const ClaimId& accused, std::uint64_t height) {
+    forget_due(state, accusers_due_key(accused, height), accused.job, height);
+}
+
+}  // namespace assay::contracts
