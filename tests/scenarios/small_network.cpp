@@ -166,7 +166,8 @@ contracts::Params with_patience(contracts::Params params) {
     for (std::uint64_t* window :
          {&params.ask_commit_window, &params.ask_reveal_window, &params.commit_window, &params.beacon_window,
           &params.serve_window, &params.audit_seal_window, &params.audit_open_window, &params.reveal_window,
-          &params.storage_window, &params.merge_seal_window, &params.merge_open_window, &params.claim_window}) {
+          &params.storage_window, &params.merge_seal_window, &params.merge_open_window,
+          &params.claim_window}) {
         *window *= kPatience;
     }
     return params;

@@ -78,8 +78,8 @@ void start_queued(Work& work, const PublicKey& claimant) {
     }
 }
 
-/// One challenge less. A claim whose window has passed meanwhile is closed by the next block; the time that its
-/// accusers had is over with the last of their games.
+/// One challenge less. A claim whose window has passed meanwhile is closed by the next block; the time that
+/// its accusers had is over with the last of their games.
 void settle_challenge(Work& work, const ClaimId& id) {
     Claim claim = required(read_claim(work.state, id));
     ASSAY_CHECK(claim.challenges > 0);

@@ -41,7 +41,8 @@ std::vector<bool> right_accusers(const StateView& state, const Hash256& job, con
 /// right. REQUIRES that the claim is not dead.
 void note_lost_accusation(Work& work, const Hash256& job, const Game& game);
 
-/// Takes the end of the claim's window out of the index of deadlines, unless another claim of the job ends then.
+/// Takes the end of the claim's window out of the index of deadlines, unless another claim of the job ends
+/// then.
 void forget_window(State& state, const ClaimId& id, const Claim& claim);
 
 /// What was set aside for the challenger's audit is the buyer's again: nobody lost its game.

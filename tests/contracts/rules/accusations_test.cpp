@@ -29,10 +29,11 @@ Params disputed() {
 
 /// Two miners and three verifiers in a job of which every unit is drawn, after one round.
 struct AccusedWorld {
-    Env env{disputed()};
+    Env env;
     Hash256 job;
 
-    explicit AccusedWorld(const Play& play, std::uint64_t seed = 1) {
+    explicit AccusedWorld(const Play& play, std::uint64_t seed = 1, const Params& params = disputed())
+        : env(params) {
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
         for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
         for (const char* other : {"v4", "m5"}) env.verifier(other);
@@ -296,6 +297,30 @@ TEST_CASE(
     w.env.send(w.env.person(who), DisputeConcede{w.job, 0});
     CHECK(w.game(0).lost == w.stake_of_accusation());
     CHECK(w.env.stake(who) == stake - w.game(0).lost.units());
+}
+
+TEST_CASE("the longer time of accusers is over with their games, and a dead claim waits for calls alone") {
+    Params slow = disputed();
+    slow.commit_window = 60;  // three times that is a player's clock, where nobody is measured
+    for (const bool dies : {false, true}) {
+        CAPTURE(dies);
+        AccusedWorld w(dies ? kOneCheat : kAllLie, 1, slow);
+        const std::uint32_t number = w.slot_held_by("m1");
+        const std::uint64_t settled = read_round(w.env.state(), w.job, 0)->settled_at;
+        REQUIRE(w.claim(number).window > kOpenFor);
+        for (const std::string& accuser : w.accusers(number)) {
+            const auto game = static_cast<std::uint32_t>(list_games(w.env.state(), w.job).size());
+            w.env.send(w.env.person(accuser), w.challenge(number, UnitKind::kSegment));
+            w.env.send(w.env.person(dies ? "m1" : accuser), DisputeConcede{w.job, game});
+            if (dies) break;
+        }
+        const Claim claim = w.claim(number);
+        CHECK(claim.dead == dies);
+        const std::uint64_t now = w.env.height();
+        CHECK(settled + claim.window == (dies ? now + slow.dispute_move_window : settled + kOpenFor));
+        w.env.advance_to(settled + claim.window + 1);
+        CHECK_FALSE(read_claim(w.env.state(), w.claim_name(number)).has_value());
+    }
 }
 
 TEST_CASE("a claim that is open for longer than its window takes no further challenge") {
