@@ -189,8 +189,10 @@ std::uint32_t open_game(Work& work, const Job& job, Game game, dispute::UnitClai
     const Params params = params_of(work.state, job);
     game.number = next_number(work.state, job.id);
     game.opened_at = work.block.height;
+    const Round round = required(read_round(work.state, job.id, game.round));
+    const auto slots = list_slots(work.state, job.id, game.round);
     game.claimant_clock = game.challenger_clock =
-        later(player_clock(params, job), params.dispute_move_window);
+        later(player_clock(params, job, round, slots), params.dispute_move_window);
     UnitFacts facts(job.spec, unit);
     game.way = dispute::begin_way(facts);
     store(work.state, game_pieces_key(job.id, game.number), GamePieces{unit, {}});

@@ -5,7 +5,7 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
-#include "contracts/rules/job/clocks.hpp"
+#include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/work.hpp"

@@ -17,24 +17,6 @@ std::uint64_t stopping(base::Uint128 value) {
     return value > kMost ? kMost : static_cast<std::uint64_t>(value);
 }
 
-/// The slowest of this round's miners, by all that each sealed until its last commit. Not yet verified: who
-/// seals sooner than it computed shortens nothing below what others need.
-std::uint64_t slowest_miner(const RunningRound& running) {
-    std::map<PublicKey, std::pair<std::uint64_t, std::uint64_t>> sealed;  // slots, last height
-    for (const SlotRound& slot : running.slots) {
-        if (!slot.committed) continue;
-        auto& [slots, last] = sealed[slot.miner];
-        ++slots;
-        last = std::max(last, slot.committed_at);
-    }
-    std::uint64_t slowest = kMost;
-    for (const auto& [miner, tally] : sealed) {
-        const base::Uint128 work = base::Uint128{running.job.slot_work} * tally.first;
-        slowest = std::min(slowest, measured_speed(work, tally.second - running.round.started_at));
-    }
-    return slowest;
-}
-
 std::uint64_t slowest_verifier(const Job& job) {
     std::uint64_t slowest = kMost;
     for (const EnlistedVerifier& verifier : job.verifiers) {
@@ -55,12 +37,29 @@ std::uint64_t most_slots(const RunningRound& running, Stage stage) {
 
 }  // namespace
 
+std::uint64_t slowest_miner(const Job& job, const Round& round, const std::vector<SlotRound>& slots) {
+    std::map<PublicKey, std::pair<std::uint64_t, std::uint64_t>> sealed;  // slots, last height
+    for (const SlotRound& slot : slots) {
+        if (!slot.committed) continue;
+        auto& [count, last] = sealed[slot.miner];
+        ++count;
+        last = std::max(last, slot.committed_at);
+    }
+    std::uint64_t slowest = kMost;
+    for (const auto& [miner, tally] : sealed) {
+        const base::Uint128 work = base::Uint128{job.slot_work} * tally.first;
+        slowest = std::min(slowest, measured_speed(work, tally.second - round.started_at));
+    }
+    return slowest;
+}
+
 std::uint64_t measured_speed(base::Uint128 work, std::uint64_t heights) {
     return std::min(stopping(work * kSpeedUnit / std::max<std::uint64_t>(1, heights)), base::kAmountMax);
 }
 
 std::uint64_t audit_seal_window(const RunningRound& running, Stage stage) {
-    const std::uint64_t slowest = std::min(slowest_miner(running), slowest_verifier(running.job));
+    const std::uint64_t slowest =
+        std::min(slowest_miner(running.job, running.round, running.slots), slowest_verifier(running.job));
     const base::Uint128 work = base::Uint128{running.job.slot_work} * kSpeedUnit * kReplayAllowance;
     const std::uint64_t divisor = std::max<std::uint64_t>(1, slowest);
     const base::Uint128 slot =

@@ -12,6 +12,11 @@ namespace assay::contracts {
 /// Work units × 1000 per height; the largest amount where that is more.
 std::uint64_t measured_speed(base::Uint128 work, std::uint64_t heights);
 
+/// The slowest of the round's miners, by all that each sealed until its last commit; the largest number where
+/// nobody sealed anything. Not verified: who seals sooner than it computed shortens nothing below what others
+/// need.
+std::uint64_t slowest_miner(const Job& job, const Round& round, const std::vector<SlotRound>& slots);
+
 /// A verifier has this many times as long as the slowest measured speed says: a replay waits for files, and
 /// blocks for messages.
 inline constexpr std::uint64_t kReplayAllowance = 2;

@@ -6,10 +6,10 @@
 
 #include "contracts/rules/claim/claims.hpp"
 #include "contracts/rules/identity/money.hpp"
-#include "contracts/rules/job/clocks.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
+#include "contracts/rules/round/clocks.hpp"
 #include "contracts/rules/round/credit.hpp"
 #include "contracts/rules/round/machine.hpp"
 #include "contracts/rules/round/merge.hpp"
@@ -256,7 +256,7 @@ void note_accusations(Settlement& s, const SlotRound& slot, const std::vector<Sl
     const auto reveal = read_reveal(s.state(), s.job().id, s.running.round.number, slot.slot);
     claim.accusations = accusations_of(required(reveal).trace, s.job().spec, audits);
     if (claim.accusations.empty()) return;
-    const std::uint64_t window = accusing_window(s.running.params, s.job());
+    const std::uint64_t window = accusing_window(s.running.params, s.job(), s.running.round, s.running.slots);
     claim.accuse_by = later(s.running.work.block.height, window);
     claim.window = std::max(claim.window, window);
     for (Accusation& accusation : claim.accusations) {

@@ -301,7 +301,7 @@ TEST_CASE(
 
 TEST_CASE("the longer time of accusers is over with their games, and a dead claim waits for calls alone") {
     Params slow = disputed();
-    slow.commit_window = 60;  // three times that is a player's clock, where nobody is measured
+    slow.dispute_move_window = kOpenFor + 10;
     for (const bool dies : {false, true}) {
         CAPTURE(dies);
         AccusedWorld w(dies ? kOneCheat : kAllLie, 1, slow);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives rules the time that a player of a game about a round has, and that an accuser has to begin one, from
+// the slowest measured speed. Internal to the rules.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/rules/job/records.hpp"
+#include "contracts/rules/round/records.hpp"
+#include "contracts/rules/state/params.hpp"
+
+namespace assay::contracts {
+
+/// The heights that each player has as a game begins, beside Params::dispute_move_window for each move: three
+/// times a slot-round's work at the slowest measured speed of the job's members, at most three times the
+/// commit window. Where none of them is measured yet, at the speed of the slowest miner of the disputed round.
+std::uint64_t player_clock(const Params& params, const Job& job, const Round& round,
+                           const std::vector<SlotRound>& slots);
+/// The heights that a verifier has to open the game of its accusation.
+std::uint64_t accusing_window(const Params& params, const Job& job, const Round& round,
+                              const std::vector<SlotRound>& slots);
+
+}  // namespace assay::contracts
