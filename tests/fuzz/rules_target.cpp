@@ -43,7 +43,7 @@ int main(int count, char** arguments) {
     using namespace assay;
     ASSAY_CHECK(base::start_crypto());
     const std::uint64_t seed = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 20261122;
-    const std::uint64_t steps = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 30'000;
+    const std::uint64_t steps = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 45'000;
     constexpr std::uint64_t kMovesOfAWorld = 500;
     fuzz::Reached reached;
     std::uint64_t worlds = 0;

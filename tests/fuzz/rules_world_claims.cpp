@@ -51,7 +51,7 @@ std::vector<SlotClaim> RulesWorld::claims_of(const Job& job, Stage stage, const 
         const std::uint8_t manner =
             derived("claim", job.id, verifier, job.round * 256ULL + assigned.slot).bytes[0];
         const TraceRecord said = trace_of(job, assigned.slot, slot ? slot->miner : nobody);
-        const bool unserved = !assigned.served || (manner >= 60 && manner < 100);
+        const bool unserved = !assigned.served || (manner >= 60 && manner < 160);
         SlotClaim claim{assigned.slot, assigned.needs_start && unserved, {}};
         for (const std::uint32_t unit : claimed_units(assigned.units, claim.replayed)) {
             Hash256 root = program::unit_root(said, job.spec, unit);

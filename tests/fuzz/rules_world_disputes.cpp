@@ -37,7 +37,7 @@ bool RulesWorld::dispute_merge(const Job& job, const std::vector<Game>& games) {
 
 bool RulesWorld::dispute(const Job& job) {
     std::vector<Game> games = list_games(state_, job.id);
-    if (chance(2) && dispute_merge(job, games)) return true;
+    if (chance(3) && dispute_merge(job, games)) return true;
     if (!games.empty() && !chance(4)) {
         // An ended game is good for a call.
         const auto open = std::find_if(games.begin(), games.end(), [](const Game& g) { return g.is_open(); });

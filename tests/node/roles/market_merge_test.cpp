@@ -74,7 +74,7 @@ void check_both_lose(Market& market, UnitKind unit) {
     REQUIRE(own != lines.end());
     CHECK(own->node == market.party("vito").node.public_key());
     CHECK_FALSE(own->lost.is_zero());
-    CHECK(base::sum(games[0].to_outvoted, games[1].to_outvoted) == own->lost);
+    CHECK(contracts::sum(games[0].to_outvoted, games[1].to_outvoted) == own->lost);
     CHECK(failures_in(market).empty());
     check_nobody_ended(market);
 }
