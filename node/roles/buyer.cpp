@@ -46,8 +46,8 @@ BuyerRole::BuyerRole(const RoleParts& parts, BuyerOptions options)
 void BuyerRole::challenge() {
     challenger_.follow(state(), height());
     games_.follow(state(), height());
-    if (!challenger_.computing()) games_.compute(state(), true);
-    if (!challenger_.computing()) games_.compute(state(), false);
+    games_.compute(state(), true, challenger_.computing());
+    games_.compute(state(), false, challenger_.computing());
     if (!games_.computing()) challenger_.compute(state());
 }
 

@@ -147,9 +147,11 @@ GamePlayer::Play* GamePlayer::next_play() {
     return next;
 }
 
-void GamePlayer::compute(const contracts::StateView& state, bool first) {
-    if (asked_ || first == yields_) return;
-    if (!first) yields_ = false;
+void GamePlayer::compute(const contracts::StateView& state, bool first, bool busy) {
+    // The role has had its turn once it took the worker, or has no work for it.
+    const bool due = first != yields_;
+    if (!first && !asked_) yields_ = false;
+    if (asked_ || busy || !due) return;
     // A move that needs no worker any more leaves it to the next.
     while (Play* play = next_play()) {
         if (advance(state, *play)) {

@@ -44,10 +44,10 @@ public:
     /// After every event: looks at the games, and offers the moves that are known.
     void follow(const contracts::StateView& state, std::uint64_t height);
 
-    /// Asks the worker for what the next move lacks. Called twice in a plan, before and after the role's own
-    /// work; `first` says which: the two take turns with the worker. REQUIRES that no request of the role is
-    /// at work in the worker.
-    void compute(const contracts::StateView& state, bool first);
+    /// Asks the worker for what the next move lacks. Called in every plan before the role's own work and
+    /// after it, which of the two says `first`: they take turns with the worker. `busy`: a request of the
+    /// role is at work in it.
+    void compute(const contracts::StateView& state, bool first, bool busy);
     /// Whether a request of a game is at work in the worker.
     [[nodiscard]] bool computing() const { return asked_.has_value(); }
 

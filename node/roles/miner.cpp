@@ -55,10 +55,10 @@ void MinerRole::plan() {
         if (!job || contracts::is_over(job->phase)) parts().seams.worker.cancel(*training_request_);
     }
     games_.follow(state(), height());
-    if (!is_working()) games_.compute(state(), true);
+    games_.compute(state(), true, is_working());
     plan_jobs([this](const contracts::Job& job) { plan_bidding(job); },
               [this](const contracts::Job& job) { plan_round(job); });
-    if (!is_working()) games_.compute(state(), false);
+    games_.compute(state(), false, is_working());
     if (outward_node(parts().endpoint) && std::exchange(lent_at_, height()) != height())
         parts().seams.blobs.lend_to(outward_peers(state(), me()));
     forget_ended_jobs();

@@ -50,7 +50,7 @@ void VerifierRole::plan() {
 
 // A challenge of its own has time: the window is open for longer than any clock of a game.
 void VerifierRole::compute_games(bool first) {
-    if (!is_busy()) games_.compute(state(), first);
+    games_.compute(state(), first, computing_ || challenger_.computing());
     if (!first && !is_busy()) challenger_.compute(state());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "contracts/worker/drill_fault.hpp"
 #include "contracts/worker/drill_rows.hpp"
 #include "tests/verifier/drilled_bench.hpp"
 
@@ -15,7 +16,8 @@ TEST_CASE("every kind of fault without a tensor is found where it was planted, a
     DrillBench bench;
     const std::uint32_t finalise = program::RoundPlan(bench.job.spec).finalise();
     for (const worker::DrillRow& row : worker::drill_rows()) {
-        if (row.needs == worker::DrillNeeds::kTensor || row.needs == worker::DrillNeeds::kRoundBefore)
+        if (row.needs == worker::DrillNeeds::kTensor || row.needs == worker::DrillNeeds::kRoundBefore ||
+            row.needs == worker::DrillNeeds::kOperator)
             continue;
         INFO(row.name);
         const TrainedRound round = bench.train({Drill{row.kind, 1, "", 0, 0}});
@@ -24,6 +26,26 @@ TEST_CASE("every kind of fault without a tensor is found where it was planted, a
         for (std::uint32_t unit = 0; unit < planted; ++unit) CHECK(bench.difference(round, unit).empty());
         CHECK_FALSE(bench.difference(round, planted).empty());
     }
+}
+
+TEST_CASE(
+    "one ulp in one operator's output is found in its segment, and an operator that is not there refused") {
+    DrillBench bench;
+    Drill drill{DrillKind::kOperator, 1, "", 320, 0, 1, 17};
+    const TrainedRound round = bench.train({drill});
+    REQUIRE(program::is_well_formed(round.work.trace, bench.job.spec));
+    CHECK(round.work.trace.fingerprints.size() == bench.job.spec.train.inner_steps);
+    CHECK(bench.difference(round, 0).empty());
+    CHECK_FALSE(bench.difference(round, 1).empty());
+    CHECK(worker::misplaced_fault(drill, bench.job.spec).empty());
+    drill.step = 2;  // segments have two steps
+    CHECK(worker::misplaced_fault(drill, bench.job.spec).find("step 2") != std::string::npos);
+    drill.step = 0;
+    drill.operator_index = 10'000;
+    CHECK(worker::misplaced_fault(drill, bench.job.spec).find("operator 10000") != std::string::npos);
+    drill.operator_index = 17;
+    drill.index = UINT64_MAX;
+    CHECK(worker::misplaced_fault(drill, bench.job.spec).find("element") != std::string::npos);
 }
 
 TEST_CASE("zero ends with the base, a skipped segment with its start, a laundered state with true numbers") {

@@ -38,6 +38,10 @@ TEST_CASE("sabotage texts mean what they say") {
         {"kind=zero,segment=1", {}, {}, {DrillKind::kZero, 1, "", 0, 0}},
         {"kind=bad-finalise", {}, {}, {DrillKind::kFinalise, 0, "", 0, 0}},
         {"kind=stale-base,round=1", {}, 1, {DrillKind::kStale, 0, "", 0, 0}},
+        {"kind=operator,segment=1,step=1,operator=17,index=320",
+         {},
+         {},
+         {DrillKind::kOperator, 1, "", 320, 0, 1, 17}},
         {"round=0,kind=lazy,segment=2", {}, 0, {DrillKind::kLazy, 2, "", 0, 0}},
         {"kind=ulp,tensor=h.0.mlp.c_fc.weight,index=4242",
          {},
@@ -85,6 +89,8 @@ TEST_CASE("nonsense in a sabotage text is named and answered with an example") {
         {"tensor=a,round=", "round"},
         {"tensor=a,segment=two", "segment"},
         {"tensor=a,kind=explode", "explode"},
+        {"kind=operator,step=x", "step"},
+        {"kind=operator,operator=-1", "operator"},
         {"kind=stale-base", "round after the first"},
         {"kind=replayed,round=0", "round after the first"},
         {"tensor=a,colour=red", "colour"},
@@ -106,7 +112,8 @@ TEST_CASE("nonsense in a sabotage text is named and answered with an example") {
 
 TEST_CASE("a planned fault read back from its own text is the same") {
     for (const char* text :
-         {"round=1,segment=2,kind=lazy", "round=2,segment=0,kind=replayed", "segment=1,kind=wrong-shard",
+         {"round=1,segment=2,kind=lazy", "round=2,segment=0,kind=replayed",
+          "segment=1,kind=operator,step=1,operator=17,index=320", "segment=1,kind=wrong-shard",
           "segment=0,kind=ulp,tensor=h.1.attn.c_attn.weight,index=9",
           "round=3,segment=1,kind=flip,tensor=wte.weight,index=5,bit=7"}) {
         const auto spec = parse_drill(text).value();
