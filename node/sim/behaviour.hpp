@@ -32,6 +32,15 @@ enum class Verdicts : std::uint8_t {
     kColludes  ///< the false roots of the miners that it stands with, else computed
 };
 
+/// How a party plays games by itself, beside its role or without one.
+enum class Quarrel : std::uint8_t {
+    kNone,
+    kGriefs,   ///< challenges claims of honest miners, points at random, and says nothing more, or concedes
+    kThrows,   ///< challenges claims of its accomplices, concedes, and calls vouchers where they conceded
+    kStalls,   ///< challenges claims of its accomplices and says nothing more
+    kConcedes  ///< of a claimant: concedes every game
+};
+
 struct Conduct {
     FalseUnits false_units = FalseUnits::kNone;
     Verdicts verdicts = Verdicts::kComputed;
@@ -51,6 +60,12 @@ struct Conduct {
     bool flash_stake = false;
     /// A verifier that takes what another of its kind computed of a slot, if that is drawn for it too.
     bool shares_work = false;
+    Quarrel quarrel = Quarrel::kNone;
+    std::uint32_t challenges_each = 0;  ///< that it opens by its quarrel against a claim
+    bool has_role = true;               ///< else it is registered, has stake, and runs nothing
+    bool enlists = true;                ///< of a verifier: VerifierOptions::enlists
+    bool crafts_witness = false;        ///< what its worker opens is long and made up
+    base::Amount stake = {};            ///< that it deposits; zero: that of every other
 };
 
 }  // namespace assay::node::sim

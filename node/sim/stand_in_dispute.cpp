@@ -17,6 +17,7 @@ using dispute::QuestionKind;
 namespace {
 
 constexpr std::size_t kNothingOpened = 32;
+constexpr std::size_t kCraftedBytes = 16'384;
 
 std::vector<Hash256> first_of(std::uint64_t leaves, std::string_view tag, const Hash256& content) {
     std::vector<Hash256> all(leaves);
@@ -35,7 +36,13 @@ frames::Message row_of(std::vector<Hash256> leaves, const dispute::TreeRow& row)
     return frames::Descended{{{nodes.begin(), nodes.end()}, {}}, 1'000'000};
 }
 
-frames::Message witness() { return frames::Descended{{{}, Bytes(kNothingOpened)}, 1'000'000}; }
+/// Of nothing; a crafted one is long, and of bytes that mean nothing.
+frames::Message witness(bool crafted) {
+    Bytes bytes(crafted ? kCraftedBytes : kNothingOpened);
+    for (std::size_t i = 0; crafted && i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::uint8_t>(i * 131 + (i >> 8U));
+    return frames::Descended{{{}, std::move(bytes)}, 1'000'000};
+}
 
 }  // namespace
 
@@ -45,8 +52,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     const SlotTurn place{question.round, question.slot};
     const bool from_base = question.at.segment == 0 && !request.from_step;
     if (request.want_state || (from_base && waiting.bulk.empty())) return {refused("no state inside"), {}};
-    const Hash256 start =
-        from_base ? job_->first_root(waiting.bulk.front(), place) : request.start_root;
+    const Hash256 start = from_base ? job_->first_root(waiting.bulk.front(), place) : request.start_root;
     const Hash256 end = claimed_end(question.at.segment, start, place).root();
     const auto behind = [&](std::uint32_t step) {
         if (step + 1 >= steps.last) return end;
@@ -84,7 +90,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
                     {}};
         default: break;
     }
-    return {witness(), {}};
+    return {witness(behaviour_.crafts_witness), {}};
 }
 
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& request,
@@ -116,7 +122,7 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::DescendArray& r
             return {row_of(first_of(question.row.nodes, "assay/sim/partial", content), question.row), {}};
         default: break;
     }
-    return {witness(), {}};
+    return {witness(behaviour_.crafts_witness), {}};
 }
 
 }  // namespace assay::node::sim
