@@ -6,6 +6,7 @@
 #include "contracts/program/round_plan.hpp"
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/games.hpp"
+#include "contracts/rules/identity/tables.hpp"
 #include "contracts/rules/round/machine.hpp"
 
 namespace assay::node::sim {
