@@ -129,6 +129,22 @@ RelayCounts Network::relayed_to_blobs() const {
 namespace {
 // All of them are on one machine: what a worker checks when it starts is enough for it.
 const std::array<std::string, 2> kOneCheck{"--self-check", "0"};
+
+std::vector<std::string> node_words(const Devnet& net) {
+    std::vector<std::string> words{"node",
+                                   "run",
+                                   "--home",
+                                   net.sequencer.home.root.string(),
+                                   "--listen",
+                                   net.plan.listen,
+                                   "--passphrase-file",
+                                   net.passphrase.string(),
+                                   "--block-interval-ms",
+                                   std::to_string(net.plan.block_interval_ms)};
+    if (net.plan.clock_offset_ms != 0)
+        words.insert(words.end(), {"--drill-clock-ms", std::to_string(net.plan.clock_offset_ms)});
+    return words;
+}
 }  // namespace
 
 base::Outcome<Network> Network::start(const Devnet& net) {
@@ -140,19 +156,7 @@ base::Outcome<Network> Network::start(const Devnet& net) {
         network.program_ = net.plan.program;
     }
     const Home& home = net.sequencer.home;
-    std::vector<std::string> node_run{"node",
-                                      "run",
-                                      "--home",
-                                      home.root.string(),
-                                      "--listen",
-                                      net.plan.listen,
-                                      "--passphrase-file",
-                                      net.passphrase.string(),
-                                      "--block-interval-ms",
-                                      std::to_string(net.plan.block_interval_ms)};
-    if (net.plan.clock_offset_ms != 0)
-        node_run.insert(node_run.end(), {"--drill-clock-ms", std::to_string(net.plan.clock_offset_ms)});
-    ASSAY_TRY(network.spawn("node", home, std::move(node_run)));
+    ASSAY_TRY(network.spawn("node", home, node_words(net)));
     const auto give_up = std::chrono::steady_clock::now() + 20s;
     while (network.node_address_.empty()) {
         std::ifstream(address_file(home)) >> network.node_address_;

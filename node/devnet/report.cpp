@@ -120,7 +120,8 @@ void print_tables(const DemoReport& report, std::ostream& out) {
         << loss_text(report.loss.train_last) << ", held-out " << loss_text(report.loss.held_out_first)
         << " -> " << loss_text(report.loss.held_out_last) << "\n";
     for (const DisputeRow& dispute : report.disputes) {
-        if (dispute.end != contracts::GameEnd::kJudged && dispute.end != contracts::GameEnd::kConceded) continue;
+        if (dispute.end != contracts::GameEnd::kJudged && dispute.end != contracts::GameEnd::kConceded)
+            continue;
         for (const std::string& sentence : sentences(dispute)) out << "dispute      " << sentence << "\n";
     }
     for (const MinerReport& miner : report.miners) {

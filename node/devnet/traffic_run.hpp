@@ -21,11 +21,11 @@ struct TrafficJob {
     contracts::Params params = devnet_params();
 };
 
-/// Three verifiers, as jobs need them; nobody is a newcomer, so that units are drawn at the job's rate. Between any two processes
-/// stands a relay that counts the bytes of both sockets; the processes count their messages by purpose, and
-/// what is left of the relays' bytes is the row `framing`. Errors: as Network and JobRun; kVerification when
-/// the messages are more than the relays passed on, or a slot was not paid; kFailure when a process did not
-/// write its counts.
+/// Three verifiers, as jobs need them; nobody is a newcomer, so that units are drawn at the job's rate.
+/// Between any two processes stands a relay that counts the bytes of both sockets; the processes count their
+/// messages by purpose, and what is left of the relays' bytes is the row `framing`. Errors: as Network and
+/// JobRun; kVerification when the messages are more than the relays passed on, or a slot was not paid;
+/// kFailure when a process did not write its counts.
 base::Outcome<StrategyTraffic> measure_traffic(const TrafficJob& job, std::ostream& progress,
                                                std::stop_token stop);
 

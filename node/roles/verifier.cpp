@@ -48,7 +48,7 @@ void VerifierRole::plan() {
     });
 }
 
-// A challenge of its own has time: the window is open for longer than any clock of a game.
+// A challenge of its own has time: what it owes, or a window of three seal windows and more.
 void VerifierRole::compute_games(bool first) {
     games_.compute(state(), first, computing_ || challenger_.computing());
     if (!first && !is_busy()) challenger_.compute(state());

@@ -92,9 +92,9 @@ Hash256 HashChain::base_root(ByteView file) const { return program::state_root(b
 
 Hash256 HashChain::first_root(ByteView base, SlotTurn place) const {
     const program::StateRoots roots = base_roots(base);
-    const auto first =
-        program::first_state_root(spec_, {.round = place.round, .base = program::state_root(roots), .carried = {}},
-                                  program::first_state_parts(roots, std::nullopt));
+    const auto first = program::first_state_root(
+        spec_, {.round = place.round, .base = program::state_root(roots), .carried = {}},
+        program::first_state_parts(roots, std::nullopt));
     ASSAY_CHECK(first.has_value());
     return *first;
 }

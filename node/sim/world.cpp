@@ -144,7 +144,7 @@ base::Outcome<void> World::register_party(const Player& party) {
         .node = party.node.public_key(),
         .node_proof = contracts::prove_node_key(party.node, party.owner.public_key(), kChain),
         .endpoint = party.parts.endpoint,
-        .stake = given(party.behaviour.stake, kStake)};
+        .stake = party.kind == WorkRole::kBuyer ? base::Amount{} : given(party.behaviour.stake, kStake)};
     const auto offer = [&](const auto&, contracts::Payload payload) {
         sign(party.owner, std::move(payload));
     };

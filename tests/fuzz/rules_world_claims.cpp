@@ -80,4 +80,26 @@ MergeClaim RulesWorld::merge_of(const Job& job, const PublicKey& verifier) {
     return claim;
 }
 
+void RulesWorld::reveal(const Job& job, const SlotRound& slot) {
+    Person* who = by_node(slot.miner);
+    if (who == nullptr) return pass_heights();
+    RoundReveal tx;
+    tx.job = job.id;
+    tx.round = job.round;
+    tx.slot = slot.slot;
+    tx.trace = trace_of(job, slot.slot, slot.miner);
+    tx.salt = derived("salt", job.id, slot.miner, job.round);
+    tx.start =
+        contracts::test::shown_start(job.base_root, tx.trace.carried ? tx.trace.carried->in : Hash256());
+    if (chance(12)) tx.start.parameters = some_hash();
+    if (chance(12)) tx.start.siblings.resize(choose_(6));
+    if (chance(12)) tx.start.carried.emplace();
+    const bool ended = tx.trace.divergence.has_value();
+    if (ended == chance(12)) tx.update_blob = derived("update blob", job.id, slot.miner, job.round);
+    if ((!ended && tx.trace.carried) != chance(12)) tx.carried_blob = derived("head", job.id, slot.miner);
+    if (chance(12)) tx.trace.fingerprints.resize(choose_(20));
+    if (chance(12)) tx.trace.boundaries.resize(choose_(300));
+    send(*who, std::move(tx));
+}
+
 }  // namespace assay::fuzz

@@ -117,6 +117,17 @@ TEST_CASE("a job that starts from a model folder is trained, recomputed and paid
     const json replayed =
         run_assay({"audit", "replay", "--home", home, "--job", job.id.hex(), "--round", "0"});
     CHECK(replayed.at("ok") == true);
+
+    // All of what was made of the given weights can be recomputed, and the audit says that it begins with
+    // them.
+    for (const auto& [flag, bytes] :
+         std::vector<std::pair<std::string, fs::path>>{{"--home", home}, {"--job-file", home / "job.toml"}}) {
+        const json audited =
+            run_assay({"audit", "model", folder / "bought", flag, bytes, "--minutes", "5", "--units", "8"});
+        CHECK(audited.at("ok") == true);
+        CHECK(audited.at("recomputed") == 8);
+        CHECK(audited.at("initial_blob") == job.spec.initial_blob.hex());
+    }
 }
 
 }  // namespace assay::tests

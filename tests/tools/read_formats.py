@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second reader of the files that docs/formats describes, written from those pages with Python's standard library.
 
-`read_formats.py HOME…` checks every block log, genesis, key file, blob, state file, token file and birth certificate under
-each folder.
+`read_formats.py HOME…` checks every block log, genesis, key file, blob, state file, token file and
+birth certificate under each folder.
 Signatures are left out (no Ed25519 in the standard library), and so is the state root, which takes the rules to compute.
 """
 import hashlib

@@ -19,9 +19,17 @@ Result<Claim, Reason> challengeable(const Case& c, const ClaimId& id) {
     const auto claim = read_claim(c.state, id);
     if (!claim) return failed(Reason::kWindowClosed);
     if (claim->dead) return failed(Reason::kClaimDead);
-    const auto end = end_of_window(c.state, id, *claim);
-    if (!end) return failed(Reason::kWrongPhase);  // its round is not settled
-    if (c.block.height > *end) return failed(Reason::kWindowClosed);
+    if (!end_of_window(c.state, id, *claim)) return failed(Reason::kWrongPhase);  // its round is not settled
+    // Whoever accuses it has its own time. For all others the window is what it was when the round was
+    // settled: a claim that waits for a game is open for no further one.
+    if (unused_accusation(*claim, c.sender))
+        return c.block.height < claim->accuse_by ? Result<Claim, Reason>(*claim)
+                                                 : failed(Reason::kWindowClosed);
+    const auto terms = read_job_terms(c.state, id.job);
+    const auto round = read_round_progress(c.state, id.job, id.round);
+    if (!terms || !round) return failed(Reason::kUnknownJob);
+    const std::uint64_t last = later(round->settled_at, params_of(c.state, *terms).claim_window);
+    if (c.block.height > last) return failed(Reason::kWindowClosed);
     return *claim;
 }
 

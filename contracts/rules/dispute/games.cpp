@@ -140,23 +140,6 @@ std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms
         .times(std::uint64_t{1} << claim.challenges, 1, base::Rounding::kUp);
 }
 
-std::uint64_t player_clock(const Params& params, const Job& job) {
-    std::uint64_t slowest = 0;
-    const auto slower = [&](std::uint64_t speed) {
-        if (speed > 0 && (slowest == 0 || speed < slowest)) slowest = speed;
-    };
-    for (const RosterEntry& entry : job.roster) slower(entry.speed());
-    for (const EnlistedVerifier& verifier : job.verifiers) slower(verifier.speed());
-    base::Uint128 heights = params.commit_window;
-    if (slowest > 0)
-        heights = std::min(heights, (base::Uint128{job.slot_work} * 1'000 + slowest - 1) / slowest);
-    return static_cast<std::uint64_t>(heights) * 3;
-}
-
-std::uint64_t accusing_window(const Params& params, const Job& job) {
-    return later(player_clock(params, job), params.dispute_move_window);
-}
-
 std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier) {
     for (std::size_t i = 0; i < claim.accusations.size(); ++i) {
         const Accusation& accusation = claim.accusations[i];
@@ -230,6 +213,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
         const PublicKey claimant = game.claimant;
         game.finding = outcome.finding;
         if (!game.bond.is_zero()) unlock_stake(work.state, game.challenger, game.bond);
+        if (game.accuses) return_accusers_fee(work, job, game);
         close_game(work, job, game, outcome);
         settle_challenge(work, game.claim_id(job));
         void_job(work, job);

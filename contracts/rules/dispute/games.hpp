@@ -5,6 +5,7 @@
 
 #include "contracts/rules/claim/tables.hpp"
 #include "contracts/rules/dispute/tables.hpp"
+#include "contracts/rules/job/clocks.hpp"
 #include "contracts/rules/job/tables.hpp"
 #include "contracts/rules/state/deadlines.hpp"
 #include "contracts/rules/state/work.hpp"
@@ -17,12 +18,6 @@ std::optional<Amount> replay_cost(const JobTerms& terms, Amount price);
 /// challenge that is open on the claim. Nothing: it is no amount.
 std::optional<Amount> challenge_bond(const Params& params, const JobTerms& terms, Amount price,
                                      const Claim& claim);
-/// The heights that each player has as a game begins, beside Params::dispute_move_window for each move: three
-/// times a slot-round's work at the slowest measured speed, at most three times the commit window.
-std::uint64_t player_clock(const Params& params, const Job& job);
-
-/// The heights that a verifier has to open the game of its accusation.
-std::uint64_t accusing_window(const Params& params, const Job& job);
 /// The place of the verifier's accusation that it has not used yet, among the claim's; nothing: none.
 std::optional<std::size_t> unused_accusation(const Claim& claim, const PublicKey& verifier);
 
@@ -46,8 +41,7 @@ void end_game(Work& work, const Hash256& job, Game game, const GameResult& outco
 void time_out_games(Work& work, const Deadline& deadline);
 
 /// The verifiers that computed the disputed unit's root from the state that the miner claims, in the order of
-/// the draw: who computed the unit before must agree with that as well. None of a first segment, which starts
-/// from a state that the miner alone names.
+/// the draw: who computed the unit before must agree with that as well.
 std::vector<PublicKey> vouchers_of(const StateView& state, const Hash256& job, const Game& game);
 
 }  // namespace assay::contracts

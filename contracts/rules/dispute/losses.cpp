@@ -12,6 +12,7 @@
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
 #include "contracts/rules/round/machine.hpp"
+#include "contracts/rules/round/merge.hpp"
 #include "contracts/rules/state/store.hpp"
 
 namespace assay::contracts {
@@ -67,13 +68,40 @@ void note_penalty(State& state, const PublicKey& verifier, Amount lost) {
     store(state, verifier_key(verifier), record);
 }
 
+/// The name of a verifier's merge in a round whose merge is under way.
+std::optional<ClaimId> running_merge(const StateView& state, const Job& job, const PublicKey& verifier) {
+    for (const auto& [id, claim] : list_claims(state, job.id)) {
+        const bool own = id.kind == ClaimKind::kMerge && claim.node == verifier;
+        if (own && !end_of_window(state, id, claim)) return id;
+    }
+    return std::nullopt;
+}
+
+/// All that a verifier has locked for the job: while a round is merged a part of it is its merge's bond.
+Amount locked_by(const StateView& state, const Job& job, const EnlistedVerifier& verifier) {
+    const auto merge = running_merge(state, job, verifier.node);
+    return merge ? sum(verifier.bond, required(read_claim(state, *merge)).bond) : verifier.bond;
+}
+
+/// After a loss so much is left: as much of it as the rule says stays behind its merge.
+void leave_locked(Work& work, const Job& job, EnlistedVerifier& verifier, Amount left) {
+    verifier.bond = left;
+    const auto merge = running_merge(work.state, job, verifier.node);
+    if (!merge) return;
+    Claim claim = required(read_claim(work.state, *merge));
+    const auto slots = list_slots(work.state, job.id, merge->round);
+    claim.bond = merge_bond(params_of(work.state, job), slots, verifier);
+    verifier.bond = difference(left, claim.bond);
+    store(work.state, claim_key(*merge), claim);
+}
+
 /// All that is left of its bond for the job.
 void lose_enlistment(Work& work, Job& job, Game& game) {
     EnlistedVerifier& verifier = enlisted_verifier(job, game.claimant);
-    const Amount lost = verifier.bond;
+    const Amount lost = locked_by(work.state, job, verifier);
     split(work, job, game, game.claimant, game.challenger_owner, lost,
           returned_part(params_of(work.state, job), lost));
-    verifier.bond = {};
+    leave_locked(work, job, verifier, Amount{});
     verifier.dropped = true;
     note_penalty(work.state, game.claimant, lost);
 }
@@ -84,6 +112,12 @@ void return_fee(Job& job, Amount fee) {
     job.spent = difference(job.spent, fee);
 }
 
+void return_fee_of(Job& job, Claim& claim, const PublicKey& accuser) {
+    for (Accusation& accusation : claim.accusations) {
+        if (accusation.verifier == accuser) return_fee(job, std::exchange(accusation.fee, Amount{}));
+    }
+}
+
 /// The slot's pay first: the buyer pays for no update that was kept out wrongly.
 void lose_accusation(Work& work, Job& job, Game& game) {
     const Params params = params_of(work.state, job);
@@ -91,7 +125,8 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     EnlistedVerifier& verifier = enlisted_verifier(job, game.challenger);
     const ClaimId id = game.claim_id(job.id);
     Claim claim = required(read_claim(work.state, id));
-    const Amount lost = smaller(required(accusation_stake(params, price, job.slot_work)), verifier.bond);
+    const Amount locked = locked_by(work.state, job, verifier);
+    const Amount lost = smaller(required(accusation_stake(params, price, job.slot_work)), locked);
     game.lost = lost;
     game.to_buyer = smaller(claim.kept_out, lost);
     game.to_winner = smaller(game.cost, difference(lost, game.to_buyer));
@@ -101,13 +136,12 @@ void lose_accusation(Work& work, Job& job, Game& game) {
     const Amount burned = difference(lost, given);
     if (!burned.is_zero()) take_bonded(work.state, game.challenger, burned, &Supply::burned);
     claim.kept_out = difference(claim.kept_out, game.to_buyer);
-    for (Accusation& accusation : claim.accusations) {
-        if (accusation.verifier == game.challenger) return_fee(job, std::exchange(accusation.fee, Amount{}));
-    }
+    return_fee_of(job, claim, game.challenger);
     store(work.state, claim_key(id), claim);
-    verifier.bond = difference(verifier.bond, lost);
+    const Amount left = difference(locked, lost);
+    leave_locked(work, job, verifier, left);
     const auto next = dearest_penalty(params, job.spec, price, job.slot_work);
-    verifier.dropped = verifier.dropped || verifier.bond < required(next);
+    verifier.dropped = verifier.dropped || left < required(next);
     note_penalty(work.state, game.challenger, lost);
     write_job(work.state, job);
 }
@@ -208,6 +242,14 @@ void await_accusers(State& state, const ClaimId& id, Claim& claim) {
     if (waits || claim.accuse_by == 0) return;
     const std::uint64_t due = std::exchange(claim.accuse_by, 0);
     forget_games_due(state, id.job, due, std::nullopt, id);
+}
+
+void return_accusers_fee(Work& work, const Hash256& id, const Game& game) {
+    Job job = required(read_job(work.state, id));
+    Claim claim = required(read_claim(work.state, game.claim_id(id)));
+    return_fee_of(job, claim, game.challenger);
+    store(work.state, claim_key(game.claim_id(id)), claim);
+    write_job(work.state, job);
 }
 
 void void_job(Work& work, const Hash256& id) {

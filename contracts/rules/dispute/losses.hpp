@@ -31,6 +31,9 @@ void await_accusers(State& state, const ClaimId& id, Claim& claim);
 void forget_games_due(State& state, const Hash256& job, std::uint64_t height,
                       std::optional<std::uint32_t> but_game, const std::optional<ClaimId>& but_claim);
 
+/// What was set aside for the challenger's audit is the buyer's again: nobody lost its game.
+void return_accusers_fee(Work& work, const Hash256& job, const Game& game);
+
 /// The job's own data are at fault: it ends at the round's border, unless its end is decided.
 void void_job(Work& work, const Hash256& job);
 

@@ -12,7 +12,7 @@ namespace assay::contracts {
 constexpr std::size_t panel_size() { return 2; }
 
 /// With a third one, who is drawn when the two do not settle something. Where games decide, the beacon draws
-/// one to this many at once: nobody knows how many others look.
+/// one to this many at once: no miner knows how many will look when it commits.
 constexpr std::size_t panel_most() { return panel_size() + 1; }
 
 /// How likely a whole panel of one to three belongs to those who hold `part` of `whole` of the weight that it

@@ -36,7 +36,6 @@ std::uint64_t draw_u64(const Hash256& beacon, std::string_view label, std::uint6
 
 std::uint64_t draw_below(const Hash256& beacon, std::string_view label, std::uint64_t first,
                          std::uint64_t second, std::uint64_t bound) {
-    ASSAY_CHECK(bound > 0);
     return scale(draw_u64(beacon, label, first, second), bound);
 }
 

@@ -21,7 +21,7 @@ using base::PublicKey;
 std::uint64_t draw_u64(const Hash256& beacon, std::string_view label, std::uint64_t first,
                        std::uint64_t second);
 
-/// Uniform in [0, bound), by 128-bit multiply-shift of draw_u64. REQUIRES bound > 0.
+/// Uniform in [0, bound), by 128-bit multiply-shift of draw_u64; 0 where the bound is.
 std::uint64_t draw_below(const Hash256& beacon, std::string_view label, std::uint64_t first,
                          std::uint64_t second, std::uint64_t bound);
 

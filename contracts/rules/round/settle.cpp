@@ -5,8 +5,8 @@
 #include <set>
 
 #include "contracts/rules/claim/claims.hpp"
-#include "contracts/rules/dispute/games.hpp"
 #include "contracts/rules/identity/money.hpp"
+#include "contracts/rules/job/clocks.hpp"
 #include "contracts/rules/job/costs.hpp"
 #include "contracts/rules/job/roster.hpp"
 #include "contracts/rules/job/standing.hpp"
@@ -259,7 +259,9 @@ void note_accusations(Settlement& s, const SlotRound& slot, const std::vector<Sl
     const auto reveal = read_reveal(s.state(), s.job().id, s.running.round.number, slot.slot);
     claim.accusations = accusations_of(required(reveal).trace, s.job().spec, audits);
     if (claim.accusations.empty()) return;
-    claim.accuse_by = later(s.running.work.block.height, accusing_window(s.running.params, s.job()));
+    const std::uint64_t window = accusing_window(s.running.params, s.job());
+    claim.accuse_by = later(s.running.work.block.height, window);
+    claim.window = std::max(claim.window, window);
     for (Accusation& accusation : claim.accusations) {
         for (std::size_t i = 0; i < audits.size(); ++i)
             if (audits[i].verifier == accusation.verifier) accusation.fee = fee_of(s, worths[i]);

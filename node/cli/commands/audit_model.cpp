@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay audit model
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <ostream>
 
@@ -13,6 +14,7 @@
 #include "node/cli/commands/birth_source.hpp"
 #include "node/cli/commands/role_flags.hpp"
 #include "node/cli/interrupt.hpp"
+#include "node/cli/progress.hpp"
 #include "node/cli/state_source.hpp"
 #include "node/config/job_file.hpp"
 #include "node/roles/following_role.hpp"
@@ -148,8 +150,30 @@ private:
     }
 };
 
-Outcome<void> sample(const ModelAuditFlags& flags, const FolderCertificate& folder, BytesAtHand& bytes,
-                     ModelAuditText& text) {
+/// Tells a person who waits how many segments have been looked at.
+class WatchedJudge final : public ClaimJudge {
+public:
+    WatchedJudge(ClaimJudge& judge, std::ostream& err, std::uint64_t total)
+        : judge_(judge), bar_(err, "auditing", "segments"), total_(total) {
+        bar_.update(0, total_);
+    }
+    Outcome<ClaimFinding> judge(const UnitPlace& place) override {
+        ASSAY_ASSIGN(ClaimFinding found, judge_.judge(place));
+        bar_.update(++done_, total_);
+        return found;
+    }
+    Outcome<ClaimFinding> judge(const TilePlace& place) override { return judge_.judge(place); }
+    [[nodiscard]] std::vector<MetFault> met() const override { return judge_.met(); }
+
+private:
+    ClaimJudge& judge_;
+    ProgressBar bar_;
+    std::uint64_t total_;
+    std::uint64_t done_ = 0;
+};
+
+Outcome<void> sample(const Context& context, const ModelAuditFlags& flags, const FolderCertificate& folder,
+                     BytesAtHand& bytes, ModelAuditText& text) {
     ASSAY_ASSIGN(SamplePlan plan, sample_plan(flags));
     text.source = plan.source;
     text.number = plan.number;
@@ -166,7 +190,9 @@ Outcome<void> sample(const ModelAuditFlags& flags, const FolderCertificate& fold
                                            {train, held_out}));
         ModelReplay replay(*worker, certificate, bytes.bytes(),
                            [&plan] { return plan.seconds() >= plan.limit; });
-        ASSAY_ASSIGN(text.report, audit_model(certificate, folder.root, plan, replay));
+        const std::uint64_t all = segments_of(certificate).places.size();
+        WatchedJudge watched(replay, context.err, std::min(all, plan.most.value_or(all)));
+        ASSAY_ASSIGN(text.report, audit_model(certificate, folder.root, plan, watched));
     }
     text.seconds = plan.seconds();
     return {};
@@ -200,7 +226,7 @@ Outcome<void> audit_folder(const Context& context, const ModelAuditFlags& flags)
         ASSAY_TRY(add_job_file(flags.job_file, folder.certificate, *bytes));
         context.err << "auditing the model of job " << text.job.brief() << ": recomputing what is drawn from "
                     << segments_of(folder.certificate).places.size() << " segments\n";
-        ASSAY_TRY(sample(flags, folder, *bytes, text));
+        ASSAY_TRY(sample(context, flags, folder, *bytes, text));
     }
     return report_model_audit(context, text);
 }

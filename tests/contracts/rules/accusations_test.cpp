@@ -96,7 +96,7 @@ const Play kAllLie{.verifiers = {{"v1", VerifierManner::kAccuses},
 
 }  // namespace
 
-TEST_CASE("the beacon draws one to three verifiers, each as often as the others, and nobody knows how many") {
+TEST_CASE("the beacon draws one to three verifiers, each as often as the others") {
     const Params params = disputed();
     std::vector<int> sizes(4, 0);
     for (std::uint32_t slot = 0; slot < 3'000; ++slot) ++sizes.at(panel_drawn(params, bytes_of("b"), slot));
@@ -283,6 +283,35 @@ TEST_CASE("one honest verifier of a panel is enough: the others' words for a che
         return;
     }
     FAIL("no seed draws the honest verifier beside another");
+}
+
+TEST_CASE(
+    "an accuser cannot choose a moment in which it has nothing to lose: its merge's bond answers as well") {
+    AccusedWorld w(kAllLie);
+    const std::uint32_t slot = w.slot_held_by("m1");
+    const std::string who = w.accuse(slot);
+    play_commits(w.env, w.job, {});
+    play_links(w.env, w.job, {});
+    play_verdicts(w.env, w.job, {});
+    REQUIRE(w.env.round(w.job).phase == RoundPhase::kMergeSeal);
+    const std::uint64_t stake = w.env.stake(who);
+    w.env.send(w.env.person(who), DisputeConcede{w.job, 0});
+    CHECK(w.game(0).lost == w.stake_of_accusation());
+    CHECK(w.env.stake(who) == stake - w.game(0).lost.units());
+}
+
+TEST_CASE("a claim that is open for longer than its window takes no further challenge") {
+    AccusedWorld w(kAllLie);
+    const std::uint64_t settled = read_round(w.env.state(), w.job, 0)->settled_at;
+    CHECK(w.claim(0).accuse_by <= settled + w.claim(0).window);
+    w.env.advance_to(settled + kOpenFor - 1);
+    w.env.send(w.env.person("v4"), w.challenge(0, UnitKind::kSegment));
+    w.env.advance_to(settled + kOpenFor + 1);
+    REQUIRE(read_claim(w.env.state(), w.claim_name(0)).has_value());
+    w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(0, UnitKind::kSegment));
+    const auto number = static_cast<std::uint32_t>(list_games(w.env.state(), w.job).size() - 1);
+    w.env.send(w.env.person("v4"), DisputeConcede{w.job, number});
+    w.env.refuse(Reason::kWindowClosed, w.env.person("m5"), w.challenge(0, UnitKind::kSegment));
 }
 
 TEST_CASE(

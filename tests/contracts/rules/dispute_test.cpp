@@ -81,10 +81,11 @@ struct DisputeWorld {
         params.dispute_move_window = 6;
         return params;
     }
-    explicit DisputeWorld(bool has_broken_base = false) : env(params()) {
+    explicit DisputeWorld(bool has_broken_base = false, VerifierManner manner = VerifierManner::kColludes)
+        : env(params()) {
         Play play;
         // They say what the miners say, whose last states are not those of true_trace().
-        for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = VerifierManner::kColludes;
+        for (const char* name : {"v1", "v2", "v3"}) play.verifiers[name] = manner;
         for (const char* miner : {"m1", "m2"}) env.miner(miner);
         for (const char* verifier : {"v1", "v2", "v3"}) env.verifier(verifier);
         for (const char* other : {"v4", "m5"}) env.verifier(other);
@@ -427,11 +428,15 @@ TEST_CASE("a challenge costs something where the work costs nothing") {
 }
 
 TEST_CASE("where the job's own base is no number, nobody loses and the job ends") {
-    DisputeWorld w(true);
+    const bool accused = GENERATE(false, true);
+    DisputeWorld w(true, accused ? VerifierManner::kAccuses : VerifierManner::kColludes);
     const std::string miner = w.miner_of(0);
-    const std::uint64_t stake = w.env.stake("v4");
+    const std::string who =
+        accused ? w.env.by_node(read_claim(w.env.state(), w.claim(0))->accusations.front().verifier).name
+                : "v4";
+    const std::uint64_t stake = w.env.stake(who);
     // The claimant's update is made of nothing; what it opens of the base is what everybody started from.
-    const std::uint32_t number = w.open("v4", 0, UnitKind::kUpdate);
+    const std::uint32_t number = w.open(who, 0, UnitKind::kUpdate);
     const JobSpec spec = w.env.job(w.job).spec;
     const dispute::UnitClaim unit = read_game_pieces(w.env.state(), w.job, number)->unit;
     dispute::UnitFacts facts(spec, unit);
@@ -451,10 +456,12 @@ TEST_CASE("where the job's own base is no number, nobody loses and the job ends"
     CHECK(to_text(w.game(number).finding.reason) == "not_finite");
     CHECK(w.game(number).end == GameEnd::kVoid);
     CHECK(w.game(number).lost.is_zero());
-    CHECK(w.env.stake("v4") == stake);
+    CHECK(w.game(number).accuses == accused);
+    CHECK(w.env.stake(who) == stake);
     play_round(w.env, w.job);
     CHECK(w.env.job(w.job).end_reason == Reason::kJobVoid);
     CHECK(w.env.job(w.job).phase == JobPhase::kClosing);
+    while (read_job_progress(w.env.state(), w.job)) w.env.next_block();
 }
 
 TEST_CASE("a merge is a claim like any other: its verifier plays with its bond for the job") {

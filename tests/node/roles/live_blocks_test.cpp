@@ -205,7 +205,7 @@ TEST_CASE("a role puts off a block from the future, says so once, and asks again
     life.give(2);
     CHECK(life.port.delays.size() == 2);
     CHECK(life.log.lines_with("is not followed yet") == 1);
-    life.pass(10'000 - kAskAgainMs);
+    life.pass(10'001 - kAskAgainMs);
     life.give(2);
     life.give(3);
     CHECK(life.role->height() == 3);

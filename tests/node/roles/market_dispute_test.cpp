@@ -145,7 +145,7 @@ TEST_CASE("a panel passes a number that is off by one ulp, and who was not drawn
     CHECK(report.ok());
 }
 
-TEST_CASE("a verifier whose word lost the vote challenges what it found, without being told to") {
+TEST_CASE("the one honest verifier of a panel opens the game of what it found, without being told to") {
     MarketOptions options = with_windows();
     options.drills["mia"] = {one_ulp()};
     options.colluding = {"vera", "viki"};
@@ -158,7 +158,8 @@ TEST_CASE("a verifier whose word lost the vote challenges what it found, without
         const auto vito = next->party("vito").node.public_key();
         for (const auto& slot : slots_of(*next, "mia", 0)) {
             const auto drawn = std::find(slot.verifiers.begin(), slot.verifiers.end(), vito);
-            if (slot.verdict == Reason::kPaid && drawn != slot.verifiers.end()) market = std::move(next);
+            if (slot.verdict == Reason::kPaidAccused && drawn != slot.verifiers.end())
+                market = std::move(next);
             if (market) break;
         }
     }
@@ -166,6 +167,7 @@ TEST_CASE("a verifier whose word lost the vote challenges what it found, without
     play_first_game(*market);
     const Game game = games_of(*market).front();
     CHECK(game.challenger == market->party("vito").node.public_key());
+    CHECK(game.accuses);
     check_one_ulp(game);
 }
 

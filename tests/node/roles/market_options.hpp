@@ -43,8 +43,9 @@ struct MarketOptions {
     }
     [[nodiscard]] MinerOptions of_miner(const std::string& name) const {
         const auto ask = asks.find(name);
-        MinerOptions options{
-            .ask = ask == asks.end() ? base::units(500) : base::Amount::of(ask->second).value(), .drills = {}};
+        const base::Amount price =
+            ask == asks.end() ? base::units(500) : base::Amount::of(ask->second).value();
+        MinerOptions options{.ask = price, .drills = {}};
         if (drills.contains(name)) options.drills = drills.at(name);
         return options;
     }

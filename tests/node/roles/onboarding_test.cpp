@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/roles/onboarding.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "tests/contracts/rules/env.hpp"
@@ -62,8 +63,12 @@ TEST_CASE("onboarding takes its steps one by one in the order that the rules all
     REQUIRE(follow_steps(env, verifier, wants_of(env, verifier, WorkRole::kVerifier)) ==
             std::vector<std::string>{"register node key", "register verifier", "deposit stake"});
     Person& buyer = env.person("buyer");
-    REQUIRE(follow_steps(env, buyer, wants_of(env, buyer, WorkRole::kBuyer)) ==
-            std::vector<std::string>{"register node key"});
+    OnboardingWants buys = wants_of(env, buyer, WorkRole::kBuyer);
+    const base::Amount bonds = std::exchange(buys.stake, {});
+    REQUIRE(follow_steps(env, buyer, buys) == std::vector<std::string>{"register node key"});
+    // One that challenges stakes, too.
+    buys.stake = bonds;
+    REQUIRE(follow_steps(env, buyer, buys) == std::vector<std::string>{"deposit stake"});
     // A second time nothing is missing.
     REQUIRE(follow_steps(env, miner, wants_of(env, miner, WorkRole::kMiner)).empty());
 }
