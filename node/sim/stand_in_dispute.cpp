@@ -76,8 +76,12 @@ StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& reques
     at.partial = 0;
     switch (question.kind) {
         case QuestionKind::kOutputs: {
-            std::vector<Hash256> roots(facts.outputs());
-            roots.front() = dispute::StoredTree(tiles(0, 0)).root();
+            std::vector<Hash256> roots;
+            for (std::uint32_t index = 0; index < facts.operators(); ++index) {
+                const std::uint32_t outputs = facts.first_output[index + 1] - facts.first_output[index];
+                for (std::uint32_t output = 0; output < outputs; ++output)
+                    roots.push_back(dispute::StoredTree(tiles(index, output)).root());
+            }
             return {row_of(std::move(roots), question.row), {}};
         }
         case QuestionKind::kTiles:
