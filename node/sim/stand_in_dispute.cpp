@@ -46,17 +46,32 @@ frames::Message witness(bool crafted) {
 
 }  // namespace
 
+std::optional<Hash256> StandInWorker::start_of(const frames::Descend& request, const Waiting& waiting) const {
+    const dispute::Question& question = request.question;
+    if (question.at.segment == 0 && !request.from_step) {
+        if (waiting.bulk.empty()) return std::nullopt;
+        return job_->first_root(waiting.bulk.front(), {question.round, question.slot});
+    }
+    if (waiting.bulk.size() < 2) return std::nullopt;
+    const auto head = job_->read_head(waiting.bulk.front());
+    if (!head || program::state_root(program::roots_of(*head)) != request.start_root) return std::nullopt;
+    if (head->step == job_->plan().steps(question.at.segment).first) return request.start_root;
+    return HashChain::start_inside(waiting.bulk[1]);
+}
+
 StandInWorker::StandInAnswer StandInWorker::answer(const frames::Descend& request, const Waiting& waiting) {
     const dispute::Question& question = request.question;
     const program::StepRange steps = job_->plan().steps(question.at.segment);
     const SlotTurn place{question.round, question.slot};
-    const bool from_base = question.at.segment == 0 && !request.from_step;
-    if (request.want_state || (from_base && waiting.bulk.empty())) return {refused("no state inside"), {}};
-    const Hash256 start = from_base ? job_->first_root(waiting.bulk.front(), place) : request.start_root;
-    const Hash256 end = claimed_end(question.at.segment, start, place).root();
+    const auto start = start_of(request, waiting);
+    if (!start) return {refused("no start"), {}};
+    const Hash256 end = claimed_end(question.at.segment, *start, place).root();
+    if (request.want_state) {
+        ChainState inside = job_->inside(question.at.step, *start, end);
+        return {frames::Descended{{}, 1'000'000}, std::move(inside.files)};
+    }
     const auto behind = [&](std::uint32_t step) {
-        if (step + 1 >= steps.last) return end;
-        return base::Hasher("assay/sim/inner").add(end).add_u64(step).finish();
+        return step + 1 >= steps.last ? end : job_->inside(step + 1, *start, end).root();
     };
     if (question.kind == QuestionKind::kSteps) {
         std::vector<Hash256> roots;
