@@ -9,6 +9,7 @@
 
 #include "contracts/rules/state/transaction_type.hpp"
 #include "node/roles/misconduct.hpp"
+#include "node/roles/quarrels.hpp"
 #include "node/seams/traffic.hpp"
 
 namespace assay::node::sim {
@@ -30,15 +31,6 @@ enum class Verdicts : std::uint8_t {
     kMadeUp,   ///< without computing
     kCoin,     ///< without computing, for every second slot
     kColludes  ///< the false roots of the miners that it stands with, else computed
-};
-
-/// How a party plays games by itself, beside its role or without one.
-enum class Quarrel : std::uint8_t {
-    kNone,
-    kGriefs,   ///< challenges claims of honest miners, points at random, and says nothing more, or concedes
-    kThrows,   ///< challenges claims of its accomplices, concedes, and calls vouchers where they conceded
-    kStalls,   ///< challenges claims of its accomplices and says nothing more
-    kConcedes  ///< of a claimant: concedes every game
 };
 
 struct Conduct {

@@ -12,7 +12,6 @@
 #include "node/roles/buyer.hpp"
 #include "node/roles/miner.hpp"
 #include "node/roles/verifier.hpp"
-#include "node/sim/quarrels.hpp"
 
 namespace assay::node::sim {
 
@@ -317,8 +316,9 @@ void World::quarrel() {
             if (other->kind == WorkRole::kMiner && cheats == against_accomplices)
                 targets.insert(other->node.public_key());
         }
+        const QuarrelPlan plan{.quarrel = conduct.quarrel, .challenges_each = conduct.challenges_each};
         auto move =
-            next_quarrel(state(), running_, chain_->height(), party->node.public_key(), conduct, targets);
+            next_quarrel(state(), running_, chain_->height(), party->node.public_key(), plan, targets);
         if (move) sign(party->node, std::move(*move));
     }
 }
