@@ -88,8 +88,8 @@ std::optional<Payload> move_in(const contracts::StateView& state, const base::Ha
         return plan.quarrel == Quarrel::kCrafts ? crafted_move(state, job, *game) : std::nullopt;
     if (listed.challenger != me || game->way.claimant_moves()) return std::nullopt;
     if (plan.quarrel == Quarrel::kThrows && !game->called) return concede;
-    // Every other game is left to the clock, behind its first pick or before its last.
-    const bool leaves = game->number % 2 == 1;
+    // Every other game is left to the clock, behind its first pick (those of odd slots) or before its last.
+    const bool leaves = (plan.to_the_end ? game->claim : game->number) % 2 == 1;
     if (plan.to_the_end && leaves && !game->called && game->moves > 2) return std::nullopt;
     if (auto pick = random_pick(state, job, *game, plan.to_the_end)) return pick;
     return leaves ? std::nullopt : std::optional<Payload>(concede);

@@ -66,6 +66,10 @@ void DisputeBooks::check_rounds_merged() const {
         REQUIRE(round.has_value());
         CHECK_FALSE(round->merged_slots.empty());
     }
+}
+
+void DisputeBooks::check_model() const {
+    const contracts::Job job = network_.job();
     CHECK(network_.train_alone(node::run_record(network_.state(), job)) == job.base_root);
 }
 

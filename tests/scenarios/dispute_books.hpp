@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,10 @@ public:
     [[nodiscard]] std::uint64_t lost_in_games(const node::Participant& who) const;
     /// Nobody of these lost a game, or anything by a round's settlement.
     void check_harmless(const std::vector<node::Participant>& honest) const;
-    /// Every round was merged, from the update of one slot at least, and the model is what one worker makes
-    /// of the run's record.
+    /// Every round was merged, from the update of one slot at least.
     void check_rounds_merged() const;
+    /// The model is what one worker makes of the run's record: whatever was merged was right.
+    void check_model() const;
 
     [[nodiscard]] bool says(const node::Participant& who, const std::string& words) const;
 
